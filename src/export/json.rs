@@ -6,6 +6,7 @@ use super::{Job, Summary, list, literal, object, own_literal};
 use crate::report::index::{Form, Section};
 use crate::report::{Note, Pane, Place, Report};
 use crate::text::Untrusted;
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 /// How strings are written.
@@ -59,14 +60,15 @@ fn write_report(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{{{}{}\"attributes\":{{", head.join(","), if head.is_empty() { "" } else { "," })?;
     let sections = Pane::ALL.into_iter().flat_map(|pane| report.sections(pane));
     let sections = sections.filter_map(|number| Some((number, report.section(number)?, opened.rows(number)?)));
+    let mut names = Names::default();
     for (count, (number, section, rows)) in sections.filter(|(_, section, _)| !beside(section)).enumerate() {
         opened.go_on()?;
         out.write_all(if count > 0 { b"," } else { b"" })?;
         let is_list = matches!(section.form, Form::Array | Form::Object | Form::Processes);
         if is_list && rows.len() == section.len() {
-            write_section(report, section, out)?;
+            write_section(report, section, &names.next(&section.name), out)?;
         } else {
-            write_rows(report, number, section, &rows, out)?;
+            write_rows(report, number, section, (&rows, &mut names), out)?;
         }
     }
     out.write_all(b"}")?;
@@ -74,12 +76,29 @@ fn write_report(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"}")
 }
 
+/// The names that stand in an object already.
+#[derive(Default)]
+struct Names(HashSet<Untrusted>);
+
+impl Names {
+    /// A name as a literal; one that comes again with a number behind it, for most readers take the last of two with one name, and
+    /// know nothing of the other.
+    fn next(&mut self, name: &Untrusted) -> String {
+        let numbered = |number: usize| match number {
+            1 => name.clone(),
+            _ => Untrusted::from([name.as_bytes(), format!(" ({number})").as_bytes()].concat()),
+        };
+        let name = (1..).map(numbered).find(|name| self.0.insert(name.clone()));
+        name.as_ref().map(literal).unwrap_or_default()
+    }
+}
+
 /// Some rows of an attribute, each by itself.
 fn write_rows(
     report: &Report,
     number: usize,
     section: &Section,
-    rows: &Rows<'_>,
+    (rows, names): (&Rows<'_>, &mut Names),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (open, close) = match section.form {
@@ -88,13 +107,17 @@ fn write_rows(
         Form::Scalar | Form::Loose => ("", ""),
     };
     if !open.is_empty() {
-        write!(out, "{}:{open}", literal(&section.name))?;
+        write!(out, "{}:{open}", names.next(&section.name))?;
     }
     for (count, row) in rows.iter().enumerate() {
         let record = report.record(Place { section: number, row })?;
         out.write_all(if count > 0 { b"," } else { b"" })?;
-        let name = record.member.as_ref().or(open.is_empty().then_some(&section.name));
-        name.map_or(Ok(()), |name| write!(out, "{}:", literal(name)))?;
+        // Single values stand among the attributes, others in an object of their own.
+        let name = match (&record.member, open.is_empty()) {
+            (member, true) => Some(names.next(member.as_ref().unwrap_or(&section.name))),
+            (member, false) => member.as_ref().map(literal),
+        };
+        name.map_or(Ok(()), |name| write!(out, "{name}:"))?;
         out.write_all(&rewrite(&record.value, Strings::Plain).0)?;
     }
     out.write_all(close.as_bytes())
@@ -120,11 +143,11 @@ fn write_notes(report: &Report, noted: &Noted<'_>, out: &mut dyn Write) -> io::R
 }
 
 /// One list, its rows as they follow each other in the bytes.
-fn write_section(report: &Report, section: &Section, out: &mut dyn Write) -> io::Result<()> {
+fn write_section(report: &Report, section: &Section, name: &str, out: &mut dyn Write) -> io::Result<()> {
     let start = section.start(0).map_or(0, u64::from);
     let end = section.end().map_or(report.body.len(), u64::from);
     let opening = if section.form == Form::Object { b"{" } else { b"[" };
-    write!(out, "{}:", literal(&section.name))?;
+    write!(out, "{name}:")?;
     let mut rewriter = Rewriter::new(out, Strings::Plain);
     rewriter.feed(opening)?;
     if !section.is_empty() {

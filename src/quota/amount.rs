@@ -105,7 +105,8 @@ fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), St
     if let Some(choice) = kind.options().find(|choice| choice.name == name) {
         return Ok((choice, value));
     }
-    let takes_no = || format!("{} does not take {name}; it takes {}", kind.name(), kind.options_words());
+    let typed = if word.starts_with("--") { name } else { word };
+    let takes_no = || format!("{} does not take {typed}; it takes {}", kind.name(), kind.options_words());
     let counted_by = kind.counted_by().filter(|_| value.is_none() && !word.starts_with("--")).ok_or_else(takes_no)?;
     match counted_by.check(word) {
         Ok(()) => Ok((counted_by, Some(word.to_owned()))),
@@ -153,6 +154,10 @@ mod tests {
         assert_eq!(read("1,200"), hashes(1_200));
         assert_eq!(read("--hashes 600"), hashes(600));
         assert_eq!(read("--hashes=1,200"), hashes(1_200));
+        let submissions = |typed: &str| Amount::read(Kind::V2FileSubmissions, typed);
+        assert!(submissions("1,200").is_err_and(|why| why.starts_with("1,200 may be one number or several")));
+        let several = Numbers { submissions: Some(vec![200, 1]), ..Numbers::default() };
+        assert_eq!(submissions("200,1"), Ok(Amount::Numbers(several)));
         assert_eq!(read("--hashes"), Err("--hashes takes a number".to_owned()));
         assert_eq!(read("@"), Err("--hashes-from takes a file of hashes".to_owned()));
         assert!(read("--calls 2").is_err_and(|why| why.starts_with("v2-file-report does not take --calls; it takes")));

@@ -210,7 +210,13 @@ fn is_yes(word: &str) -> Result<bool, String> {
     }
 }
 
+/// Numbers, apart by commas. What may be one of a thousand and more is not taken for several small ones.
 fn counts(word: &str) -> Result<Vec<u64>, String> {
+    if word.contains(',') && number(word).is_ok() {
+        return Err(format!(
+            "{word} may be one number or several: write one without commas, several with a short one last"
+        ));
+    }
     word.split(',').map(number).collect()
 }
 

@@ -9,6 +9,7 @@ use crate::report::page::Page;
 use crate::request::Request;
 use crate::text::Untrusted;
 use rusqlite::{Transaction, params};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A report that an answer brought.
@@ -29,11 +30,15 @@ impl Brought {
         Self { file: identifier.parts().file, identifier, range: 0..length }
     }
 
-    /// The reports that a page of a list brought along.
+    /// The reports that a page of a list brought along; where it names one twice, the first.
     #[must_use]
     pub fn of_page(page: Page, file: &Sha256) -> Vec<Self> {
+        let mut known = HashSet::new();
         let reports = page.without_others(file).entries.into_iter().filter_map(|entry| {
             let range = entry.report?.range();
+            if !known.insert(entry.identifier.clone()) {
+                return None;
+            }
             Some(Self { identifier: entry.identifier, file: Some(file.clone()), range })
         });
         reports.collect()

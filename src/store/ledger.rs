@@ -134,7 +134,7 @@ impl Store {
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute(
-                "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4, owner = NULL WHERE id = ?5",
+                "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5",
                 params![state, settled, now.as_millisecond(), outcome, call.entry],
             )?;
             seal::entries(&transaction, "id = ?1", &[&call.entry])?;
@@ -298,9 +298,14 @@ fn tidy(transaction: &Transaction<'_>, store: &Path, now: Timestamp) -> rusqlite
         // One that is not what was written stays as it is.
         if found.is_some_and(|entry| entry.state == State::Reserved) {
             transaction.execute(
-                "UPDATE ledger SET state = 'unknown', settled_at = MIN(at + ?1, MAX(at, ?2)), outcome = ?3, owner = NULL
+                "UPDATE ledger SET state = 'unknown', settled_at = MIN(at + ?1, MAX(at, ?2)), outcome = ?3
                  WHERE id = ?4",
-                params![i64::try_from(ABANDONED.as_millis()).unwrap_or(i64::MAX), now.as_millisecond(), LEFT, left.entry],
+                params![
+                    i64::try_from(ABANDONED.as_millis()).unwrap_or(i64::MAX),
+                    now.as_millisecond(),
+                    LEFT,
+                    left.entry
+                ],
             )?;
             seal::entries(transaction, "id = ?1", &[&left.entry])?;
             kept.push(left);
@@ -386,6 +391,21 @@ mod tests {
             let refused = second.reserve(&Entry { profile, ..entry(&price, "another", now) }).unwrap();
             assert!(matches!(refused, Reserved::UnderWayElsewhere), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn what_was_sent_and_lost_is_known_by_every_name_of_its_service_and_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let (price, now, owner) = (report(), Timestamp::UNIX_EPOCH, Some(7));
+        let Reserved::Entry(call) = store.reserve(&Entry { owner, ..entry(&price, "s", now) }).unwrap() else {
+            panic!("it was to be asked");
+        };
+        let lost = |profile, owner| store.unanswered((profile, owner), b"k", b"k").unwrap();
+        assert_eq!(lost("p", owner), None, "it is under way");
+        store.settle(call, Settlement::Unknown, "lost", now).unwrap();
+        assert_eq!((lost("p", owner), lost("twin", owner), lost("p", None)), (Some(now), Some(now), Some(now)));
+        assert_eq!((lost("twin", Some(8)), lost("twin", None)), (None, None));
     }
 
     #[test]

@@ -193,7 +193,7 @@ CREATE TABLE used (
     -- when on that day first
     at INTEGER NOT NULL
 );
--- a digest of the service and the key; NULL: the call is over
+-- a digest of the service and the key, whatever profile they have
 ALTER TABLE ledger ADD COLUMN owner INTEGER;
 ";
 

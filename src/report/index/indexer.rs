@@ -46,6 +46,10 @@ struct Layout {
     rows: u32,
     entry: Option<Entry>,
     listed: usize,
+    /// Whether the document, its `data` and its attributes have been come upon: what comes again is another's, or nobody's.
+    has_document: bool,
+    has_data: bool,
+    has_attributes: bool,
     /// Whether a section is open that the last batch has taken along.
     continues: bool,
     /// Sections that earlier batches have taken along, but for the one that is open.
@@ -136,8 +140,9 @@ impl Layout {
     #[inline(always)]
     fn enter(&mut self, at: u32, object: Option<bool>) -> Place {
         match self.places.last() {
+            None if self.has_document => Place::Deep,
             None => self.enter_document(object),
-            Some(Place::Root) if self.name == b"data" => self.enter_data(at, object),
+            Some(Place::Root) if self.name == b"data" && !self.has_data => self.enter_data(at, object),
             Some(Place::Root | Place::Data) => self.enter_member(at, object),
             Some(Place::Page) => self.enter_entry(at, object),
             Some(Place::Entry) => self.enter_entry_member(at, object),
@@ -154,6 +159,7 @@ impl Layout {
 
     fn enter_document(&mut self, object: Option<bool>) -> Place {
         self.found.is_json |= object.is_some();
+        self.has_document |= object.is_some();
         match object {
             Some(true) => Place::Root,
             Some(false) => self.enter_page(),
@@ -168,6 +174,7 @@ impl Layout {
 
     fn enter_data(&mut self, at: u32, object: Option<bool>) -> Place {
         self.found.is_enveloped |= object.is_some();
+        self.has_data = true;
         match object {
             Some(true) => Place::Data,
             Some(false) => self.enter_page(),
@@ -177,8 +184,8 @@ impl Layout {
 
     fn enter_member(&mut self, at: u32, object: Option<bool>) -> Place {
         match (self.name.as_slice(), object) {
-            (b"attributes", Some(true)) => {
-                self.found.is_attributed = true;
+            (b"attributes", Some(true)) if !self.has_attributes => {
+                (self.found.is_attributed, self.has_attributes) = (true, true);
                 return Place::Attributes;
             }
             (b"id", None) => self.found.id = self.found.id.or(Some(at)),
@@ -350,6 +357,24 @@ mod tests {
     fn what_stands_beside_the_attributes_is_kept() {
         let index = index(r#"{"data":{"links":{"self":"u"},"attributes":{"tags":[]}},"meta":{"count":1}}"#);
         assert_eq!(picture(&index), ["links:Object:1", "tags:Array:0", "meta:Object:1"]);
+    }
+
+    #[test]
+    fn what_comes_a_second_time_is_shown_beside_the_report_and_not_as_its_rows() {
+        for (json, found) in [
+            (r#"{"data":{"attributes":{"tags":["A"]}}}{"data":{"attributes":{"tags":["B"]}}}"#, &["tags:Array:1"][..]),
+            (r#"{"tags":["A"]} ["B"] {"tags":["B"]}"#, &["tags:Array:1"]),
+            (
+                r#"{"data":{"attributes":{"tags":["A"]}},"data":{"id":"b","attributes":{}}}"#,
+                &["tags:Array:1", "data:Object:2"],
+            ),
+            (r#"{"attributes":{"tags":["A"]},"attributes":{"tags":["B"]}}"#, &["tags:Array:1", "attributes:Object:1"]),
+            (r#"[{"id":"a"}][{"id":"b"}]"#, &[]),
+        ] {
+            let index = index(json);
+            assert_eq!(picture(&index), found, "{json}");
+            assert!(index.id.is_none() && index.entries.len() == usize::from(index.is_page), "{json}");
+        }
     }
 
     #[test]
