@@ -10,7 +10,7 @@ use crate::gate::{Gate, GateError};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, no_way_on};
 use crate::request::Request;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, said};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -78,6 +78,9 @@ struct Listed {
 #[derive(Serialize)]
 struct Sandbox {
     id: String,
+    /// Whether this is its identifier, and not the visible form of one that is no Unicode.
+    #[serde(skip)]
+    is_unicode: bool,
     sandbox: String,
     when: Option<Timestamp>,
     /// Since when the report is held, and costs nothing.
@@ -218,14 +221,15 @@ impl List {
 /// Prints the identifiers that are read back as what they are, each on a line or as an argument, and names the others: whoever
 /// reads them on does not have all.
 fn print_ids(listed: &Listed) -> anyhow::Result<()> {
-    let (clear, odd): (Vec<_>, Vec<_>) =
-        listed.sandboxes.iter().map(|sandbox| &sandbox.id).partition(|id| is_clear(id));
-    clear.iter().try_for_each(|id| print_lines(id.as_bytes()))?;
+    let is_clear = |sandbox: &&Sandbox| sandbox.is_unicode && is_clear(&sandbox.id);
+    let (clear, odd): (Vec<_>, Vec<_>) = listed.sandboxes.iter().partition(is_clear);
+    clear.iter().try_for_each(|sandbox| print_lines(sandbox.id.as_bytes()))?;
     if odd.is_empty() {
         return Ok(());
     }
-    for id in &odd {
-        let id = Untrusted::from(id.as_str()).visible_cut(120);
+    for Sandbox { id, is_unicode, .. } in odd {
+        let id = if *is_unicode { Untrusted::from(id.as_str()).visible() } else { said(id.as_str()) };
+        let id = id.cut(120);
         let _ = writeln!(
             std::io::stderr(),
             "behaview: left out, because it would be read as something else: {id}; --format json has it"
@@ -239,7 +243,7 @@ fn is_clear(id: &str) -> bool {
     !id.is_empty()
         && id.trim() == id
         && !id.starts_with(['#', '-', '[', '{'])
-        && !id.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER)
+        && !id.contains(char::is_control)
         && services(id.as_ref()).is_some()
 }
 
@@ -321,6 +325,7 @@ fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sa
     let parts = identifier.map(Identifier::parts);
     Sandbox {
         id: identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default(),
+        is_unicode: identifier.is_none_or(|identifier| str::from_utf8(identifier.text().as_bytes()).is_ok()),
         sandbox: parts.as_ref().map(|parts| parts.sandbox.unicode()).unwrap_or_default(),
         when: parts.and_then(|parts| Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()),
         held_since,

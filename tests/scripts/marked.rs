@@ -241,10 +241,12 @@ fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
     let notable = export_of(report, &["--notable", "--format", "md"]);
     let shown = |start: &str| notable.lines().any(|line| line.starts_with(start));
     assert!(shown("## Processes 3 of 6"), "{notable}");
-    // Nothing is indented below what is not written.
-    for start in
-        ["- `vssadmin.exe delete shadows`", "  - `vssadmin.exe delete shadows /all`", "- `wbadmin.exe delete catalog`"]
-    {
+    // Nothing is indented below what is not written, and that is named.
+    for start in [
+        "- (below `b.exe`, which is left out) `vssadmin.exe delete shadows`",
+        "  - `vssadmin.exe delete shadows /all`",
+        "- (below `c.exe`, which is left out) `wbadmin.exe delete catalog`",
+    ] {
         assert!(shown(start), "{start}: {notable}");
     }
     let all = export_of(report, &["--format", "md"]);
@@ -258,7 +260,11 @@ fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
     }
     assert!(all.contains("- technique `HIGH · T1055 Injects`") && !all.contains("record"), "{all}");
     let text = export_of(report, &["--notable", "--format", "txt"]);
-    assert!(text.contains("\n## Processes 3 of 6\nvssadmin") && text.contains("\n  vssadmin"), "{text}");
+    assert!(
+        text.contains("\n## Processes 3 of 6\n(below b.exe, which is left out) vssadmin")
+            && text.contains("\n  vssadmin"),
+        "{text}"
+    );
 }
 
 #[test]
