@@ -322,7 +322,7 @@ fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sa
     Sandbox {
         id: identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default(),
         sandbox: parts.as_ref().map(|parts| parts.sandbox.unicode()).unwrap_or_default(),
-        when: parts.and_then(|parts| Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()),
+        when: parts.and_then(|parts| Timestamp::from_second(parts.when?).ok()),
         held_since,
         imported_from: None,
     }

@@ -2,6 +2,7 @@
 
 use super::verdict::strings;
 use super::{Job, Source, What};
+use crate::report::identifier::is_moment;
 use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::wanted::still_wanted;
 use crate::report::{Identifier, Indicator, Indicators, Pane, Place, Report, RowSet};
@@ -51,6 +52,7 @@ impl<'a> Opened<'a> {
     /// When the sandbox ran: as the report says, or else its identifier; or else when it came.
     pub(super) fn analysed(&self) -> Timestamp {
         let said = strings(&self.report, "analysis_date").first().and_then(|seconds| seconds.parse().ok());
+        let said = said.filter(|seconds| is_moment(*seconds));
         let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
         let ran = said.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok());
         ran.or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
