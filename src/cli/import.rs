@@ -112,14 +112,14 @@ impl Batch<'_> {
                 + &page.map(|page| sums.passed(path, of(page, &imported))).unwrap_or_default();
         }
         // What is held already stays, and a page that does not say which it is answers no question: report by report.
-        match document::bodies(&value) {
+        let lines: String = match document::bodies(&value) {
             Ok(bodies) => {
                 let lines = bodies.iter().map(|body| import(self.store, self.profile, &self.one(body)));
-                let lines: String = lines.map(|came| sums.line(path, Ok(came))).collect();
-                lines + &page.map(|page| sums.passed(path, page)).unwrap_or_default()
+                lines.map(|came| sums.line(path, Ok(came))).collect()
             }
             Err(error) => sums.line(path, Err(error)),
-        }
+        };
+        lines + &page.map(|page| sums.passed(path, page)).unwrap_or_default()
     }
 
     /// The same value, in which no key stands: what is held is what every export and every screen has.
@@ -161,12 +161,17 @@ impl Sums {
         format!("imported {}, held already {}, refused {}{passed_over}\n", self.held, self.same, self.refused)
     }
 
-    /// What the run ends with.
+    /// What the run ends with: where nothing is here of what was to be imported, the files are of no use.
     fn end(&self) -> anyhow::Result<()> {
-        match (self.refused, self.passed_over) {
-            (0, 0) => Ok(()),
-            (0, entries) => Err(Failed::partial(format!("passed over, because they are no reports: {entries}")).into()),
-            (refused, _) => Err(Failed::bad_answer(format!("{refused} could not be imported")).into()),
+        let refused = (self.refused > 0).then(|| format!("{} could not be imported", self.refused));
+        let passed_over =
+            (self.passed_over > 0).then(|| format!("passed over, because they are no reports: {}", self.passed_over));
+        let is_any_here = self.held + self.same > 0;
+        let why = refused.iter().chain(&passed_over).map(String::as_str).collect::<Vec<_>>().join("; ");
+        match refused {
+            _ if why.is_empty() => Ok(()),
+            Some(_) if !is_any_here => Err(Failed::bad_answer(why).into()),
+            _ => Err(Failed::partial(why).into()),
         }
     }
 

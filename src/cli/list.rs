@@ -327,7 +327,7 @@ fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sa
         id: identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default(),
         is_unicode: identifier.is_none_or(|identifier| str::from_utf8(identifier.text().as_bytes()).is_ok()),
         sandbox: parts.as_ref().map(|parts| parts.sandbox.unicode()).unwrap_or_default(),
-        when: parts.and_then(|parts| Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()),
+        when: parts.and_then(|parts| Timestamp::from_second(parts.when?).ok()),
         held_since,
         imported_from: None,
     }

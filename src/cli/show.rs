@@ -49,7 +49,8 @@ pub(super) struct Show {
 enum ShowFormat {
     /// Each report as it was received, the key masked, in the envelope of the service
     Json,
-    /// One array of flat objects with `_id` and `_type`, as the official command line prints with --format json
+    /// One array of flat objects with `_id` and `_type`, as the official command line prints with --format json; into a file or
+    /// pipe each value as it was received, the key masked
     Vt,
 }
 

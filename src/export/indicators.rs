@@ -120,7 +120,7 @@ pub(super) fn markdown(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Wri
     Ok(found.all().len() as u64)
 }
 
-/// The notes on the rows that name it.
+/// The notes on its own rows.
 pub(super) fn notes(noted: &Noted<'_>, indicator: &Indicator) -> String {
     let notes = noted.about(indicator).into_iter().map(|note| note.text.visible().to_string());
     notes.collect::<Vec<_>>().join("; ")

@@ -64,8 +64,8 @@ pub enum What {
     Shown(Pane, Arc<RowSet>),
     /// One row.
     Row(Place),
-    /// The rows that rules mark as deserving a look: all, or these.
-    Notable(Option<Arc<RowSet>>),
+    /// The rows that rules mark as deserving a look: all, or these of each report, in the order of the reports.
+    Notable(Option<Arc<Vec<RowSet>>>),
     /// What others can look for, with the rows where it was seen.
     Indicators,
     /// Those of one kind.

@@ -53,10 +53,10 @@ impl<'a> Noted<'a> {
         self.rows.iter().filter(move |(_, note)| known.insert(&note.about)).map(|(place, note)| (*place, *note))
     }
 
-    /// The notes on the rows that name an indicator, each once.
+    /// The notes on an indicator's own rows, each once: what is written on a row that only names it is on something else.
     pub(super) fn about(&self, indicator: &Indicator) -> Vec<&'a Note> {
         let mut notes: Vec<&Note> = Vec::new();
-        for note in indicator.places.iter().filter_map(|place| self.at(*place)) {
+        for note in indicator.own.iter().filter_map(|place| self.at(*place)) {
             if !notes.contains(&note) {
                 notes.push(note);
             }

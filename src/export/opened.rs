@@ -2,6 +2,7 @@
 
 use super::verdict::strings;
 use super::{Job, Source, What};
+use crate::report::identifier::is_moment;
 use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::wanted::still_wanted;
 use crate::report::{Identifier, Indicator, Indicators, Pane, Place, Report, RowSet};
@@ -10,7 +11,6 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A report of a job, opened and judged.
 pub(super) struct Opened<'a> {
@@ -21,7 +21,8 @@ pub(super) struct Opened<'a> {
     pub(super) identifier: Option<Identifier>,
     rules: &'a Rules,
     marks: Marks,
-    what: What,
+    /// The rows that deserve a look and are meant, where such rows are.
+    notable: RowSet,
 }
 
 impl<'a> Opened<'a> {
@@ -30,23 +31,28 @@ impl<'a> Opened<'a> {
         let report = source.open()?;
         let judged = |rules: &Rules| rules.judge(&report, job.is_wanted);
         let marks = rules.map(judged).transpose()?.unwrap_or_default();
-        let what = match &job.what {
+        let notable = match &job.what {
             What::Notable(None) => {
                 // Which rows deserve a look, the user's own rules say as well.
                 let is_job = rules.is_some_and(|rules| std::ptr::eq(rules, job.rules));
                 let marks = if is_job { &marks } else { &judged(job.rules)? };
                 let rows = marks.notable().filter_map(|(section, row, _)| Some((section, u32::try_from(row).ok()?)));
-                What::Notable(Some(Arc::new(rows.collect::<RowSet>())))
+                rows.collect()
             }
-            other => other.clone(),
+            What::Notable(Some(listed)) => {
+                let number = job.sources.iter().position(|of_job| std::ptr::eq(of_job, source));
+                number.and_then(|number| listed.get(number)).cloned().unwrap_or_default()
+            }
+            _ => RowSet::EMPTY,
         };
         let identifier = source.identifier.clone().or_else(|| report.identifier());
-        Ok(Self { job, source, report, identifier, rules: rules.unwrap_or(job.rules), marks, what })
+        Ok(Self { job, source, report, identifier, rules: rules.unwrap_or(job.rules), marks, notable })
     }
 
     /// When the sandbox ran: as the report says, or else its identifier; or else when it came.
     pub(super) fn analysed(&self) -> Timestamp {
         let said = strings(&self.report, "analysis_date").first().and_then(|seconds| seconds.parse().ok());
+        let said = said.filter(|seconds| is_moment(*seconds));
         let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
         let ran = said.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok());
         ran.or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
@@ -77,11 +83,11 @@ impl<'a> Opened<'a> {
     pub(super) fn rows(&self, section: usize) -> Option<Rows<'_>> {
         let found = self.report.section(section)?;
         let all = 0..found.len();
-        match &self.what {
+        match &self.job.what {
             What::All | What::Indicators | What::OfKind(_) => Some(Rows::Range(all)),
             What::Pane(pane) => (found.pane() == *pane).then_some(Rows::Range(all)),
             What::Shown(pane, rows) => these(rows, section).filter(|_| found.pane() == *pane),
-            What::Notable(rows) => these(rows.as_ref()?, section),
+            What::Notable(_) => these(&self.notable, section),
             What::Row(place) => (place.section == section).then(|| Rows::Range(place.row..all.end.min(place.row + 1))),
         }
     }
@@ -103,7 +109,7 @@ impl<'a> Opened<'a> {
         let found = Indicators::among(&self.report, &rows, &mark, self.job.is_wanted)?;
         let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
         let all = found.with_sample(sample.as_ref());
-        Ok(match &self.what {
+        Ok(match &self.job.what {
             What::OfKind(kind) => all.only(*kind),
             _ => all,
         })

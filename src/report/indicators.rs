@@ -82,6 +82,9 @@ pub struct Indicator {
     pub value: Untrusted,
     /// The first rows that name it; none for the file itself.
     pub places: Vec<Place>,
+    /// The first of its own rows: what is said of one of these is said of it. Others only name it, as a command line names a file
+    /// and a process those that it opened.
+    pub own: Vec<Place>,
     /// How many times it is named in all.
     pub seen: u64,
     /// Whether one of these times says that the sample left it behind.
@@ -93,7 +96,7 @@ pub struct Indicator {
 impl Indicator {
     /// One that was not seen yet.
     fn new(kind: Kind, value: Untrusted) -> Self {
-        Self { kind, value, places: Vec::new(), seen: 0, is_left: false, marked: [None; 2] }
+        Self { kind, value, places: Vec::new(), own: Vec::new(), seen: 0, is_left: false, marked: [None; 2] }
     }
 
     /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
@@ -222,6 +225,8 @@ struct Seen {
     is_left: bool,
     /// Whether the value is the thing itself, and not words that name it.
     is_itself: bool,
+    /// Whether it is one of several that a list within the row names.
+    is_listed: bool,
 }
 
 /// A row with its mark.
@@ -243,7 +248,8 @@ impl Gathered {
         for source in sources.iter().filter(|source| is_meant(source.member)) {
             let text = value.text();
             let is_itself = source.meaning != Meaning::Words;
-            let seen = Seen { place, mark, is_left: source.is_left, is_itself };
+            let is_listed = way.iter().skip(1).any(|step| matches!(step, Step::Element(_)));
+            let seen = Seen { place, mark, is_left: source.is_left, is_itself, is_listed };
             match source.meaning {
                 Meaning::Is(kind) => self.known_as(kind, &text, seen),
                 Meaning::Words => self.words(&text, seen),
@@ -294,8 +300,9 @@ impl Gathered {
         if let Some(indicator) = self.found.get_mut(number) {
             indicator.seen += 1;
             indicator.is_left |= seen.is_left;
-            if indicator.places.len() < MOST_PLACES && indicator.places.last() != Some(&seen.place) {
-                indicator.places.push(seen.place);
+            add_place(&mut indicator.places, seen.place);
+            if seen.is_itself && !seen.is_listed {
+                add_place(&mut indicator.own, seen.place);
             }
             let counts = [true, seen.is_itself];
             for (marked, _) in indicator.marked.iter_mut().zip(counts).filter(|(_, counts)| *counts) {
@@ -310,6 +317,13 @@ impl Gathered {
         let mut found = self.found;
         order::sort_by_key(&mut found, |indicator| indicator.kind);
         Indicators { found }
+    }
+}
+
+/// Adds a row to the first ones, once.
+fn add_place(places: &mut Vec<Place>, place: Place) {
+    if places.len() < MOST_PLACES && places.last() != Some(&place) {
+        places.push(place);
     }
 }
 

@@ -24,6 +24,8 @@ struct Found<'a> {
     /// Reports that have it beside the first.
     others: usize,
     last: usize,
+    /// Every row beside the first, with the place of its report.
+    also: Vec<(usize, Place)>,
 }
 
 /// The rows that the rules mark, the most severe first; with how many reports could not be read.
@@ -42,12 +44,8 @@ pub(super) fn of(reports: &[Judged], rules: &Rules, is_wanted: &dyn Fn() -> bool
             let (place, row) = (Place { section, row }, report.row(section, row));
             let at = *known.entry((rule, row.text())).or_insert(found.len());
             match found.get_mut(at) {
-                Some(before) if before.last != judged.entry => {
-                    before.others += 1;
-                    before.last = judged.entry;
-                }
-                Some(_) => {}
-                None => found.push(Found { severity, rule, row, first: judged, place, others: 0, last: judged.entry }),
+                Some(before) => before.add(judged.entry, place),
+                None => found.push(Found::new(severity, rule, row, judged, place)),
             }
         }
     }
@@ -55,11 +53,28 @@ pub(super) fn of(reports: &[Judged], rules: &Rules, is_wanted: &dyn Fn() -> bool
     (found.into_iter().map(Found::noted).collect(), unread)
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
+    fn new(severity: Severity, rule: u16, row: Row, first: &'a Judged, place: Place) -> Self {
+        Self { severity, rule, row, first, place, others: 0, last: first.entry, also: Vec::new() }
+    }
+
+    /// Another row that says the same, of the same report or of a further one.
+    fn add(&mut self, entry: usize, place: Place) {
+        self.others += usize::from(self.last != entry);
+        self.last = entry;
+        self.also.push((entry, place));
+    }
+
     fn noted(self) -> Noted {
         let (identifier, entry) = (self.first.identifier.clone(), self.first.entry);
         let target = Target { file: None, identifier, entry, place: Some(self.place) };
-        Noted { rule: self.rule, row: self.row, seen_by: seen_by(&self.first.name, self.others), target }
+        Noted {
+            rule: self.rule,
+            row: self.row,
+            seen_by: seen_by(&self.first.name, self.others),
+            target,
+            also: self.also,
+        }
     }
 }
 

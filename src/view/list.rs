@@ -191,8 +191,7 @@ pub(super) fn progress(call: &UnderWay, now: Timestamp) -> String {
 
 /// The moment of a sandbox's run, in UTC.
 pub(super) fn when(parts: &Parts) -> Option<String> {
-    // A number too small to be a moment of this service's life is some other number.
-    let when = Timestamp::from_second(parts.when.filter(|when| *when >= 1_000_000_000)?).ok()?;
+    let when = Timestamp::from_second(parts.when?).ok()?;
     Some(when.strftime("%Y-%m-%d %H:%M").to_string())
 }
 

@@ -57,15 +57,10 @@ fn what_survives_a_reboot_is_found_among_what_deserves_a_look() {
 fn what_deserves_a_look_in_all_held_reports_is_written_whole() {
     let mut stage = Stage::listed();
     stage.keys("enter ! tab x");
-    assert!(
-        stage.screen().contains("the rows that deserve a look in all 4 reports that are here"),
-        "{}",
-        stage.screen()
-    );
-    let path = stage.folder.path().join("all.csv");
-    stage.session.take(Message::Paste(path.to_str().unwrap().to_owned()));
-    stage.keys("enter");
-    let written = std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}", stage.screen()));
+    let offered = offered(&stage);
+    assert!(stage.screen().contains("in all 4 reports that are here"), "{}", stage.screen());
+    let written = write(&mut stage, "all.csv");
+    assert_eq!(rows_of(&written), offered, "{written}");
     for (sandbox, row) in
         [("CAPE", "LumenUpdate"), ("Quiet", "DemoBackup"), ("Lynxbox", "Network rules raised an alarm")]
     {
@@ -74,6 +69,58 @@ fn what_deserves_a_look_in_all_held_reports_is_written_whole() {
     }
     stage.keys("x tab");
     assert!(stage.screen().contains("Write the value"), "{}", stage.screen());
+}
+
+#[test]
+fn what_is_sought_among_what_deserves_a_look_stays_sought_from_one_sandbox_to_all_and_back() {
+    let mut stage = Stage::listed();
+    stage.keys("enter ! / d e m o b a c k u p enter");
+    assert!(stage.screen().contains("no row holds this"), "{}", stage.screen());
+    stage.keys("tab");
+    assert!(stage.screen().contains("DemoBackup"), "{}", stage.screen());
+    stage.keys("tab");
+    let screen = stage.screen();
+    assert!(screen.contains("no row holds this") && screen.contains("0 of 41 rows"), "{screen}");
+    assert!(screen.contains("/ demobackup"), "{screen}");
+    stage.keys("x");
+    assert_eq!(offered(&stage), 0, "{}", stage.screen());
+}
+
+#[test]
+fn of_what_deserves_a_look_in_all_held_reports_the_rows_that_are_shown_are_written() {
+    let mut stage = Stage::listed();
+    stage.keys("enter ! tab / t a s k enter");
+    assert!(stage.screen().contains("6 of 62 rows"), "{}", stage.screen());
+    stage.keys("x");
+    let offered = offered(&stage);
+    // What several saw is listed once, and stands in each of their reports.
+    assert!((6..62).contains(&offered), "{}", stage.screen());
+    let written = write(&mut stage, "tasks.csv");
+    assert_eq!(rows_of(&written), offered, "{written}");
+    assert!(written.contains("LumenUpdate") || written.contains("DailyStatement"), "{written}");
+    assert!(!written.contains("DemoBackup"), "{written}");
+}
+
+/// How many rows the line that is asked for says it will write.
+fn offered(stage: &Stage) -> usize {
+    let screen = stage.screen();
+    let words = screen.split_once("Write the ").and_then(|(_, rest)| rest.split_once(" rows that are listed"));
+    words.and_then(|(count, _)| count.parse().ok()).unwrap_or_else(|| panic!("{screen}"))
+}
+
+/// Writes what is offered under this name, and reads it back.
+fn write(stage: &mut Stage, name: &str) -> String {
+    let path = stage.folder.path().join(name);
+    stage.session.take(Message::Paste(path.to_str().unwrap().to_owned()));
+    stage.keys("enter");
+    std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}", stage.screen()))
+}
+
+/// How many rows of reports a table has: it has a line a value, and those of one row stand together.
+fn rows_of(table: &str) -> usize {
+    let mut rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split(',').take(7).collect()).collect();
+    rows.dedup();
+    rows.len()
 }
 
 #[test]

@@ -221,6 +221,30 @@ fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
 }
 
 #[test]
+fn a_number_that_is_no_moment_dates_nothing() {
+    let desk = Desk::new();
+    let file = main_file();
+    for (n, date) in [(7, ""), (8, r#""analysis_date":-5,"#), (9, r#""analysis_date":99999999999999,"#)] {
+        let id = format!("{file}_Box-{n}");
+        let report = format!(r#"{{"type":"file_behaviour","id":"{id}","attributes":{{{date}"tags":["A"]}}}}"#);
+        let path = desk.home.path().join("report.json");
+        std::fs::write(&path, report).unwrap();
+        let imported = desk.run(&["import", path.to_str().unwrap()]);
+        assert!(imported.status.success(), "{imported:?}");
+        let export = |format: &str| text(&desk.run(&["export", "--offline", &id, "--format", format]));
+        let line: Value = serde_json::from_str(export("jsonl").lines().next().unwrap()).unwrap();
+        let received = line["received"].as_str().unwrap();
+        let event: Value = serde_json::from_str(&export("misp")).unwrap();
+        assert_eq!(event["Event"]["date"], received[..10], "{id}: {event}");
+        let bundle: Value = serde_json::from_str(&export("stix")).unwrap();
+        let objects = bundle["objects"].as_array().unwrap();
+        let analysis = objects.iter().find(|object| object["type"] == "malware-analysis").unwrap();
+        assert_eq!(analysis["analysis_started"].as_str().unwrap()[..10], received[..10], "{id}: {analysis}");
+        assert!(!export("txt").contains("1970"), "{id}");
+    }
+}
+
+#[test]
 fn an_event_is_of_the_day_of_the_analysis_whatever_the_identifier_ends_in() {
     for (id, date) in [("x-1", "2021-10-05"), ("x", "2021-10-05"), ("x-1794474845", "2021-10-05")] {
         let report = format!(r#"{{"data":{{"id":"{id}","attributes":{{"analysis_date":1633393161,"tags":["A"]}}}}}}"#);

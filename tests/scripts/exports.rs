@@ -66,11 +66,11 @@ fn notes_go_along_in_every_format_but_raw() {
     for format in FORMATS {
         let written = export(&desk, &[id, "--format", format]);
         let count = written.matches("survives `it`").count();
-        // The registry key's row has two leaves in a table; its indicators are the key and a path in its value.
+        // The registry key's row has two leaves in a table; of its indicators the note is on the key, and not on a
+        // path in its value.
         let wanted = match format {
             "raw" => 0,
             "csv" => 2,
-            "misp" => 2,
             _ => 1,
         };
         assert_eq!(count, wanted, "{format}: {written}");
@@ -99,6 +99,68 @@ fn notes_go_along_in_every_format_but_raw() {
     assert!(!export(&desk, &[id, "--format", "txt", "--pane", "files"]).contains("survives"));
     assert!(export(&desk, &[id, "--format", "csv", "--indicators"]).contains("survives `it`"));
     assert_eq!(desk.paid(), 1);
+}
+
+#[test]
+fn a_note_on_a_process_is_none_on_the_files_that_it_only_names() {
+    let desk = Desk::new();
+    let id = format!("{}_Box-1794474845", main_file());
+    let command = r"wscript.exe C:\\Users\\a\\harmless.js";
+    let attributes = format!(
+        r#"{{"processes_created":["{command}"],"processes_tree":[{{"process_id":"7","name":"{command}","files_opened":["C:\\Users\\a\\letter.doc"]}}],
+            "files_dropped":[{{"path":"C:\\Users\\a\\second.js","sha256":"{}"}}]}}"#,
+        "cd".repeat(32)
+    );
+    let path = desk.home.path().join("report.json");
+    std::fs::write(&path, format!(r#"{{"type":"file_behaviour","id":"{id}","attributes":{attributes}}}"#)).unwrap();
+    assert!(desk.run(&["import", path.to_str().unwrap()]).status.success());
+    for (attribute, words) in [
+        ("processes_created", "second stage dropped here"),
+        ("processes_tree", "second stage started here"),
+        ("files_dropped", "this is the second stage"),
+    ] {
+        note_on_first_row(&desk, &id, attribute, words);
+    }
+    let names = |line: &str, words: &str| line.contains(words) && line.contains("second stage");
+    for format in ["csv", "md", "jsonl"] {
+        let written = export(&desk, &[&id, "--format", format, "--indicators"]);
+        let lines = || written.lines().filter(|line| !line.is_empty());
+        assert!(lines().any(|line| line.contains("harmless.js")), "{format}: {written}");
+        assert!(lines().any(|line| names(line, "second.js")), "{format}: {written}");
+        assert!(!lines().any(|line| names(line, "harmless.js") || names(line, "letter.doc")), "{format}: {written}");
+    }
+    let event: Value = serde_json::from_str(&export(&desk, &[&id, "--format", "misp"])).unwrap();
+    let objects = event["Event"]["Object"].as_array().unwrap().iter().flat_map(|held| held["Attribute"].as_array());
+    let attributes = || event["Event"]["Attribute"].as_array().unwrap().iter().chain(objects.clone().flatten());
+    let comment = |value: &str| attributes().find(|found| found["value"] == value).unwrap()["comment"].to_string();
+    assert!(!comment(r"C:\Users\a\harmless.js").contains("note"), "{event}");
+    assert!(!comment(r"C:\Users\a\letter.doc").contains("note"), "{event}");
+    assert!(comment(r"C:\Users\a\second.js").contains("note: this is the second stage"), "{event}");
+    assert!(comment("second stage dropped here").contains("note on processes_created"), "{event}");
+    let bundle: Value = serde_json::from_str(&export(&desk, &[&id, "--format", "stix"])).unwrap();
+    let objects = bundle["objects"].as_array().unwrap();
+    let refs = |words: &str| {
+        let note = objects.iter().find(|object| object["content"] == words).unwrap();
+        let refs = note["object_refs"].as_array().unwrap().iter();
+        refs.map(|found| found.as_str().unwrap().split("--").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(refs("second stage dropped here"), ["malware-analysis"]);
+    assert_eq!(refs("second stage started here"), ["malware-analysis"]);
+    assert_eq!(refs("this is the second stage"), ["malware-analysis", "file"]);
+}
+
+/// Writes a note on the first row of an attribute of a report that is held.
+fn note_on_first_row(desk: &Desk, identifier: &str, attribute: &str, words: &str) {
+    let found = Body::in_memory(desk.run(&["show", "--offline", identifier]).stdout);
+    let index = Index::of(&found).unwrap();
+    let report = Report::new(found, index);
+    let sections = &report.index.sections;
+    let section = sections.iter().position(|found| found.name == Untrusted::from(attribute)).unwrap();
+    let item = report.item(section, &report.row(section, 0));
+    let about = About { identifier: Identifier::new(Untrusted::from(identifier)).unwrap(), item };
+    let written = Timestamp::from_second(1_795_168_800).unwrap();
+    let note = Note { about, file: Sha256::parse(&main_file()), text: Untrusted::from(words), written };
+    assert!(Store::open(&store(desk)).unwrap().write_note("lab", &note, None).unwrap());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::effect::Effect;
 use super::list::Entry;
 use super::model::{Focus, Model};
 use super::over::overlay::Overlay;
-use super::over::spots::Shows;
+use super::over::spots::{Reach, Shows};
 use super::spending::confirm::{Confirm, Confirmed};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
@@ -267,13 +267,13 @@ impl Model {
     /// Whether there is anything to write here.
     #[must_use]
     pub fn can_write(&self) -> bool {
-        self.writes_report() || self.leads_back_to_one() || self.written_value().is_some()
+        self.writes_report() || self.listed_reach().is_some() || self.written_value().is_some()
     }
 
     /// Whether a report can be written from where the keys are.
     fn writes_report(&self) -> bool {
         let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)))
-            || self.listed_notable().is_some();
+            || self.listed_reach() == Some(Reach::Open);
         is_over_it && self.open().is_some() && self.screen == super::Screen::File
     }
 
@@ -302,7 +302,7 @@ impl Model {
             whats.push(Some(What::Indicators));
         }
         if self.leads_back_to_one() {
-            whats.push(Some(What::Notable(None)));
+            whats.push(self.listed_notable());
         }
         whats.into_iter().flatten().map(Part::Of).chain(self.written_value()).collect()
     }
@@ -328,7 +328,6 @@ impl Model {
     fn first_part(&self) -> Part {
         match self.over.top() {
             Some(Overlay::Indicators(list)) => Part::Of(list.kind.map_or(What::Indicators, What::OfKind)),
-            Some(Overlay::Spots(_)) if self.leads_back_to_one() => Part::Of(What::Notable(None)),
             Some(Overlay::Spots(_)) => self.listed_notable().map_or(Part::Value(Untrusted::default()), Part::Of),
             Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
             _ => Part::Of(What::All),

@@ -5,6 +5,7 @@ use crate::app::keys::place::Place;
 use crate::app::keys::typing::type_over;
 use crate::app::over::overlay::{SMALL, Stands};
 use crate::export::{FORMATS, Format, Source, What, file};
+use crate::report::RowSet;
 use crate::report::rules::Rules;
 use crate::request::Request;
 use crate::text::{Untrusted, count};
@@ -100,7 +101,8 @@ impl Part {
             Self::Of(What::Row(_)) => "the row".to_owned(),
             Self::Of(What::Notable(None)) => "the rows that deserve a look".to_owned(),
             Self::Of(What::Notable(Some(rows))) => {
-                format!("the {} that are listed, with the reasons", count(rows.len() as u64, "row"))
+                let rows: usize = rows.iter().map(RowSet::len).sum();
+                format!("the {} that are listed, with the reasons", count(rows as u64, "row"))
             }
             Self::Of(What::Indicators) => "the indicators of all kinds".to_owned(),
             Self::Of(What::OfKind(kind)) => format!("the {} indicators that are shown", kind.name()),

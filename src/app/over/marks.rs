@@ -4,6 +4,7 @@ use super::detail::Remark;
 use super::overlay::Overlay;
 use super::spots::{Reach, Shows, Spot, Spots, Target};
 use crate::app::effect::Effect;
+use crate::app::find::sought::SoughtLine;
 use crate::app::list::{Entry, Next, OpenReport};
 use crate::app::message::Opening;
 use crate::app::model::Model;
@@ -14,7 +15,7 @@ use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Body, Order, Pane, Place, Row, RowSet, Section};
 use crate::text::{Untrusted, Visible, count, thousands};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A report whose rows are to be judged beside others.
@@ -41,6 +42,8 @@ pub struct Noted {
     pub seen_by: Visible,
     /// Where the first of them has it.
     pub target: Target,
+    /// Every further row that says the same: the place of its report in the list, and its own.
+    pub also: Vec<(usize, Place)>,
 }
 
 /// What is said where no row deserves a look.
@@ -49,7 +52,7 @@ const NOTHING_NOTABLE: &str = "No rule marks a row of this report.";
 fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
     let why = format!("{} {} {} {}", rule.id, rule.why, rule.severity.word(), rule.attack.join(" "));
     let (severity, head) = (Some(rule.severity), rule.name.clone().into());
-    Spot { severity, head, why, seen_by: None, shows, target: Some(target) }
+    Spot { severity, head, why, seen_by: None, shows, target: Some(target), also: Vec::new() }
 }
 
 impl OpenReport {
@@ -145,6 +148,11 @@ impl Model {
 
     /// Lists every row that deserves a look, the most severe first.
     pub(in crate::app) fn list_notable(&mut self) -> Vec<Effect> {
+        self.list_notable_with(SoughtLine::default())
+    }
+
+    /// The same, of which those are shown that hold what is sought.
+    fn list_notable_with(&mut self, line: SoughtLine) -> Vec<Effect> {
         let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return Vec::new() };
         if open.marks.is_none() {
             self.say("The rules are still being applied.");
@@ -155,9 +163,9 @@ impl Model {
             self.say(NOTHING_NOTABLE);
             return Vec::new();
         }
-        let list = Spots { notable: Some(Reach::Open), ..Spots::new("What deserves a look", spots) };
+        let list = Spots { notable: Some(Reach::Open), line, ..Spots::new("What deserves a look", spots) };
         self.over.put(Overlay::Spots(list));
-        Vec::new()
+        self.sift_spots()
     }
 
     /// The rows of the open report that deserve a look, the most severe first.
@@ -196,12 +204,27 @@ impl Model {
         }
     }
 
-    /// The rows of the open report that a list of what deserves a look shows.
+    /// How far the list of what deserves a look reaches that has the keys; none while its rows are looked for, for those that are
+    /// shown then may be of what was there before.
+    pub(in crate::app) fn listed_reach(&self) -> Option<Reach> {
+        let Some(Overlay::Spots(list)) = self.over.top() else { return None };
+        list.notable.filter(|_| list.is_complete)
+    }
+
+    /// The rows that the list of what deserves a look shows, of each report that is written from.
     pub(in crate::app) fn listed_notable(&self) -> Option<What> {
         let Some(Overlay::Spots(list)) = self.over.top() else { return None };
-        let places = list.spots().filter_map(|spot| spot.target.as_ref()?.place);
-        let rows = places.filter_map(|place| Some((place.section, u32::try_from(place.row).ok()?)));
-        (list.notable == Some(Reach::Open)).then(|| What::Notable(Some(Arc::new(rows.collect()))))
+        let reach = self.listed_reach()?;
+        let mut shown: BTreeMap<usize, RowSet> = match reach {
+            Reach::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
+            Reach::Held(_) => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
+        };
+        for (entry, place) in list.spots().flat_map(Spot::rows) {
+            if let Some((rows, row)) = shown.get_mut(&entry).zip(u32::try_from(place.row).ok()) {
+                rows.insert(place.section, row);
+            }
+        }
+        Some(What::Notable(Some(Arc::new(shown.into_values().collect()))))
     }
 
     /// Fills a list of what deserves a look that waited for the rules.
@@ -236,8 +259,9 @@ impl Model {
     pub(in crate::app) fn reach_further(&mut self) -> Vec<Effect> {
         let reach = self.spots_mut().and_then(|spots| spots.notable);
         if matches!(reach, Some(Reach::Held(_))) {
+            let line = self.spots_mut().map(|spots| std::mem::take(&mut spots.line));
             self.over.close();
-            return self.list_notable();
+            return self.list_notable_with(line.unwrap_or_default());
         }
         self.reach_held()
     }
@@ -266,9 +290,9 @@ impl Model {
         let Some(list) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
             return Vec::new();
         };
-        let spots = found.into_iter().filter_map(|Noted { rule, row, seen_by, target }| {
+        let spots = found.into_iter().filter_map(|Noted { rule, row, seen_by, target, also }| {
             let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
-            Some(Spot { seen_by: Some(seen_by), ..spot })
+            Some(Spot { seen_by: Some(seen_by), also, ..spot })
         });
         let line = std::mem::take(&mut list.line);
         let all = Spots::new(format!("What deserves a look in all {which}{without}"), spots.collect());

@@ -77,6 +77,8 @@ pub struct Spot {
     pub shows: Shows,
     /// Where it leads; nowhere for mere words.
     pub target: Option<Target>,
+    /// Every further row that it stands for: the place of its report in the list, and its own.
+    pub(super) also: Vec<(usize, Place)>,
 }
 
 /// What a spot shows.
@@ -114,6 +116,7 @@ impl Spot {
             seen_by: None,
             shows: Shows::Words(words.into()),
             target: None,
+            also: Vec::new(),
         }
     }
 
@@ -127,7 +130,14 @@ impl Spot {
             seen_by: None,
             shows: Shows::Row(row),
             target: Some(target),
+            also: Vec::new(),
         }
+    }
+
+    /// Every row that it stands for, with the place of its report in the list.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Place)> {
+        let first = self.target.as_ref().and_then(|target| Some((target.entry, target.place?)));
+        first.into_iter().chain(self.also.iter().copied())
     }
 
     /// Our own words on it in one line: how much it deserves a look, why it is there, who saw it.

@@ -31,7 +31,7 @@ impl Retention {
     /// Of a report, by the time in its identifier; the service had it still when it sent it, if that is known.
     #[must_use]
     pub fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
-        let ran = identifier.parts().when.filter(|when| *when >= 1_000_000_000);
+        let ran = identifier.parts().when;
         let Some(ran) = ran.and_then(|when| Timestamp::from_second(when).ok()) else { return Self::Unknown };
         let after = |time| ran.checked_add(time).unwrap_or(Timestamp::MAX);
         let had = |time| sent.is_some_and(|sent| sent >= after(time));

@@ -3,6 +3,7 @@
 pub mod hashes;
 
 use crate::text::Untrusted;
+use std::ops::Range;
 
 /// What the service calls a sandbox report: `<file_sha256>_<sandbox_name>-<integer_timestamp>`, or anything else.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,8 +16,17 @@ pub struct Parts {
     pub file: Option<Sha256>,
     /// Name of the sandbox; the whole identifier where the shape is another.
     pub sandbox: Untrusted,
-    /// Seconds since 1970.
+    /// When it ran, in seconds since 1970; none where it ends in a number that is no moment.
     pub when: Option<i64>,
+}
+
+/// Moments that a report can be of, in seconds since 1970, from 2001 until 2100: another number is a number of another kind.
+const MOMENTS: Range<i64> = 1_000_000_000..4_102_444_800;
+
+/// Whether a number of seconds since 1970 can be the moment of a sandbox's run.
+#[must_use]
+pub fn is_moment(seconds: i64) -> bool {
+    MOMENTS.contains(&seconds)
 }
 
 impl Identifier {
@@ -41,16 +51,16 @@ impl Identifier {
     /// Whether it has the documented shape (specification §2.1).
     #[must_use]
     pub fn is_documented(&self) -> bool {
-        let parts = self.parts();
-        parts.file.is_some() && parts.when.is_some()
+        let (file, rest) = split_file(self.0.as_bytes());
+        file.is_some() && split_number(rest).1.is_some()
     }
 
     /// Takes the identifier apart from both ends; what is left is the sandbox.
     #[must_use]
     pub fn parts(&self) -> Parts {
         let (file, rest) = split_file(self.0.as_bytes());
-        let (sandbox, when) = split_when(rest);
-        Parts { file, sandbox: Untrusted::from(sandbox), when }
+        let (sandbox, number) = split_number(rest);
+        Parts { file, sandbox: Untrusted::from(sandbox), when: number.filter(|seconds| is_moment(*seconds)) }
     }
 }
 
@@ -62,14 +72,15 @@ fn split_file(bytes: &[u8]) -> (Option<Sha256>, &[u8]) {
     found.map_or((None, bytes), |(hash, rest)| (Some(hash), rest))
 }
 
-fn split_when(bytes: &[u8]) -> (&[u8], Option<i64>) {
+fn split_number(bytes: &[u8]) -> (&[u8], Option<i64>) {
     let found = bytes.iter().rposition(|byte| *byte == b'-').and_then(|dash| {
         let (name, digits) = bytes.split_at_checked(dash)?;
         let digits = digits.get(1..)?;
-        let when = std::str::from_utf8(digits).ok().filter(|d| d.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()?;
-        Some((name, when))
+        let number =
+            std::str::from_utf8(digits).ok().filter(|d| d.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()?;
+        Some((name, number))
     });
-    found.map_or((bytes, None), |(name, when)| (name, Some(when)))
+    found.map_or((bytes, None), |(name, number)| (name, Some(number)))
 }
 
 impl Identifier {
@@ -167,10 +178,10 @@ mod tests {
 
     #[test]
     fn the_documented_shape_is_taken_apart() {
-        let parts = parts(&format!("{HASH}_VirusTotal Jujubox-12345"));
+        let parts = parts(&format!("{HASH}_VirusTotal Jujubox-1794474845"));
         assert_eq!(parts.file.unwrap().as_str(), HASH);
         assert_eq!(parts.sandbox, Untrusted::from("VirusTotal Jujubox"));
-        assert_eq!(parts.when, Some(12345));
+        assert_eq!(parts.when, Some(1_794_474_845));
     }
 
     #[test]
@@ -179,7 +190,10 @@ mod tests {
             ("odd", "odd", None),
             ("a-b_c", "a-b_c", None),
             ("C2AE-99999999999999999999", "C2AE-99999999999999999999", None),
-            ("sand-box-7", "sand-box", Some(7)),
+            ("sand-box-7", "sand-box", None),
+            ("sand-box-999999999", "sand-box", None),
+            ("sand-box-1000000000", "sand-box", Some(1_000_000_000)),
+            ("sand-box-1794474845000", "sand-box", None),
             ("x-", "x-", None),
         ] {
             let parts = parts(text);
