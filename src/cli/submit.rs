@@ -113,7 +113,7 @@ impl Submit {
         print_json(&serde_json::json!({
             "file": submission.file.as_str(),
             "size": submission.size,
-            "scan": String::from_utf8_lossy(scan.as_bytes()),
+            "scan": scan.text().unicode(),
             "cost": cost(&setup.gate)?,
         }))?;
         noted

@@ -1,21 +1,11 @@
-//! Following a scan until its reports are there: one look after another, each at the price that was agreed to.
+//! A scan that is followed: how far it is, and what the next look asks.
 
-use crate::app::effect::{Effect, Source};
-use crate::app::message::Failure;
-use crate::app::model::Model;
-use crate::app::over::overlay::Overlay;
-use crate::app::over::sheet::{Sheet, SheetRow};
-use crate::app::spending::confirm::{Confirm, Confirmed};
-use crate::app::spending::price::{Tag, Together};
-use crate::quota::{Kind, Numbers, Operation, Plan, Price};
+use crate::quota::{Kind, Numbers, Operation};
+use crate::report::Analysis;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
-use crate::text::{count, lasting, thousands};
+use crate::text::{lasting, thousands};
 use jiff::SignedDuration;
-
-/// The title of the panel that says how far a scan is.
-const FOLLOWING: &str = "Following the scan";
 
 /// How a scan is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,16 +34,16 @@ pub struct Follow {
     /// How it is followed.
     pub pace: Pace,
     /// When the next look is, in time that has passed: the clock may be set back meanwhile.
-    next: SignedDuration,
-    scan: Option<Identifier>,
-    step: Step,
+    pub(super) next: SignedDuration,
+    pub(super) scan: Option<Identifier>,
+    pub(super) step: Step,
     /// Sandboxes that were done when the reports were last listed.
     listed: usize,
 }
 
 /// What the next call asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     /// Which scan there is of the file.
     Find,
     /// How far it is.
@@ -155,296 +145,6 @@ impl Follow {
     }
 }
 
-impl Model {
-    /// The following of the file that is shown.
-    #[must_use]
-    pub fn following(&self) -> Option<&Follow> {
-        let file = self.file()?;
-        self.follows.iter().find(|follow| follow.file == *file)
-    }
-
-    /// Whether there is a scan of the file that is shown whose end nobody has seen.
-    #[must_use]
-    pub fn awaits_scan(&self) -> bool {
-        self.file().is_some_and(|file| self.scans.contains_key(file))
-    }
-
-    /// What everything that is followed has cost so far, as the rules price it, in words.
-    #[must_use]
-    pub fn followed_price(&self) -> String {
-        self.price_so_far().short()
-    }
-
-    /// The same where there is hardly any room.
-    #[must_use]
-    pub fn followed_price_brief(&self) -> String {
-        self.price_so_far().brief()
-    }
-
-    fn price_so_far(&self) -> Price {
-        let made = self.follows.iter().fold(0_u64, |sum, follow| sum.saturating_add(follow.made));
-        crate::quota::price(&looks(made), &self.figures.entitlements)
-    }
-
-    /// What a following may cost.
-    #[must_use]
-    pub fn follow_price(&self) -> Together {
-        let plan = Plan::of(looks(self.settings.pace.most), &self.figures.entitlements);
-        Together { plan, is_at_most: true }
-    }
-
-    /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
-    pub(in crate::app) fn ask_to_follow(&mut self) -> Vec<Effect> {
-        let price = self.follow_price();
-        // What the budget does not allow is refused at once, as it is where nothing is listed, and not after a yes.
-        if let tag @ Tag::OverBudget(_) = self.in_budget(Tag::Together(price.clone())) {
-            self.refuse_several("follow", &tag, &price);
-            return Vec::new();
-        }
-        self.ask_why_follow("Reports of the file are listed already. ")
-    }
-
-    fn ask_why_follow(&mut self, why: &str) -> Vec<Effect> {
-        let why = format!("{why}To follow its scan costs {}.", self.follow_price());
-        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Follow, why }));
-        Vec::new()
-    }
-
-    /// Begins to follow the scan of the file that is shown, after a yes where it may cost more than is let pass.
-    pub(in crate::app) fn follow_if_cheap(&mut self) -> Vec<Effect> {
-        if self.is_dear(self.follow_price().worst()) { self.ask_why_follow("") } else { self.follow() }
-    }
-
-    /// Begins to follow the scan of the file that is shown; its price was on the screen.
-    pub(in crate::app) fn follow(&mut self) -> Vec<Effect> {
-        let Some(file) = self.file().cloned() else { return Vec::new() };
-        if self.refuse_unsendable(crate::quota::price(&looks(1), &self.figures.entitlements).allowed) {
-            return Vec::new();
-        }
-        let scan = self.scans.get(&file).cloned();
-        let mut effects = vec![self.note_pending(&file)];
-        self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
-        self.follows.push(Follow::new(file, scan, self.settings.pace, self.passed));
-        effects.extend(self.next_look());
-        effects
-    }
-
-    /// Stops following the file that is shown; nobody who stopped it wants to be reminded of it.
-    pub(in crate::app) fn stop_following(&mut self) -> Vec<Effect> {
-        let Some(file) = self.file().cloned() else { return Vec::new() };
-        self.end_following(&file, "Stopped following.");
-        vec![Effect::NoteScan { file, scan: None }]
-    }
-
-    /// Notes for the next run of the program that the end of a file's scan is still to be seen.
-    pub(super) fn note_pending(&self, file: &Sha256) -> Effect {
-        let scan = PendingScan { identifier: self.scans.get(file).cloned(), since: self.now };
-        Effect::NoteScan { file: file.clone(), scan: Some(scan) }
-    }
-
-    /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
-    pub(in crate::app) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
-        let is_followed = self.follows.iter().any(|follow| follow.file == *file);
-        let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(self.now)) else { return };
-        if let Some(identifier) = scan.identifier {
-            self.scans.entry(file.clone()).or_insert(identifier);
-        }
-        if self.file() == Some(file) && self.notice.is_none() && self.service.barred().is_none() {
-            let (follow, price) = (self.way_to("follow"), self.follow_price());
-            self.say(format!(
-                "Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."
-            ));
-        }
-    }
-
-    /// The reports that a scan has made and that are not held, as happens where lists bring identifiers only: how to open them.
-    fn way_to_missing(&self, file: &Sha256) -> String {
-        let missing = if self.file() == Some(file) { self.missing_reports().len() } else { 0 };
-        match missing {
-            0 => String::new(),
-            1 => format!(" {} opens the report, for {}.", self.way_to("open"), self.missing_price()),
-            count => format!(" {} opens the {count} reports, for {}.", self.way_to("open-all"), self.missing_price()),
-        }
-    }
-
-    /// Ends a following, and says after how many calls.
-    fn end_following(&mut self, file: &Sha256, why: &str) {
-        let Some(at) = self.follows.iter().position(|follow| follow.file == *file) else { return };
-        let follow = self.follows.remove(at);
-        let calls = count(follow.made, "call");
-        self.warn(format!("{why} {}: {calls} made, nothing further is sent.", file.short()));
-    }
-
-    /// Makes the next call of a following whose time has come, one at a time.
-    pub(in crate::app) fn next_look(&mut self) -> Vec<Effect> {
-        if self.is_quitting || self.calls.awaits_paid() {
-            return Vec::new();
-        }
-        let now = self.passed;
-        let Some(at) = self.follows.iter().position(|follow| follow.next <= now) else { return Vec::new() };
-        let Some(follow) = self.follows.get(at) else { return Vec::new() };
-        if follow.left() == 0 {
-            let file = follow.file.clone();
-            let again = format!("{} follows it further, for {}.", self.way_to("follow"), self.follow_price());
-            let why = "The scan is not done, and the looks that were agreed to are used up.";
-            self.end_following(&file, &format!("{why} {again}"));
-            return Vec::new();
-        }
-        let listing = self.service.listing;
-        let next_page = self.list_of(&follow.file).and_then(|list| list.next_page(listing));
-        let (request, file) = (follow.request(listing, next_page), follow.file.clone());
-        if self.awaits_minute(&request) {
-            return Vec::new();
-        }
-        let effects = self.ask_agreed(request, Source::Service);
-        match self.follows.get_mut(at) {
-            Some(follow) if !effects.is_empty() => follow.count(now),
-            // Refused before it was sent, with its reason on the screen.
-            _ => self.follows.retain(|follow| follow.file != file),
-        }
-        effects
-    }
-
-    /// A look has brought how far a scan is, or nothing.
-    pub(in crate::app) fn looked(
-        &mut self,
-        request: &Request,
-        result: Result<Option<Analysis>, Failure>,
-    ) -> Vec<Effect> {
-        let mut effects = self.ended(request);
-        let now = self.passed;
-        let is_this = |follow: &&mut Follow| match request {
-            Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
-            Request::PrivateAnalyses { file } => follow.file == *file,
-            _ => false,
-        };
-        let Some(follow) = self.follows.iter_mut().find(is_this) else { return effects };
-        let file = follow.file.clone();
-        match result {
-            Ok(seen) => {
-                follow.looked(seen, now);
-                if let Some(scan) = follow.scan.clone()
-                    && self.scans.insert(file.clone(), scan.clone()) != Some(scan)
-                {
-                    effects.push(self.note_pending(&file));
-                }
-                effects.extend(self.next_look());
-            }
-            Err(failure) => self.failed_to_follow(&file, &failure),
-        }
-        effects
-    }
-
-    /// A failure ends a following, but for one that says no more than that another program asks the same now.
-    fn failed_to_follow(&mut self, file: &Sha256, failure: &Failure) {
-        match self.follows.iter_mut().find(|follow| follow.file == *file).filter(|_| failure.is_elsewhere) {
-            Some(follow) => follow.made = follow.made.saturating_sub(1),
-            None => self.end_following(file, &format!("{} Stopped following", failure.short())),
-        }
-    }
-
-    /// A page of a followed file's list has come, or not.
-    pub(in crate::app) fn listed_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) -> Vec<Effect> {
-        let (now, listing) = (self.passed, self.service.listing);
-        let list = self.list_of(file);
-        let has_reports = list.is_some_and(|list| !list.entries().is_empty());
-        let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
-        let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return Vec::new() };
-        if let Some(failure) = failure {
-            self.failed_to_follow(file, failure);
-            return Vec::new();
-        }
-        if !matches!(follow.step, Step::List | Step::NextPage) {
-            return Vec::new();
-        }
-        let mut effects = Vec::new();
-        if follow.listed(has_reports, has_next, now) == Turn::Done {
-            let calls = count(follow.made, "call");
-            self.follows.retain(|follow| follow.file != *file);
-            let open = self.way_to_missing(file);
-            self.scans.remove(file);
-            self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
-            let listed = if has_reports { "its reports are listed" } else { "no report of it is listed" };
-            self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));
-            effects.push(Effect::NoteScan { file: file.clone(), scan: None });
-        }
-        effects.extend(self.next_look());
-        effects
-    }
-
-    /// What the next look may cost, in words: a list follows it as soon as there is more in it, page by page.
-    #[must_use]
-    pub fn next_look_price(&self, follow: &Follow) -> String {
-        let request = follow.request(self.service.listing, None);
-        let look = self.price(&request);
-        if matches!(follow.step, Step::List | Step::NextPage) || !look.is_allowed() {
-            return look.short();
-        }
-        let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
-        self.price(&list).units.max().map_or_else(
-            || look.short(),
-            |page| format!("{}, +{} a page once a sandbox reported", look.short(), thousands(page)),
-        )
-    }
-
-    /// Shows how far the scan of the file that is shown is.
-    pub(in crate::app) fn show_following(&mut self) -> Vec<Effect> {
-        if self.following().is_some() {
-            let sheet = self.following_sheet();
-            self.over.put(crate::app::Overlay::Sheet(sheet));
-        }
-        Vec::new()
-    }
-
-    /// Brings the panel of a following up to date: while it is looked at, time passes and answers come in.
-    pub(in crate::app) fn refresh_following(&mut self) {
-        if self.shows_following() {
-            let newer = self.following_sheet();
-            if let Some(Overlay::Sheet(sheet)) = self.over.top_mut() {
-                sheet.refresh(newer);
-            }
-        }
-    }
-
-    /// Whether that panel has the keys.
-    pub(in crate::app) fn shows_following(&self) -> bool {
-        matches!(self.over.top(), Some(Overlay::Sheet(sheet)) if sheet.title == FOLLOWING)
-    }
-
-    fn following_sheet(&self) -> Sheet {
-        Sheet::of(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
-    }
-
-    /// How far the scan of the file that is shown is.
-    fn following_rows(&self) -> Vec<SheetRow> {
-        let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
-        let Some(follow) = self.following() else {
-            let is_done = self.shown().is_some_and(|file| file.is_scanned);
-            let has_reports = self.list().is_some_and(|list| !list.entries().is_empty());
-            let ended = match (is_done, has_reports) {
-                (true, true) => "done, and its reports are listed",
-                (true, false) => "done, and no report of it is listed",
-                (false, _) => "not followed any more",
-            };
-            return vec![row("scan", format!("{ended}: nothing further is sent"))];
-        };
-        let (seconds, price) = (follow.seconds(self.passed), self.next_look_price(follow));
-        let mut rows = vec![
-            row("next look", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
-            row("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
-        ];
-        match &follow.seen {
-            None => rows.push(row("scan", "nothing is known of it yet".to_owned())),
-            Some(seen) => {
-                rows.push(row("scan", seen.progress.words()));
-                let runs = seen.sandboxes.iter();
-                rows.extend(runs.map(|run| row("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
-            }
-        }
-        rows
-    }
-}
-
 /// So many looks, as the rules price them.
 pub(in crate::app) fn looks(calls: u64) -> Operation {
     Operation::with(Kind::PrivateAnalysis, Numbers { calls, ..Numbers::default() })
@@ -483,24 +183,6 @@ mod tests {
         follow.looked(seen("completed", 3), now);
         assert_eq!(follow.listed(true, true, now), Turn::On);
         assert_eq!(follow.listed(true, false, now), Turn::Done);
-    }
-
-    #[test]
-    fn a_look_that_another_program_makes_is_not_counted_and_ends_nothing() {
-        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
-        let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
-        let mut follow = Follow::new(file.clone(), None, Pace::default(), SignedDuration::ZERO);
-        follow.count(SignedDuration::ZERO);
-        model.follows.push(follow);
-        let request = Request::PrivateAnalyses { file };
-        let failed = |is_elsewhere| Err(Failure { is_elsewhere, ..Failure::default() });
-        model.looked(&request, failed(true));
-        assert_eq!(
-            model.follows.iter().map(|follow| (follow.made, follow.seconds(SignedDuration::ZERO))).collect::<Vec<_>>(),
-            [(0, 30)]
-        );
-        model.looked(&request, failed(false));
-        assert!(model.follows.is_empty());
     }
 
     #[test]
