@@ -115,3 +115,22 @@ fn brought_by(
     let Some((file, bytes)) = file.zip(blocks::read_all(transaction, answer)?) else { return Ok(Vec::new()) };
     Ok(Page::of(&Body::in_memory(bytes)).map(|page| Brought::of_page(page, &file)).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_reports_with_one_name_the_first_is_brought() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let entry = |tag: &str| {
+            format!(
+                r#"{{"id":"{file}_Box-1794474845","type":"private_file_behaviour","attributes":{{"tags":["{tag}"]}}}}"#
+            )
+        };
+        let body = Body::in_memory(format!(r#"{{"data":[{},{}]}}"#, entry("FIRST"), entry("SECOND")).into_bytes());
+        let brought = Brought::of_page(Page::of(&body).unwrap(), &file);
+        let found: Vec<_> = brought.iter().map(|one| body.window(one.range.clone()).unwrap()).collect();
+        assert_eq!(found, [entry("FIRST").into_bytes()]);
+    }
+}

@@ -417,3 +417,19 @@ fn an_export_that_is_ended_leaves_nothing_behind() {
         assert_eq!(std::fs::read_dir(&out).unwrap().count(), 0, "{name}");
     }
 }
+
+#[test]
+fn what_stands_twice_under_one_name_has_two_in_the_export_and_another_document_is_none_of_the_report() {
+    let twice = r#"{"data":{"id":"i","type":"t","attributes":{"tags":["A"],"tags":["B"],"behash":"c","behash":"d"},"attributes":{"tags":["E"]}},
+        "data":{"id":"other","attributes":{"tags":["F"]}}} {"data":{"attributes":{"tags":["G"]}}}"#;
+    let written = text(&run(&["export", "-", "--format", "json"], twice));
+    let found: Value = serde_json::from_str(&written).unwrap();
+    let attributes = &found["data"]["attributes"];
+    assert_eq!((&attributes["tags"], &attributes["tags (2)"]), (&serde_json::json!(["A"]), &serde_json::json!(["B"])));
+    assert_eq!((&attributes["behash"], &attributes["behash (2)"]), (&"c".into(), &"d".into()));
+    assert_eq!(attributes["attributes"]["tags"], serde_json::json!(["E"]));
+    assert_eq!(attributes["data"]["id"], "other");
+    assert!(!written.contains("\"G\"") && written.matches("\"tags\":").count() == 3, "{written}");
+    let shown = text(&run(&["export", "-", "--format", "csv", "--pane", "tags"], twice));
+    assert!(shown.contains("\"A\"") && shown.contains("\"B\"") && !shown.contains("\"E\""), "{shown}");
+}
