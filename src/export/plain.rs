@@ -54,8 +54,9 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     Ok(summary)
 }
 
-/// Nothing but the things themselves, without teeth. One that begins with `=` or the like stands as it is: a formula is of concern
-/// where cells are read, and CSV marks it there. Here a mark would be a part of the thing for every program that reads a line as one: the formats for other programs have them as they are.
+/// Nothing but the things themselves, without teeth: the formats for other programs have them as they are. One that begins with `=` or
+/// the like stands so: a formula is of concern where cells are read, and CSV marks it there; here a mark would be a part of the thing for
+/// every program that reads a line as one.
 fn write_indicators(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let found = opened.indicators()?;
     for indicator in found.all() {

@@ -97,19 +97,21 @@ impl Gate {
                 Ok(at_hand.into_answer(received)).into()
             }
             (Ok(()), None) => whole(store, id, &profile, &key, (here, received)).into(),
-            (Err(error), _) => {
-                // What cannot be let go of now is written over by the next call.
-                let _ = store.forget_empty(id);
-                // Nothing goes on from what is of no use: the next call begins anew. What something in between has sent or packed says
-                // nothing of the part that is here.
-                let is_of_others = matches!(error, ServiceError::Unusable(Unusable::Packed(_) | Unusable::WebPage));
-                let aside = Some(id).filter(|_| matches!(error, ServiceError::Unusable(_)) && !is_of_others);
-                let _ = aside.map(|id| store.set_aside(id));
-                Came { taken: Err(error), aside }
-            }
+            (Err(error), _) => broken_off(store, id, error),
         })
         .await
     }
+}
+
+/// What came of a call that brought no whole answer. What is here of it stays for the next call to go on from, unless it is of no use.
+fn broken_off(store: &Store, id: AnswerId, error: ServiceError) -> Came {
+    // What cannot be let go of now is written over by the next call.
+    let _ = store.forget_empty(id);
+    // What something in between has sent or packed says nothing of the part that is here.
+    let is_of_others = matches!(error, ServiceError::Unusable(Unusable::Packed(_) | Unusable::WebPage));
+    let aside = Some(id).filter(|_| matches!(error, ServiceError::Unusable(_)) && !is_of_others);
+    let _ = aside.map(|id| store.set_aside(id));
+    Came { taken: Err(error), aside }
 }
 
 /// The answer that has come whole: held from now on, or read from where it grew if that cannot be written down any more.
