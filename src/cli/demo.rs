@@ -1,13 +1,15 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
-use super::{Common, Left, Setup, display, exit, run_app};
+use super::setup::session;
+use super::{Common, app, display, exit};
+use crate::app::Model;
+use crate::app::settings::Settings;
 use crate::config::Config;
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::files;
 use crate::gate::Gate;
-use crate::quota::Entitlements;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Display, Signals};
+use crate::runtime::{self, Beginning, Display, Signals, Start};
 use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
 use crate::store::Store;
@@ -128,20 +130,18 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
         store.note_file(&client.profile().name, &sha256, Some(file.title), opened)?;
         files.push(sha256);
     }
-    let gate = Gate::new(store, client, super::session(), crate::clock::now).with_budget(config.budget());
-    let setup = Setup {
-        gate,
-        entitled: Entitlements::default(),
-        confirm_above: config.confirm_above(),
-        keys: config.keymap(),
-        pace: config.pace(),
-        forgets: true,
-        left: Left::default(),
-        remarks: Vec::new(),
-    };
+    let gate = Gate::new(store, client, session(), crate::clock::now).with_budget(config.budget());
+    let mut model = Model::new(app::service(&gate), crate::clock::now());
+    model.settings = Settings { forgets: true, lists_at_once: true, ..app::settings(config) };
+    let first = model.open_files(files.into_iter().take(1).collect());
     // Where it is refused, nothing is taken for it.
     let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };
-    exit::of_app(run_app(setup, display, files.into_iter().take(1).collect(), Some(lists), signals)?)
+    let (other, keys) = (model.way_to("other-file"), model.way_to("help"));
+    model.say(format!(
+        "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
+    ));
+    let beginning = Beginning { backing: app::reach(gate, &mut model), first };
+    exit::of_app(runtime::run(model, Start::Ready(beginning), display, signals)?.exit)
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

@@ -195,7 +195,7 @@ impl Export {
     }
 
     fn write(&self, format: &Format, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
-        let (rules, problems) = read_rules(super::rules_file().as_deref());
+        let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         // What is written is worth more than the remark about it.
         problems.iter().for_each(|problem| drop(writeln!(io::stderr(), "behaview: {problem}")));
         let job = |is_wanted| Job { sources, what: self.what(), rules: &rules, is_wanted };

@@ -2,11 +2,11 @@
 
 use super::document::{self, Document};
 use super::left::Left;
-use super::{Common, display, exit, rules_file};
+use super::{Common, app, display, exit};
 use crate::app::Model;
 use crate::app::model::Service;
 use crate::app::settings::Settings;
-use crate::runtime::{self, Backing, Signals};
+use crate::runtime::{self, Backing, Beginning, Signals, Start};
 use crate::text::said;
 use std::ffi::OsString;
 
@@ -16,14 +16,15 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     runtime::attended(display)?;
     let (documents, mut remarks) = documents(files)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
-    model.settings = Settings { keys: config.keymap(), rules_file: rules_file(), ..Settings::default() };
+    model.settings = Settings { keys: config.keymap(), rules_file: app::rules_file(), ..Settings::default() };
     let mut left = Left::of(&folders, &config);
     remarks.extend(left.resume(&mut model));
     let first = model.open_documents(documents.into_iter().map(|document| (document.name, document.reports)).collect());
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    let ended = runtime::run(model, Backing::Document, first, display, Signals::listen()?)?;
+    let start = Start::Ready(Beginning { backing: Backing::Nothing, first });
+    let ended = runtime::run(model, start, display, Signals::listen()?)?;
     left.note(&ended);
     exit::of_app(ended.exit)
 }

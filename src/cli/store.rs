@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Folders};
 use crate::report::Purge;
+use crate::runtime::Tell;
 use crate::service::profile::Profile;
 use crate::store::{HeldAs, Keep, Outdated, Salvaged, Store, StoreError};
 use crate::text::{Untrusted, bytes, count};
@@ -10,10 +11,19 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Opens the store, deletes what is not to be kept any longer, and says what the user must know.
-pub(super) fn open(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<String>)> {
+/// The store, open.
+pub(super) struct Opened {
+    pub(super) store: Store,
+    /// The name that what comes from the profile's service is held under.
+    pub(super) held_as: String,
+    /// What the user must know of it.
+    pub(super) remarks: Vec<String>,
+}
+
+/// Opens the store, and deletes what is not to be kept any longer; `tell` hears what is waited for if that takes long.
+pub(super) fn open(folders: &Folders, config: &Config, profile: &Profile, tell: Tell<'_>) -> anyhow::Result<Opened> {
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
-    let store = opened(&folders.store, keep)?;
+    let store = opened(&folders.store, keep, tell)?;
     note_use(&store);
     let mut remarks: Vec<_> = store.salvaged().map(Salvaged::words).into_iter().collect();
     let outdated = match config.keeps_days() {
@@ -29,7 +39,8 @@ pub(super) fn open(folders: &Folders, config: &Config) -> anyhow::Result<(Store,
             remarks.push(format!("The config's [store] limits deleted {reports}, {size}."));
         }
     }
-    Ok((store, remarks))
+    let held_as = held_as(&store, profile, &mut remarks)?;
+    Ok(Opened { store, held_as, remarks })
 }
 
 /// Notes that the store is used today. Without that, more stays than the config says, and the start tells so.
@@ -54,14 +65,14 @@ fn doubtful(outdated: Outdated, days: u32) -> Option<String> {
 
 /// Opens the store for a command that asks nothing of the service, and says what became of a damaged one.
 pub(super) fn open_to_look(path: &Path) -> Result<Store, StoreError> {
-    let store = opened(path, Keep::Everything)?;
+    let store = opened(path, Keep::Everything, &say_on_error)?;
     note_use(&store);
     say(&store.salvaged().map(Salvaged::words).into_iter().collect::<Vec<_>>());
     Ok(store)
 }
 
 /// The name that what comes from a profile's service is held under; says so where that is no longer the profile's own.
-pub(super) fn held_as(store: &Store, profile: &Profile, remarks: &mut Vec<String>) -> Result<String, StoreError> {
+fn held_as(store: &Store, profile: &Profile, remarks: &mut Vec<String>) -> Result<String, StoreError> {
     // One that cannot be asked has not sent anything.
     let root = profile.check().map_or_else(|_| profile.root.clone(), String::from);
     let HeldAs { name, before } = store.held_as(&profile.name, &root)?;
@@ -85,18 +96,20 @@ pub(super) fn held_as_to_look(store: &Store, profile: &Profile) -> Result<String
     Ok(held_as)
 }
 
-/// Opens the store, and says what is waited for if that takes long: no screen has been drawn yet, and ctrl-c ends the wait.
-fn opened(path: &Path, keep: Keep) -> Result<Store, StoreError> {
+/// Opens the store, and says what is waited for if that takes long: no screen is in the way then, and ctrl-c ends the wait.
+fn opened(path: &Path, keep: Keep, tell: Tell<'_>) -> Result<Store, StoreError> {
     Store::open_keeping(path, keep, &|why| {
-        say(&[format!("Waiting: {why}. ctrl-c ends the wait.")]);
+        tell(&format!("Waiting: {why}. ctrl-c ends the wait."));
         ControlFlow::Continue(())
     })
 }
 
 /// Says on standard error what there is to say.
 pub(super) fn say(remarks: &[String]) {
-    for remark in remarks {
-        // What was asked for is worth more than the remark.
-        let _ = writeln!(std::io::stderr(), "behaview: {remark}");
-    }
+    remarks.iter().for_each(|remark| say_on_error(remark));
+}
+
+/// What was asked for is worth more than the remark.
+pub(super) fn say_on_error(remark: &str) {
+    let _ = writeln!(std::io::stderr(), "behaview: {remark}");
 }

@@ -55,6 +55,28 @@ const TICK: Duration = Duration::from_millis(250);
 /// How long the first frame waits for what is held or read: one frame is there sooner than two.
 const FIRST_DATA: Duration = Duration::from_millis(10);
 
+/// What the app reaches, and what it does first.
+pub struct Beginning {
+    /// What it can reach.
+    pub backing: Backing,
+    /// What it does before the first message.
+    pub first: Vec<Effect>,
+}
+
+/// Told of what is waited for if that takes long.
+pub type Tell<'a> = &'a dyn Fn(&str);
+
+/// Makes a beginning, which may take long.
+pub type Begin = Box<dyn FnOnce(&mut Model, Tell<'_>) -> anyhow::Result<Beginning>>;
+
+/// How the app begins.
+pub enum Start {
+    /// With what is there already.
+    Ready(Beginning),
+    /// With a frame that needs nothing of it.
+    Awaited(Begin),
+}
+
 /// How a run of the app ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -198,6 +220,11 @@ where
         self.exit
     }
 
+    /// What the app can reach from now on.
+    fn reach(&mut self, backing: Backing) {
+        self.performer.reach(backing);
+    }
+
     /// Performs what is to be done before the first message.
     pub fn begin(&mut self, effects: Vec<Effect>) {
         self.model.start().into_iter().for_each(|effect| self.performer.put_off(effect));
@@ -312,17 +339,29 @@ where
     /// # Errors
     /// When the terminal cannot be drawn on.
     pub fn draw(&mut self) -> Result<(), B::Error> {
+        let size = self.picture_now()?;
+        let frame = self.inbox.turn();
+        self.terminal.draw(size, &self.picture)?;
+        self.take(Message::Drawn(frame));
+        self.is_drawn = true;
+        Ok(())
+    }
+
+    /// Shows the state while nothing can be done yet: what is typed meanwhile was typed before the first frame.
+    fn preview(&mut self) -> Result<(), B::Error> {
+        let size = self.picture_now()?;
+        self.terminal.draw(size, &self.picture)
+    }
+
+    /// Brings the picture to the state as it is; says how large it is.
+    fn picture_now(&mut self) -> Result<ratatui::layout::Size, B::Error> {
         // The terminal may have changed its size already, and say so only later.
         let size = self.terminal.size()?;
         if (Size { width: size.width, height: size.height }) != self.model.size {
             self.resize(size.width, size.height);
         }
         self.picture.draw(size, self.look, &self.model);
-        let frame = self.inbox.turn();
-        self.terminal.draw(size, &self.picture)?;
-        self.take(Message::Drawn(frame));
-        self.is_drawn = true;
-        Ok(())
+        Ok(size)
     }
 
     /// Takes it that the terminal shows nothing of what was drawn.

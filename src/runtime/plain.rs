@@ -5,10 +5,11 @@
 
 use super::clipboard::Way;
 use super::signals::{Signals, Stops};
-use super::{Backing, Ended, Exit, Session};
+use super::terminal::let_wait;
+use super::{Backing, Beginning, Ended, Exit, Session, Start};
 use crate::app::commands::Command;
 use crate::app::spending::price::Tag;
-use crate::app::{Effect, Key, Message, Model, Place, Size};
+use crate::app::{Key, Message, Model, Place, Size};
 use crate::text::{self, Untrusted};
 use crate::view::plain;
 use ratatui::backend::TestBackend;
@@ -43,12 +44,17 @@ struct Dialogue<I, O> {
 ///
 /// # Errors
 /// When standard input or output cannot be used.
-pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signals: Signals) -> anyhow::Result<Ended> {
+pub(super) fn run(mut model: Model, start: Start, signals: Signals) -> anyhow::Result<Ended> {
     (model.settings.is_plain, model.size) = (true, PAGE);
     let backend = TestBackend::new(PAGE.width, PAGE.height);
     let mut session =
-        Session::new(backend, model, backing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
+        Session::new(backend, model, Backing::Nothing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
     let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
+    let Beginning { backing, first } = match start {
+        Start::Ready(beginning) => beginning,
+        Start::Awaited(begin) => begin(session.model_mut(), &let_wait)?,
+    };
+    session.reach(backing);
     session.begin(first);
     // What is read takes more at once than the system's own buffer, which so stays empty: what is read ahead is here alone.
     let input = BufReader::with_capacity(READ_AHEAD, io::stdin().lock());

@@ -7,8 +7,8 @@ use super::output::Output;
 use super::painter::{self, Painter};
 use super::signals::{self, Ending, Signals, Stops};
 use super::threads::{address_space, told_of_panic};
-use super::{Backing, Ended, Exit, Session, Turn};
-use crate::app::{Effect, Model, Size};
+use super::{Backing, Beginning, Ended, Exit, Session, Start, Turn};
+use crate::app::{Model, Size};
 use crate::text::{Untrusted, bytes};
 use crate::view::{Depth, Look, Theme};
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
@@ -226,19 +226,13 @@ fn write_in_place(terminal: &impl std::os::fd::AsFd) -> io::Result<()> {
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
-pub fn run(
-    mut model: Model,
-    backing: Backing,
-    first: Vec<Effect>,
-    display: Display,
-    signals: Signals,
-) -> anyhow::Result<Ended> {
+pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -> anyhow::Result<Ended> {
     if display.is_plain {
-        return super::plain::run(model, backing, first, signals);
+        return super::plain::run(model, start, signals);
     }
     let (width, height) = painter::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
-    let session = Session::new(Painter::new(Output::terminal()), model, backing, crate::clock::now);
+    let session = Session::new(Painter::new(Output::terminal()), model, Backing::Nothing, crate::clock::now);
     let mut session = session.with_clipboard(Way::from_here(), Box::new(Output::terminal()));
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
@@ -247,6 +241,23 @@ pub fn run(
     let (look, is_asked) = display.look();
     session.set_look(look);
     session.listen(keyboard, is_asked)?;
+    let Beginning { backing, first } = match start {
+        Start::Ready(beginning) => beginning,
+        Start::Awaited(begin) => {
+            session.preview()?;
+            interruptible(true);
+            let begun = begin(session.model_mut(), &let_wait)?;
+            if TAKEN.load(Ordering::SeqCst) {
+                interruptible(false);
+            } else {
+                drop(taken);
+                taken = TakenOver::now(takes_mouse)?;
+                session.draw_anew();
+            }
+            begun
+        }
+    };
+    session.reach(backing);
     session.begin(first);
     session.gather();
     session.take_typed();
@@ -273,6 +284,29 @@ pub fn run(
     drop(taken);
     let remembered = session.model_mut().remember();
     Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
+}
+
+/// Whether ctrl-c ends the program, as it does for whoever has no keys to offer yet.
+#[cfg(unix)]
+fn interruptible(is_on: bool) {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    let terminal = io::stdout();
+    let set = |mut modes: rustix::termios::Termios| {
+        modes.local_modes.set(LocalModes::ISIG, is_on);
+        tcsetattr(&terminal, OptionalActions::Now, &modes)
+    };
+    // A terminal that is gone shows at the next drawing.
+    let _ = tcgetattr(&terminal).and_then(set);
+}
+
+#[cfg(not(unix))]
+fn interruptible(_: bool) {}
+
+/// Gives the terminal back to whoever waits: there ctrl-c ends the program.
+pub(super) fn let_wait(why: &str) {
+    give_back();
+    // Who waits may look at something else.
+    let _ = writeln!(io::stderr(), "behaview: {why}");
 }
 
 /// Ends the program when the terminal has gone away: without a controlling terminal no signal says so.

@@ -85,7 +85,7 @@ fn all_details(bytes: &[u8]) -> String {
     model.size = Size { width: 150, height: 90 };
     let here = Here { received: clock(), body: Body::in_memory(bytes.to_vec()), unkept: None };
     let first = model.open_documents(vec![("fixture".to_owned(), vec![(None, here)])]);
-    let mut session = Session::new(TestBackend::new(150, 90), model, Backing::Document, clock);
+    let mut session = Session::new(TestBackend::new(150, 90), model, Backing::Nothing, clock);
     session.begin(first);
     assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
     let mut text = String::new();

@@ -6,7 +6,7 @@ use super::stage::Terminal;
 use behaview::app::{Here, Model};
 use behaview::report::Body;
 use behaview::report::body::Bytes;
-use behaview::runtime::{self, Backing, Display, Signals};
+use behaview::runtime::{self, Backing, Beginning, Display, Signals, Start};
 use behaview::view::{Depth, Theme};
 use portable_pty::CommandBuilder;
 use std::io;
@@ -54,7 +54,8 @@ fn plays_the_program() {
     let here = Here { received: now, body: Body::new(trap), unkept: None };
     let first = model.open_documents(vec![("trap".to_owned(), vec![(None, here)])]);
     let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
-    runtime::run(model, Backing::Document, first, display, Signals::listen().unwrap()).unwrap();
+    let start = Start::Ready(Beginning { backing: Backing::Nothing, first });
+    runtime::run(model, start, display, Signals::listen().unwrap()).unwrap();
 }
 
 fn play(part: &str) -> Terminal {

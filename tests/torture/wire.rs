@@ -100,7 +100,7 @@ impl Stage {
         let size = Cells { width, height };
         model.size = Size { width, height };
         let wire = Wire { inner: Painter::new(bytes.clone()), bytes: bytes.clone(), size };
-        let session = Session::new(wire, model, Backing::Document, now);
+        let session = Session::new(wire, model, Backing::Nothing, now);
         Self { session, bytes }
     }
 

@@ -39,8 +39,8 @@ const LAST_MOMENT: Duration = Duration::from_millis(500);
 pub enum Backing {
     /// A service, by way of the gate.
     Service(Arc<Gate>),
-    /// Nothing: a document is open.
-    Document,
+    /// Nothing: a document is open, or it is not known yet.
+    Nothing,
 }
 
 /// Performs effects on threads of its own.
@@ -122,6 +122,11 @@ impl Performer {
             stopped,
             at_hand,
         }
+    }
+
+    /// What the app can reach from now on.
+    pub fn reach(&mut self, backing: Backing) {
+        self.backing = backing;
     }
 
     /// Begins what was to wait for a frame. Where the system has no threads to give that is said, and what waits goes on waiting:
@@ -235,7 +240,7 @@ impl Performer {
     fn gate(&self) -> Option<&Arc<Gate>> {
         match &self.backing {
             Backing::Service(gate) => Some(gate),
-            Backing::Document => None,
+            Backing::Nothing => None,
         }
     }
 

@@ -1,0 +1,111 @@
+//! The app on a service.
+
+use super::left::Left;
+use super::meant::parse_first;
+use super::setup::{Prepared, Setup};
+use super::spending::Spending;
+use super::{Common, demo, display, exit, store};
+use crate::app::Model;
+use crate::app::model::Service;
+use crate::app::settings::Settings;
+use crate::app::spending::allowance::Allowance;
+use crate::config::{Config, Folders};
+use crate::gate::Gate;
+use crate::quota::{Period, Spent};
+use crate::request::UploadLimit;
+use crate::runtime::{self, Backing, Beginning, Exit, Signals, Start, Tell};
+use crate::service::Client;
+use jiff::Timestamp;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Runs the app on the service that config and command line name, at the first of some files if there are any.
+pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
+    let files = sha256.iter().map(|text| parse_first(text)).collect::<anyhow::Result<Vec<_>>>()?;
+    let (folders, config) = common.config()?;
+    let display = display::display(&config);
+    runtime::attended(display)?;
+    let prepared = Prepared::of(common, &folders, &config, Spending::default())?;
+    let mut model = prepared.model();
+    model.settings = settings(&config);
+    let mut left = Left::of(&folders, &config);
+    let remark = left.resume(&mut model);
+    let is_empty = files.is_empty();
+    let first = model.open_files(files);
+    let begin = move |model: &mut Model, tell: Tell<'_>| {
+        let opened = store::open(&folders, &config, prepared.client.profile(), tell)?;
+        let Setup { gate, remarks, .. } = prepared.with(opened);
+        let remarks: Vec<_> = remarks.into_iter().chain(remark).collect();
+        if !remarks.is_empty() {
+            model.warn(remarks.join(" "));
+        }
+        Ok(Beginning { backing: reach(gate, model), first })
+    };
+    // A file is shown at once with what is held of it.
+    let start =
+        if is_empty { Start::Awaited(Box::new(begin)) } else { Start::Ready(begin(&mut model, &store::say_on_error)?) };
+    let ended = runtime::run(model, start, display, Signals::listen()?)?;
+    left.note(&ended);
+    match ended.exit {
+        Exit::Demo => demo::Demo::default().run(common),
+        other => exit::of_app(other),
+    }
+}
+
+impl Prepared {
+    /// The first state, as far as it needs no store.
+    fn model(&self) -> Model {
+        let service = service_of(&self.client, &self.client.profile().name, self.is_offline);
+        let mut model = Model::new(service, crate::clock::now());
+        model.figures.entitlements = self.entitled;
+        model.figures.allowance = Allowance::new(self.budget, Spent::default(), model.now);
+        model
+    }
+}
+
+/// What the config says of the app.
+pub(super) fn settings(config: &Config) -> Settings {
+    Settings {
+        keys: config.keymap(),
+        confirm_above: config.confirm_above(),
+        pace: config.pace(),
+        forgets: config.keeps_nothing(),
+        rules_file: rules_file(),
+        ..Settings::default()
+    }
+}
+
+/// The user's own rules; where the system has no home folder there are none.
+pub(super) fn rules_file() -> Option<PathBuf> {
+    Folders::find().ok().map(|folders| folders.config.with_file_name("rules.toml"))
+}
+
+/// What the app reaches from now on, shown by its state.
+pub(super) fn reach(gate: Gate, model: &mut Model) -> Backing {
+    model.service = service(&gate);
+    model.figures.allowance = allowance(&gate, model.now);
+    Backing::Service(Arc::new(gate))
+}
+
+/// What the app shows of the service behind a gate.
+#[must_use]
+pub fn service(gate: &Gate) -> Service {
+    service_of(gate.client(), gate.profile(), gate.is_offline())
+}
+
+fn service_of(client: &Client, name: &str, is_offline: bool) -> Service {
+    Service {
+        name: name.to_owned(),
+        has_key: client.credential().is_some(),
+        is_offline,
+        listing: client.profile().listing,
+        upload_direct: client.profile().largest(UploadLimit::Direct),
+        upload_largest: client.profile().largest(UploadLimit::Large),
+    }
+}
+
+/// What may be spent. What has been spent of the day is counted only where that has a limit.
+fn allowance(gate: &Gate, now: Timestamp) -> Allowance {
+    let spent = gate.budget().daily.and_then(|_| gate.spent_in(Period::Daily).ok());
+    Allowance::new(gate.budget(), spent.unwrap_or_default(), now)
+}
