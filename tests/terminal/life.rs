@@ -74,6 +74,50 @@ fn a_signal_at_any_moment_of_the_start_leaves_nothing_behind() {
     println!("kills x moments of the start: {kills}");
 }
 
+/// A program that has been used and has ended, and its store.
+fn used() -> (Terminal, std::path::PathBuf) {
+    let mut terminal = Terminal::start(&[]);
+    terminal.wait_for("SHA-256");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+    let folders = [".local/share/behaview", "Library/Application Support/behaview"];
+    let store =
+        folders.map(|folder| terminal.home().join(folder).join("behaview.db")).into_iter().find(|path| path.exists());
+    (terminal, store.unwrap())
+}
+
+#[test]
+fn ctrl_c_ends_the_wait_for_a_store_that_another_program_has_to_itself() {
+    let (terminal, store) = used();
+    let other = rusqlite::Connection::open(store).unwrap();
+    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
+    let mut terminal = terminal.start_again(&[]);
+    terminal.wait_for("SHA-256");
+    // Until it waits, this is a key that was typed before there was anything to answer.
+    for _ in 0..10 {
+        terminal.press("\x03");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(terminal.wait_for_end(), 130);
+    terminal.assert_given_back();
+    drop(other);
+    let mut terminal = terminal.start_again(&[]);
+    terminal.wait_for("SHA-256");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_is_told_where_the_shell_is() {
+    let (terminal, store) = used();
+    std::fs::remove_file(&store).unwrap();
+    std::fs::create_dir(&store).unwrap();
+    let mut terminal = terminal.start_again(&[]);
+    assert_ne!(terminal.wait_for_end(), 0);
+    terminal.assert_given_back();
+    terminal.wait_for("behaview.db");
+}
+
 /// Closes the terminal under a program that runs the demo, and waits until that has put its folder away.
 fn close_under(program: &[&str]) {
     let home = tempfile::tempdir().unwrap();
