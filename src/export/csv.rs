@@ -4,7 +4,7 @@ use super::noted::Noted;
 use super::opened::Opened;
 use super::{Job, Summary, attribute, indicators};
 use crate::report::index::Form;
-use crate::report::rows::records::{leaves, pointer};
+use crate::report::rows::records::{Step, leaves, pointer};
 use crate::report::rules::Rule;
 use crate::report::{Note, Place};
 use crate::text::Untrusted;
@@ -60,13 +60,13 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
             let (name, member) = attribute(report, place, &record);
             let ([depth, parent], [severity, rule]) = (standing(&opened, place), marked(opened.rule(place)));
             let note = noted.at(place).map(|note| cell(&note.text)).unwrap_or_default();
-            let member = member.map(|member| member.legible().into_owned() + "/").unwrap_or_default();
+            let member = member.map(Step::Member);
             let mut written = Ok(());
             leaves(&record.value, &mut |way, value| {
-                let way = pointer(way);
-                let way = way.legible();
-                let path =
-                    if way.is_empty() { member.trim_end_matches('/').to_owned() } else { format!("{member}{way}") };
+                // The first step leads to the value itself.
+                let below = way.get(1..).unwrap_or_default();
+                let path = pointer(member.iter().chain(below));
+                let path = path.legible();
                 let own = [
                     pane.name().to_owned(),
                     cell(&name),

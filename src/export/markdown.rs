@@ -111,7 +111,7 @@ fn write_row(
     let code = report.section(place.section).and_then(|section| section.attribute).map_or(&[][..], |known| known.code);
     let mut written = Ok(());
     leaves(&record.value, &mut |steps, raw| {
-        let way = pointer(steps);
+        let way = pointer(steps.iter().skip(1));
         let name = if way.is_empty() { String::new() } else { value(pane, &way) + " " };
         if written.is_err() {
             return;

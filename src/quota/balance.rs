@@ -269,11 +269,10 @@ impl Balances {
     pub fn limits(&self, unit: Unit) -> Vec<Limit> {
         let mut limits = Vec::new();
         for &period in unit.periods() {
-            let Some(counter) = self.counter(unit, period) else {
-                continue;
-            };
+            // The service may have two names for one, and mean both.
+            let counters = || self.counters.iter().filter(|counter| counter.meaning == Some((unit, period)));
             for holder in [Holder::User, Holder::Group] {
-                limits.extend(counter.limit(holder).map(|side| Limit {
+                limits.extend(counters().filter_map(|counter| counter.limit(holder)).map(|side| Limit {
                     holder,
                     period,
                     allowed: side.allowed,

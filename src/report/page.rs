@@ -170,8 +170,8 @@ pub fn no_way_on() -> String {
     )
 }
 
-/// The cursor in the query of the next page's address. Nothing else of that address is looked at, and nobody goes there.
-fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
+/// The cursor in the query of a page's address. Nothing else of that address is looked at, and nobody goes there.
+pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     let address = address.as_bytes().split(|byte| *byte == b'#').next()?;
     let query = address.splitn(2, |byte| *byte == b'?').nth(1)?;
     let found = query.split(|byte| *byte == b'&').find_map(|pair| pair.strip_prefix(b"cursor="))?;

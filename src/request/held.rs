@@ -3,8 +3,8 @@
 use super::{Artefact, Listing, Request};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::report::json::Raw;
+use crate::report::page::cursor_of;
 use crate::text::{Untrusted, Visible, said};
-use percent_encoding::percent_decode_str;
 
 impl Request {
     /// The question whose answer is held under this; none for what no question of this version is held under.
@@ -34,9 +34,9 @@ impl Request {
     /// The question that a page of a list answers, by the address that it gives for itself (specification §4.2).
     #[must_use]
     pub fn of_page(bytes: &[u8]) -> Option<Self> {
-        let address = Raw::new(bytes).member("links")?.member("self")?.text();
-        let address = std::str::from_utf8(address.as_bytes()).ok()?;
-        let (path, parameters) = address.split_once('?').unwrap_or((address, ""));
+        let links = Raw::new(bytes).member("links")?.member("self")?.text();
+        let address = std::str::from_utf8(links.as_bytes()).ok()?;
+        let path = address.split(['?', '#']).next()?;
         let (_, rest) = path.split_once("/private/files/")?;
         let (file, what) = rest.split_once('/')?;
         let listing = match what {
@@ -44,10 +44,7 @@ impl Request {
             "relationships/behaviours" => Listing::Identifiers,
             _ => return None,
         };
-        let cursor = parameters.split('&').find_map(|parameter| parameter.strip_prefix("cursor="));
-        let cursor =
-            cursor.map(|cursor| percent_decode_str(cursor).collect::<Vec<u8>>()).filter(|cursor| !cursor.is_empty());
-        Some(Self::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor.map(Untrusted::from) })
+        Some(Self::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor_of(&links) })
     }
 
     /// The report that an artefact was kept beside which is held under this, be it one that only a newer version knows.

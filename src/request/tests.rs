@@ -90,3 +90,15 @@ fn an_action_is_claimed_with_all_that_makes_it_another_but_a_password() {
     claims.dedup();
     assert_eq!(claims.len(), 8);
 }
+
+#[test]
+fn a_page_is_held_under_the_cursor_that_the_page_before_leads_to() {
+    use crate::report::{Body, page::Page};
+    let address = format!("https://h/api/v3/private/files/{}/behaviours?limit=4&cursor=a+b%2Bc&x=1#end", file());
+    let before = format!(r#"{{"data":[],"links":{{"next":"{address}"}}}}"#);
+    let next = Page::of(&Body::in_memory(before.into_bytes())).unwrap().cursor;
+    let page = Request::of_page(format!(r#"{{"data":[],"links":{{"self":"{address}"}}}}"#).as_bytes()).unwrap();
+    let Request::Behaviours { cursor, .. } = page else { panic!("{page:?}") };
+    assert_eq!(cursor, Some(Untrusted::from("a b+c")));
+    assert_eq!(cursor, next);
+}

@@ -72,7 +72,7 @@ fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<
         let text = value.text();
         if found.is_none() && pattern.is_match(text.as_bytes(), &mut scratch) {
             let start = text.as_bytes().get(..LONGEST_FIELD).unwrap_or(text.as_bytes());
-            found = Some((pointer(way), Untrusted::from(start)));
+            found = Some((pointer(way.iter().skip(1)), Untrusted::from(start)));
         }
     });
     let (name, text) = found.filter(|(name, _)| !name.is_empty())?;

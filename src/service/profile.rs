@@ -127,8 +127,16 @@ pub enum ProfileError {
         name: String,
     },
     /// The header cannot be sent.
-    #[error("profile {name}: header is no header name")]
+    #[error("profile {name}: header is no name of a header that is free to carry the key")]
     Header {
+        /// Which profile.
+        name: String,
+    },
+    /// The user's name leads elsewhere.
+    #[error(
+        "profile {name}: user is empty, or . or .., which leads elsewhere in an address; leave it out where it is not known"
+    )]
+    User {
         /// Which profile.
         name: String,
     },
@@ -167,6 +175,7 @@ impl ProfileError {
         match self {
             Self::Root { .. } | Self::InTheClear { .. } => "root",
             Self::Header { .. } => "header",
+            Self::User { .. } => "user",
             Self::Proxy { .. } => "proxy",
             Self::UploadHost { .. } => "upload_host",
             Self::Certificates { .. } => "ca_file",
@@ -204,7 +213,8 @@ impl Profile {
         };
         let checks = [
             self.address().err(),
-            reqwest::header::HeaderName::try_from(&self.header).is_err().then(|| ProfileError::Header { name: name() }),
+            (!is_free(&self.header)).then(|| ProfileError::Header { name: name() }),
+            self.user.as_deref().is_some_and(is_no_name).then(|| ProfileError::User { name: name() }),
             (!self.proxy.as_deref().is_none_or(|proxy| proxy == PROXY_OF_SYSTEM || is_proxy(proxy)))
                 .then(|| ProfileError::Proxy { name: name() }),
             self.upload_host
@@ -266,6 +276,33 @@ impl Profile {
     }
 }
 
+/// Whether a header can carry the key: it is one, and says nothing by itself.
+fn is_free(header: &str) -> bool {
+    const TAKEN: &[&str] = &[
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "if-range",
+        "range",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    ];
+    let is_taken = |name: reqwest::header::HeaderName| TAKEN.contains(&name.as_str());
+    reqwest::header::HeaderName::try_from(header).is_ok_and(|name| !is_taken(name))
+}
+
+/// Whether a step of an address that is called so leads elsewhere.
+fn is_no_name(user: &str) -> bool {
+    matches!(user, "" | "." | "..")
+}
+
 /// Why nothing may be sent to an address.
 enum Mistake {
     NoAddress,
@@ -275,7 +312,10 @@ enum Mistake {
 /// An address that is encrypted, or on this machine.
 fn encrypted(address: &str) -> Result<Url, Mistake> {
     let url = Url::parse(address).ok();
-    let url = url.filter(|url| url.has_host() && url.username().is_empty() && url.password().is_none());
+    let url = url.filter(|url| {
+        let is_bare = url.query().is_none() && url.fragment().is_none();
+        url.has_host() && url.username().is_empty() && url.password().is_none() && is_bare
+    });
     let url = url.ok_or(Mistake::NoAddress)?;
     if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
         return Err(Mistake::InTheClear);
@@ -315,8 +355,28 @@ mod tests {
             "https://u@h",
             "https://:p@h",
             "localhost:1",
+            "https://h/?x=1",
+            "https://h/#x",
         ] {
             assert!(check(root).is_err(), "{root}");
         }
+    }
+
+    #[test]
+    fn the_key_goes_in_a_header_that_says_nothing_else() {
+        let check = |header: &str| Profile { header: header.to_owned(), ..sound() }.check().is_ok();
+        assert!(check("x-apikey") && check("Authorization"));
+        assert!(!["Host", "content-length", "Range", "a b", ""].into_iter().any(check));
+    }
+
+    #[test]
+    fn a_user_whose_name_leads_elsewhere_is_refused() {
+        let check = |user: &str| Profile { user: Some(user.to_owned()), ..sound() }.check().is_ok();
+        assert!(check("spellman") && check("..."));
+        assert!(![".", "..", ""].into_iter().any(check));
+    }
+
+    fn sound() -> Profile {
+        Profile { root: "https://example.com".to_owned(), ..Profile::default() }
     }
 }

@@ -10,6 +10,7 @@ use crate::request::{Address, Upload, UploadAddress};
 use crate::text::Untrusted;
 use bytes::Bytes;
 use http_body_util::channel::{Channel, Sender};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use reqwest::multipart::{Form, Part};
 use reqwest::{Body, RequestBuilder, Response, Url};
 use sha2::{Digest, Sha256 as Hash};
@@ -28,6 +29,10 @@ const WAITING: usize = 2;
 
 /// Bytes that the system may still hold back when the last one was handed to it.
 const HELD_BACK: u64 = 4 * 1024 * 1024;
+
+/// What a file's name cannot have in the head of a form: there it ends the name, or the head itself. A browser sends it
+/// percent-encoded, too.
+const UNSENDABLE: &AsciiSet = &CONTROLS.add(b'"');
 
 /// What tells that a file was written to: its length, and when that was.
 type Stamp = (u64, Option<SystemTime>);
@@ -213,7 +218,8 @@ fn stamp(file: &File) -> io::Result<Stamp> {
 
 /// Parameters and a file in one body, the file as it comes from the disk.
 fn form(parameters: Vec<(Cow<'static, str>, String)>, path: &Path, body: Channel<Bytes, io::Error>, size: u64) -> Form {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let name = utf8_percent_encode(&name, UNSENDABLE).to_string();
     let form = parameters.into_iter().fold(Form::new(), |form, (name, value)| form.text(name, value));
     form.part("file", Part::stream_with_length(Body::wrap(body), size).file_name(name))
 }

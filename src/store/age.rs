@@ -7,6 +7,7 @@
 use super::database::Store;
 use super::error::StoreError;
 use super::held::moment;
+use crate::report::EARLIEST;
 use crate::report::identifier::Identifier;
 use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
@@ -15,9 +16,6 @@ use rusqlite::{Connection, params};
 /// The longest time without a moment that is believed, and the shortest that never is.
 const LONGEST: SignedDuration = SignedDuration::from_hours(7 * 24);
 const SHORTEST: SignedDuration = SignedDuration::from_hours(24);
-
-/// No clock was right that showed an earlier time: there was no such program.
-const FIRST: Timestamp = Timestamp::constant(1_735_689_600, 0);
 
 /// Every moment that the store was used at.
 const MOMENTS: &str = "SELECT received AS at FROM answer UNION SELECT opened FROM file UNION SELECT written FROM note
@@ -58,16 +56,19 @@ impl Store {
     pub fn outdated(&self, age: SignedDuration, now: Timestamp) -> Result<Option<Outdated>, StoreError> {
         let Ok(oldest) = now.checked_sub(age) else { return Ok(None) };
         self.read(|connection| {
-            if count(connection, Timestamp::MIN, oldest)? == 0 {
+            if count(connection, EARLIEST, oldest)? == 0 {
                 return Ok(None);
             }
             let believed = LONGEST.min(age / 2).max(SHORTEST);
-            let by_itself = Seen { here: FIRST, lag: SignedDuration::ZERO };
+            let by_itself = Seen { here: EARLIEST, lag: SignedDuration::ZERO };
             let Believed { mut before, longest } = Believed::since(connection, by_itself, believed, (oldest, now))?;
             if let Some(seen) = ran(connection, now)? {
                 before = before.max(Believed::since(connection, seen, believed, (oldest, now))?.before);
             }
-            let doubtful = count(connection, before, oldest)?;
+            if let Some(younger) = younger_than_dated(connection, before, now)? {
+                before = before.min(younger);
+            }
+            let doubtful = count(connection, before.max(EARLIEST), oldest)?;
             Ok(Some(Outdated { before, doubtful, jump: longest.long, until: longest.until }))
         })
     }
@@ -145,6 +146,22 @@ fn count(connection: &Connection, from: Timestamp, until: Timestamp) -> rusqlite
                       + (SELECT COUNT(*) FROM file WHERE opened >= ?1 AND opened < ?2)";
     let moments = params![from.as_millisecond(), until.as_millisecond()];
     connection.query_row(count, moments, |row| row.get::<_, u32>(0)).map(u64::from)
+}
+
+/// The first date before a moment of what came after something of a later date: the clock had been set back, and it is no older than
+/// that. What the clock of another machine dated says nothing of this one's.
+fn younger_than_dated(
+    connection: &Connection,
+    before: Timestamp,
+    now: Timestamp,
+) -> rusqlite::Result<Option<Timestamp>> {
+    let first = "SELECT MIN(received) FROM
+        (SELECT received, MAX(received) FILTER (WHERE received <= ?3) OVER (ORDER BY id) AS latest
+         FROM answer WHERE imported_from IS NULL)
+        WHERE received >= ?1 AND received < ?2 AND latest >= ?2";
+    let moments = params![EARLIEST.as_millisecond(), before.as_millisecond(), now.as_millisecond()];
+    let first = connection.query_row(first, moments, |row| row.get::<_, Option<i64>>(0))?;
+    Ok(first.map(moment))
 }
 
 /// When the last sandbox ran of which the service sent a report. One that ran after its report came did not.

@@ -7,7 +7,7 @@ use super::forget;
 use super::held::AnswerId;
 use super::inventory::{self, ON_DISK};
 use super::salvage;
-use crate::report::{Held, Holding, Purge};
+use crate::report::{EARLIEST, Held, Holding, Purge};
 use crate::request::Request;
 use crate::text::Untrusted;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -287,7 +287,9 @@ fn doomed_by(connection: &Connection, what: &Purge, profile: Option<&str>) -> ru
                     row.get(5)? || Request::holding_file(&row.get::<_, Vec<u8>>(2)?).as_ref() == Some(file);
                 is_of_file && row.get::<_, String>(1)? == *profile
             }
-            Purge::Before(moment) => row.get::<_, i64>(3)? < moment.as_millisecond(),
+            Purge::Before(moment) => {
+                (EARLIEST.as_millisecond()..moment.as_millisecond()).contains(&row.get::<_, i64>(3)?)
+            }
             Purge::DownTo(most) => sum > *most,
             Purge::Everything => true,
         };

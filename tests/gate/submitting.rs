@@ -94,6 +94,19 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
 }
 
 #[tokio::test]
+async fn no_name_of_a_file_ends_its_part_of_the_form() {
+    for name in ["a\r\nX-Evil: 1\r\n\r\nb", "a\nb", "a\"; name=\"command_line", "a\x1b]0;b\x07"] {
+        let visit = Visit::begin().await;
+        let submission = submission(file(&visit, name, 70_000), ScanOptions::default());
+        visit.ask(&scan(&submission, None)).await.unwrap();
+        let taken = visit.demo.submitted();
+        assert_eq!((taken[0].sha256.as_str(), taken[0].size), (submission.file.as_str(), 70_000), "{name:?}");
+        assert!(!taken[0].name.chars().any(|letter| letter.is_control() || letter == '"'), "{:?}", taken[0].name);
+        assert!(taken[0].fields.is_empty(), "{:?}", taken[0].fields);
+    }
+}
+
+#[tokio::test]
 async fn a_large_file_goes_to_the_address_that_the_service_hands_out() {
     let visit = Visit::begin().await;
     let submission = submission(file(&visit, "large.bin", (33 << 20) + 5), ScanOptions::default());

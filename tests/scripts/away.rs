@@ -3,7 +3,7 @@
 use crate::desk::{Desk, errors, json, main_file, run, text};
 use behaview::demo::Endpoint;
 use behaview::report::json::Raw;
-use behaview::report::rows::records::{leaves, pointer};
+use behaview::report::rows::records::{Step, leaves, pointer};
 use behaview::report::{Body, Index, Place, Report};
 use behaview::text::Untrusted;
 use serde_json::Value;
@@ -38,13 +38,12 @@ fn leaves_of(name: &str, text: impl Fn(&Untrusted) -> String) -> BTreeMap<At, Ve
         for row in 0..rows.len() {
             let record = report.record(Place { section, row }).unwrap();
             let (attribute, member) = match record.member {
-                Some(member) if rows.name.is_empty() => (text(&member), String::new()),
-                Some(member) => (text(&rows.name), text(&member)),
-                None => (text(&rows.name), String::new()),
+                Some(member) if rows.name.is_empty() => (text(&member), None),
+                Some(member) => (text(&rows.name), Some(Step::Member(member))),
+                None => (text(&rows.name), None),
             };
             leaves(&record.value, &mut |way, value| {
-                let way = text(&pointer(way));
-                let way = [member.as_str(), &way].into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join("/");
+                let way = text(&pointer(member.iter().chain(way.iter().skip(1))));
                 let value = text(&value.text());
                 found.entry((attribute.clone(), row, way)).or_default().push(value);
             });
@@ -92,6 +91,17 @@ fn csv_is_read_back_to_the_same_leaves() {
 }
 
 #[test]
+fn a_path_in_csv_leads_to_one_leaf() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.json");
+    let attributes = r#"{"verdict_labels":{"a/":1,"a":2,"b":{"":3},"c/d":{"e":4},"c":{"d/e":5}}}"#;
+    std::fs::write(&path, format!(r#"{{"data":{{"id":"x","type":"t","attributes":{attributes}}}}}"#)).unwrap();
+    let rows = read_csv(&text(&run(&["export", path.to_str().unwrap(), "--format", "csv"], "")));
+    let found: Vec<_> = rows[1..].iter().map(|row| (row[8].as_str(), row[9].as_str())).collect();
+    assert_eq!(found, [("a~1", "1"), ("a", "2"), ("b/", "3"), ("c~1d/e", "4"), ("c/d~1e", "5")]);
+}
+
+#[test]
 fn backslashes_are_no_escapes_where_another_program_reads_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.json");
@@ -128,7 +138,7 @@ fn json_lines_are_read_back_to_the_same_leaves_by_a_strict_reader() {
             let (_, value) = line.split_once(",\"value\":").unwrap();
             let member = row["member"].as_str().map(|member| Untrusted::from(member).visible().to_string());
             leaves(Raw::new(value.as_bytes()).bytes(), &mut |way, value| {
-                let way = shown(&pointer(way));
+                let way = shown(&pointer(way.iter().skip(1)));
                 let way = [member.as_deref().unwrap_or_default(), &way].into_iter().filter(|s| !s.is_empty());
                 let attribute = Untrusted::from(row["attribute"].as_str().unwrap()).visible().to_string();
                 let at = (attribute, row["row"].as_u64().unwrap() as usize - 1, way.collect::<Vec<_>>().join("/"));

@@ -116,6 +116,38 @@ fn a_clock_that_was_ahead_is_believed_again_by_what_the_service_sent() {
     assert!(errors(&listed).contains("[store] limits deleted 1 report,"), "{listed:?}");
 }
 
+/// Has the last report come at another time.
+fn redate(desk: &Desk, at: i64) {
+    let change = format!(
+        "UPDATE answer SET received = {at} WHERE id = (SELECT MAX(id) FROM answer);
+         UPDATE report SET received = {at} WHERE answer = (SELECT MAX(id) FROM answer)"
+    );
+    database(desk).execute_batch(&change).unwrap();
+}
+
+#[test]
+fn what_came_while_the_clock_was_behind_is_of_no_age_that_anybody_knows() {
+    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let ids = identifiers();
+    desk.configure("[store]\ndays = 30\n");
+    use_now_and_then(&desk, 400);
+    assert!(desk.run(&["show", &ids[0]]).status.success());
+    // As by a clock without a battery.
+    for at in [DAY, 30 * 365 * DAY] {
+        redate(&desk, at);
+        let looked = desk.run(&["list", "--dry-run", &main_file()]);
+        assert!(!errors(&looked).contains("[store]"), "{at}: {looked:?}");
+        assert_eq!(held(&desk).len(), 1);
+    }
+    // And by one that lost a few months, though what came before says so.
+    redate(&desk, jiff::Timestamp::now().as_millisecond() - DAY);
+    assert!(desk.run(&["show", &ids[1]]).status.success());
+    redate(&desk, jiff::Timestamp::now().as_millisecond() - 200 * DAY);
+    let looked = desk.run(&["list", "--dry-run", &main_file()]);
+    assert!(!errors(&looked).contains("deleted"), "{looked:?}");
+    assert_eq!(held(&desk).len(), 2);
+}
+
 #[test]
 fn an_import_makes_what_was_paid_for_neither_older_nor_younger() {
     let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });

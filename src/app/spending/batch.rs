@@ -8,7 +8,7 @@ use crate::app::effect::{Effect, Source};
 use crate::app::list::List;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
-use crate::quota::{Holder, Kind, Numbers, Operation, Period, Plan, Unit};
+use crate::quota::{Kind, Numbers, Operation, Period, Plan, Unit};
 use crate::report::identifier::Sha256;
 use crate::request::Request;
 use jiff::SignedDuration;
@@ -127,10 +127,8 @@ impl Model {
 
     /// The time between two calls that keeps within the minute limit, where there is one.
     fn pace(&self) -> SignedDuration {
-        let counter =
-            self.figures.balances.as_ref().and_then(|balances| balances.counter(Unit::Request, Period::Minute));
-        let allowed = |holder| counter.and_then(|counter| counter.limit(holder)).map(|limit| limit.allowed);
-        let least = [Holder::User, Holder::Group].into_iter().filter_map(allowed).min();
+        let limits = self.figures.balances.iter().flat_map(|balances| balances.limits(Unit::Request));
+        let least = limits.filter(|limit| limit.period == Period::Minute).map(|limit| limit.allowed).min();
         let milliseconds = least.filter(|allowed| *allowed > 0).map_or(0, |allowed| 60_000 / allowed);
         SignedDuration::from_millis(i64::try_from(milliseconds).unwrap_or(0))
     }

@@ -239,3 +239,13 @@ fn what_was_read_before_a_renewal_is_full_after_it() {
     assert_eq!(left("2026-11-21T11:00:00Z"), [5, 9]);
     assert_eq!(balances.as_of(at("2026-11-21T11:00:00Z"), read).counters().len(), 3);
 }
+
+#[test]
+fn two_counters_of_one_meaning_both_limit() {
+    let balances = Balances::read(&json!({"data": {
+        "api_requests_minute": {"user": {"allowed": 600, "used": 0}},
+        "api_requests_per_minute": {"user": {"allowed": 4, "used": 1}},
+    }}));
+    let least = balances.scarcest(Unit::Request, Holder::User).unwrap();
+    assert_eq!((least.period, least.remaining), (Period::Minute, 3));
+}

@@ -209,7 +209,7 @@ impl Matrix {
                     };
                     if self.items.get(item as usize).is_some_and(is_its_own) {
                         text.clear();
-                        row.decoded().push_text(&mut text);
+                        row.told().push_text(&mut text);
                         text.make_ascii_lowercase();
                         if memchr::memmem::find(&text, &sought).is_some() {
                             found.push(item);

@@ -190,6 +190,9 @@ impl Holding {
     }
 }
 
+/// No clock was right that showed an earlier time: there was no such program.
+pub const EARLIEST: Timestamp = Timestamp::constant(1_735_689_600, 0);
+
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
@@ -212,7 +215,7 @@ pub enum Purge {
         /// The file.
         file: Sha256,
     },
-    /// What came before a moment.
+    /// What came before a moment. What is dated before [`EARLIEST`] is of no age that anybody knows, and stays.
     Before(Timestamp),
     /// What came first, until no more than so many bytes are left in the store.
     DownTo(u64),
@@ -262,7 +265,7 @@ impl Purge {
     /// Whether a version goes with it for what it says itself.
     fn takes_version(&self, version: &Version) -> bool {
         match self {
-            Self::Before(moment) => version.received < *moment,
+            Self::Before(moment) => (EARLIEST..*moment).contains(&version.received),
             Self::File { file, .. } => version.file.as_ref() == Some(file),
             _ => false,
         }

@@ -220,6 +220,14 @@ impl Report {
         }
     }
 
+    /// Decodes a row in a line from up to 8 MiB of it, as [`RowBytes::told`].
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn told_row(&self, place: Place) -> io::Result<Row> {
+        Ok(self.row_from(place.section, place.row, &self.row_bytes(place.section, place.row, WHOLE_ROW)?))
+    }
+
     /// Decodes a row with everything that it says, up to 8 MiB of it.
     ///
     /// # Errors

@@ -207,12 +207,12 @@ fn enter(way: &mut Vec<Step>, open: &mut [Open]) {
 }
 
 /// A way as one text, such as `resolved_ips/0`: steps with `/` between them; `~` and `/` inside of a name stand as `~0` and
-/// `~1` (RFC 6901). The first step, to the value itself, is left out.
+/// `~1` (RFC 6901).
 #[must_use]
-pub fn pointer(way: &[Step]) -> Untrusted {
+pub fn pointer<'a>(way: impl IntoIterator<Item = &'a Step>) -> Untrusted {
     let mut text = Vec::new();
-    for step in way.iter().skip(1) {
-        if !text.is_empty() {
+    for (place, step) in way.into_iter().enumerate() {
+        if place > 0 {
             text.push(b'/');
         }
         match step {
@@ -293,7 +293,7 @@ mod tests {
     fn leaves_have_a_way_each() {
         let mut found = Vec::new();
         leaves(br#"{"a":[1,{"b/c":"x"},[]],"a":{},"d":null}"#, &mut |way, raw| {
-            found.push(format!("{}={}", pointer(way).visible(), String::from_utf8_lossy(raw.bytes())));
+            found.push(format!("{}={}", pointer(way.iter().skip(1)).visible(), String::from_utf8_lossy(raw.bytes())));
         });
         assert_eq!(found, ["a/0=1", r#"a/1/b~1c="x""#, "a/2=[]", "a={}", "d=null"]);
     }

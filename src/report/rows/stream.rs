@@ -1,7 +1,7 @@
 //! The rows of a section one after another, read in long stretches: for what looks at every row.
 
 use super::records::Place;
-use super::{Report, Row, WHOLE_ROW};
+use super::{PREVIEW, Report, Row, WHOLE_ROW};
 use crate::report::index::Section;
 use std::borrow::Cow;
 use std::io;
@@ -27,6 +27,13 @@ impl<'a> RowBytes<'a> {
     /// The row as its pane shows it.
     #[must_use]
     pub fn decoded(&self) -> Row {
+        let shown = usize::try_from(PREVIEW).unwrap_or(usize::MAX).min(self.bytes.len());
+        self.report.row_from(self.place.section, self.place.row, self.bytes.get(..shown).unwrap_or_default())
+    }
+
+    /// The row in a line, from all that is handed over of it.
+    #[must_use]
+    pub fn told(&self) -> Row {
         self.report.row_from(self.place.section, self.place.row, self.bytes)
     }
 

@@ -7,6 +7,9 @@ use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
+/// The most texts that a rule can want all at once: a bit each.
+const MOST_TEXTS: usize = 64;
+
 /// The rules that are shipped.
 const SHIPPED: &[(&str, &str)] = &[
     ("notable.toml", include_str!("../../../assets/rules/notable.toml")),
@@ -188,6 +191,9 @@ impl Reading {
         let regex = regex.transpose().map_err(|error| format!("the regular expression is wrong: {error}"))?;
         let is_empty =
             written.any.is_empty() && written.all.is_empty() && written.program.is_empty() && regex.is_none();
+        if written.all.len() > MOST_TEXTS {
+            return Err(format!("{} texts are wanted at once, and a rule may want {MOST_TEXTS}", written.all.len()));
+        }
         if is_empty && written.attributes.is_empty() {
             return Err("the rule says nothing of what it looks for".to_owned());
         }

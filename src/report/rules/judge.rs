@@ -5,7 +5,7 @@ use super::file::{Rule, Rules, Use};
 use crate::order;
 use crate::report::index::Form;
 use crate::report::wanted::still_wanted;
-use crate::report::{Order, Report, Row, RowSet, Section};
+use crate::report::{Order, Place, Report, Row, RowSet, Section};
 use crate::text::{Untrusted, last_part};
 use std::io;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ impl Rules {
             let mut judge = Judge::of(self, section);
             let (mut text, mut above) = (Vec::new(), Vec::new());
             report.each_row(number, |found| {
-                let (row, decoded) = (found.place.row, found.decoded());
+                let (row, decoded) = (found.place.row, found.told());
                 text.clear();
                 decoded.push_text(&mut text);
                 text.make_ascii_lowercase();
@@ -121,7 +121,7 @@ impl Rules {
     #[must_use]
     pub fn of_row(&self, report: &Report, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
-        let mut text = report.row(section, row).text();
+        let mut text = report.told_row(Place { section, row }).unwrap_or_default().text();
         text.make_ascii_lowercase();
         let parent = (found.form == Form::Processes).then(|| {
             let parent = found.depths().parent(row);
@@ -158,7 +158,7 @@ impl<'a> Judge<'a> {
             match purpose {
                 Use::Any => found.any = true,
                 Use::None => found.none = true,
-                Use::All(n) => found.all |= 1 << n.min(63),
+                Use::All(n) => found.all |= 1 << n,
                 Use::Program => found.program |= is_program(seen.text, hit.range()),
             }
             self.touched.push(rule);

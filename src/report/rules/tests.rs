@@ -205,3 +205,26 @@ fn a_mistake_in_the_users_file_is_named_with_its_line_and_the_rest_works() {
     let (_, problems) = Rules::read(Some(("r", "[[rule]]\nid='a'\nseverity='loud'\nname='a'\nwhy='a'\nany=['b']\n")));
     assert!(problems[0].contains("line 1") && problems[0].contains("loud"), "{problems:?}");
 }
+
+#[test]
+fn what_marks_a_long_row_is_named_beside_it() {
+    let (rules, _) =
+        Rules::read(Some(("r", "[[rule]]\nid='mine'\nseverity='high'\nname='a'\nwhy='b'\nall=['ourmarker']\n")));
+    let found = report(&format!(r#"{{"strange":["{} ourmarker"]}}"#, "x".repeat(20_000)));
+    assert!(rules.judge(&found, &|| true).unwrap().rule(0, 0).is_some());
+    assert_eq!(rules.of_row(&found, 0, 0)[0].id, "mine");
+}
+
+#[test]
+fn a_rule_wants_no_more_texts_at_once_than_are_told_apart() {
+    let rule = |texts: usize| {
+        let all: Vec<String> = (0..texts).map(|n| format!("'t{n:03}'")).collect();
+        format!("[[rule]]\nid='mine'\nseverity='high'\nname='a'\nwhy='b'\nall=[{}]\n", all.join(","))
+    };
+    let text = (0..65).map(|n| format!("t{n:03}")).collect::<String>();
+    let (rules, problems) = Rules::read(Some(("r", &rule(64))));
+    assert!(problems.is_empty(), "{problems:?}");
+    assert_eq!(rules.of_row(&report(&format!(r#"{{"strange":["{text}"]}}"#)), 0, 0)[0].id, "mine");
+    let (_, problems) = Rules::read(Some(("r", &rule(65))));
+    assert!(problems[0].contains("65 texts") && problems[0].contains("64"), "{problems:?}");
+}
