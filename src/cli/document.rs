@@ -258,7 +258,7 @@ fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
     let received = crate::clock::now();
     let here = |body: Body| Here { received, body, unkept: None };
     if is_page(body)? {
-        let page = Page::of(body).map_err(|error| Failed::bad_answer(format!("the list cannot be read: {error}")))?;
+        let page = Page::of(body).context("the list cannot be read")?;
         let entries = page.entries.into_iter().filter_map(|entry| Some((Some(entry.identifier), here(entry.report?))));
         return Ok(entries.collect());
     }

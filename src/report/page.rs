@@ -49,7 +49,7 @@ pub struct PageEntry {
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// The bytes cannot be read.
-    #[error("it cannot be read: {0}")]
+    #[error("it cannot be read")]
     Unreadable(#[from] io::Error),
     /// It is no JSON.
     #[error("it is not JSON")]

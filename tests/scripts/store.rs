@@ -160,6 +160,35 @@ fn a_damaged_report_is_named_set_aside_and_fetched_again_and_the_others_stay() {
 }
 
 #[test]
+fn what_is_damaged_is_an_answer_of_no_use_to_whichever_command_meets_it_first() {
+    let (desk, ids) = holding_two();
+    let [first, second] = [&*ids[0], &*ids[1]];
+    let folder = desk.home.path().join("exported.csv");
+    let file = folder.to_str().unwrap();
+    let sound = std::fs::read(store(&desk)).unwrap();
+    let damage = "UPDATE block SET bytes = CAST(substr(bytes, 1, 100) || x'00' || substr(bytes, 102) AS BLOB)
+         WHERE answer = (SELECT MIN(id) FROM answer)";
+    for (arguments, code) in [
+        (&["show", first][..], 9),
+        (&["show", "--format", "vt", first], 9),
+        (&["show", first, second], 12),
+        (&["export", "--format", "csv", first], 9),
+        (&["export", "--output", file, first], 9),
+        (&["search", "exe", first], 12),
+        (&["compare", &main_file()], 12),
+    ] {
+        rusqlite::Connection::open(store(&desk)).unwrap().execute(damage, []).unwrap();
+        let met = desk.run(arguments);
+        assert_eq!(met.status.code(), Some(code), "{arguments:?}: {met:?}");
+        let words = errors(&met);
+        assert!(words.contains("damaged in the store: what stood in it is set aside"), "{words}");
+        assert!(!words.contains("could not be written") && !words.contains("[log"), "{words}");
+        std::fs::write(store(&desk), &sound).unwrap();
+    }
+    assert_eq!(desk.paid(), 2);
+}
+
+#[test]
 fn a_search_names_a_damaged_report_and_goes_through_the_others() {
     let (desk, ids) = holding_two();
     let sound = text(&desk.run(&["search", "exe", &ids[1]]));
