@@ -49,6 +49,8 @@ pub(super) fn run(mut model: Model, backing: Backing, first: Vec<Effect>, signal
     let mut session =
         Session::new(backend, model, backing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
     let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
+    // What is said in lines waits until all is done, which without threads never comes.
+    session.performer.start()?;
     session.begin(first);
     // What is read takes more at once than the system's own buffer, which so stays empty: what is read ahead is here alone.
     let input = BufReader::with_capacity(READ_AHEAD, io::stdin().lock());
