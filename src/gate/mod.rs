@@ -76,7 +76,7 @@ pub struct Answer {
     /// Its bytes.
     pub body: Body,
     /// What could not be done with it, in words that follow its name: it could not be kept, and is gone when the program ends; or it
-    /// is kept, and could not be noted as read.
+    /// is kept, and could not be noted as read, or may not be the whole.
     pub unkept: Option<String>,
 }
 
@@ -410,8 +410,8 @@ impl Gate {
     /// Keeps the bytes of an answer, then reads them.
     async fn take(&self, request: &Request, received: Timestamp, gathered: Gathered) -> Result<Came, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
-        let stays_at_hand = self.stays_at_hand;
-        self.work(move |store| {
+        let (stays_at_hand, is_part) = (self.stays_at_hand, gathered.is_part);
+        let mut came = self.work(move |store| {
             let Some(key) = request.holding_key() else {
                 let Gathered { body, .. } = gathered;
                 return reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }).into();
@@ -424,13 +424,17 @@ impl Gate {
                     Came { aside: taken.is_err().then_some(id), taken }
                 }
                 Err(error) => {
-                    let Gathered { body, index } = gathered;
+                    let Gathered { body, index, .. } = gathered;
                     let read = reading::read(&request, &body, index);
                     read.map(|_| Answer { received, body, unkept: Some(unkept_words(&error)) }).into()
                 }
             }
         })
-        .await
+        .await?;
+        if let (true, Ok(answer)) = (is_part, &mut came.taken) {
+            answer.unkept.get_or_insert_with(|| "is a part by the service's word, though nobody asked for one (206)".to_owned());
+        }
+        Ok(came)
     }
 
     /// When an answer to the same came that is of no use either and lies beside one that was just set aside.

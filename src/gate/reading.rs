@@ -73,7 +73,7 @@ pub(super) fn read_kept(
     request: &Request,
     id: AnswerId,
     received: Timestamp,
-    Gathered { body, index }: Gathered,
+    Gathered { body, index, .. }: Gathered,
 ) -> Result<Answer, ServiceError> {
     let Accepted { unmarked, index } = accept(store, profile, request, id, &body, index)?;
     // From here on the bytes in the store serve, and those in memory are let go.
