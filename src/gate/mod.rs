@@ -29,7 +29,7 @@ use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::store::{AnswerId, Call, Entry, HeldAnswer, Keep, Reserved, Settlement, Store, StoreError};
+use crate::store::{AnswerId, Call, Entry, HeldAnswer, Keep, Reserved, Settlement, Store, StoreError, Whose};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -209,12 +209,17 @@ impl Gate {
         self.store.spent_by_unit(&self.session)
     }
 
-    /// What all runs with this profile have spent in the period (UTC) that is now, by the sum that budgets are compared with.
+    /// Who asks, as the ledger knows it.
+    fn whose(&self) -> Whose<'_> {
+        (self.profile(), self.client.owner())
+    }
+
+    /// What all runs with this service and key have spent in the period (UTC) that is now, by the sum that budgets are compared with.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
-        self.store.spent_in(self.profile(), period, self.now())
+        self.store.spent_in(self.whose(), period, self.now())
     }
 
     /// The same, each unit by itself.
@@ -222,7 +227,7 @@ impl Gate {
     /// # Errors
     /// When the store cannot be read.
     pub fn spent_in_by_unit(&self, period: Period) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.store.spent_in_by_unit(self.profile(), period, self.now())
+        self.store.spent_in_by_unit(self.whose(), period, self.now())
     }
 
     /// The answer that is held, or else the service's.

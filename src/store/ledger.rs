@@ -152,12 +152,13 @@ impl Store {
         self.read(damaged)
     }
 
-    /// What was spent with a profile in the period (UTC) that holds a moment, by the careful sum that budgets are compared with.
+    /// What was spent with a profile, or with another of the same service and key, in the period (UTC) that holds a moment, by the
+    /// careful sum that budgets are compared with.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn spent_in(&self, profile: &str, period: Period, now: Timestamp) -> Result<Spent, StoreError> {
-        self.read(|connection| sums_in(connection, profile, period, now)).map(together)
+    pub fn spent_in(&self, whose: Whose<'_>, period: Period, now: Timestamp) -> Result<Spent, StoreError> {
+        self.read(|connection| sums_in(connection, whose, period, now)).map(together)
     }
 
     /// The same, each unit by itself.
@@ -166,11 +167,11 @@ impl Store {
     /// When the store cannot be read.
     pub fn spent_in_by_unit(
         &self,
-        profile: &str,
+        whose: Whose<'_>,
         period: Period,
         now: Timestamp,
     ) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.read(|connection| sums_in(connection, profile, period, now))
+        self.read(|connection| sums_in(connection, whose, period, now))
     }
 
     /// What a session has spent.
@@ -187,7 +188,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn settled(&self, session: &str, under_way: &[i64]) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        let is_over = |entry: &LedgerEntry| entry.session == session && !under_way.contains(&entry.number);
+        let is_over = |entry: &LedgerEntry, _| entry.session == session && !under_way.contains(&entry.number);
         self.read(|connection| sums(connection, "session = ?1", [session], is_over))
     }
 
@@ -205,18 +206,27 @@ fn together(sums: BTreeMap<Unit, Spent>) -> Spent {
 }
 
 fn sums_of_session(connection: &Connection, session: &str) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
-    sums(connection, "session = ?1", [session], |entry| entry.session == session)
+    sums(connection, "session = ?1", [session], |entry, _| entry.session == session)
 }
+
+/// Who asks: the name of a profile, and the digest of its service and key. Where no key is read, that of what it asked last tells.
+pub type Whose<'a> = (&'a str, Option<i64>);
 
 fn sums_in(
     connection: &Connection,
-    profile: &str,
+    (profile, owner): Whose<'_>,
     period: Period,
     now: Timestamp,
 ) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
-    let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
-    let values = params![profile, period.began(now).as_millisecond()];
-    sums(connection, since, values, |entry| entry.profile == profile && entry.is_in(period, now))
+    let last = "SELECT owner FROM ledger WHERE profile = ?1 AND owner IS NOT NULL ORDER BY id DESC LIMIT 1";
+    let owner = match owner {
+        None => connection.prepare_cached(last)?.query_row([profile], |row| row.get(0)).optional()?,
+        owner => owner,
+    };
+    let since = "(profile = ?1 OR owner = ?3) AND MAX(at, COALESCE(settled_at, at)) >= ?2";
+    let values = params![profile, period.began(now).as_millisecond(), owner];
+    let is_theirs = |entry: &LedgerEntry, of: Option<i64>| entry.profile == profile || of.is_some() && of == owner;
+    sums(connection, since, values, |entry, of| is_theirs(entry, of) && entry.is_in(period, now))
 }
 
 /// The sums of the entries that fit, from the first one on for which a condition holds. What has no known limit counts as one, and
@@ -228,16 +238,16 @@ fn sums(
     connection: &Connection,
     since: &str,
     values: impl Params,
-    fits: impl Fn(&LedgerEntry) -> bool,
+    fits: impl Fn(&LedgerEntry, Option<i64>) -> bool,
 ) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT {}, seal FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {since})",
+        "SELECT {}, seal, owner FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {since})",
         seal::ENTRY
     ))?;
     let (mut rows, mut sums) = (select.query(values)?, BTreeMap::new());
     while let Some(row) = rows.next()? {
         let entry = LedgerEntry::read(row)?;
-        if entry.state != State::Damaged && !fits(&entry) {
+        if entry.state != State::Damaged && !fits(&entry, row.get_ref(seal::ENTRY_COLUMNS + 1)?.as_i64().ok()) {
             continue;
         }
         let spent: &mut Spent = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();
@@ -322,7 +332,7 @@ fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Re
         return Ok(None);
     }
     let session = sums_of_session(transaction, entry.session).map(together)?;
-    let today = together(sums_in(transaction, entry.profile, Period::Daily, entry.at)?);
+    let today = together(sums_in(transaction, (entry.profile, entry.owner), Period::Daily, entry.at)?);
     Ok(entry.budget.exceeded(entry.price, session, today))
 }
 
@@ -401,11 +411,14 @@ mod tests {
         let Reserved::Entry(call) = store.reserve(&Entry { owner, ..entry(&price, "s", now) }).unwrap() else {
             panic!("it was to be asked");
         };
-        let lost = |profile, owner| store.unanswered((profile, owner), b"k", b"k").unwrap();
+        let lost = |profile, owner| store.unanswered((profile, owner), "https://r", b"k", b"k").unwrap();
         assert_eq!(lost("p", owner), None, "it is under way");
         store.settle(call, Settlement::Unknown, "lost", now).unwrap();
         assert_eq!((lost("p", owner), lost("twin", owner), lost("p", None)), (Some(now), Some(now), Some(now)));
         assert_eq!((lost("twin", Some(8)), lost("twin", None)), (None, None));
+        // Where no key is read it may be that of any name of the service.
+        assert!(store.claim_service("p", "https://r", "p").unwrap());
+        assert_eq!((lost("twin", Some(8)), lost("twin", None)), (None, Some(now)));
     }
 
     #[test]
