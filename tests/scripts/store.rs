@@ -349,8 +349,8 @@ fn a_store_that_may_only_be_read_is_read() {
     mode(path.parent().unwrap(), 0o700);
 }
 
-/// Exchanges the pages on which two tables begin.
-fn exchange(desk: &Desk, tables: [&str; 2]) -> PathBuf {
+/// Exchanges the pages on which two tables begin; says where they stand.
+fn exchange(desk: &Desk, tables: [&str; 2]) -> (PathBuf, [usize; 2]) {
     let (path, mut bytes) = settled(desk);
     let connection = rusqlite::Connection::open(&path).unwrap();
     let [one, other] = tables.map(|table| {
@@ -361,14 +361,33 @@ fn exchange(desk: &Desk, tables: [&str; 2]) -> PathBuf {
     drop(connection);
     (0..4096).for_each(|at| bytes.swap(one + at, other + at));
     std::fs::write(&path, &bytes).unwrap();
-    path
+    (path, [one, other])
+}
+
+#[test]
+fn a_ledger_that_stands_in_the_place_of_another_table_is_found_there() {
+    for other in ["file", "report", "note", "answer", "service", "used"] {
+        let desk = Desk::new();
+        json(&desk.run(&["list", "--all", &main_file()]));
+        let entries = || json(&desk.run(&["ledger", "--json"]))["entries"].clone();
+        let before = entries();
+        let (path, _) = exchange(&desk, ["ledger", other]);
+        std::fs::write(path.with_file_name("behaview.db-damaged"), "").unwrap();
+        let mended = desk.run(&["held"]);
+        assert!(errors(&mended).contains("Of its ledger 2 calls were saved"), "{other}: {mended:?}");
+        assert_eq!(entries(), before, "{other}");
+        assert_eq!(behaview::store::Store::open(&path).unwrap().damages().unwrap(), [""; 0], "{other}");
+    }
 }
 
 #[test]
 fn a_ledger_that_is_lost_is_not_said_to_be_saved() {
     let desk = Desk::new();
     json(&desk.run(&["list", "--all", &main_file()]));
-    let path = exchange(&desk, ["ledger", "note"]);
+    let (path, [_, note]) = exchange(&desk, ["ledger", "note"]);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[note..][..4096].fill(0);
+    std::fs::write(&path, &bytes).unwrap();
     std::fs::write(path.with_file_name("behaview.db-damaged"), "").unwrap();
     let lost = desk.run(&["ledger", "--all"]);
     assert!(errors(&lost).contains("Of its ledger 0 calls were saved, and some may be lost"), "{lost:?}");
