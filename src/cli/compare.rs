@@ -173,7 +173,14 @@ impl Compare {
                 reports.map(|(identifier, here)| Column { side: 0, file: None, identifier, body: Some(here.body) });
             let mut columns: Vec<_> = columns.collect();
             let left_out = cut(&mut columns);
-            return Ok(Compared { columns, has_more_pages: false, is_aside: false, left_out, missing: None, elsewhere: String::new() });
+            return Ok(Compared {
+                columns,
+                has_more_pages: false,
+                is_aside: false,
+                left_out,
+                missing: None,
+                elsewhere: String::new(),
+            });
         };
         let Setup { gate, entitled, .. } = setup(common)?;
         let files = [Some(file), self.with.as_deref()].into_iter().flatten();

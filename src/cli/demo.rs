@@ -1,6 +1,7 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
-use super::{Common, Left, Setup, display, exit, run_app};
+use super::left::Left;
+use super::{Common, Setup, display, exit, run_app};
 use crate::config::Config;
 use crate::demo::{Demo as Service, Fault, Listing, Options};
 use crate::files;

@@ -28,6 +28,7 @@ mod output;
 mod pane;
 mod quota;
 mod search;
+mod setup;
 mod shell;
 mod show;
 mod spending;
@@ -37,30 +38,23 @@ mod submit;
 mod table;
 mod usage;
 
-use crate::app::model::Service;
-use crate::app::scan::follow::Pace;
+use crate::app::Model;
 use crate::app::settings::Settings;
-use crate::app::spending::allowance::Allowance;
-use crate::app::{Keymap, Model};
 use crate::config::{Config, Folders, Overrides};
 use crate::environment::variable;
-use crate::gate::{Gate, GateError};
-use crate::log::{Level, Log};
-use crate::quota::{Entitlements, Period};
+use crate::log::Log;
 use crate::report::identifier::Sha256;
-use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Display, Exit, Signals};
-use crate::service::Client;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use jiff::Timestamp;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 pub use exit::{Failed, exit_codes};
-use left::Left;
 use meant::parse_sha256;
+pub use setup::service;
+use setup::{Setup, allowance, session, setup, setup_to_print, setup_to_spend};
 use spending::{Agreed, Spending};
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
@@ -338,101 +332,6 @@ fn run_app(
 /// The user's own rules; where the system has no home folder there are none.
 fn rules_file() -> Option<std::path::PathBuf> {
     Folders::find().ok().map(|folders| folders.config.with_file_name("rules.toml"))
-}
-
-/// What the app shows of the service behind a gate.
-#[must_use]
-pub fn service(gate: &Gate) -> Service {
-    let client = gate.client();
-    Service {
-        name: gate.profile().to_owned(),
-        has_key: client.credential().is_some(),
-        is_offline: gate.is_offline(),
-        listing: client.profile().listing,
-        upload_direct: client.profile().largest(UploadLimit::Direct),
-        upload_largest: client.profile().largest(UploadLimit::Large),
-    }
-}
-
-/// What may be spent. What has been spent of the day is counted only where that has a limit.
-fn allowance(gate: &Gate, now: Timestamp) -> Allowance {
-    let spent = gate.budget().daily.and_then(|_| gate.spent_in(Period::Daily).ok());
-    Allowance::new(gate.budget(), spent.unwrap_or_default(), now)
-}
-
-/// The service that is asked, and what the user has bought there.
-struct Setup {
-    gate: Gate,
-    /// As the config file says; the service's counters may add to it.
-    entitled: Entitlements,
-    /// The price above which the app wants a yes.
-    confirm_above: Option<u64>,
-    /// Which keys do which command.
-    keys: Keymap,
-    /// How a scan is followed.
-    pace: Pace,
-    /// Whether what is held is gone when the run ends.
-    forgets: bool,
-    /// How the screen was left.
-    left: Left,
-    /// What the user must know of the store.
-    remarks: Vec<String>,
-}
-
-/// The service for a script, which hears of the store on standard error.
-fn setup(common: &Common) -> anyhow::Result<Setup> {
-    setup_to_spend(common, Spending::default())
-}
-
-/// The same, with what the command line says of spending.
-fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let (folders, config) = common.config()?;
-    let setup = Setup::of(common, &folders, &config, spending)?;
-    store::say(&setup.remarks);
-    Ok(setup)
-}
-
-/// The same for a command that prints what comes, one answer after another.
-fn setup_to_print(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let setup = setup_to_spend(common, spending)?;
-    Ok(Setup { gate: setup.gate.with_answers_at_hand(), ..setup })
-}
-
-impl Setup {
-    /// What config and command line name. A dry run sends nothing, whatever happens.
-    fn of(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Self> {
-        let (profile, session) = (config.profile(None)?, session());
-        let log = common.open_log(folders, config, &session);
-        log.write(
-            Level::Info,
-            "run",
-            &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
-        );
-        // What is sent nowhere needs no key, and a command that prints it may ask for a password.
-        let is_offline = config.is_offline() || spending.dry_run;
-        let credential = if is_offline { None } else { config.credential()? };
-        let client = Client::new(profile, credential)?;
-        // Nothing notes what was typed before this.
-        if std::env::args_os().any(|argument| client.has_key(argument.as_encoded_bytes())) {
-            return Err(GateError::NamesKey.into());
-        }
-        let (store, mut remarks) = store::open(folders, config)?;
-        let held_as = store::held_as(&store, client.profile(), &mut remarks)?;
-        let gate = Gate::new(Arc::new(store), client, session, crate::clock::now)
-            .held_as(held_as)
-            .with_budget(config.budget().at_most(spending.max_cost))
-            .with_offline(is_offline)
-            .with_log(log);
-        let (entitled, confirm_above) = (config.entitlements(), config.confirm_above());
-        let left = Left::of(folders, config);
-        let (keys, pace, forgets) = (config.keymap(), config.pace(), config.keeps_nothing());
-        Ok(Self { gate, entitled, confirm_above, keys, pace, forgets, left, remarks })
-    }
-}
-
-/// A name for this run of the program in the ledger.
-fn session() -> String {
-    format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Artefacts: put into the store as they come, in bounded memory, and gone on with where an earlier call ended.
 
 use super::at_hand::AtHand;
-use super::reading::{Came, is_page};
-use super::{Answer, Gate, GateError, Progress, Received, unkept_words};
+use super::came::{Came, unkept_words};
+use super::reading::is_page;
+use super::{Answer, Gate, GateError, Progress, Received};
 use crate::report::Body;
 use crate::request::{Artefact, Request};
 use crate::service::client::{Sink, Taken};
