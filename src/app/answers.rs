@@ -17,7 +17,7 @@ use crate::report::rows::Line;
 use crate::report::rows::verdict;
 use crate::report::{Indicators, Pane, PendingScan};
 use crate::request::Request;
-use crate::text::{self, thousands};
+use crate::text;
 use jiff::Timestamp;
 use std::path::Path;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ impl Model {
                     repeated => format!(", {repeated} of them repeated; each is charged"),
                 };
                 let way = self.way_to("plan");
-                self.say(format!("{name} lists {} hashes{again}. {way} adds them.", thousands(hashes.count)));
+                self.say(format!("{name} lists {}{again}. {way} adds them.", text::count(hashes.count, "hash")));
             }
             (_, Ok(_)) => {}
             (_, Err(why)) => self.warn(format!("{name} cannot be counted: {why}")),

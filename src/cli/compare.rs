@@ -82,6 +82,8 @@ struct Compared {
     columns: Vec<Column>,
     /// Whether further sandboxes may be on pages that are not held.
     has_more_pages: bool,
+    /// Whether a list is held that cannot be read.
+    is_aside: bool,
     /// Sandboxes beyond those that can be compared at once.
     left_out: usize,
     /// What holding the missing reports costs.
@@ -142,6 +144,7 @@ impl Compare {
         unreadable.iter().for_each(|(column, why)| compared.leave_out(*column, why));
         self.print(&compared, &matrix)?;
         match unreadable.len() as u64 {
+            0 if compared.is_aside => Err(Failed::partial("what only that list may have is not compared").into()),
             0 => Ok(()),
             reports => Err(Failed::partial(format!("{} could not be compared", count(reports, "report"))).into()),
         }
@@ -170,21 +173,28 @@ impl Compare {
                 reports.map(|(identifier, here)| Column { side: 0, file: None, identifier, body: Some(here.body) });
             let mut columns: Vec<_> = columns.collect();
             let left_out = cut(&mut columns);
-            return Ok(Compared { columns, has_more_pages: false, left_out, missing: None, elsewhere: String::new() });
+            return Ok(Compared {
+                columns,
+                has_more_pages: false,
+                is_aside: false,
+                left_out,
+                missing: None,
+                elsewhere: String::new(),
+            });
         };
         let Setup { gate, entitled, .. } = setup(common)?;
         let files = [Some(file), self.with.as_deref()].into_iter().flatten();
-        let (mut columns, mut has_more_pages) = (Vec::new(), false);
+        let (mut columns, mut has_more_pages, mut is_aside) = (Vec::new(), false, false);
         for (side, file) in files.enumerate() {
             let (found, more) = held(&gate, &parse_sha256(file)?, side)?;
             columns.extend(found);
             has_more_pages |= more;
-            say_if_list_aside(&gate, &parse_sha256(file)?, &entitled)?;
+            is_aside |= say_if_list_aside(&gate, &parse_sha256(file)?, &entitled)?;
         }
         let left_out = cut(&mut columns);
         let missing = price(&columns, &entitled);
         let elsewhere = elsewhere(&gate, &parse_sha256(file)?)?;
-        Ok(Compared { columns, has_more_pages, left_out, missing, elsewhere })
+        Ok(Compared { columns, has_more_pages, is_aside, left_out, missing, elsewhere })
     }
 
     /// The column that "here" means.
@@ -240,14 +250,14 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
     Ok((list.entries().iter().map(column).collect(), has_more))
 }
 
-/// Says of a list that cannot be read what lists the file again.
-fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> anyhow::Result<()> {
-    let Some(aside) = gate.list_aside(file)? else { return Ok(()) };
+/// Says of a list that cannot be read what lists the file again; says whether there is one.
+fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> anyhow::Result<bool> {
+    let Some(aside) = gate.list_aside(file)? else { return Ok(false) };
     let listing = gate.client().profile().listing;
     let list = Request::Behaviours { file: file.clone(), listing, cursor: None }.quote(entitled);
     let price = list.price().short();
     super::store::say(&[format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside.words())]);
-    Ok(())
+    Ok(true)
 }
 
 /// What is said of a file's reports that only other profiles hold, which may be of other services.

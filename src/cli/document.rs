@@ -258,7 +258,7 @@ fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
     let received = crate::clock::now();
     let here = |body: Body| Here { received, body, unkept: None };
     if is_page(body)? {
-        let page = Page::of(body).map_err(|error| Failed::bad_answer(format!("the list cannot be read: {error}")))?;
+        let page = Page::of(body).context("the list cannot be read")?;
         let entries = page.entries.into_iter().filter_map(|entry| Some((Some(entry.identifier), here(entry.report?))));
         return Ok(entries.collect());
     }
@@ -269,7 +269,7 @@ fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
 fn no_report(body: &Body) -> &'static str {
     match Page::of(body) {
         Ok(page) if !page.entries.is_empty() => "the list holds no report, only identifiers",
-        Ok(page) if page.nameless > 0 => "the list holds neither reports nor their identifiers",
+        Ok(page) if page.passed_over().is_some() => "the list holds neither reports nor their identifiers",
         Ok(_) => "the list is empty",
         Err(PageError::Cut) => "it was cut short before its first report",
         Err(_) => "it is JSON, but neither a report nor a list of reports",

@@ -4,12 +4,14 @@ use super::output::Output;
 use crate::config::ConfigError;
 use crate::gate::GateError;
 use crate::log::{Level, LineId, Log};
+use crate::report::page::PageError;
 use crate::runtime::{Exit, Unattended};
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
 use crate::service::profile::ProfileError;
+use crate::store::StoreError;
 use crate::text::{self, Untrusted};
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// A failure of a known kind.
@@ -238,8 +240,16 @@ pub(super) fn kind(error: &anyhow::Error) -> Kind {
         _ if error.is::<CredentialError>() => Kind::Key,
         _ if error.is::<ProfileError>() => Kind::Config,
         _ if error.is::<Unattended>() => Kind::Usage,
+        _ if error.is::<PageError>() || is_damaged(error) => Kind::BadAnswer,
         _ => Kind::Other,
     }
+}
+
+/// Whether something that is held, or that a file holds, is not what was written there.
+fn is_damaged(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(GateError::Store(StoreError::Damaged { .. })))
+        || matches!(error.downcast_ref(), Some(StoreError::Damaged { .. }))
+        || matches!(error.downcast_ref::<io::Error>(), Some(why) if why.kind() == io::ErrorKind::InvalidData)
 }
 
 fn kind_of_config(error: &ConfigError) -> Kind {

@@ -252,7 +252,11 @@ pub(super) fn write_file<T>(
     write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
 ) -> anyhow::Result<T> {
     let mut fresh = Fresh::begin(path, may_replace)?;
-    let written = write(&mut fresh).map_err(|why| file::FileError::Io { path: path.to_owned(), why })?;
+    let written = write(&mut fresh).map_err(|why| match why.kind() {
+        // Not the file is at fault, but what was to be written to it.
+        io::ErrorKind::InvalidData => why.into(),
+        _ => anyhow::Error::from(file::FileError::Io { path: path.to_owned(), why }),
+    })?;
     let length = crate::text::bytes(fresh.keep()?);
     // What was written is worth more than the remark about it.
     let _ = writeln!(io::stderr(), "behaview: wrote {length} to {}", file::shown(path));

@@ -31,7 +31,8 @@ is, and what fetching it again would cost.
 Without --profile this is about all profiles; with it about what that one can open: its own, and what any of \
 them imported. Of that --all and --older-than delete its own. A note goes with the last that stands under it: a \
 report of its own profile, or anybody's import. What other profiles wrote of an imported report, or fetched \
-beside it, stays when it is deleted, and is listed here by itself.";
+beside it, stays when it is deleted, and is listed here by itself. With --older-than an earlier file is forgotten \
+only if nothing of it is held any more, and it was opened a day before that.";
 
 /// The word before the number of an answer that is no report.
 const ANSWER: &str = "answer-";

@@ -8,7 +8,7 @@ use super::table::Table;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_print};
 use crate::gate::{Gate, GateError};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::page::{Page, PageEntry, no_way_on};
+use crate::report::page::{Page, PageEntry, PageError, no_way_on};
 use crate::request::Request;
 use crate::text::{Untrusted, said};
 use clap::{Args, ValueEnum};
@@ -118,11 +118,8 @@ impl List {
         let mut seen = HashSet::new();
         let mut pages = self.pages(setup, runtime, file, (&mut listed, &mut seen));
         let held = held_reports(&setup.gate, file, &seen)?;
-        let is_asked = super::service(&setup.gate).barred().is_none();
-        let is_unreadable = pages.as_ref().is_err_and(|error| !error.is::<GateError>());
-        if listed.sandboxes.is_empty() && !held.is_empty() && !is_asked && !is_unreadable {
-            // That is all there is to be had here.
-            pages = Ok(());
+        if listed.sandboxes.is_empty() && !held.is_empty() {
+            pages = unlisted(setup, file, pages);
         }
         listed.sandboxes.extend(held);
         if pages.is_ok() || !listed.sandboxes.is_empty() {
@@ -152,7 +149,7 @@ impl List {
                 Ok(page) => page,
                 Err(error) => {
                     say_if_aside(gate, &request.quote(&setup.entitled))?;
-                    return Err(Failed::bad_answer(error.to_string()).into());
+                    return Err(error.into());
                 }
             };
             if let Some(left_out) = page.left_out() {
@@ -245,6 +242,22 @@ fn is_clear(id: &str) -> bool {
         && !id.starts_with(['#', '-', '[', '{'])
         && !id.contains(char::is_control)
         && services(id.as_ref()).is_some()
+}
+
+/// What is said where reports are held and no page of their list is.
+fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::Result<()> {
+    let beside = "its list is set aside, and only what is held beside it is printed";
+    match pages {
+        Err(why) if why.is::<PageError>() => Err(Failed::partial(format!("{why:#}; {beside}")).into()),
+        Err(why) if why.is::<GateError>() && super::service(&setup.gate).barred().is_some() => {
+            match setup.gate.list_aside(file)? {
+                Some(_) => Err(Failed::partial(beside).into()),
+                // That is all there is to be had here.
+                None => Ok(()),
+            }
+        }
+        pages => pages,
+    }
 }
 
 /// What is to be listed.

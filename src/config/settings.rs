@@ -54,7 +54,7 @@ pub static SETTINGS: &[Setting] = &[
         "20",
         "Units that one run of the program may cost at worst; what may cost more is not sent",
     ),
-    row("budget.daily", "", "100", "Units that all runs of one day (UTC) with this profile may cost at worst"),
+    row("budget.daily", "", "100", "Units that all runs of one day (UTC) with this service and key may cost at worst"),
     row("budget.confirm_above", "", "10", "The app wants a yes for what costs more"),
     row("follow.interval", "30", "60", "Seconds between two looks at a scan that is followed"),
     row("follow.looks", "20", "50", "The most calls that following one scan makes"),

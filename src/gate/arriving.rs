@@ -51,6 +51,8 @@ pub(super) struct Gathered {
     pub(super) body: Body,
     /// Where a report's rows start.
     pub(super) index: Option<Index>,
+    /// Whether the service called it a part.
+    pub(super) is_part: bool,
 }
 
 impl Gate {
@@ -64,7 +66,7 @@ impl Gate {
         let is_report = matches!(request, Request::Behaviour { .. });
         let (news, mut reading) = if is_report { Reading::begin() } else { (None, Reading::nothing()) };
         let mut gatherer = Gatherer { arriving: Arriving::default(), total: None, progress, news, is_upload: false };
-        {
+        let is_part = {
             let mut sending = pin!(self.client.send(request, &mut gatherer));
             loop {
                 tokio::select! {
@@ -74,14 +76,14 @@ impl Gate {
                     Some(rows) = reading.found.recv() => progress(Received::Rows(rows)),
                 }
             }
-        }
+        };
         let body = gatherer.arriving.body();
         // The reader ends when it hears no more.
         drop(gatherer);
         while let Some(rows) = reading.found.recv().await {
             progress(Received::Rows(rows));
         }
-        Ok(Gathered { body, index: reading.index().await })
+        Ok(Gathered { body, index: reading.index().await, is_part })
     }
 }
 

@@ -1,6 +1,7 @@
 //! An artefact that the store has no room for: it was paid for, so it stays in memory until whoever asked has written it elsewhere.
 
-use super::{Answer, unkept_words};
+use super::Answer;
+use super::came::unkept_words;
 use crate::report::{Arriving, Body, body};
 use crate::service::error::ServiceError;
 use crate::store::StoreError;

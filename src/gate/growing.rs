@@ -1,8 +1,9 @@
 //! Artefacts: put into the store as they come, in bounded memory, and gone on with where an earlier call ended.
 
 use super::at_hand::AtHand;
-use super::reading::{Came, is_page};
-use super::{Answer, Gate, GateError, Progress, Received, unkept_words};
+use super::came::{Came, unkept_words};
+use super::reading::is_page;
+use super::{Answer, Gate, GateError, Progress, Received};
 use crate::report::Body;
 use crate::request::{Artefact, Request};
 use crate::service::client::{Sink, Taken};
@@ -31,6 +32,8 @@ struct Grower<'a> {
     asked: u64,
     /// Where the next piece begins.
     at: u64,
+    /// What the head of the answer says, until the first piece bears out that it is of what was asked for.
+    head: Option<Head>,
     /// Bytes that are not written down yet, and where they begin: at a block's first byte.
     gathered: Vec<u8>,
     from: u64,
@@ -42,6 +45,13 @@ struct Grower<'a> {
     of: (String, Vec<u8>),
     /// All of it, once the store takes no more.
     at_hand: Option<AtHand>,
+}
+
+/// What the head of an answer says of its bytes.
+struct Head {
+    /// Whether they are of something else than the part that is here, by its length.
+    is_other: bool,
+    version: Option<String>,
 }
 
 impl Gate {
@@ -71,6 +81,7 @@ impl Gate {
             kept,
             asked: again,
             at: 0,
+            head: None,
             gathered,
             from,
             here,
@@ -108,7 +119,8 @@ fn broken_off(store: &Store, id: AnswerId, error: ServiceError) -> Came {
     // What cannot be let go of now is written over by the next call.
     let _ = store.forget_empty(id);
     // What something in between has sent or packed says nothing of the part that is here.
-    let is_of_others = matches!(error, ServiceError::Unusable(Unusable::Packed(_) | Unusable::WebPage));
+    let is_of_others =
+        matches!(error, ServiceError::Unusable(Unusable::Packed(_) | Unusable::WebPage | Unusable::NoFile));
     let aside = Some(id).filter(|_| matches!(error, ServiceError::Unusable(_)) && !is_of_others);
     let _ = aside.map(|id| store.set_aside(id));
     Came { taken: Err(error), aside }
@@ -189,6 +201,7 @@ impl Grower<'_> {
         let ended = |of: u64| Err(ServiceError::Lost(format!("it ended after {end} of {of} bytes")));
         match self.total.or(self.kept.announced) {
             _ if self.length() == 0 => Err(ServiceError::Unusable(Unusable::Cut)),
+            whole if self.head.is_some() => ended(whole.unwrap_or(here)),
             Some(whole) if end > whole => Err(ServiceError::Unusable(Unusable::OtherBytes)),
             Some(whole) if end < whole => ended(whole),
             None if end < here => ended(here),
@@ -212,18 +225,34 @@ impl Grower<'_> {
         let _ = tokio::task::spawn_blocking(move || store.announce(id, length, version.as_deref())).await;
     }
 
+    /// Why a piece is none of what is here: words in the place of a file are of no other version of it.
+    fn other(&self, piece: &[u8]) -> ServiceError {
+        let is_json = self.at == 0 && piece.trim_ascii_start().starts_with(b"{");
+        ServiceError::Unusable(if is_json { Unusable::NoFile } else { Unusable::OtherBytes })
+    }
+
     /// Compares what was here already, and keeps what is new.
     async fn put(&mut self, piece: &[u8]) -> Result<(), ServiceError> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let head = self.head.take();
         if self.at == 0 && self.artefact != Artefact::Html && is_page(piece) {
             return Err(ServiceError::Unusable(Unusable::WebPage));
+        }
+        if head.as_ref().is_some_and(|head| head.is_other) {
+            return Err(self.other(piece));
         }
         let known = self.kept.body.len().saturating_sub(self.at).min(piece.len() as u64);
         let (again, new) = piece.split_at_checked(usize::try_from(known).unwrap_or(usize::MAX)).unwrap_or((piece, &[]));
         if !again.is_empty() {
             let here = self.kept.body.window(self.at..self.at + known);
             if here.map_err(|error| ServiceError::Unkept(error.to_string()))? != again {
-                return Err(ServiceError::Unusable(Unusable::OtherBytes));
+                return Err(self.other(piece));
             }
+        }
+        if let Some(head) = head {
+            self.announce(head.version).await;
         }
         self.gathered.extend_from_slice(new);
         self.at += piece.len() as u64;
@@ -270,13 +299,13 @@ impl Sink for Grower<'_> {
         let is_other = |total| total < self.kept.body.len() || self.kept.announced.is_some_and(|whole| whole != total);
         // Nor is the rest of another version of it; what comes from the beginning is compared with all of the part.
         let is_newer = start > 0 && version.is_some() && self.kept.version.is_some() && version != self.kept.version;
-        if is_newer || start > self.asked || total.is_some_and(is_other) {
+        let is_other = total.is_some_and(is_other);
+        if is_newer || start > self.asked || start > 0 && is_other {
             return Box::pin(std::future::ready(Err(ServiceError::Unusable(Unusable::OtherBytes))));
         }
-        Box::pin(async {
-            self.announce(version).await;
-            Ok(())
-        })
+        // Of what comes from the beginning the first piece says whether it is a file at all.
+        self.head = Some(Head { is_other, version });
+        Box::pin(std::future::ready(Ok(())))
     }
 
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {

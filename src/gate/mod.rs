@@ -12,6 +12,7 @@
 mod about;
 mod arriving;
 mod at_hand;
+mod came;
 mod cost;
 mod error;
 mod flight;
@@ -24,12 +25,12 @@ pub mod submission;
 
 use crate::log::{Level, Log};
 use crate::quota::audit::Look;
-use crate::quota::{Allowed, Budget, Period, Settled, Spent, Unit};
+use crate::quota::{Allowed, Budget, Period, Spent, Unit};
 use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::store::{AnswerId, Call, Entry, HeldAnswer, Keep, Reserved, Settlement, Store, StoreError};
+use crate::store::{Call, Entry, HeldAnswer, Keep, Reserved, Settlement, Store, StoreError, Whose};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -38,13 +39,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::sync::Notify;
 
-use arriving::Gathered;
 pub use arriving::{Received, Rows};
+use came::{Came, settlement};
 pub use cost::Cost;
 pub use error::GateError;
 use flight::{Flight, UnderWay};
 pub use held::Aside;
-use reading::Came;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
@@ -76,7 +76,7 @@ pub struct Answer {
     /// Its bytes.
     pub body: Body,
     /// What could not be done with it, in words that follow its name: it could not be kept, and is gone when the program ends; or it
-    /// is kept, and could not be noted as read.
+    /// is kept, and could not be noted as read, or may not be the whole.
     pub unkept: Option<String>,
 }
 
@@ -209,12 +209,17 @@ impl Gate {
         self.store.spent_by_unit(&self.session)
     }
 
-    /// What all runs with this profile have spent in the period (UTC) that is now, by the sum that budgets are compared with.
+    /// Who asks, as the ledger knows it.
+    fn whose(&self) -> Whose<'_> {
+        (self.profile(), self.client.owner())
+    }
+
+    /// What all runs with this service and key have spent in the period (UTC) that is now, by the sum that budgets are compared with.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
-        self.store.spent_in(self.profile(), period, self.now())
+        self.store.spent_in(self.whose(), period, self.now())
     }
 
     /// The same, each unit by itself.
@@ -222,7 +227,7 @@ impl Gate {
     /// # Errors
     /// When the store cannot be read.
     pub fn spent_in_by_unit(&self, period: Period) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.store.spent_in_by_unit(self.profile(), period, self.now())
+        self.store.spent_in_by_unit(self.whose(), period, self.now())
     }
 
     /// The answer that is held, or else the service's.
@@ -391,14 +396,6 @@ impl Gate {
         }
     }
 
-    /// Ends a call, unless it was a free one. A settlement that cannot be written leaves its entry reserved, which counts as
-    /// charged.
-    async fn settle(&self, call: Option<Call>, settlement: Settlement, outcome: &str) {
-        let Some(call) = call else { return };
-        let (outcome, now) = (outcome.to_owned(), self.now());
-        let _ = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
-    }
-
     /// Claims the name that answers are held under for this service, before anything is written under it.
     async fn claim_name(&self) -> Result<(), GateError> {
         let (name, root) = (self.client.profile().name.clone(), self.client.root().to_owned());
@@ -407,56 +404,9 @@ impl Gate {
         if is_ours.map_err(GateError::Ledger)? { Ok(()) } else { Err(GateError::NameTaken) }
     }
 
-    /// Keeps the bytes of an answer, then reads them.
-    async fn take(&self, request: &Request, received: Timestamp, gathered: Gathered) -> Result<Came, GateError> {
-        let (profile, request) = (self.profile().to_owned(), request.clone());
-        let stays_at_hand = self.stays_at_hand;
-        self.work(move |store| {
-            let Some(key) = request.holding_key() else {
-                let Gathered { body, .. } = gathered;
-                return reading::check(&request, &body).map(|()| Answer { received, body, unkept: None }).into();
-            };
-            match store.keep(&profile, &key, received, &gathered.body) {
-                Ok(id) => {
-                    let body = stays_at_hand.then(|| gathered.body.clone());
-                    let kept = reading::read_kept(store, &profile, &request, id, received, gathered);
-                    let taken = kept.map(|answer| Answer { body: body.unwrap_or(answer.body), ..answer });
-                    Came { aside: taken.is_err().then_some(id), taken }
-                }
-                Err(error) => {
-                    let Gathered { body, index } = gathered;
-                    let read = reading::read(&request, &body, index);
-                    read.map(|_| Answer { received, body, unkept: Some(unkept_words(&error)) }).into()
-                }
-            }
-        })
-        .await
-    }
-
-    /// When an answer to the same came that is of no use either and lies beside one that was just set aside.
-    async fn aside_before(&self, request: &Request, aside: AnswerId) -> Option<Timestamp> {
-        let (profile, key) = (self.profile().to_owned(), request.holding_key()?);
-        self.work(move |store| store.aside_before(&profile, &key, aside)).await.ok()?.ok()?
-    }
-
     /// Runs store work where waiting is allowed.
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
         let store = Arc::clone(&self.store);
         tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
-    }
-}
-
-/// Why an answer that is here is not held, in words that follow its name.
-fn unkept_words(error: &StoreError) -> String {
-    format!("could not be kept, so asking again costs again: {error}")
-}
-
-/// What a call is written down as.
-fn settlement(settled: Settled, taken: &Result<Answer, ServiceError>) -> Settlement {
-    match (settled, taken) {
-        (Settled::Exactly(units), Ok(_)) => Settlement::Charged(units),
-        (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => Settlement::Unsent,
-        (Settled::Exactly(0), Err(_)) => Settlement::Free,
-        _ => Settlement::Unknown,
     }
 }

@@ -48,19 +48,6 @@ fn submissions(body: &Body) -> Option<u64> {
     if answer.kind() == Kind::Array { answer.elements().map(of).sum() } else { of(answer) }
 }
 
-/// What came of a call that was sent.
-pub(super) struct Came {
-    pub(super) taken: Result<Answer, ServiceError>,
-    /// The answer that was set aside because it is of no use, if one was.
-    pub(super) aside: Option<AnswerId>,
-}
-
-impl From<Result<Answer, ServiceError>> for Came {
-    fn from(taken: Result<Answer, ServiceError>) -> Self {
-        Self { taken, aside: None }
-    }
-}
-
 /// Where the rows of an answer start, if that is not known yet.
 fn index_of(body: &Body, index: Option<Index>) -> Result<Index, ServiceError> {
     index.map_or_else(|| Index::of(body), Ok).map_err(|error| ServiceError::Lost(error.to_string()))
@@ -73,7 +60,7 @@ pub(super) fn read_kept(
     request: &Request,
     id: AnswerId,
     received: Timestamp,
-    Gathered { body, index }: Gathered,
+    Gathered { body, index, .. }: Gathered,
 ) -> Result<Answer, ServiceError> {
     let Accepted { unmarked, index } = accept(store, profile, request, id, &body, index)?;
     // From here on the bytes in the store serve, and those in memory are let go.

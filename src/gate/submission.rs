@@ -24,11 +24,7 @@ impl Gate {
     pub fn unanswered_scan(&self, submission: &Arc<Submission>) -> Result<Option<Timestamp>, StoreError> {
         let start = Submission::claims_of(&submission.file);
         let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
-        self.store().unanswered(
-            (self.profile(), self.client.owner()),
-            start.as_bytes(),
-            &scan.claim().unwrap_or_default(),
-        )
+        self.store().unanswered(self.whose(), self.client.root(), start.as_bytes(), &scan.claim().unwrap_or_default())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Everything that can be asked of the service, with the numbers that its price needs.
 
-use super::{Numbers, pool::counted};
+use super::Numbers;
+use crate::text::count;
 use serde::{Serialize, Serializer};
 
 /// Declares the operations: one row is a kind, the numbers its price needs (each of the same name
@@ -149,17 +150,17 @@ impl Operation {
     /// What is asked, counted: "600 hashes", "3 rules", "1 call".
     pub fn words(&self) -> String {
         match self {
-            Self::PrivateScan { scans } => counted(*scans, "scan"),
-            Self::V2FileReport { hashes, .. } => counted(*hashes, "hash"),
+            Self::PrivateScan { scans } => count(*scans, "scan"),
+            Self::V2FileReport { hashes, .. } => count(*hashes, "hash"),
             Self::V2FileSubmissions { submissions: None } => "submissions".to_owned(),
-            Self::V2FileSubmissions { submissions: Some(files) } => counted(total(files), "submission"),
-            Self::V2FileScan { .. } | Self::V3FileUpload { .. } => counted(1, "upload"),
-            Self::V3Search { calls } | Self::WebSearch { calls } => counted(*calls, "search"),
-            Self::V3Download { calls } => counted(*calls, "download"),
-            Self::LivehuntRules { rules, .. } => counted(*rules, "rule"),
-            Self::Retrohunt { jobs } => counted(*jobs, "job"),
-            Self::GraphPrivate { graphs, .. } | Self::GraphPublic { graphs, .. } => counted(*graphs, "graph"),
-            _ => counted(self.calls(), "call"),
+            Self::V2FileSubmissions { submissions: Some(files) } => count(total(files), "submission"),
+            Self::V2FileScan { .. } | Self::V3FileUpload { .. } => count(1, "upload"),
+            Self::V3Search { calls } | Self::WebSearch { calls } => count(*calls, "search"),
+            Self::V3Download { calls } => count(*calls, "download"),
+            Self::LivehuntRules { rules, .. } => count(*rules, "rule"),
+            Self::Retrohunt { jobs } => count(*jobs, "job"),
+            Self::GraphPrivate { graphs, .. } | Self::GraphPublic { graphs, .. } => count(*graphs, "graph"),
+            _ => count(self.calls(), "call"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The pools that quota is drawn from, their units, and the periods after which they fill again.
 
-use crate::text::thousands;
+use crate::text::{count, plural};
 use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -128,7 +128,7 @@ impl Unit {
 
     /// `n` of this unit in words: "1 request", "2 searches".
     pub fn count(self, n: u64) -> String {
-        counted(n, self.name())
+        count(n, self.name())
     }
 }
 
@@ -142,17 +142,6 @@ impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// `n` of a noun: "1 hash", "2 hashes".
-pub(super) fn counted(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{} {}", thousands(n), plural(noun)) }
-}
-
-/// The plural of a noun that takes "s" or, after a hiss, "es".
-pub(super) fn plural(noun: &str) -> String {
-    let ending = if noun.ends_with("sh") || noun.ends_with("ch") { "es" } else { "s" };
-    format!("{noun}{ending}")
 }
 
 /// How long a limit holds before its counter starts again at zero.

@@ -49,7 +49,7 @@ pub struct PageEntry {
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// The bytes cannot be read.
-    #[error("it cannot be read: {0}")]
+    #[error("it cannot be read")]
     Unreadable(#[from] io::Error),
     /// It is no JSON.
     #[error("it is not JSON")]
@@ -87,6 +87,12 @@ impl Page {
         }
         let mut page = Self { nameless: index.left_out, ..Self::default() };
         for entry in &index.entries {
+            let kind =
+                entry.kind.filter(|at| is_text(body, (*at).into())).map(|at| word(body, at.into())).transpose()?;
+            if kind.is_some_and(|kind| !kind.is_some_and(|kind| is_behaviour(&kind))) {
+                page.others += 1;
+                continue;
+            }
             // An entry that is a word by itself is an identifier; one that is a number names nothing.
             let is_alone = entry.id == Some(entry.range.start);
             let id = entry.id.filter(|at| !is_alone || is_text(body, (*at).into()));
@@ -95,12 +101,6 @@ impl Page {
                 page.nameless += 1;
                 continue;
             };
-            let kind =
-                entry.kind.filter(|at| is_text(body, (*at).into())).map(|at| word(body, at.into())).transpose()?;
-            if kind.is_some_and(|kind| !kind.is_some_and(|kind| is_behaviour(&kind))) {
-                page.others += 1;
-                continue;
-            }
             let range = u64::from(entry.range.start)..u64::from(entry.range.end);
             let report = entry.has_attributes.then(|| body.slice(range));
             page.entries.push(PageEntry { identifier, report });
@@ -144,12 +144,12 @@ impl Page {
     #[must_use]
     pub fn passed_over(&self) -> Option<(u64, String)> {
         let left_out = [
-            (self.nameless, "without an identifier"),
-            (self.others, "of another type"),
-            (self.foreign, "of another file"),
+            (self.nameless, "entry", "without an identifier"),
+            (self.others, "entry", "of another type than a behaviour report"),
+            (self.foreign, "report", "of another file"),
         ];
-        let said = left_out.into_iter().filter(|(entries, _)| *entries > 0);
-        let said: Vec<_> = said.map(|(entries, why)| format!("{} {why}", count(entries as u64, "report"))).collect();
+        let said = left_out.into_iter().filter(|(entries, ..)| *entries > 0);
+        let said: Vec<_> = said.map(|(n, what, why)| format!("{} {why}", count(n as u64, what))).collect();
         let entries = self.nameless + self.others + self.foreign;
         (entries > 0).then(|| (entries as u64, said.join(", ")))
     }
@@ -225,14 +225,14 @@ mod tests {
     #[test]
     fn entries_with_and_without_reports_are_read() {
         let found = page(
-            r#"{"data":[{"id":"a b-1","attributes":{"tags":["T"]}},{"id":"c"},"d",{"type":"x"}],"meta":{"count":9,"cursor":"n=="}}"#,
+            r#"{"data":[{"id":"a b-1","attributes":{"tags":["T"]}},{"id":"c"},"d",{"type":"file_behaviour"}],"meta":{"count":9,"cursor":"n=="}}"#,
         )
         .unwrap();
         let entries: Vec<_> = found.entries.iter().map(|e| (e.identifier.as_bytes(), e.report.is_some())).collect();
         assert_eq!(entries, [(&b"a b-1"[..], true), (b"c", false), (b"d", false)]);
         assert_eq!((found.nameless, found.count), (1, Some(9)));
         assert_eq!(found.cursor, Some(Untrusted::from("n==")));
-        assert_eq!(found.left_out().unwrap(), "Left out of the list: 1 report without an identifier.");
+        assert_eq!(found.left_out().unwrap(), "Left out of the list: 1 entry without an identifier.");
         let report = found.entries[0].report.clone().unwrap();
         let sections = Index::of(&report).unwrap().sections;
         assert!(sections.iter().any(|section| section.name == Untrusted::from("tags")));
@@ -242,11 +242,12 @@ mod tests {
     fn an_entry_of_another_type_is_no_report() {
         let entries = ["file", "private_file_behaviour", "file_behaviour", "", "analysis"]
             .map(|kind| format!(r#"{{"attributes":{{"tags":[]}},"type":"{kind}","id":"of {kind}"}}"#));
-        let untyped = r#"{"id":"a"},{"id":"b","type":null},"c""#;
+        let untyped = r#"{"id":"a"},{"id":"b","type":null},"c",{"type":"url"},{"type":null}"#;
         let found = page(&format!(r#"{{"data":[{},{untyped}]}}"#, entries.join(","))).unwrap();
         let names: Vec<_> = found.entries.iter().map(|entry| entry.identifier.text().visible().to_string()).collect();
         assert_eq!(names, ["of private_file_behaviour", "of file_behaviour", "a", "b", "c"]);
-        assert_eq!(found.left_out().unwrap(), "Left out of the list: 3 reports of another type.");
+        let why = "1 entry without an identifier, 4 entries of another type than a behaviour report";
+        assert_eq!(found.left_out().unwrap(), format!("Left out of the list: {why}."));
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub(super) fn run(mut model: Model, start: Start, signals: Signals) -> anyhow::R
         Start::Awaited(begin) => begin(session.model_mut(), &let_wait)?,
     };
     session.reach(backing);
+    // What is said in lines waits until all is done, which without threads never comes.
+    session.performer.start()?;
     session.begin(first);
     // What is read takes more at once than the system's own buffer, which so stays empty: what is read ahead is here alone.
     let input = BufReader::with_capacity(READ_AHEAD, io::stdin().lock());

@@ -12,7 +12,7 @@ use super::profile::{Profile, ProfileError};
 use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
 use crate::text::Untrusted;
 use reqwest::header::{ACCEPT_ENCODING, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
-use reqwest::{RequestBuilder, Response, Url};
+use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -103,12 +103,13 @@ impl Client {
         self.credential.as_ref()
     }
 
-    /// Sends a request, once; hands over the answer's bytes, decompressed, as they come.
+    /// Sends a request, once; hands over the answer's bytes, decompressed, as they come. Says whether the service called it a part,
+    /// which nobody had asked for.
     ///
     /// # Errors
     /// Says whether the request may have been counted: see [`ServiceError::may_be_charged`]. What was handed over before is
     /// no answer.
-    pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<(), ServiceError> {
+    pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
         let address = request.address(&User(self));
         let patience = Patience::new(&self.profile, 0);
         let mut response = match &address.upload {
@@ -128,7 +129,8 @@ impl Client {
             return Err(ServiceError::TooLong(limit));
         }
         sink.begin(0, length, None).await?;
-        self.take_in(&mut response, 0, limit, (&patience, |_| false), sink).await.map(drop)
+        let is_part = response.status() == StatusCode::PARTIAL_CONTENT;
+        self.take_in(&mut response, 0, limit, (&patience, |_| false), sink).await.map(|_| is_part)
     }
 
     /// Fetches what may be large, once, from this byte on, of this version; hands over each piece as it comes.
@@ -158,11 +160,16 @@ impl Client {
         if !status.is_success() {
             return Err(self.refused(response, &patience).await);
         }
-        let (start, total) = match range_of(&response) {
+        let is_part = status == StatusCode::PARTIAL_CONTENT;
+        let (start, total) = match range_of(&response).filter(|_| is_part) {
             // A part of what is packed cannot be unpacked, and its place is one among packed bytes.
-            Some(_) if status.as_u16() == 206 && Packing::is_of(&response) => return Err(Packing::named(&response)),
-            Some((start, total)) if status.as_u16() == 206 => (start, total),
-            _ => (0, Packing::length_of(&response)),
+            Some(_) if Packing::is_of(&response) => return Err(Packing::named(&response)),
+            Some(range) => range,
+            None if is_part && from > 0 => {
+                return Err(ServiceError::Lost("the service calls it a part, and does not say which".to_owned()));
+            }
+            // How long a part is says nothing of the whole.
+            None => (0, Packing::length_of(&response).filter(|_| !is_part)),
         };
         // An answer of a length that nobody has announced may be one without an end.
         let limit = if total.is_some() { LARGEST_ARTEFACT } else { LONGEST_UNANNOUNCED };
@@ -170,7 +177,7 @@ impl Client {
             return Err(ServiceError::TooLong(limit));
         }
         // Of a part of something of unknown length, framing tells the part's own end only.
-        let is_announced = total.is_some() || status.as_u16() != 206 && is_framed(&response);
+        let is_announced = total.is_some() || !is_part && is_framed(&response);
         // It is kept and sent back as it is: one that repeats the key is none.
         let version = version_of(&response).filter(|version| self.masking.leaves(version.as_bytes()));
         sink.begin(start, total, version).await?;

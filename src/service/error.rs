@@ -114,6 +114,9 @@ pub enum Unusable {
     /// What came does not go on where the part that is kept ends.
     #[error("it does not go on where the kept part ends: that part is set aside")]
     OtherBytes,
+    /// JSON in the place of a file of which a part is kept.
+    #[error("it is JSON, and no file")]
+    NoFile,
     /// An answer to another question.
     #[error("it is for another report: {}", .0.visible_cut(100))]
     Foreign(Untrusted),
@@ -188,7 +191,7 @@ impl ServiceError {
             }
             Self::Refused(refusal) => refusal.advice(),
             Self::Unusable(Unusable::WebPage) => {
-                "Look at the network: something answers in the service's place.".to_owned()
+                "Look at the network: something answers in the service's place. What is held stays.".to_owned()
             }
             Self::Unusable(Unusable::Packed(_)) => {
                 "Nothing of it is kept. Something between here and the service may have packed it.".to_owned()
@@ -197,6 +200,7 @@ impl ServiceError {
                 "Its bytes are set aside in the store. Something between here and the service may have packed it."
                     .to_owned()
             }
+            Self::Unusable(Unusable::NoFile) => "What is here of it stays, and is gone on with.".to_owned(),
             Self::Unusable(Unusable::Silent(_)) => "Nothing of it is kept.".to_owned(),
             Self::Unusable(Unusable::OtherBytes) => "Asking again fetches it from its beginning.".to_owned(),
             Self::Unusable(Unusable::Foreign(_)) => "It is set aside, not shown under this name.".to_owned(),

@@ -131,6 +131,11 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// What is held is not what was written: that is told from a disk or a database that fails.
+fn not_as_written(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
 fn failed(error: io::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
@@ -254,7 +259,7 @@ impl Blocks {
     /// Sets aside what stands in a block that cannot be read, and names it. The rest of the answer is served as before.
     fn set_aside(&self, number: u64, damage: &'static str) -> io::Error {
         let Shelf::Answer(AnswerId(answer)) = self.shelf else {
-            return io::Error::other(format!("block {number} of its index {damage} in the store"));
+            return not_as_written(format!("block {number} of its index {damage} in the store"));
         };
         let place = |number: u64| i64::try_from(number.saturating_mul(self.size)).unwrap_or(i64::MAX);
         let (first, after) = (place(number), place(number.saturating_add(1)));
@@ -267,7 +272,7 @@ impl Blocks {
             Ok(_) => "what stood in it is set aside, and can be fetched again",
             Err(_) => "and it could not be set aside",
         };
-        io::Error::other(format!("block {number} of answer {answer} {damage} in the store: {aside}"))
+        not_as_written(format!("block {number} of answer {answer} {damage} in the store: {aside}"))
     }
 
     /// Unpacks a block into a place of its size; several are unpacked at a time.
@@ -287,7 +292,7 @@ impl Blocks {
         let sealed = self.shelf.seal(i64::try_from(number).unwrap_or(i64::MAX), &packed);
         if seal.is_some_and(|found| found != sealed) {
             // A sound block of something else: this one may be found when all are put in order again.
-            return Err(io::Error::other(self.reach.damaged(&format!("block {number} of {}", self.shelf.name()))));
+            return Err(not_as_written(self.reach.damaged(&format!("block {number} of {}", self.shelf.name()))));
         }
         Ok(())
     }

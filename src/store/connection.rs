@@ -5,7 +5,7 @@ use super::salvage::{self, Salvaged, page_one};
 use super::schema::{NEWEST, migrate, version};
 use super::spare;
 use super::used::{self, Wait};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Params, Row};
 use std::path::Path;
 use std::time::Duration;
 
@@ -72,6 +72,17 @@ pub(super) fn connect(path: &Path, more: OpenFlags) -> rusqlite::Result<Connecti
     connection
         .execute_batch(&format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}; PRAGMA journal_size_limit = {LOG_BYTES}"))?;
     Ok(connection)
+}
+
+/// The rows that a question finds, each as it is read; the question is made ready once for every time that it is asked.
+pub(super) fn rows<T>(
+    connection: &Connection,
+    select: &str,
+    values: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut select = connection.prepare_cached(select)?;
+    select.query_map(values, read)?.collect()
 }
 
 /// Takes the log over into the database, and empties it; says whether it is empty, for another program may be reading. That one

@@ -269,8 +269,8 @@ impl Store {
         })?;
         let entries = self.damaged_entries()?.len() as u64;
         if entries > 0 {
-            let entries = crate::text::count(entries, "entry of the ledger");
-            damages.push(format!("not what was written, and counted at the highest price: {entries}"));
+            let entries = crate::text::count(entries, "entry");
+            damages.push(format!("not what was written, and counted at the highest price: {entries} of the ledger"));
         }
         Ok(damages)
     }

@@ -11,6 +11,15 @@ const STANDS: &str = "EXISTS (
     SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
     WHERE r.identifier = CAST(note.identifier AS BLOB) AND (r.profile = note.profile OR a.imported_from IS NOT NULL))";
 
+/// Whether an earlier file is forgotten where what came before a moment is deleted, for one profile or for all. One that was opened
+/// less than a day before it is worked on, and stays without its reports; so does one of which a report or a list is still held.
+const FORGOTTEN: &str = "opened < ?1 - 86400000 AND (?2 IS NULL OR profile = ?2)
+    AND NOT EXISTS (SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
+                    WHERE r.profile = file.profile AND r.file = sha256 AND a.received >= ?1)
+    AND NOT EXISTS (SELECT 1 FROM answer a, (SELECT 'behaviours ' AS list UNION SELECT 'identifiers ')
+                    WHERE a.profile = file.profile AND a.received >= ?1 AND a.usable = 1
+                    AND a.key >= CAST(list || sha256 || ' ' AS BLOB) AND a.key < CAST(list || sha256 || '!' AS BLOB))";
+
 impl Store {
     /// How many files that were opened before are forgotten where these are deleted, for one profile or for all of them.
     ///
@@ -31,12 +40,7 @@ impl Store {
                     Purge::File { profile, file } if named.insert((profile, file)) => {
                         count(connection, "profile = ?1 AND sha256 = ?2", params![profile, file.as_str()])?
                     }
-                    Purge::Before(moment) => {
-                        let stays = "SELECT 1 FROM report r JOIN answer a ON a.id = r.answer
-                                     WHERE r.profile = file.profile AND r.file = sha256 AND a.received >= ?1";
-                        let which = format!("opened < ?1 AND (?2 IS NULL OR profile = ?2) AND NOT EXISTS ({stays})");
-                        count(connection, &which, params![moment.as_millisecond(), profile])?
-                    }
+                    Purge::Before(moment) => count(connection, FORGOTTEN, params![moment.as_millisecond(), profile])?,
                     Purge::File { .. } | Purge::Report { .. } | Purge::Answer(_) | Purge::DownTo(_) => 0,
                 };
             }
@@ -87,9 +91,8 @@ pub(super) fn rest(connection: &Connection, what: &Purge, profile: Option<&str>)
             connection.execute("DELETE FROM file WHERE profile = ?1 AND sha256 = ?2", of_file)?;
         }
         Purge::Before(moment) => {
-            let opened = "DELETE FROM file WHERE opened < ?1 AND (?2 IS NULL OR profile = ?2)
-                          AND NOT EXISTS (SELECT 1 FROM report r WHERE r.profile = file.profile AND r.file = sha256)";
-            connection.execute(opened, params![moment.as_millisecond(), profile])?;
+            let opened = format!("DELETE FROM file WHERE {FORGOTTEN}");
+            connection.execute(&opened, params![moment.as_millisecond(), profile])?;
         }
         Purge::Report { .. } | Purge::Answer(_) | Purge::DownTo(_) => {}
     }

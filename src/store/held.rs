@@ -2,6 +2,7 @@
 
 use super::blocks::{self, BLOCK, Blocks, Shelf};
 use super::brought::Brought;
+use super::connection::rows;
 use super::database::Store;
 use super::error::StoreError;
 use super::inventory::imported;
@@ -240,10 +241,10 @@ fn newest_answer(
     whose: &str,
     (profile, key): (&str, &[u8]),
 ) -> rusqlite::Result<Vec<FoundAnswer>> {
-    let mut select = connection.prepare_cached(&format!(
+    let select = format!(
         "SELECT id, received, usable, length, block, seal, profile FROM answer {how}
          WHERE {whose} AND key = ?2 AND (usable IS NULL OR usable = 1) ORDER BY id DESC LIMIT 1"
-    ))?;
+    );
     let read = |row: &Row<'_>| {
         let is_read = row.get::<_, Option<i64>>(2)?.is_some();
         let (owner, length, block): (String, _, _) = (row.get(6)?, row.get(3)?, row.get(4)?);
@@ -252,7 +253,7 @@ fn newest_answer(
         let (id, received, lengths) = (AnswerId(answer.id), moment(row.get(1)?), Lengths::read(row, 3)?);
         Ok(FoundAnswer { id, received, is_read, lengths, is_whole })
     };
-    select.query_map(params![profile, key], read)?.collect()
+    rows(connection, &select, params![profile, key], read)
 }
 
 /// Where an answer begins a list that is another one now, the pages behind the one before are of no use to it: they would hide what
@@ -293,7 +294,7 @@ pub(super) fn found(
     whose: &str,
 ) -> rusqlite::Result<Vec<FoundReport>> {
     // A report whose answer is not there is not what was written.
-    let mut select = connection.prepare_cached(&format!(
+    let select = format!(
         "WITH {PROFILES}
          SELECT r.identifier, r.received, r.answer, r.first, r.after, COALESCE(a.length, 0), COALESCE(a.block, 0),
                 a.imported_from, a.imported_by, r.file, r.seal, COALESCE(a.profile, ''), COALESCE(a.key, x''), a.seal,
@@ -301,10 +302,9 @@ pub(super) fn found(
          FROM report r {how} LEFT JOIN answer a ON a.id = r.answer
          WHERE r.profile IN (SELECT ?1 UNION SELECT name FROM known) AND {which} AND ({whose})
          ORDER BY r.profile = ?1 DESC, r.answer DESC, r.rowid DESC"
-    ))?;
+    );
     let values: Vec<_> = std::iter::once(&profile as &dyn ToSql).chain(values.iter().copied()).collect();
-    let rows = select.query_map(values.as_slice(), FoundReport::read)?;
-    rows.collect()
+    rows(connection, &select, values.as_slice(), FoundReport::read)
 }
 
 /// How many bytes an answer has, and how many each of its blocks.

@@ -1,5 +1,6 @@
 //! The ledger as it is read: its entries, and what the service's counters said of them.
 
+use super::connection::rows;
 use super::database::Store;
 use super::entry::{LedgerEntry, State};
 use super::error::StoreError;
@@ -202,9 +203,7 @@ fn before(entries: &[LedgerEntry]) -> i64 {
 
 fn entries(connection: &Connection, profile: &str, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
     let sql = format!("SELECT {}, seal FROM ledger WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
-    let mut select = connection.prepare_cached(&sql)?;
-    let rows = select.query_map(params![profile, most], LedgerEntry::read)?;
-    let mut entries: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+    let mut entries = rows(connection, &sql, params![profile, most], LedgerEntry::read)?;
     entries.reverse();
     Ok(entries)
 }

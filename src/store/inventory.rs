@@ -1,5 +1,6 @@
 //! What is held, thing by thing: how large it is, when it came and from where.
 
+use super::connection::rows;
 use super::database::Store;
 use super::error::StoreError;
 use super::held::{AnswerId, moment};
@@ -206,12 +207,12 @@ fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
 }
 
 fn answers(connection: &Connection) -> rusqlite::Result<Vec<Whole>> {
-    let mut select = connection.prepare_cached(&format!(
+    let select = format!(
         "SELECT id, profile, key, received, length, usable, imported_from, imported_by,
                 {ON_DISK}
          FROM answer a ORDER BY id"
-    ))?;
-    let rows = select.query_map([], |row| {
+    );
+    rows(connection, &select, [], |row| {
         let size = |column| row.get::<_, i64>(column).map(|size| u64::try_from(size).unwrap_or(0));
         Ok(Whole {
             id: AnswerId(row.get(0)?),
@@ -223,8 +224,7 @@ fn answers(connection: &Connection) -> rusqlite::Result<Vec<Whole>> {
             usable: row.get(5)?,
             imported: imported(row, 6)?,
         })
-    })?;
-    rows.collect()
+    })
 }
 
 /// Where an answer came from, by two columns that stand side by side.

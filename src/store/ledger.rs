@@ -10,17 +10,21 @@
 //! that it is over, and counts as charged too: the ledger can be too careful, never too low.
 //! An entry that is not what was written counts at the highest price that it tells of, and is named.
 
+mod spent;
+
 use super::calls::{self, Call, Left, Sign};
 use super::database::Store;
 use super::entry::{ABANDONED, LedgerEntry, State};
 use super::error::StoreError;
 use super::keep::digest;
 use super::seal;
-use crate::quota::{Budget, OverBudget, Period, Price, Spent, Unit};
+use crate::quota::{Budget, OverBudget, Period, Price};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Params, Transaction, TransactionBehavior, params};
-use std::collections::BTreeMap;
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use spent::{sums_in, sums_of_session, together};
 use std::path::Path;
+
+pub use spent::Whose;
 
 /// How near in time a call of another program's counts as under way where no lock tells, in minutes.
 pub const NEAR: u64 = 10;
@@ -151,105 +155,6 @@ impl Store {
     pub fn damaged_entries(&self) -> Result<Vec<i64>, StoreError> {
         self.read(damaged)
     }
-
-    /// What was spent with a profile in the period (UTC) that holds a moment, by the careful sum that budgets are compared with.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn spent_in(&self, profile: &str, period: Period, now: Timestamp) -> Result<Spent, StoreError> {
-        self.read(|connection| sums_in(connection, profile, period, now)).map(together)
-    }
-
-    /// The same, each unit by itself.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn spent_in_by_unit(
-        &self,
-        profile: &str,
-        period: Period,
-        now: Timestamp,
-    ) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.read(|connection| sums_in(connection, profile, period, now))
-    }
-
-    /// What a session has spent.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn spent(&self, session: &str) -> Result<Spent, StoreError> {
-        self.spent_by_unit(session).map(together)
-    }
-
-    /// What it has spent of each unit, without the entries of what it has under way. An entry that is still reserved though its call is over counts: what
-    /// came of it could not be written down.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn settled(&self, session: &str, under_way: &[i64]) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        let is_over = |entry: &LedgerEntry| entry.session == session && !under_way.contains(&entry.number);
-        self.read(|connection| sums(connection, "session = ?1", [session], is_over))
-    }
-
-    /// What a session has spent of each unit; what a damaged entry was counted in is taken for a request.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn spent_by_unit(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.read(|connection| sums_of_session(connection, session))
-    }
-}
-
-fn together(sums: BTreeMap<Unit, Spent>) -> Spent {
-    sums.into_values().sum()
-}
-
-fn sums_of_session(connection: &Connection, session: &str) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
-    sums(connection, "session = ?1", [session], |entry| entry.session == session)
-}
-
-fn sums_in(
-    connection: &Connection,
-    profile: &str,
-    period: Period,
-    now: Timestamp,
-) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
-    let since = "profile = ?1 AND MAX(at, COALESCE(settled_at, at)) >= ?2";
-    let values = params![profile, period.began(now).as_millisecond()];
-    sums(connection, since, values, |entry| entry.profile == profile && entry.is_in(period, now))
-}
-
-/// The sums of the entries that fit, from the first one on for which a condition holds. What has no known limit counts as one, and
-/// leaves its sum open.
-///
-/// When, by whom and for which profile a damaged entry was written cannot be believed either: each one since that first entry
-/// counts as well.
-fn sums(
-    connection: &Connection,
-    since: &str,
-    values: impl Params,
-    fits: impl Fn(&LedgerEntry) -> bool,
-) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
-    let mut select = connection.prepare_cached(&format!(
-        "SELECT {}, seal FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {since})",
-        seal::ENTRY
-    ))?;
-    let (mut rows, mut sums) = (select.query(values)?, BTreeMap::new());
-    while let Some(row) = rows.next()? {
-        let entry = LedgerEntry::read(row)?;
-        if entry.state != State::Damaged && !fits(&entry) {
-            continue;
-        }
-        let spent: &mut Spent = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();
-        match entry.certain() {
-            Some(units) => spent.charged = spent.charged.saturating_add(units),
-            None => {
-                spent.unsure = spent.unsure.saturating_add(entry.careful());
-                spent.is_open |= entry.is_open();
-            }
-        }
-    }
-    Ok(sums)
 }
 
 fn damaged(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
@@ -322,7 +227,7 @@ fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Re
         return Ok(None);
     }
     let session = sums_of_session(transaction, entry.session).map(together)?;
-    let today = together(sums_in(transaction, entry.profile, Period::Daily, entry.at)?);
+    let today = together(sums_in(transaction, (entry.profile, entry.owner), Period::Daily, entry.at)?);
     Ok(entry.budget.exceeded(entry.price, session, today))
 }
 
@@ -348,114 +253,4 @@ fn insert(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::quota::{Entitlements, Kind, Operation, price};
-    use crate::store::Keep;
-    use std::ops::ControlFlow;
-
-    /// What a flipped bit, or somebody, may make of an entry that was charged.
-    const DAMAGES: [&str; 9] = [
-        "state = 'chbrged'",
-        "settled = -1",
-        "settled = 'x'",
-        "settled = 0",
-        "state = 'free', settled = 0",
-        "session = 't'",
-        "predicted_max = 0, settled = 0",
-        "seal = seal + 1",
-        "seal = NULL",
-    ];
-
-    /// The price of a report.
-    fn report() -> Price {
-        price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default())
-    }
-
-    /// A question that every program asks alike.
-    fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> Entry<'a> {
-        let (profile, key, budget) = ("p", Some(&b"k"[..]), Budget::default());
-        Entry { at, session, profile, what: "w", key, owner: None, price, account: None, budget }
-    }
-
-    #[test]
-    fn whoever_keeps_nothing_asks_nothing_twice_either() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("behaview.db");
-        let open = |keep| Store::open_keeping(&path, keep, &|_| ControlFlow::Break(())).unwrap();
-        let (keeps, forgets) = (open(Keep::Everything), open(Keep::Nothing));
-        let (price, now) = (report(), Timestamp::UNIX_EPOCH);
-        for (first, second, profile) in [(&keeps, &forgets, "p"), (&forgets, &keeps, "q")] {
-            let asked = first.reserve(&Entry { profile, ..entry(&price, "one", now) }).unwrap();
-            assert!(matches!(asked, Reserved::Entry(_)), "{asked:?}");
-            let refused = second.reserve(&Entry { profile, ..entry(&price, "another", now) }).unwrap();
-            assert!(matches!(refused, Reserved::UnderWayElsewhere), "{refused:?}");
-        }
-    }
-
-    #[test]
-    fn what_was_sent_and_lost_is_known_by_every_name_of_its_service_and_key() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
-        let (price, now, owner) = (report(), Timestamp::UNIX_EPOCH, Some(7));
-        let Reserved::Entry(call) = store.reserve(&Entry { owner, ..entry(&price, "s", now) }).unwrap() else {
-            panic!("it was to be asked");
-        };
-        let lost = |profile, owner| store.unanswered((profile, owner), b"k", b"k").unwrap();
-        assert_eq!(lost("p", owner), None, "it is under way");
-        store.settle(call, Settlement::Unknown, "lost", now).unwrap();
-        assert_eq!((lost("p", owner), lost("twin", owner), lost("p", None)), (Some(now), Some(now), Some(now)));
-        assert_eq!((lost("twin", Some(8)), lost("twin", None)), (None, None));
-    }
-
-    #[test]
-    fn what_is_not_known_counts_as_charged() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
-        let (price, now, budget) = (report(), Timestamp::UNIX_EPOCH, Budget::default());
-        let entry = |session, at| entry(&price, session, at);
-        let reserve = |session, at| match store.reserve(&entry(session, at)).unwrap() {
-            Reserved::Entry(call) => Some(call),
-            _ => None,
-        };
-        let calls: Vec<_> = (0..4).map(|_| reserve("s", now).unwrap()).collect();
-        // Another program asks nothing of it meanwhile, whatever its clock says; nor while but one of them is under way.
-        let other = Store::open(store.path()).unwrap();
-        for hours in [-1000, -1, 0, 1, 1000] {
-            let at = now + jiff::SignedDuration::from_hours(hours);
-            let reserved = other.reserve(&entry("another program", at)).unwrap();
-            assert!(matches!(reserved, Reserved::UnderWayElsewhere), "{hours}: {reserved:?}");
-        }
-        let under_way: Vec<_> = calls.iter().map(Call::entry).collect();
-        let settled = |under_way: &[i64]| together(store.settled("s", under_way).unwrap()).total();
-        assert_eq!((store.spent("s").unwrap().total(), settled(&under_way), settled(&under_way[1..])), (4, 0, 1));
-        let [first, second, third, last] = <[Call; 4]>::try_from(calls).unwrap();
-        store.settle(first, Settlement::Unsent, "refused", now).unwrap();
-        store.settle(second, Settlement::Charged(1), "200", now).unwrap();
-        store.settle(third, Settlement::Unknown, "lost", now).unwrap();
-        assert!(reserve("another program", now).is_none());
-        drop(last);
-        assert!(reserve("another program", now).is_some());
-        let daily = Budget { daily: Some(4), ..budget };
-        let over = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", now) }).unwrap();
-        assert!(matches!(over, Reserved::OverBudget(OverBudget { spent: Some(4), limit: 4, .. })), "{over:?}");
-        let tomorrow = now + jiff::SignedDuration::from_hours(24);
-        let next = store.reserve(&Entry { budget: daily, key: None, ..entry("a third", tomorrow) }).unwrap();
-        assert!(matches!(next, Reserved::Entry(_)), "{next:?}");
-        assert_eq!(store.spent("s").unwrap(), Spent { charged: 1, unsure: 2, is_open: false });
-        assert_eq!(store.spent("other").unwrap().total(), 0);
-        // A row that is not what was written counts at its highest price, wherever and whenever it says that it belongs.
-        assert_eq!(store.damaged_entries().unwrap(), [0_i64; 0]);
-        for damage in DAMAGES {
-            let found = store.with(|c| {
-                c.execute_batch(&format!("SAVEPOINT sound; UPDATE ledger SET {damage} WHERE id = 2"))?;
-                let found = (sums_of_session(c, "s").map(together)?, super::damaged(c)?);
-                c.execute_batch("ROLLBACK TO sound; RELEASE sound")?;
-                Ok(found)
-            });
-            let (spent, damaged) = found.unwrap();
-            assert_eq!(spent, Spent { charged: 0, unsure: 3, is_open: false }, "{damage}");
-            assert_eq!(damaged, [2], "{damage}");
-        }
-    }
-}
+mod tests;

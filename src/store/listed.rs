@@ -1,5 +1,6 @@
 //! What is held of a long list: asked for at once, and not once for each of its entries.
 
+use super::connection::rows;
 use super::database::Store;
 use super::error::StoreError;
 use super::held::{HERE, HeldReport, found};
@@ -36,12 +37,9 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn unread(&self, profile: &str) -> Result<HashSet<Vec<u8>>, StoreError> {
-        self.read(|connection| {
-            let select = "SELECT key FROM answer NOT INDEXED WHERE profile = ?1 AND usable IS NULL";
-            let mut select = connection.prepare_cached(select)?;
-            let rows = select.query_map([profile], |row| row.get(0))?;
-            rows.collect()
-        })
+        let select = "SELECT key FROM answer NOT INDEXED WHERE profile = ?1 AND usable IS NULL";
+        let keys = self.read(|connection| rows(connection, select, [profile], |row| row.get(0)))?;
+        Ok(keys.into_iter().collect())
     }
 }
 

@@ -55,7 +55,7 @@ pub use growing::Growing;
 pub use held::{AnswerId, HeldAnswer, HeldReport};
 pub use import::{Import, Standing};
 pub use keep::Keep;
-pub use ledger::{Entry, NEAR, Reserved, Settlement};
+pub use ledger::{Entry, NEAR, Reserved, Settlement, Whose};
 pub use purge::Purged;
 pub use salvage::Salvaged;
 pub use services::HeldAs;

@@ -1,5 +1,6 @@
 //! What analysts wrote: notes on reports and on items, kept apart from what they are about.
 
+use super::connection::rows;
 use super::database::Store;
 use super::error::StoreError;
 use super::held::moment;
@@ -77,14 +78,12 @@ impl Store {
     }
 
     fn select_notes(&self, which: &str, values: &[&dyn ToSql]) -> Result<Vec<Note>, StoreError> {
-        self.read(|connection| {
-            let mut select = connection.prepare_cached(&format!(
-                "SELECT identifier, is_item, attribute, item, file, text, written FROM note
-                 WHERE profile = ?1 AND ({which}) ORDER BY written DESC, rowid DESC"
-            ))?;
-            let rows = select.query_map(values, read)?;
-            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
-        })
+        let select = format!(
+            "SELECT identifier, is_item, attribute, item, file, text, written FROM note
+             WHERE profile = ?1 AND ({which}) ORDER BY written DESC, rowid DESC"
+        );
+        let notes = self.read(|connection| rows(connection, &select, values, read))?;
+        Ok(notes.into_iter().flatten().collect())
     }
 }
 

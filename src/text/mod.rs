@@ -49,7 +49,7 @@ pub use class::is_shown;
 pub(crate) use columns::{Columns, is_single, stands_alone};
 pub use json::escaped_json;
 pub(crate) use lower::push_lower;
-pub use number::{bytes, count, lasting, thousands};
+pub use number::{bytes, count, lasting, plural, thousands};
 pub use path::last_part;
 pub(crate) use room::set_length;
 pub use rows::{words_in_rows, words_in_rows_cut};

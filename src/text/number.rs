@@ -16,9 +16,18 @@ pub fn thousands(number: u64) -> String {
     grouped
 }
 
-/// So many of a thing, by its name for one: `1 report`, `1,204 reports`.
+/// So many of a thing, by its name for one: `1 report`, `1,204 reports`, `2 entries`, `2 hashes`.
 pub fn count(number: u64, one: &str) -> String {
-    format!("{} {one}{}", thousands(number), if number == 1 { "" } else { "s" })
+    if number == 1 { format!("1 {one}") } else { format!("{} {}", thousands(number), plural(one)) }
+}
+
+/// The name for several of a thing: with "s" or, after a hiss, "es"; of an entry entries.
+pub fn plural(one: &str) -> String {
+    match one.strip_suffix("ry") {
+        Some(stem) => format!("{stem}ries"),
+        None if one.ends_with("sh") || one.ends_with("ch") => format!("{one}es"),
+        None => format!("{one}s"),
+    }
 }
 
 /// How long something lasts: `45 s`, `9 min 30 s`, `2 h 05 min`.
@@ -78,6 +87,8 @@ mod tests {
     #[test]
     fn one_thing_has_no_s() {
         assert_eq!([0, 1, 1204].map(|n| count(n, "note")), ["0 notes", "1 note", "1,204 notes"]);
+        assert_eq!([0, 1, 2].map(|n| count(n, "entry")), ["0 entries", "1 entry", "2 entries"]);
+        assert_eq!([1, 2].map(|n| count(n, "hash")), ["1 hash", "2 hashes"]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
 use crate::report::page::no_way_on;
 use crate::request::Request;
-use crate::text::{Columns, Visible, bytes, thousands, words_in_rows};
+use crate::text::{Columns, Visible, bytes, count, thousands, words_in_rows};
 use jiff::Timestamp;
 
 /// Columns of a verdict, at most.
@@ -258,7 +258,7 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
                 .concat()
             }
             (Next::Page(None), _) => [
-                vec![("Nothing is held of this file.".to_owned(), Meaning::Strong)],
+                vec![(held_without_list(list.held() as u64), Meaning::Strong)],
                 vec![(
                     "A page of the list brings its sandboxes, and their reports where the service sends them along."
                         .to_owned(),
@@ -285,6 +285,14 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
             ],
             (Next::Nothing, false) => Vec::new(),
         },
+    }
+}
+
+/// What is held of a file, where no page of its list is.
+fn held_without_list(reports: u64) -> String {
+    match reports {
+        0 => "Nothing is held of this file.".to_owned(),
+        _ => format!("Held of this file: {}, but not the list of its sandboxes.", count(reports, "report")),
     }
 }
 

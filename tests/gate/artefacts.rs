@@ -479,6 +479,56 @@ async fn a_part_that_comes_packed_is_refused_and_what_is_here_stays() {
 }
 
 #[tokio::test]
+async fn what_is_no_file_costs_nothing_of_what_is_here() {
+    let whole: Vec<u8> = (0..30_000_u32).map(|n| (n % 251) as u8).collect();
+    let head = |length: usize, more: &str| format!("200 OK\r\ncontent-length: {length}{more}");
+    let login = |length: usize| format!("<html>{}login now</html>", " ".repeat(length)).into_bytes();
+    let words = br#"{"error":{"code":"TransientError"}}"#.to_vec();
+    // One that nobody announced the length of takes none from what comes in its place, and no version either.
+    for begun in [(head(whole.len(), ""), whole[..25_000].to_vec()), ("200 OK".to_owned(), whole[..25_000].to_vec())] {
+        let etag = "\r\netag: \"page\"";
+        for (body, wanted) in [
+            (login(10), Some(Unusable::WebPage)),
+            (login(40_000), Some(Unusable::WebPage)),
+            (words.clone(), Some(Unusable::NoFile)),
+            (Vec::new(), None),
+        ] {
+            let other = (head(body.len(), etag), body);
+            let unsaid = ("206 Partial\r\ncontent-length: 9".to_owned(), b"some part".to_vec());
+            let (start, rest) = from(25_000 - 4097, &whole);
+            let (_folder, gate, heard) = capture(vec![begun.clone(), other, unsaid, (start, rest)]);
+            let pcap = artefact(Artefact::Pcap);
+            assert!(visit::ask(&gate, &pcap).await.is_err());
+            let refused = visit::ask(&gate, &pcap).await;
+            match &wanted {
+                Some(wanted) => assert_eq!(unusable(&refused), wanted),
+                None => assert!(matches!(&refused, Err(GateError::Service { error: ServiceError::Lost(_), .. }))),
+            }
+            let unsaid = visit::ask(&gate, &pcap).await.unwrap_err();
+            assert!(unsaid.to_string().contains("does not say which"), "{unsaid}");
+            assert!(bytes(&visit::ask(&gate, &pcap).await.unwrap()) == whole, "{wanted:?}");
+            let heard = heard.lock().unwrap();
+            assert!(
+                heard[1..].iter().all(|range| range.starts_with("range: ") && !range.contains("page")),
+                "{heard:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_nobody_asked_for_is_held_and_said_to_be_one() {
+    let named = format!("{}_CAPE Sandbox-1794474845", dropper());
+    let report = format!(r#"{{"data":{{"id":"{named}","attributes":{{"tags":["T"]}}}}}}"#);
+    let head = format!("206 Partial\r\ncontent-length: {0}\r\ncontent-range: bytes 0-9/{0}", report.len());
+    let (_folder, gate, _) = capture(vec![(head, report.clone().into_bytes())]);
+    let answer = visit::ask(&gate, &first_report()).await.unwrap();
+    assert_eq!(bytes(&answer), report.as_bytes());
+    assert!(answer.unkept.unwrap().contains("is a part by the service's word"));
+    assert!(gate.held(&first_report()).unwrap().is_some(), "what was paid for is held");
+}
+
+#[tokio::test]
 async fn packed_bytes_that_do_not_say_so_are_named() {
     let packed = [&[0x1f, 0x8b, 8, 0][..], &[7; 300]].concat();
     let (_folder, gate, _) = capture(vec![(format!("200 OK\r\ncontent-length: {}", packed.len()), packed)]);

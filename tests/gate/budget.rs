@@ -57,6 +57,30 @@ async fn a_day_is_shared_by_all_runs_and_ends_at_midnight() {
 }
 
 #[tokio::test]
+async fn two_names_of_one_service_and_key_share_a_day() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let named = |name: &str, key: &str| {
+        let profile = Profile { name: name.to_owned(), ..Visit::profile(&visit.demo) };
+        gate(&visit.store(), profile, key).with_budget(limit(None, Some(2)))
+    };
+    let (one, twin, stranger) =
+        (named("one", visit.demo.key()), named("twin", visit.demo.key()), named("other", &"f".repeat(64)));
+    for (asks, over) in [(&one, None), (&twin, None), (&one, Some(Span::Day)), (&twin, Some(Span::Day))] {
+        assert_eq!(span(visit::ask(asks, &first_report()).await), over);
+    }
+    let spent = [&one, &twin, &stranger].map(|gate| gate.spent_in(Period::Daily).unwrap().total());
+    assert_eq!(spent, [2, 2, 0]);
+    // Another key is another account.
+    let asked = visit::ask(&stranger, &first_report()).await;
+    assert!(matches!(asked, Err(GateError::Service { .. })), "{asked:?}");
+    // Where no key is read, that of what the name asked last tells.
+    let store = visit.gate.store();
+    let unread = |name| store.spent_in((name, None), Period::Daily, visit.gate.now()).unwrap().total();
+    assert_eq!([unread("twin"), unread("new")], [2, 0]);
+}
+
+#[tokio::test]
 async fn what_was_spent_under_a_clock_ahead_is_spent_on_its_own_day() {
     start_clock();
     let visit = Visit::begin().await;

@@ -41,3 +41,16 @@ fn a_list_that_cannot_be_read_is_said_to_be_set_aside() {
     let screen = again.screen();
     assert!(screen.contains("the list of its sandboxes of") && screen.contains("is set aside"), "{screen}");
 }
+
+#[test]
+fn where_a_list_is_set_aside_what_is_held_beside_it_is_counted() {
+    let mut stage = Stage::listed();
+    stage.keys("G enter");
+    stage.sql("UPDATE block SET bytes = zeroblob(100) WHERE answer = (SELECT MIN(id) FROM answer)");
+    let mut again = stage.restart_without_service();
+    again.open(&main_file());
+    again.keys("G");
+    let screen = again.screen();
+    assert!(screen.contains("list the sandboxes") && screen.contains("Held of this file: 2 reports"), "{screen}");
+    assert!(!screen.contains("Nothing is held"), "{screen}");
+}

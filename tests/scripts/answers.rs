@@ -47,7 +47,10 @@ fn an_entry_of_another_type_is_left_out_and_said() {
     let desk = Desk::new();
     let set = service(|_| plain(&list_of("file")));
     let output = desk.run(&["list", &main_file(), "--set", &set]);
-    assert!(errors(&output).contains("Left out of the list: 1 report of another type."), "{output:?}");
+    assert!(
+        errors(&output).contains("Left out of the list: 1 entry of another type than a behaviour report."),
+        "{output:?}"
+    );
     let ids: Vec<_> = json(&output)["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
     assert_eq!(ids, [format!("{}_Sane-1794474845", main_file())]);
     let shown = desk.run(&["show", "--offline", &format!("{}_Box-1794474845", main_file()), "--set", &set]);

@@ -435,6 +435,7 @@ fn what_answers_no_question_is_refused_and_says_why() {
         ("list", format!(r#"{{"data":[{{"id":"{hash}_Box-5"}}]}}"#), "only identifiers"),
         ("numbers", "[1,2,3]".to_owned(), "neither reports nor their identifiers"),
         ("nameless", r#"{"data":[1,{"type":"file"}]}"#.to_owned(), "neither reports nor their identifiers"),
+        ("others", r#"{"data":[{"type":"file"}]}"#.to_owned(), "neither reports nor their identifiers"),
         ("cut list", r#"{"data":[{"id":"b"#.to_owned(), "cut short"),
         ("empty list", r#"{"data":[],"errors":[{}]}"#.to_owned(), "the list is empty"),
         ("cut", format!(r#"{{"data":{{"id":"{hash}_Box-5","attributes":{{"tags":["A""#), "cut short"),

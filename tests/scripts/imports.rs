@@ -17,7 +17,7 @@ fn report(file: &str, n: usize, tag: &str) -> String {
 fn entries_that_are_no_reports_are_counted_with_why() {
     let (desk, file) = (Desk::new(), main_file());
     let others = format!(r#"{{"id":"{file}_Other-1"}},{{"type":"file_behaviour"}},{{"type":"analysis","id":"x"}},7"#);
-    let why = "passed over: 1 report only by identifier, 2 reports without an identifier, 1 report of another type";
+    let why = "passed over: 1 report only by identifier, 2 entries without an identifier, 1 entry of another type than a behaviour report";
     let page = |n: usize, more: &str| format!(r#"{{"data":[{},{others}]{more}}}"#, report(&file, n, "T"));
     let of_list = format!(r#","links":{{"self":"https://x.example/api/v3/private/files/{file}/behaviours"}}"#);
     // One that says which list it is of is held as a whole.
@@ -61,7 +61,7 @@ fn where_some_are_imported_and_some_refused_both_are_told_of() {
     assert!(errors(&none).contains("1 could not be imported"), "{none:?}");
     let bare = import(&desk, "bare.json", &page(&format!(r#"{{"id":"{file}_Other-1"}}"#)));
     assert_eq!(bare.status.code(), Some(9), "{bare:?}");
-    let why = "passed over: 1 report only by identifier, 1 report without an identifier";
+    let why = "passed over: 1 report only by identifier, 1 entry without an identifier";
     assert!(text(&bare).contains(why), "{bare:?}");
 }
 

@@ -156,12 +156,17 @@ fn a_list_that_is_damaged_is_named_with_what_it_costs_and_the_rest_is_served() {
     rusqlite::Connection::open(store(&desk)).unwrap().execute(damage, []).unwrap();
     let (paid, file) = (desk.paid(), main_file());
     let named = desk.run(&["list", "--offline", "--format", "ids", &file]);
-    assert_eq!(named.status.code(), Some(9), "{named:?}");
+    assert_eq!(named.status.code(), Some(12), "{named:?}");
     assert_eq!(text(&named).lines().count(), ids.len() - 4, "what came with the other page is served");
     let aside = "is set aside, because it is damaged or of no use; behaview held has it.";
     let costs = format!("{aside} To ask for it again costs 1 request");
     for told in [named, desk.run(&["list", "--offline", &file]), desk.run(&["list", "--dry-run", &file])] {
         assert!(errors(&told).contains(&costs), "{told:?}");
+    }
+    for arguments in [&["list", "--offline", &file][..], &["list", "--offline", "--all", &file], &["compare", &file]] {
+        let in_part = desk.run(arguments);
+        assert_eq!(in_part.status.code(), Some(12), "{in_part:?}");
+        assert!(text(&in_part).contains(ids.last().unwrap().split('_').nth(1).unwrap().split('-').next().unwrap()));
     }
     for arguments in [["show", &ids[0], "--offline"], ["show", &ids[0], "--dry-run"]] {
         let told = desk.run(&arguments);

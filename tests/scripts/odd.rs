@@ -116,8 +116,10 @@ fn a_system_that_starts_no_thread_is_named_before_anything_is_asked() {
         let all = std::process::Command::new("chown").arg("-R").arg(NOBODY.to_string()).arg(desk.home.path()).status();
         assert!(all.unwrap().success());
     }
-    for threads in [1, 2] {
-        let program = desk.command(&["list", &main_file()]);
+    let (file, demo) = (main_file(), ["demo", "--plain"]);
+    let list = ["list", &file];
+    for (threads, arguments) in [(1, &list[..]), (2, &list), (4, &demo), (5, &demo), (6, &demo)] {
+        let program = desk.command(arguments);
         let mut shell = std::process::Command::new("sh");
         shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
         // One shell has the one letter for it, another the other.

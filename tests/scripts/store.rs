@@ -160,6 +160,35 @@ fn a_damaged_report_is_named_set_aside_and_fetched_again_and_the_others_stay() {
 }
 
 #[test]
+fn what_is_damaged_is_an_answer_of_no_use_to_whichever_command_meets_it_first() {
+    let (desk, ids) = holding_two();
+    let [first, second] = [&*ids[0], &*ids[1]];
+    let folder = desk.home.path().join("exported.csv");
+    let file = folder.to_str().unwrap();
+    let sound = std::fs::read(store(&desk)).unwrap();
+    let damage = "UPDATE block SET bytes = CAST(substr(bytes, 1, 100) || x'00' || substr(bytes, 102) AS BLOB)
+         WHERE answer = (SELECT MIN(id) FROM answer)";
+    for (arguments, code) in [
+        (&["show", first][..], 9),
+        (&["show", "--format", "vt", first], 9),
+        (&["show", first, second], 12),
+        (&["export", "--format", "csv", first], 9),
+        (&["export", "--output", file, first], 9),
+        (&["search", "exe", first], 12),
+        (&["compare", &main_file()], 12),
+    ] {
+        rusqlite::Connection::open(store(&desk)).unwrap().execute(damage, []).unwrap();
+        let met = desk.run(arguments);
+        assert_eq!(met.status.code(), Some(code), "{arguments:?}: {met:?}");
+        let words = errors(&met);
+        assert!(words.contains("damaged in the store: what stood in it is set aside"), "{words}");
+        assert!(!words.contains("could not be written") && !words.contains("[log"), "{words}");
+        std::fs::write(store(&desk), &sound).unwrap();
+    }
+    assert_eq!(desk.paid(), 2);
+}
+
+#[test]
 fn a_search_names_a_damaged_report_and_goes_through_the_others() {
     let (desk, ids) = holding_two();
     let sound = text(&desk.run(&["search", "exe", &ids[1]]));
@@ -320,8 +349,8 @@ fn a_store_that_may_only_be_read_is_read() {
     mode(path.parent().unwrap(), 0o700);
 }
 
-/// Exchanges the pages on which two tables begin.
-fn exchange(desk: &Desk, tables: [&str; 2]) -> PathBuf {
+/// Exchanges the pages on which two tables begin; says where they stand.
+fn exchange(desk: &Desk, tables: [&str; 2]) -> (PathBuf, [usize; 2]) {
     let (path, mut bytes) = settled(desk);
     let connection = rusqlite::Connection::open(&path).unwrap();
     let [one, other] = tables.map(|table| {
@@ -332,14 +361,33 @@ fn exchange(desk: &Desk, tables: [&str; 2]) -> PathBuf {
     drop(connection);
     (0..4096).for_each(|at| bytes.swap(one + at, other + at));
     std::fs::write(&path, &bytes).unwrap();
-    path
+    (path, [one, other])
+}
+
+#[test]
+fn a_ledger_that_stands_in_the_place_of_another_table_is_found_there() {
+    for other in ["file", "report", "note", "answer", "service", "used"] {
+        let desk = Desk::new();
+        json(&desk.run(&["list", "--all", &main_file()]));
+        let entries = || json(&desk.run(&["ledger", "--json"]))["entries"].clone();
+        let before = entries();
+        let (path, _) = exchange(&desk, ["ledger", other]);
+        std::fs::write(path.with_file_name("behaview.db-damaged"), "").unwrap();
+        let mended = desk.run(&["held"]);
+        assert!(errors(&mended).contains("Of its ledger 2 calls were saved"), "{other}: {mended:?}");
+        assert_eq!(entries(), before, "{other}");
+        assert_eq!(behaview::store::Store::open(&path).unwrap().damages().unwrap(), [""; 0], "{other}");
+    }
 }
 
 #[test]
 fn a_ledger_that_is_lost_is_not_said_to_be_saved() {
     let desk = Desk::new();
     json(&desk.run(&["list", "--all", &main_file()]));
-    let path = exchange(&desk, ["ledger", "note"]);
+    let (path, [_, note]) = exchange(&desk, ["ledger", "note"]);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[note..][..4096].fill(0);
+    std::fs::write(&path, &bytes).unwrap();
     std::fs::write(path.with_file_name("behaview.db-damaged"), "").unwrap();
     let lost = desk.run(&["ledger", "--all"]);
     assert!(errors(&lost).contains("Of its ledger 0 calls were saved, and some may be lost"), "{lost:?}");

@@ -160,6 +160,11 @@ fn each_failure_has_its_exit_code() {
         assert!(words.contains("already, and no answer came: it may have arrived, and been charged."), "{words}");
         assert!(words.contains("looks for its scan: 1 request"), "{words}");
     }
+    // So is whoever asks the same service by another name, where no key is read.
+    desk.configure(&format!("[profiles.twin]\nroot = \"{}\"\n", desk.demo.root()));
+    let told =
+        desk.command(&["submit", "--profile", "twin", "--dry-run", &path]).env_remove("VT_APIKEY").output().unwrap();
+    assert!(told.status.success() && errors(&told).contains("already, and no answer came"), "{told:?}");
     assert_eq!(scans(&desk), 1);
     // What became of an upload is not told, and nothing of such an answer is kept.
     desk.demo.arm("scan:number*1".parse().unwrap());

@@ -2,8 +2,7 @@
 
 use super::{Fit, Forecast, Line, Plan};
 use crate::quota::Unit;
-use crate::quota::pool::counted;
-use crate::text::thousands;
+use crate::text::{count, thousands};
 use jiff::Timestamp;
 
 impl Fit {
@@ -104,7 +103,7 @@ impl Forecast {
                 format!("{last} after {reset}")
             }
             Some(more) => {
-                let periods = counted(more, line.limit.period.noun());
+                let periods = count(more, line.limit.period.noun());
                 format!("they take {periods} more, from {reset}")
             }
         };
@@ -118,5 +117,5 @@ fn paced_words(line: &Line) -> String {
     let most = line.needed.max.unwrap_or(line.needed.min);
     let minutes = most.div_ceil(line.limit.allowed.max(1));
     let pace = thousands(line.limit.allowed);
-    format!("fits at {pace} a minute: about {}", counted(minutes, "minute"))
+    format!("fits at {pace} a minute: about {}", count(minutes, "minute"))
 }

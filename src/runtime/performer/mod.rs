@@ -132,7 +132,7 @@ impl Performer {
     /// Begins what was to wait for a frame. Where the system has no threads to give that is said, and what waits goes on waiting:
     /// the next call tries again.
     pub fn begin_later(&mut self) {
-        if !self.start() {
+        if !self.has_threads() {
             return;
         }
         self.awaits_frame = false;
@@ -144,21 +144,24 @@ impl Performer {
         }
     }
 
-    /// Starts the threads, unless there are some; says whether there are.
-    fn start(&mut self) -> bool {
-        if self.threads.is_some() {
-            return true;
+    /// Starts the threads, unless there are some.
+    ///
+    /// # Errors
+    /// When the system has none to give.
+    pub fn start(&mut self) -> std::io::Result<()> {
+        if self.threads.is_none() {
+            self.threads = Some(crate::runtime::threads(WORKERS)?);
         }
-        match crate::runtime::threads(WORKERS) {
-            Ok(runtime) => self.threads = Some(runtime),
-            Err(error) if !self.is_said => {
-                self.is_said = true;
-                let why = format!("Nothing is read or sent: {error}.");
-                self.outbox.send(Message::Notice(why));
-            }
-            Err(_) => {}
+        Ok(())
+    }
+
+    /// Starts the threads, unless there are some; says whether there are, and says it on the screen where there are none.
+    fn has_threads(&mut self) -> bool {
+        let Err(error) = self.start() else { return true };
+        if !std::mem::replace(&mut self.is_said, true) {
+            self.outbox.send(Message::Notice(format!("Nothing is read or sent: {error}.")));
         }
-        self.threads.is_some()
+        false
     }
 
     /// Whether nothing is being performed, and nothing waits to be.
@@ -190,7 +193,7 @@ impl Performer {
                     self.show(opening, index);
                 }
                 // Its first rows come sooner from a thread than its last ones from here.
-                None if self.start() => self.index(opening, body),
+                None if self.has_threads() => self.index(opening, body),
                 None => self.put_off(Effect::Index { opening, body }),
             },
             later => self.put_off(later),

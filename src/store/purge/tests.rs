@@ -98,6 +98,31 @@ fn what_came_first_goes_until_no_more_is_left_than_may_be() {
 }
 
 #[test]
+fn of_the_earlier_files_those_that_are_worked_on_stay_without_their_reports() {
+    const DAY: i64 = 86_400;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+    // A moment before the day begins.
+    let at = |day: i64| Timestamp::from_second(day * DAY - 1).unwrap();
+    let file = |digits: &str| Sha256::parse(&digits.repeat(32)).unwrap();
+    for (digits, opened, listed) in [("aa", 8, 7), ("bb", 8, 11), ("cc", 10, 9)] {
+        let key = format!("behaviours {} ", file(digits));
+        let list = store.keep("p", key.as_bytes(), at(listed), &Body::in_memory(b"{}".to_vec())).unwrap();
+        store.accept("p", list, &[]).unwrap();
+        store.note_file("p", &file(digits), None, at(opened)).unwrap();
+    }
+    store.note_file("p", &file("dd"), None, at(8)).unwrap();
+    let earlier = || {
+        let files = store.recent_files("p", 9).unwrap().into_iter();
+        files.map(|recent| recent.file.as_str()[..2].to_owned()).collect::<std::collections::BTreeSet<_>>()
+    };
+    let what = [Purge::Before(Timestamp::from_second(10 * DAY).unwrap())];
+    assert_eq!((earlier().len(), store.forgotten_files(&what, None).unwrap()), (4, 2));
+    store.purge(&what, None).unwrap();
+    assert_eq!((earlier(), store.inventory().unwrap().len()), (["bb", "cc"].map(str::to_owned).into(), 1));
+}
+
+#[test]
 fn of_what_is_listed_under_two_files_goes_what_was_listed_under_the_one() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("behaview.db")).unwrap();

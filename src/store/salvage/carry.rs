@@ -39,6 +39,8 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
     }
     if !is_sealed("ledger")? {
         seal::entries(&transaction, "TRUE", &[])?;
+    } else if !salvaged.is_ledger_whole {
+        salvaged.entries += entries_elsewhere(old, &transaction)?;
     }
     salvaged.left_out += leave_out_what_is_cut(&transaction)?;
     leave_out_what_belongs_to_nothing(&transaction)?;
@@ -148,6 +150,50 @@ fn carry_rows(
             kept => *carried += kept? as u64,
         }
     }
+}
+
+/// Carries over entries of the ledger that stand where another table is to begin, as pages may come to stand in each other's places:
+/// the seal of each says that it is one.
+fn entries_elsewhere(old: &Connection, new: &Connection) -> rusqlite::Result<u64> {
+    let begin = "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name <> 'ledger' ORDER BY rootpage";
+    let begin = old.prepare(begin).and_then(|mut select| {
+        let pages = select.query_map([], |row| row.get::<_, i64>(0))?;
+        pages.collect::<rusqlite::Result<Vec<_>>>()
+    });
+    let mut carried = 0;
+    for page in unless_damaged(begin)?.unwrap_or_default() {
+        let found = as_ledger(old, page).and_then(|()| sealed_entries(old, new));
+        // Nothing of it is written: what was set aside stays as it was found. An error may have taken it back already.
+        let _ = old.execute_batch("ROLLBACK");
+        let is_back = old.execute_batch("PRAGMA writable_schema = RESET");
+        carried += unless_damaged(found.and_then(|found| is_back.map(|()| found)))?.unwrap_or_default();
+    }
+    Ok(carried)
+}
+
+/// Reads the ledger from this page on, until that is taken back.
+fn as_ledger(old: &Connection, page: i64) -> rusqlite::Result<()> {
+    old.execute_batch("PRAGMA writable_schema = TRUE; BEGIN")?;
+    old.execute("UPDATE sqlite_master SET rootpage = ?1 WHERE name = 'ledger'", [page])?;
+    old.execute_batch("PRAGMA writable_schema = RESET")
+}
+
+/// Carries over the entries that their seals vouch for, up to the first that cannot be got at; says how many.
+fn sealed_entries(old: &Connection, new: &Connection) -> rusqlite::Result<u64> {
+    let others = columns(old, "ledger")?.into_iter().filter(|name| ["seal", "owner"].contains(&name.as_str()));
+    let names = std::iter::once(seal::ENTRY.to_owned()).chain(others).collect::<Vec<_>>().join(", ");
+    let mut select = old.prepare(&format!("SELECT {names} FROM ledger"))?;
+    let places = vec!["?"; select.column_count()].join(", ");
+    let mut insert = new.prepare(&format!("INSERT OR IGNORE INTO ledger ({names}) VALUES ({places})"))?;
+    let (width, mut carried) = (select.column_count(), 0);
+    let mut rows = select.query([])?;
+    while let Some(row) = unless_damaged(rows.next())?.flatten() {
+        if row.get_ref(seal::ENTRY_COLUMNS)?.as_i64() == Ok(seal::of_entry(row)?) {
+            let values = (0..width).map(|column| row.get::<_, Value>(column)).collect::<rusqlite::Result<Vec<_>>>()?;
+            carried += insert.execute(params_from_iter(values))? as u64;
+        }
+    }
+    Ok(carried)
 }
 
 /// Whether a row cannot be kept for what it says.

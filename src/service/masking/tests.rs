@@ -1,0 +1,161 @@
+use super::*;
+use proptest::prelude::*;
+
+/// Keys with everything that one can have, and one that goes on with itself.
+const KEYS: [&str; 6] = [
+    "c0ffee11C0FFEE22",
+    "abababababababab",
+    "u00e9nabcu00e9nabc",
+    "q3Zk9/Tb+Wm2Lr==",
+    r#"a\"u0041\\b/a\"u0041"#,
+    "****************",
+];
+
+/// A body that came in these pieces.
+fn masked<'a>(masking: &Masking, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut masked = masking.begin();
+    let mut bytes: Vec<u8> = pieces.into_iter().flat_map(|piece| masked.take(piece).into_owned()).collect();
+    bytes.extend(masked.end(true).0);
+    bytes
+}
+
+/// The pieces of a body that is cut at these places.
+fn cut<'a>(body: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
+    let mut ends: Vec<_> = cuts.iter().map(|cut| cut % (body.len() + 1)).chain([0, body.len()]).collect();
+    ends.sort_unstable();
+    ends.windows(2).map(|ends| &body[ends[0]..ends[1]]).collect()
+}
+
+/// Every spelling of a character by itself.
+fn spellings(byte: u8) -> Vec<String> {
+    let mut forms = vec![char::from(byte).to_string(), format!("\\u{byte:04x}"), format!("\\u{byte:04X}")];
+    forms.extend(b"\"\\/".contains(&byte).then(|| format!("\\{}", char::from(byte))));
+    forms
+}
+
+/// Where a key ends that begins here in any spelling: all ways are tried.
+fn ends(text: &[u8], at: usize, key: &[u8]) -> Vec<usize> {
+    let [first, rest @ ..] = key else { return vec![at] };
+    let ways = spellings(*first).into_iter().filter(|form| text[at..].starts_with(form.as_bytes()));
+    ways.flat_map(|form| ends(text, at + form.len(), rest)).collect()
+}
+
+fn forms(key: &str) -> [String; 3] {
+    [key.to_owned(), key.to_ascii_lowercase(), key.to_ascii_uppercase()]
+}
+
+/// The key, each character in one of its spellings.
+fn spelling(key: &'static str) -> impl Strategy<Value = String> {
+    (0..3_usize, proptest::collection::vec(0..8_usize, key.len())).prop_map(move |(form, ways)| {
+        let form = &forms(key)[form];
+        let spelled = form.bytes().zip(ways).map(|(byte, way)| {
+            let mut found = spellings(byte);
+            // Most are themselves.
+            found.get_mut(way).map(std::mem::take).unwrap_or(char::from(byte).to_string())
+        });
+        spelled.collect()
+    })
+}
+
+/// The key among bytes that look like it.
+fn body(key: &'static str) -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof![
+        spelling(key).prop_map(String::into_bytes),
+        (spelling(key), 0..40_usize).prop_map(|(text, to)| text.as_bytes()[..to.min(text.len())].to_vec()),
+        proptest::sample::select(vec!["\\", "\\\\", "\\u", "\\u00", "\\u0", "\\n", "\\u00e", "\"", "ab", "*", "é"])
+            .prop_map(|text| text.as_bytes().to_vec()),
+        proptest::collection::vec(any::<u8>(), 0..4),
+    ];
+    proptest::collection::vec(part, 0..8).prop_map(|parts| parts.concat())
+}
+
+fn key_and_body() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
+    proptest::sample::select(KEYS.to_vec()).prop_flat_map(|key| (Just(key), body(key)))
+}
+
+#[test]
+fn a_number_stays_a_number() {
+    let of = |key: &str, body: &str| String::from_utf8(masked(&Masking::of(key), [body.as_bytes()])).unwrap();
+    assert_eq!(of("1234567890123456", r#"{"id":1234567890123456}"#), r#"{"id":9999999999999999}"#);
+    assert_eq!(of("9999999999999998", "9999999999999998"), "7".repeat(16));
+}
+
+proptest! {
+    #[test]
+    fn cuts_do_not_matter((key, body) in key_and_body(), cuts in proptest::collection::vec(any::<usize>(), 0..12)) {
+        let masking = Masking::of(key);
+        let whole = masked(&masking, [&body[..]]);
+        prop_assert_eq!(masked(&masking, cut(&body, &cuts)), &whole[..]);
+        prop_assert_eq!(masked(&masking, body.chunks(1)), whole);
+    }
+
+    #[test]
+    fn the_key_is_gone_and_all_else_is_there((key, body) in key_and_body()) {
+        let found = masked(&Masking::of(key), [&body[..]]);
+        prop_assert_eq!(found.len(), body.len());
+        let mut is_key = vec![false; body.len()];
+        for (form, at) in forms(key).iter().flat_map(|form| (0..body.len()).map(move |at| (form, at))) {
+            prop_assert!(memchr::memmem::find(&found, form.as_bytes()).is_none());
+            // A key with a backslash in it can be read in several ways.
+            prop_assert!(key.contains('\\') || ends(&found, at, form.as_bytes()).is_empty());
+            for end in ends(&body, at, form.as_bytes()) {
+                is_key[at..end].fill(true);
+            }
+        }
+        for (at, (now, before)) in found.iter().zip(&body).enumerate() {
+            prop_assert!(is_key[at] || now == before, "{at}");
+        }
+    }
+
+    #[test]
+    fn json_stays_json(
+        (key, words) in proptest::sample::select(KEYS.to_vec()).prop_flat_map(|key| {
+            let escape = proptest::sample::select(vec!["", "\\\\", "\\n", "\\u00e9", "\\\"", "\\u", "\\", "x"]);
+            (Just(key), proptest::collection::vec((escape, spelling(key)), 1..4))
+        }),
+    ) {
+        let words: String = words.iter().map(|(escape, spelled)| format!("{escape}{spelled}")).collect();
+        let body = format!(r#"{{"w":"{words}"}}"#);
+        let found = masked(&Masking::of(key), [body.as_bytes()]);
+        let is_json = |bytes: &[u8]| serde_json::from_slice::<&serde_json::value::RawValue>(bytes).is_ok();
+        prop_assert!(!is_json(body.as_bytes()) || is_json(&found), "{} {}", body, String::from_utf8_lossy(&found));
+    }
+}
+
+#[test]
+fn what_holds_no_key_goes_on_uncopied() {
+    let masking = Masking::of("c0ffee11C0FFEE22");
+    let mut masked = masking.begin();
+    assert!(matches!(masked.take(br"C:\\x \u0000 c0ffee1?"), Cow::Borrowed(_)));
+    assert_eq!(masked.take(b"{} c0ff"), &b"{} "[..]);
+    assert_eq!(masked.take(b"ee11C0FFEE22 z"), &b"**************** z"[..]);
+    assert!(masked.end(true).0.is_empty());
+}
+
+#[test]
+fn the_beginning_of_a_key_is_left_out_where_what_came_broke_off() {
+    let masking = Masking::of("c0ffee11C0FFEE22");
+    let end = |body: &str, is_end: bool| {
+        let mut masked = masking.begin();
+        let come = masked.take(body.as_bytes()).into_owned();
+        String::from_utf8([come, masked.end(is_end).0].concat()).unwrap()
+    };
+    for (body, broken) in [
+        (r#"{"a":"c0f"#, r#"{"a":"c0f"#),
+        (r#"{"a":"c0ff"#, r#"{"a":""#),
+        (r#"{"a":"xc0ffc0ffee11c0"#, r#"{"a":"xc0ff"#),
+        (r#"{"a":"c0ffee11C0FFEE2"#, r#"{"a":""#),
+        (r#"{"a":"c0f\u0066e\u00"#, r#"{"a":""#),
+        (r#"{"a":"\u0063\u0030f"#, r#"{"a":"\u0063\u0030f"#),
+        (r#"{"a":"c0ff"}"#, r#"{"a":"c0ff"}"#),
+    ] {
+        assert_eq!(end(body, false), broken);
+        assert_eq!(end(body, true), body);
+    }
+}
+
+#[test]
+fn a_word_is_no_key() {
+    assert_eq!(masked(&Masking::of("any"), [&b"any company"[..]]), b"any company");
+    assert_eq!(masked(&Masking::default(), [&b"any company"[..]]), b"any company");
+}
