@@ -64,11 +64,11 @@ impl Submit {
         let setup = setup_to_spend(common, self.agreed.spending)?;
         let (submission, limit) = self.submission(&setup)?;
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
-        let sent_before = sent_before(&setup, &submission)?;
+        let repeats = scan(None).warning().map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, &submission.file)));
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));
-            super::store::say(sent_before.as_slice());
+            super::store::say(repeats.as_slice());
             return dry::print(
                 &setup,
                 address.into_iter().chain([scan(None)]).collect(),
@@ -77,8 +77,7 @@ impl Submit {
                 self.agreed.json,
             );
         }
-        self.agreed.check(&scan(None))?;
-        self.agreed.check_warned(sent_before.as_deref())?;
+        self.agreed.check_warned(repeats.as_deref())?;
         if limit == UploadLimit::Large {
             // An address that nothing may be uploaded to is paid for in vain.
             dry::check(&setup, &[Request::UploadAddress, scan(None)])?;
@@ -152,7 +151,10 @@ impl Submit {
             command_line: self.command_line.clone(),
             password,
         };
-        Ok((Arc::new(Submission { path: self.file.clone(), file, size, options }), limit))
+        let submission = Submission { path: self.file.clone(), file, size, options, sent: None };
+        let submission = Arc::new(submission);
+        let sent = setup.gate.unanswered_scan(&submission)?;
+        Ok((Arc::new(Submission { sent, ..Arc::unwrap_or_clone(submission) }), limit))
     }
 
     /// The password, from where nobody else sees it; a dry run needs none.
@@ -167,20 +169,6 @@ impl Submit {
         };
         Ok(Some(Password::new(text).ok_or_else(|| Failed::usage("the password is empty"))?))
     }
-}
-
-/// What is said where the file was sent before, and nobody knows what came of that.
-fn sent_before(setup: &Setup, submission: &Arc<Submission>) -> anyhow::Result<Option<String>> {
-    let words = |when: jiff::Timestamp| {
-        format!(
-            "{} was sent for a scan on {} already, and no answer came: it may have arrived, and been charged. Before sending it \
-             again, {}.",
-            submission.name(),
-            when.strftime("%F %R UTC"),
-            way_to_look(setup, &submission.file)
-        )
-    };
-    Ok(setup.gate.unanswered_scan(submission)?.map(words))
 }
 
 /// How to find out, for less than another upload, whether the file is there.

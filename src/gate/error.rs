@@ -24,6 +24,12 @@ pub enum GateError {
         near = NEAR
     )]
     MayBeUnderWay,
+    /// The same was sent before, of which whoever sends it does not know.
+    #[error(
+        "nothing was sent: the same file was sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
+        .0.strftime("%F %R UTC")
+    )]
+    SentBefore(Timestamp),
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
@@ -96,10 +102,13 @@ impl GateError {
         match self {
             Self::Service { error, .. } => !error.may_be_charged(),
             Self::Internal(_) => false,
-            Self::UnderWay | Self::UnderWayElsewhere | Self::MayBeUnderWay | Self::NotEntitled(_) | Self::NamesKey => {
-                true
-            }
-            Self::NotHeld
+            Self::UnderWay
+            | Self::UnderWayElsewhere
+            | Self::MayBeUnderWay
+            | Self::SentBefore(_)
+            | Self::NotEntitled(_)
+            | Self::NamesKey
+            | Self::NotHeld
             | Self::Offline
             | Self::NameTaken
             | Self::OverBudget(_)

@@ -316,6 +316,10 @@ impl Gate {
                 Some(self.reserve(quote, &under_way).await?)
             }
         };
+        if let Some(Err(sent)) = call.as_ref().map(|call| self.check_unsent(request, call)) {
+            self.settle(call, Settlement::Unsent, "not sent: the same may have arrived before").await;
+            return Err(sent);
+        }
         // Nobody else can reserve the same from here on, so what is not held now is not under way either.
         if !anew
             && call.is_some()

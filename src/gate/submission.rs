@@ -1,11 +1,11 @@
 //! What a file is that is to be submitted: its hash and its size, read in bounded memory.
 
-use super::Gate;
+use super::{Gate, GateError};
 use crate::files;
 use crate::report::identifier::Sha256;
 use crate::report::wanted::still_wanted;
 use crate::request::{Request, Submission};
-use crate::store::StoreError;
+use crate::store::{Call, StoreError};
 use crate::text::bytes;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256 as Hash};
@@ -22,9 +22,22 @@ impl Gate {
     /// # Errors
     /// When the store cannot be read.
     pub fn unanswered_scan(&self, submission: &Arc<Submission>) -> Result<Option<Timestamp>, StoreError> {
+        self.unanswered_but(submission, None)
+    }
+
+    /// Refuses to send a file, for which a call is reserved, of which whoever sends it does not know that it was sent before: between
+    /// their look and the call another program may have done so.
+    pub(super) fn check_unsent(&self, request: &Request, call: &Call) -> Result<(), GateError> {
+        let Request::PrivateScan { submission, .. } = request else { return Ok(()) };
+        let sent = self.unanswered_but(submission, Some(call.entry()))?;
+        sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GateError::SentBefore(sent)))
+    }
+
+    fn unanswered_but(&self, submission: &Arc<Submission>, but: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
         let start = Submission::claims_of(&submission.file);
         let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
-        self.store().unanswered(self.whose(), self.client.root(), start.as_bytes(), &scan.claim().unwrap_or_default())
+        let claims = (start.as_bytes(), &*scan.claim().unwrap_or_default());
+        self.store().unanswered(self.whose(), self.client.root(), claims, but)
     }
 }
 

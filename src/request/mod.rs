@@ -350,10 +350,20 @@ impl Request {
         }
     }
 
-    /// What cannot be taken back once it is sent, if anything: it wants a yes, whatever it costs.
+    /// What cannot be taken back once it is sent, or may be paid for twice, if anything: it wants a yes, whatever it costs.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        self.publishes().or_else(|| self.destroys())
+        self.publishes().or_else(|| self.destroys()).or_else(|| self.repeats())
+    }
+
+    /// What the request may do a second time, if it may.
+    fn repeats(&self) -> Option<String> {
+        let Self::PrivateScan { submission, .. } = self else { return None };
+        let when = submission.sent?.strftime("%F %R UTC");
+        Some(format!(
+            "{} was sent for a scan on {when} already, and no answer came: it may have arrived, and been charged.",
+            submission.name()
+        ))
     }
 
     /// What the request makes an end of, if it does.

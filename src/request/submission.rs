@@ -1,5 +1,6 @@
 //! A file that is to be scanned privately, and what the sandboxes are told.
 
+use jiff::Timestamp;
 use crate::report::identifier::Sha256;
 use secrecy::{ExposeSecret, SecretString};
 use std::cmp::Ordering;
@@ -20,6 +21,8 @@ pub struct Submission {
     pub size: u64,
     /// What the sandboxes are told.
     pub options: ScanOptions,
+    /// When it was sent before and no answer came, as whoever sends it knows.
+    pub sent: Option<Timestamp>,
 }
 
 /// What the sandboxes are told; what is left out is as the installation likes it.

@@ -60,7 +60,7 @@ fn different_questions_are_held_apart() {
 fn an_action_is_claimed_with_all_that_makes_it_another_but_a_password() {
     let scan = |byte: &str, options: ScanOptions| {
         let file = Sha256::parse(&byte.repeat(32)).unwrap();
-        let submission = Submission { path: "a".into(), file, size: 1, options };
+        let submission = Submission { path: "a".into(), file, size: 1, options, sent: None };
         Request::PrivateScan { submission: Arc::new(submission), to: None }
     };
     let password = Password::new("hunter2".to_owned());

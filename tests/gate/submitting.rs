@@ -23,7 +23,7 @@ fn file(visit: &Visit, name: &str, size: usize) -> PathBuf {
 
 fn submission(path: PathBuf, options: ScanOptions) -> Arc<Submission> {
     let (file, size) = submission::look_at(&path, u64::MAX, &|| true).unwrap();
-    Arc::new(Submission { path, file, size, options })
+    Arc::new(Submission { path, file, size, options, sent: None })
 }
 
 fn scan(submission: &Arc<Submission>, to: Option<UploadAddress>) -> Request {

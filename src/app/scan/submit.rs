@@ -138,9 +138,9 @@ impl SubmitForm {
     /// What is sent, once the file has been looked at and nothing is wrong.
     #[must_use]
     pub fn submission(&self) -> Option<Arc<Submission>> {
-        let Found { path, file, size, .. } = self.found.clone()?;
+        let Found { path, file, size, sent, .. } = self.found.clone()?;
         let options = self.options().ok()?;
-        Some(Arc::new(Submission { path, file, size, options }))
+        Some(Arc::new(Submission { path, file, size, options, sent }))
     }
 }
 
@@ -286,7 +286,7 @@ impl Model {
             return Vec::new();
         }
         if let Some(agreed) = form.agreed.take() {
-            return self.looked_again(&agreed, result);
+            return self.looked_again(&agreed, result, sent);
         }
         match result {
             // It stays what was agreed to.
@@ -326,10 +326,10 @@ impl Model {
             Err(failure) if failure.is_unsure => {
                 effects.push(self.note_pending(&submission.file));
                 let (advice, now) = (self.way_to_look(&submission.file), self.now);
+                self.scan_failed(submission, Failure { advice, ..failure });
                 if let Some(found) = self.form_of(submission).and_then(|form| form.found.as_mut()) {
                     found.sent = Some(now);
                 }
-                self.scan_failed(submission, Failure { advice, ..failure });
             }
             Err(failure) => self.scan_failed(submission, failure),
         }

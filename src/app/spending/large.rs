@@ -10,6 +10,7 @@ use crate::app::scan::submit::{price_of, unsent};
 use crate::quota::Plan;
 use crate::report::identifier::Sha256;
 use crate::request::{Request, Submission, UploadAddress, UploadLimit};
+use jiff::Timestamp;
 use std::sync::Arc;
 
 impl Model {
@@ -70,9 +71,13 @@ impl Model {
         &mut self,
         agreed: &Arc<Submission>,
         found: Result<(Sha256, u64), String>,
+        sent: Option<Timestamp>,
     ) -> Vec<Effect> {
         let why = match found {
-            Ok((file, size)) if file == agreed.file && size == agreed.size => return self.begin_large(agreed),
+            Ok((file, size)) if file == agreed.file && size == agreed.size && sent <= agreed.sent => {
+                return self.begin_large(agreed);
+            }
+            Ok((file, _)) if file == agreed.file && sent > agreed.sent => "it was sent meanwhile".to_owned(),
             Ok(_) => "it has changed since it was looked at".to_owned(),
             Err(why) => why,
         };

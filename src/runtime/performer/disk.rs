@@ -41,7 +41,7 @@ impl Performer {
             let found = result.as_ref().ok().zip(gate);
             let sent = found.and_then(|((file, size), gate)| {
                 let (file, options) = (file.clone(), ScanOptions::default());
-                let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options });
+                let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
                 // What cannot be read of the ledger keeps nobody from sending it: then the call cannot be written down either.
                 gate.unanswered_scan(&submission).ok().flatten()
             });

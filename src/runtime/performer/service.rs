@@ -210,12 +210,18 @@ fn failure(error: &GateError) -> Failure {
         | GateError::NotHeld
         | GateError::UnderWay
         | GateError::UnderWayElsewhere
-        | GateError::MayBeUnderWay => (Cost::Nothing, String::new()),
+        | GateError::MayBeUnderWay
+        | GateError::SentBefore(_) => (Cost::Nothing, String::new()),
         GateError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
     let is_unsure = matches!(error, GateError::Internal(_)) || error.may_have_arrived();
-    let is_of_file = matches!(error, GateError::Service { error, .. } if error.is_of_what_was_sent());
+    let is_of_file = match error {
+        GateError::Service { error, .. } => error.is_of_what_was_sent(),
+        // What is known of it is looked up again.
+        GateError::SentBefore(_) => true,
+        _ => false,
+    };
     let is_elsewhere = matches!(error, GateError::UnderWayElsewhere);
     Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice, is_unsure, is_of_file, is_elsewhere }
 }
