@@ -2,7 +2,7 @@
 
 pub(super) mod arriving;
 mod chosen;
-pub(super) mod facts;
+pub mod facts;
 pub(super) mod moving;
 pub mod order;
 pub mod scroll;
