@@ -49,13 +49,23 @@ impl<'a> Opened<'a> {
         Ok(Self { job, source, report, identifier, rules: rules.unwrap_or(job.rules), marks, notable })
     }
 
-    /// When the sandbox ran: as the report says, or else its identifier; or else when it came.
+    /// Whether it is known to be of the service's private ones: it came from there, or says so. A file may have come from anywhere.
+    pub(super) fn is_private(&self) -> bool {
+        let says_so = || self.report.kind().is_some_and(|kind| kind.as_bytes().starts_with(b"private"));
+        self.source.received.is_some() || says_so()
+    }
+
+    /// When the sandbox ran, or else when the report came.
     pub(super) fn analysed(&self) -> Timestamp {
+        self.ran().or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    /// When the sandbox ran: as the report says, or else its identifier.
+    pub(super) fn ran(&self) -> Option<Timestamp> {
         let said = strings(&self.report, "analysis_date").first().and_then(|seconds| seconds.parse().ok());
         let said = said.filter(|seconds| is_moment(*seconds));
         let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
-        let ran = said.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok());
-        ran.or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
+        said.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok())
     }
 
     /// The places of the rows that are to be written, pane by pane, in the order of the screen.
