@@ -16,15 +16,17 @@ mod lines;
 mod markdown;
 mod misp;
 mod nameless;
+mod names;
 mod nested;
 mod noted;
 mod opened;
 mod plain;
+mod rewriter;
 mod stix;
 mod verdict;
 
-pub use json::rewritten;
 pub use plain::{harmless, line};
+pub use rewriter::rewritten;
 
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;

@@ -2,6 +2,7 @@
 
 use super::verdict::strings;
 use super::{Job, Source, What};
+use crate::order;
 use crate::report::identifier::is_moment;
 use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::wanted::still_wanted;
@@ -72,11 +73,17 @@ impl<'a> Opened<'a> {
     pub(super) fn places(&self) -> impl Iterator<Item = (Pane, Place)> + use<'_> {
         Pane::ALL.into_iter().flat_map(move |pane| {
             let sections = self.report.sections(pane).into_iter();
-            sections.flat_map(move |section| {
-                let rows = self.rows(section).unwrap_or_default();
-                rows.iter().map(move |row| (pane, Place { section, row }))
-            })
+            sections.flat_map(move |section| self.arranged(section).map(move |row| (pane, Place { section, row })))
         })
+    }
+
+    /// The rows of a section that are meant, in the order in which its pane shows them.
+    fn arranged(&self, section: usize) -> impl Iterator<Item = usize> + use<'_> {
+        let (rows, shown) = (self.rows(section).unwrap_or_default(), self.marks.order());
+        let has_own = shown.sections().any(|known| known == section);
+        let mut own: Vec<_> = rows.iter().filter(|_| has_own).collect();
+        order::sort_by(&mut own, |one, other| shown.position(section, *one).cmp(&shown.position(section, *other)));
+        own.into_iter().chain(rows.iter().filter(move |_| !has_own))
     }
 
     /// The heading of a pane: its title, and how many of its rows are written.
