@@ -5,6 +5,7 @@ use super::away::saving::Save;
 use super::find::finder::Ticket;
 use super::message::Opening;
 use super::over::marks::Judged;
+use super::panes::facts::Named;
 use super::spending::confirm::Deletion;
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
@@ -158,6 +159,8 @@ pub enum Effect {
         report: Report,
         /// What is sought.
         pattern: Arc<Pattern>,
+        /// The one process that is meant, where others have its name: what names another number is no hit.
+        process: Option<Named>,
     },
     /// Search everything that is held.
     SearchHeld {

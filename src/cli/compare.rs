@@ -3,6 +3,7 @@
 use super::document;
 use super::output::{print_json, print_text};
 use super::{Common, Failed, Setup, pane, parse_sha256, setup};
+use crate::app::Here;
 use crate::app::compare::sides;
 use crate::app::list::{Entry, List, Next};
 use crate::gate::Gate;
@@ -33,11 +34,11 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Compare {
-    /// SHA-256 of a privately scanned file, or a saved list page (- for standard input)
+    /// SHA-256 of a privately scanned file, or a saved report or list page (- for standard input)
     file: OsString,
-    /// What stands here is held against the first by --with
-    #[arg(hide = true)]
-    other: Option<OsString>,
+    /// Further saved reports or list pages, each held against the others
+    #[arg(value_name = "DOCUMENT")]
+    others: Vec<OsString>,
     /// SHA-256 of another file, held against the first as a whole
     #[arg(long, value_name = "SHA256")]
     with: Option<String>,
@@ -73,6 +74,8 @@ enum Only {
 struct Column {
     side: usize,
     file: Option<Sha256>,
+    /// The name of the document that it stands in.
+    document: Option<Untrusted>,
     identifier: Option<Identifier>,
     body: Option<Body>,
 }
@@ -108,6 +111,8 @@ struct Printed {
 struct PrintedColumn {
     number: usize,
     file: Option<String>,
+    /// The name of the document that it stands in.
+    document: Option<String>,
     id: String,
     sandbox: String,
     held: bool,
@@ -127,9 +132,6 @@ struct PrintedItem {
 
 impl Compare {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        if self.other.is_some() {
-            return Err(Failed::usage("a second file is named by --with: behaview compare A --with B").into());
-        }
         let mut compared = self.compared(common)?;
         if compared.columns.iter().all(|column| column.body.is_none()) {
             let missing = compared.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
@@ -164,24 +166,12 @@ impl Compare {
     }
 
     fn compared(&self, common: &Common) -> anyhow::Result<Compared> {
-        let Some(file) = document::services(&self.file) else {
-            if self.with.is_some() {
-                return Err(Failed::usage("--with takes another file of the service's, not a document").into());
-            }
-            let reports = document::read(&self.file)?.reports.into_iter();
-            let columns =
-                reports.map(|(identifier, here)| Column { side: 0, file: None, identifier, body: Some(here.body) });
-            let mut columns: Vec<_> = columns.collect();
-            let left_out = cut(&mut columns);
-            return Ok(Compared {
-                columns,
-                has_more_pages: false,
-                is_aside: false,
-                left_out,
-                missing: None,
-                elsewhere: String::new(),
-            });
-        };
+        let Some(file) = document::services(&self.file) else { return self.documents() };
+        if !self.others.is_empty() {
+            let words = "another file of the service's is named by --with: behaview compare A --with B. Documents are compared \
+                         with documents: behaview compare one.json two.json";
+            return Err(Failed::usage(words).into());
+        }
         let Setup { gate, entitled, .. } = setup(common)?;
         let files = [Some(file), self.with.as_deref()].into_iter().flatten();
         let (mut columns, mut has_more_pages, mut is_aside) = (Vec::new(), false, false);
@@ -195,6 +185,37 @@ impl Compare {
         let missing = price(&columns, &entitled);
         let elsewhere = elsewhere(&gate, &parse_sha256(file)?)?;
         Ok(Compared { columns, has_more_pages, is_aside, left_out, missing, elsewhere })
+    }
+
+    /// What is compared of documents: each is held against the others; one alone, report against report.
+    fn documents(&self) -> anyhow::Result<Compared> {
+        let all = || std::iter::once(&self.file).chain(&self.others);
+        if self.with.is_some() || all().any(|document| document::services(document).is_some()) {
+            let words = "documents are compared with documents, one after another: behaview compare one.json two.json";
+            return Err(Failed::usage(words).into());
+        }
+        let mut columns = Vec::new();
+        for (side, path) in all().enumerate() {
+            let document = document::read(path)?;
+            let name = Some(Untrusted::from(document.name));
+            let column = |(identifier, here): (_, Here)| Column {
+                side,
+                file: None,
+                document: name.clone(),
+                identifier,
+                body: Some(here.body),
+            };
+            columns.extend(document.reports.into_iter().map(column));
+        }
+        let left_out = cut(&mut columns);
+        Ok(Compared {
+            columns,
+            has_more_pages: false,
+            is_aside: false,
+            left_out,
+            missing: None,
+            elsewhere: String::new(),
+        })
     }
 
     /// The column that "here" means.
@@ -244,7 +265,7 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
     list.take_recalled(pages, reports);
     let column = |entry: &Entry| {
         let body = entry.here().map(|here| here.body.clone());
-        Column { side, file: Some(file.clone()), identifier: entry.identifier.clone(), body }
+        Column { side, file: Some(file.clone()), document: None, identifier: entry.identifier.clone(), body }
     };
     let has_more = matches!(list.next, Next::Page(_) | Next::Lost);
     Ok((list.entries().iter().map(column).collect(), has_more))
@@ -292,6 +313,7 @@ fn printed(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> Printed {
     let columns = compared.columns.iter().enumerate().map(|(n, column)| PrintedColumn {
         number: n + 1,
         file: column.file.as_ref().map(ToString::to_string),
+        document: column.document.as_ref().map(Untrusted::unicode),
         id: column.identifier.as_ref().map(|identifier| identifier.text().unicode()).unwrap_or_default(),
         sandbox: column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
         held: column.body.is_some(),
@@ -339,7 +361,8 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> String {
     let mut out = String::new();
     for (n, column) in compared.columns.iter().enumerate() {
         let state = if column.body.is_some() { "held" } else { "not held" };
-        let file = column.file.as_ref().map(Sha256::short).unwrap_or_default();
+        let document = || column.document.as_ref().map(|name| name.visible_cut(40).to_string());
+        let file = column.file.as_ref().map(Sha256::short).or_else(document).unwrap_or_default();
         // Writing to a String does not fail.
         let _ = writeln!(out, "{:>2}  {:<24}  {file:<13}  {state}", n + 1, name(column));
     }

@@ -41,6 +41,15 @@ pub(super) struct Document {
 }
 
 impl Document {
+    /// Its name, and what it is where it is no behaviour report.
+    pub(super) fn titled(&self) -> anyhow::Result<String> {
+        let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<anyhow::Result<Vec<_>>>()?;
+        let other = kinds.into_iter().collect::<Option<Vec<_>>>().and_then(|kinds| kinds.into_iter().next());
+        // A title has no room for more.
+        let short = |kind: String| kind.replace(", but of type", ":");
+        Ok(other.map_or_else(|| self.name.clone(), |kind| format!("{} (no report{})", self.name, short(kind))))
+    }
+
     /// Says of a document that is no behaviour report what it is, and what can be done with it all the same.
     pub(super) fn say_if_other(&self) -> anyhow::Result<()> {
         for (_, here) in &self.reports {

@@ -210,6 +210,10 @@ impl Export {
             }
             None => print(format, &job(&|| true))?,
         };
+        if let Some(words) = summary.left_out_words() {
+            // What was written is worth more than the remark about it.
+            let _ = writeln!(io::stderr(), "behaview: {words}");
+        }
         match summary.cut {
             0 => Ok(()),
             1 => Err(Failed::bad_answer("a report stops in the middle: what came of it was written").into()),

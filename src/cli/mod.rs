@@ -139,7 +139,7 @@ enum Command {
     Follow(follow::Follow),
     /// Delete a private file at the service; costs one request
     Delete(delete::Delete),
-    /// Print which sandbox saw what, of one file or of two, from held reports; never asks the service
+    /// Print which sandbox saw what, of one file, of two or of documents, from held reports; never asks the service
     Compare(compare::Compare),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
     Cost(Box<cost::Cost>),

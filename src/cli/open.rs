@@ -1,11 +1,12 @@
 //! `behaview open`: reports that were saved in files, in the app, without any service.
 
-use super::document::{self, Document};
+use super::document;
 use super::left::Left;
 use super::{Common, app, display, exit};
-use crate::app::Model;
 use crate::app::model::Service;
 use crate::app::settings::Settings;
+use crate::app::{Here, Model};
+use crate::report::Identifier;
 use crate::runtime::{self, Backing, Beginning, Signals, Start};
 use crate::text::said;
 use std::ffi::OsString;
@@ -19,7 +20,7 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     model.settings = Settings { keys: config.keymap(), rules_file: app::rules_file(), ..Settings::default() };
     let mut left = Left::of(&folders, &config);
     remarks.extend(left.resume(&mut model));
-    let first = model.open_documents(documents.into_iter().map(|document| (document.name, document.reports)).collect());
+    let first = model.open_documents(documents);
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
@@ -29,11 +30,15 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     exit::of_app(ended.exit)
 }
 
+/// The title of a document, and its reports.
+type Opened = (String, Vec<(Option<Identifier>, Here)>);
+
 /// The documents that can be read, and a remark about each that cannot: one keeps nobody from the others.
-fn documents(files: &[OsString]) -> anyhow::Result<(Vec<Document>, Vec<String>)> {
+fn documents(files: &[OsString]) -> anyhow::Result<(Vec<Opened>, Vec<String>)> {
     let (mut read, mut remarks, mut first) = (Vec::new(), Vec::new(), None);
     for file in files {
-        match document::read(file) {
+        let document = document::read(file);
+        match document.and_then(|document| Ok((document.titled()?, document.reports))) {
             Ok(document) => read.push(document),
             Err(why) => {
                 remarks.push(format!("Not opened: {}.", said(format!("{why:#}"))));

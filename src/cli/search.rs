@@ -222,7 +222,7 @@ fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> an
     for (_, here) in document.reports {
         let report = Report::open(&here.body)?;
         let mut result = Ok(());
-        by_pane(&report, pattern, 1, usize::MAX, &mut |groups: Vec<HitGroup>| {
+        by_pane(&report, pattern, 1, usize::MAX, &|_| true, &mut |groups: Vec<HitGroup>| {
             let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));
             result = hits.try_for_each(|(of, hit)| print(of, Some(&document.name), hit));
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -64,7 +64,9 @@ impl Submit {
         let setup = setup_to_spend(common, self.agreed.spending)?;
         let (submission, limit) = self.submission(&setup)?;
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
-        let repeats = scan(None).warning().map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, &submission.file)));
+        let repeats = scan(None)
+            .warning()
+            .map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, &submission.file)));
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));

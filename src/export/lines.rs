@@ -2,7 +2,7 @@
 
 use super::noted::Noted;
 use super::opened::Opened;
-use super::{Job, Summary, attribute, indicators, json, literal, object, own_literal};
+use super::{Job, Summary, attribute, indicators, literal, object, own_literal, rewritten};
 use crate::report::index::Form;
 use crate::report::rules::Rule;
 use crate::report::{Note, Pane, Place};
@@ -76,7 +76,7 @@ fn write_row(
     let report = &opened.report;
     let record = report.record(place)?;
     let (name, member) = attribute(report, place, &record);
-    let (value, is_visible) = json::rewritten(&record.value);
+    let (value, is_visible) = rewritten(&record.value);
     let processes = report.section(place.section).filter(|section| section.form == Form::Processes);
     let parent = processes.and_then(|section| section.depths().parent(place.row));
     let own = [

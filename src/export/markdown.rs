@@ -9,9 +9,11 @@ use crate::report::attributes::Shape;
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Label;
 use crate::report::rows::records::{Step, leaves, pointer};
+use crate::report::rows::verdict;
 use crate::report::rules::Rule;
 use crate::report::{Note, Pane, Place};
 use crate::text::Untrusted;
+use jiff::Timestamp;
 use std::io::{self, Write};
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
@@ -36,6 +38,12 @@ fn write_head(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io
     let visible = |text: &Untrusted| value(Pane::Other, text);
     let sandbox = parts.as_ref().map_or_else(|| "a sandbox".to_owned(), |parts| visible(&parts.sandbox));
     writeln!(out, "# Behaviour report by {sandbox}\n")?;
+    if let Some(verdict) = verdict::of(&opened.report) {
+        writeln!(out, "- verdict {}", visible(&verdict))?;
+    }
+    if let Some(ran) = opened.ran() {
+        writeln!(out, "- ran {}", moment(ran))?;
+    }
     if let Some(file) = parts.and_then(|parts| parts.file) {
         writeln!(out, "- file `{file}`")?;
     }
@@ -44,7 +52,7 @@ fn write_head(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io
     }
     writeln!(out, "- from {}", visible(&Untrusted::from(source.origin.as_str())))?;
     if let Some(received) = source.received {
-        writeln!(out, "- received {}", received.strftime("%Y-%m-%d %H:%M:%S UTC"))?;
+        writeln!(out, "- received {}", moment(received))?;
     }
     if opened.report.index.is_cut {
         writeln!(out, "- it stops in the middle: what came of it is here")?;
@@ -61,6 +69,10 @@ fn write_head(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io
         )?;
     }
     Ok(())
+}
+
+fn moment(when: Timestamp) -> String {
+    when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
 fn write_rows(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
@@ -92,7 +104,8 @@ fn write_row(
     let report = &opened.report;
     let record = report.record(place)?;
     let (name, member) = attribute(report, place, &record);
-    let label = match report.section(place.section).and_then(|section| section.attribute) {
+    let known = report.section(place.section).and_then(|section| section.attribute);
+    let label = match known {
         Some(known) => Label::Known(known.label),
         None => Label::Named(name),
     };
@@ -105,10 +118,12 @@ fn write_row(
     let raw = Raw::new(&record.value);
     let behind = marked(opened.rule(place)) + &noted.map(note).unwrap_or_default();
     if matches!(raw.kind(), Kind::Text | Kind::Word) {
-        return writeln!(out, "{indent}- {level}{label}{member}{}{behind}", value(pane, &raw.text()));
+        let is_moment = known.is_some_and(|known| matches!(known.shape, Shape::Moment));
+        let shown = if is_moment { code(&process(opened, pane, place)) } else { value(pane, &raw.text()) };
+        return writeln!(out, "{indent}- {level}{label}{member}{shown}{behind}");
     }
     writeln!(out, "{indent}- {level}{label}{member}{}{behind}", lead(opened, pane, place, raw))?;
-    let code = report.section(place.section).and_then(|section| section.attribute).map_or(&[][..], |known| known.code);
+    let code = known.map_or(&[][..], |known| known.code);
     let mut written = Ok(());
     leaves(&record.value, &mut |steps, raw| {
         let way = pointer(steps.iter().skip(1));
@@ -121,7 +136,15 @@ fn write_row(
                 writeln!(out, "{indent}  - {}", name.trim_end())
                     .and_then(|()| block(&format!("{indent}    "), &raw.text(), out))
             }
-            _ => writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text())),
+            _ => {
+                let unit = if matches!(steps.last(), Some(Step::Member(member)) if member.as_bytes() == b"time_offset")
+                {
+                    " s after the start"
+                } else {
+                    ""
+                };
+                writeln!(out, "{indent}  - {name}{}{unit}", value(pane, &raw.text()))
+            }
         };
     });
     written

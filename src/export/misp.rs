@@ -20,7 +20,7 @@ const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 /// The category of what a sample left behind.
 const DROPPED: &str = "Artifacts dropped";
 
-/// How far it may go: a private report is for the own organisation.
+/// How far it may go: a private report is for the own organisation, and one of unknown origin may be private.
 const TLP: &str = "tlp:amber+strict";
 
 /// Levels of threat.
@@ -65,7 +65,7 @@ fn head(event: &Uuid, when: Timestamp, info: &str, report: &Report) -> String {
         ("info", Some(own_literal(info))),
         ("date", Some(own_literal(&when.strftime("%Y-%m-%d").to_string()))),
         ("timestamp", Some(own_literal(&when.as_second().max(0).to_string()))),
-        // Finished analysis, for the own organisation only: the report is private.
+        // Finished analysis, for the own organisation only: the report is, or may be, private.
         ("threat_level_id", Some(own_literal(threat))),
         ("analysis", Some(own_literal("2"))),
         ("distribution", Some(own_literal("0"))),
@@ -81,9 +81,10 @@ fn tag(name: &str) -> String {
 fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<u64> {
     let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
     let when = opened.analysed();
+    let whose = if opened.is_private() { "Private behaviour report" } else { "Behaviour report of unknown origin" };
     let info = match &parts {
-        Some(parts) => format!("Private behaviour report by {}: {name}", parts.sandbox.visible_cut(100)),
-        None => format!("Behaviour report without an identifier, its bytes with SHA-256 {name}"),
+        Some(parts) => format!("{whose} by {}: {name}", parts.sandbox.visible_cut(100)),
+        None => format!("{whose} without an identifier, its bytes with SHA-256 {name}"),
     };
     let head = head(event, when, &info, &opened.report);
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;

@@ -16,15 +16,17 @@ mod lines;
 mod markdown;
 mod misp;
 mod nameless;
+mod names;
 mod nested;
 mod noted;
 mod opened;
 mod plain;
+mod rewriter;
 mod stix;
 mod verdict;
 
-pub use json::rewritten;
 pub use plain::{harmless, line};
+pub use rewriter::rewritten;
 
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
@@ -32,7 +34,7 @@ use crate::report::rows::records::Record;
 use crate::report::rules::Rules;
 use crate::report::wanted::still_wanted;
 use crate::report::{Body, Identifier, Pane, Place, Report, RowSet};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -87,6 +89,8 @@ pub struct Summary {
     pub rows: u64,
     /// Reports that stop in the middle; what came of them was written.
     pub cut: u64,
+    /// Devices and pipes, which the format knows nothing of.
+    pub left_out: u64,
 }
 
 /// One format.
@@ -240,6 +244,14 @@ impl Source {
 }
 
 impl Summary {
+    /// What is left out, in words; none where nothing is.
+    #[must_use]
+    pub fn left_out_words(&self) -> Option<String> {
+        let words =
+            format!("Left out are devices and pipes, which the format knows nothing of: {}", thousands(self.left_out));
+        (self.left_out > 0).then_some(words)
+    }
+
     fn add_report(&mut self, report: &Report) {
         self.cut += u64::from(report.index.is_cut);
     }

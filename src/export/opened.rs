@@ -2,6 +2,7 @@
 
 use super::verdict::strings;
 use super::{Job, Source, What};
+use crate::order;
 use crate::report::identifier::is_moment;
 use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::wanted::still_wanted;
@@ -49,24 +50,40 @@ impl<'a> Opened<'a> {
         Ok(Self { job, source, report, identifier, rules: rules.unwrap_or(job.rules), marks, notable })
     }
 
-    /// When the sandbox ran: as the report says, or else its identifier; or else when it came.
+    /// Whether it is known to be of the service's private ones: it came from there, or says so. A file may have come from anywhere.
+    pub(super) fn is_private(&self) -> bool {
+        let says_so = || self.report.kind().is_some_and(|kind| kind.as_bytes().starts_with(b"private"));
+        self.source.received.is_some() || says_so()
+    }
+
+    /// When the sandbox ran, or else when the report came.
     pub(super) fn analysed(&self) -> Timestamp {
+        self.ran().or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    /// When the sandbox ran: as the report says, or else its identifier.
+    pub(super) fn ran(&self) -> Option<Timestamp> {
         let said = strings(&self.report, "analysis_date").first().and_then(|seconds| seconds.parse().ok());
         let said = said.filter(|seconds| is_moment(*seconds));
         let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
-        let ran = said.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok());
-        ran.or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
+        said.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok())
     }
 
     /// The places of the rows that are to be written, pane by pane, in the order of the screen.
     pub(super) fn places(&self) -> impl Iterator<Item = (Pane, Place)> + use<'_> {
         Pane::ALL.into_iter().flat_map(move |pane| {
             let sections = self.report.sections(pane).into_iter();
-            sections.flat_map(move |section| {
-                let rows = self.rows(section).unwrap_or_default();
-                rows.iter().map(move |row| (pane, Place { section, row }))
-            })
+            sections.flat_map(move |section| self.arranged(section).map(move |row| (pane, Place { section, row })))
         })
+    }
+
+    /// The rows of a section that are meant, in the order in which its pane shows them.
+    fn arranged(&self, section: usize) -> impl Iterator<Item = usize> + use<'_> {
+        let (rows, shown) = (self.rows(section).unwrap_or_default(), self.marks.order());
+        let has_own = shown.sections().any(|known| known == section);
+        let mut own: Vec<_> = rows.iter().filter(|_| has_own).collect();
+        order::sort_by(&mut own, |one, other| shown.position(section, *one).cmp(&shown.position(section, *other)));
+        own.into_iter().chain(rows.iter().filter(move |_| !has_own))
     }
 
     /// The heading of a pane: its title, and how many of its rows are written.

@@ -2,6 +2,7 @@
 //! same identifiers.
 
 mod objects;
+mod paths;
 
 use self::objects::{
     MARKING, algorithm, canonical, dated, identifier, marking, moment_words, observable, plain, product, whole_hive,
@@ -26,8 +27,15 @@ const OWN: Uuid = Uuid::from_u128(0x3d6f_8c52_90a1_4e5b_8f0e_6b1d_27c4_a913);
 
 /// Writes one bundle of all reports; what several saw stands in it once.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut bundle =
-        Bundle { out, written: HashSet::new(), to_block: BTreeMap::new(), rows: 0, joined: Joined::default() };
+    let mut bundle = Bundle {
+        out,
+        written: HashSet::new(),
+        to_block: BTreeMap::new(),
+        rows: 0,
+        joined: Joined::default(),
+        folders: HashSet::new(),
+        left_out: 0,
+    };
     let mut summary = Summary::default();
     let names =
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
@@ -43,7 +51,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     bundle.indicators()?;
     bundle.out.write_all(b"]}\n")?;
     // The marking is no row.
-    Ok(Summary { rows: bundle.rows.saturating_sub(1), ..summary })
+    Ok(Summary { rows: bundle.rows.saturating_sub(1), left_out: bundle.left_out, ..summary })
 }
 
 struct Bundle<'a> {
@@ -54,6 +62,10 @@ struct Bundle<'a> {
     rows: u64,
     /// What belongs together in the report that is being written.
     joined: Joined,
+    /// Its paths that others lie below, as they are compared.
+    folders: HashSet<Untrusted>,
+    /// Devices and pipes, for which STIX has no object.
+    left_out: u64,
 }
 
 /// How sure it is that something is to be blocked, the surest first.
@@ -145,6 +157,7 @@ impl Bundle<'_> {
         let found = opened.indicators()?;
         let paths = found.of_kind(Kind::Path).iter();
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), &path.value)).collect();
+        self.folders = paths::folders(&paths);
         for indicator in found.all() {
             opened.go_on()?;
             let seen = self.observable(indicator, &paths)?;
@@ -224,7 +237,15 @@ impl Bundle<'_> {
                 if !hashes.is_empty() {
                     return hashes.iter().map(|hash| self.file(Some(hash), Some(value))).collect();
                 }
-                self.file(None, Some(value))
+                let path = plain(value);
+                if paths::is_device(&path) {
+                    self.left_out += u64::from(self.written.insert(format!("left out: {path}")));
+                    return Ok(Vec::new());
+                }
+                match self.folders.contains(&same(Kind::Path, value)) {
+                    true => self.folder(&path),
+                    false => self.file(None, Some(value)),
+                }
             }
             Kind::Host => self.simple("domain-name", "value", value),
             Kind::Address if value.as_bytes().contains(&b':') => self.simple("ipv6-addr", "value", value),
@@ -237,17 +258,19 @@ impl Bundle<'_> {
         Ok(vec![one?])
     }
 
-    /// A registry key with the data that it was set to. Reports do not say where a key's path ends and its value's name begins.
+    /// A registry key; one that was set to data is a value of its key, whose name is the last part of the path.
     fn registry_key(&mut self, key: &Untrusted) -> io::Result<String> {
         let data: Vec<_> = self.joined.data(key).iter().map(plain).collect();
-        if data.is_empty() {
-            return self.simple("windows-registry-key", "key", &whole_hive(key));
-        }
-        let key = plain(&whole_hive(key));
-        let values =
-            |literal: fn(&str) -> String| list(data.iter().map(|data| object([("data", Some(literal(data)))])));
-        let id = identifier("windows-registry-key", &[("key", canonical(&key)), ("values", values(canonical))]);
-        let own = [("key", Some(own_literal(&key))), ("values", Some(values(own_literal)))];
+        let whole = plain(&whole_hive(key));
+        let Some((key, name)) = whole.rsplit_once('\\').filter(|_| !data.is_empty()) else {
+            return self.simple("windows-registry-key", "key", &Untrusted::from(whole));
+        };
+        let values = |literal: fn(&str) -> String| {
+            let value = |data: &String| object([("data", Some(literal(data))), ("name", Some(literal(name)))]);
+            list(data.iter().map(value))
+        };
+        let id = identifier("windows-registry-key", &[("key", canonical(key)), ("values", values(canonical))]);
+        let own = [("key", Some(own_literal(key))), ("values", Some(values(own_literal)))];
         let json = observable("windows-registry-key", &id, own);
         self.write(id, &json)
     }

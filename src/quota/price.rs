@@ -114,12 +114,13 @@ impl Units {
     }
 }
 
-/// As short as it can be said: "4", "0 or 1", "2 to 5", "at least 3", "1 per submission".
+/// As short as it can be said: "4", "0 or 1", "2 to 5", "at least 3", "0 or more", "1 per submission".
 impl fmt::Display for Units {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Exact(n) => f.write_str(&thousands(n)),
             Self::Range { min, max, .. } => match (thousands(min), max) {
+                (_, None) if min == 0 => f.write_str("0 or more"),
                 (least, None) => write!(f, "at least {least}"),
                 (least, Some(max)) if max <= min => f.write_str(&least),
                 (least, Some(max)) if max - min == 1 => write!(f, "{least} or {}", thousands(max)),

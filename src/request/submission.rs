@@ -1,7 +1,7 @@
 //! A file that is to be scanned privately, and what the sandboxes are told.
 
-use jiff::Timestamp;
 use crate::report::identifier::Sha256;
+use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};

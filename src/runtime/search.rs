@@ -25,7 +25,7 @@ const LONGEST_FIELD: usize = 200;
 /// Reports that are searched at a time.
 const TOGETHER: usize = 2;
 
-/// Searches a report, and tells of hits by pane as they are found, at most `most` of each pane decoded.
+/// Searches a report, and tells of hits by pane as they are found, at most `most` of each pane decoded; `keep` says which count.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -34,6 +34,7 @@ pub fn by_pane(
     pattern: &Pattern,
     threads: usize,
     most: usize,
+    keep: &dyn Fn(Place) -> bool,
     tell: &mut dyn FnMut(Vec<HitGroup>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let mut decoded = BTreeMap::<Pane, usize>::new();
@@ -43,9 +44,13 @@ pub fn by_pane(
             let Some(pane) = report.section(section).map(Section::pane) else { continue };
             let known = decoded.entry(pane).or_default();
             let room = most.saturating_sub(*known);
-            let hits: Vec<Hit> = rows.iter().take(room).map(|row| hit(report, pane, section, *row, pattern)).collect();
+            let mut kept = rows.iter().filter(|row| keep(Place { section, row: **row as usize }));
+            let hits: Vec<_> = kept.by_ref().take(room).map(|row| hit(report, pane, section, *row, pattern)).collect();
             *known += hits.len();
-            groups.push(HitGroup { of: Source::Pane(pane), count: rows.len() as u64, hits });
+            let count = hits.len() + kept.count();
+            if count > 0 {
+                groups.push(HitGroup { of: Source::Pane(pane), count: count as u64, hits });
+            }
         }
         if groups.is_empty() { ControlFlow::Continue(()) } else { tell(groups) }
     })

@@ -4,11 +4,12 @@ use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::theme::Meaning;
 use crate::app::commands::{Act, Command};
+use crate::app::over::overlay::Overlay;
 use crate::app::over::sheet;
 use crate::app::spending::figures::Left;
 use crate::app::spending::price::Tag;
 use crate::app::{Area, Key, Model};
-use crate::quota::{Holder, Spent, in_units};
+use crate::quota::{Holder, Spent, Unit, in_units};
 use crate::text::{Columns, thousands};
 
 /// The keys that apply, with their prices, as one line.
@@ -167,11 +168,18 @@ fn left(model: &Model, room: usize) -> Vec<Piece> {
     fits.unwrap_or_else(|| balances(model, Wordy::Prices))
 }
 
+/// What is counted where the analyst is: a form to submit a file spends scans, everything else requests.
+fn counted(model: &Model) -> Unit {
+    let submits = model.over.all().iter().any(|over| matches!(over, Overlay::Submit(_)));
+    if submits { Unit::Scan } else { Unit::Request }
+}
+
 fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
-    let mut pieces = Vec::new();
+    let (unit, mut pieces) = (counted(model), Vec::new());
     for (holder, name) in [(Holder::User, "you"), (Holder::Group, "group")] {
-        if let Some(found) = model.figures.scarcest(holder, model.now) {
+        if let Some(found) = model.figures.scarcest(unit, holder, model.now) {
             let lead = match (pieces.is_empty(), wordy) {
+                (true, _) if unit == Unit::Scan => " scans left:",
                 (true, Wordy::Full) => "",
                 (true, _) => " left:",
                 (false, Wordy::Prices) => ",",
@@ -179,6 +187,7 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
             };
             pieces.push((lead.to_owned(), Meaning::Faint));
             let meaning = if found.limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
+            let wordy = if unit == Unit::Scan && wordy == Wordy::Full { Wordy::Short } else { wordy };
             pieces.push((balance(name, &found, wordy), meaning));
         }
     }
@@ -211,7 +220,7 @@ fn unknown(model: &Model, wordy: Wordy) -> String {
         (Some(why), Wordy::Full) => format!(" left: not known ({why}); {} asks again, 0", model.way_to("balances")),
         (Some(_), _) => format!(" left: ? ({} asks, 0)", model.way_to("balances")),
         (None, Wordy::Full) if model.figures.balances.is_some() => {
-            " left: the service counts no requests for this key".to_owned()
+            format!(" left: the service counts no {} for this key", counted(model).plural())
         }
         (None, _) if model.figures.balances.is_some() => " left: not counted".to_owned(),
         (None, _) => " left: asking …".to_owned(),

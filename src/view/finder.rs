@@ -19,8 +19,12 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: 
     let inside = inside(buffer, area, model, &format!("{title}{}", state(finder)), 0, 0);
     let meaning = if finder.is_suggested { Meaning::Cursor } else { Meaning::Strong };
     draw_line_as(buffer, inside, 0, (prompt(&finder.quest), meaning), &finder.quest.typed, finder.is_typed);
-    if finder.is_suggested && finder.quest.problem.is_none() {
-        LineWriter::new(buffer, inside, 1).own("typing replaces the words of last time", Meaning::Faint);
+    let words = match &finder.process {
+        Some(process) => Some(format!("of several with this name: process {}, or no number told", process.number())),
+        None => finder.is_suggested.then(|| "typing replaces the words of last time".to_owned()),
+    };
+    if let Some(words) = words.filter(|_| finder.quest.problem.is_none()) {
+        LineWriter::new(buffer, inside, 1).own(&words, Meaning::Faint);
     }
     if let Some(problem) = &finder.quest.problem {
         return LineWriter::new(buffer, inside, 1).own(problem, Meaning::Problem);

@@ -70,7 +70,8 @@ fn draw_anew(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport,
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
     let count = state.count(&open.report, pane);
-    let inside = frame(buffer, area, &title(pane, open, state, model), &position(state, count, has_focus), has_focus);
+    let inside =
+        frame(buffer, area, &title(pane, open, state, model), &position(state, pane, open, has_focus), has_focus);
     if count == 0 {
         LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
         return draw_problem(buffer, inside, state);
@@ -188,18 +189,19 @@ pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
-    // A subtree is one of the tree's, without what is made, ended or injected beside it.
-    let is_of_tree = state.sieve().is_open() || state.is_subtree() && state.filter.is_none();
-    let count = if is_of_tree { order::told(&open.report, pane) } else { open.report.count(pane) };
-    let all = thousands(count as u64);
+    let all = open.report.count(pane);
     if state.sieve().is_open() {
         // What stands beside the tree is counted as well: together they are the rows that are gone through.
-        let beside = match open.report.count(pane).saturating_sub(count) {
+        let count = order::told(&open.report, pane);
+        let beside = match all.saturating_sub(count) {
             0 => String::new(),
             beside => format!(" + {}", thousands(beside as u64)),
         };
-        return format!(" {key}{title} {all}{beside}{more}{}{} ", filter_words(state), kinds(pane, open));
+        let count = thousands(count as u64);
+        return format!(" {key}{title} {count}{beside}{more}{}{} ", filter_words(state), kinds(pane, open));
     }
+    // Whatever leaves rows out, it is of all rows of the pane.
+    let all = thousands(all as u64);
     let hidden = match state.sieve().hidden().len() as u64 {
         0 => String::new(),
         hidden => format!(" · {} noise hidden", thousands(hidden)),
@@ -242,12 +244,13 @@ fn kinds(pane: Pane, open: &OpenReport) -> String {
     known.collect()
 }
 
-fn position(state: &PaneState, count: usize, has_focus: bool) -> String {
-    if has_focus && count > 0 {
-        format!(" {}/{} ", thousands(state.scroll.cursor as u64 + 1), thousands(count as u64))
-    } else {
-        String::new()
-    }
+/// Which row has the cursor, of how many; of what only stands above a row that is wanted, none.
+fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -> String {
+    let is_open = state.sieve().is_open();
+    let count = if is_open { state.count(&open.report, pane) } else { state.wanted(&open.report, pane) };
+    let at = if is_open { Some(state.scroll.cursor) } else { state.wanted_before(&open.report, pane) };
+    let at = at.map_or("-".to_owned(), |at| thousands(at as u64 + 1));
+    if has_focus && count > 0 { format!(" {at}/{} ", thousands(count as u64)) } else { String::new() }
 }
 
 /// Columns of the labels of a pane, the gap included; none where no row has one.
@@ -265,7 +268,7 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
 /// What stands before a row's text: its place in the tree, or its label; says whether columns of the text are scrolled off.
 fn draw_head(line: &mut LineWriter<'_, '_>, start: u16, row: &Row, key: &RowKey) -> bool {
     if let Some(branch) = &key.branch {
-        draw_branch(line, branch);
+        draw_branch(line, branch, key.is_wanted);
         return false;
     }
     draw_labelled(line, start, key.labels, &row.label);
@@ -379,7 +382,7 @@ fn piece_width(piece: &Piece) -> usize {
     }
 }
 
-fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch) {
+fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch, is_wanted: bool) {
     let depth = branch.guides.len();
     if depth > GUIDES {
         line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Meaning::Faint);
@@ -388,8 +391,10 @@ fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch) {
         line.own(if *last { "├─" } else { "└─" }, Meaning::Faint);
     }
     let mark = match branch.children {
-        Some(true) => "▸ ",
-        Some(false) => "▾ ",
+        Some(true) if is_wanted => "▸ ",
+        Some(true) => "▹ ",
+        Some(false) if is_wanted => "▾ ",
+        Some(false) => "▿ ",
         None => "• ",
     };
     line.own(mark, if branch.children == Some(true) { Meaning::Strong } else { Meaning::Faint });

@@ -17,6 +17,9 @@ use crate::text::{Columns, count, said, thousands, words_in_rows};
 /// Columns of a file's own name in the title, at most.
 const NAME: usize = 40;
 
+/// Columns of a title from which on it says that name.
+const NAMED: u16 = 80;
+
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
@@ -56,11 +59,11 @@ fn too_small(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let right = right_of_title(model, area.width.into());
     let mut line = LineWriter::new(buffer, area, 0);
-    line.own(" behaview ", Meaning::Focus);
-    let room = line.room().saturating_sub(right.columns());
-    let mut left = room;
+    line.own(" behaview", Meaning::Focus);
+    let gap = usize::from(!right.is_empty());
+    let mut left = line.room().saturating_sub(right.columns() + gap);
     for (at, (text, meaning)) in title(model, area.width).into_iter().enumerate() {
-        let text = format!("· {text} ");
+        let text = format!(" · {text}");
         // A part that does not fit is left out whole, and those after it; what is open is always said.
         if text.columns() > left && at > 1 {
             break;
@@ -90,7 +93,9 @@ fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
         Some(Origin::Service(file)) => {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
             parts.extend([(own_name(&model.service.name), Meaning::Faint), (hash, Meaning::Strong)]);
-            let name = model.file_name().map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
+            // Of less than a few words nobody has any use; sandbox and verdict have the room.
+            let name = model.file_name().filter(|_| columns >= NAMED);
+            let name = name.map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
             parts.extend(name.map(|name| (name, Meaning::Strong)));
             let number = model.file_number().map(|(shown, all)| format!("file {shown} of {all}"));
             parts.extend(number.map(|number| (number, Meaning::Key)));
@@ -123,16 +128,14 @@ fn own_name(name: &str) -> String {
 fn right_of_title(model: &Model, columns: usize) -> String {
     let all = model.batch.as_ref().map(|batch| (batch.total - batch.waiting.len(), batch.total));
     let all = all.map(|(done, all)| format!("{} of {} · ", thousands(done as u64), thousands(all as u64)));
+    let all = all.unwrap_or_default();
+    // A look says by itself that something is followed.
+    let end = if model.follows.is_empty() { " " } else { " · " };
+    let call = model.calls.paid().next().map(|call| format!("◌ {all}{}{end}", list::progress(call, model.now)));
+    let first = call.unwrap_or(all);
     // What is open is said beside it, at least in short.
-    let followed = followed(model, columns.saturating_sub(TITLE));
-    match model.calls.paid().next() {
-        Some(call) => {
-            let call = format!("◌ {}{} ", all.unwrap_or_default(), list::progress(call, model.now));
-            // A look says by itself that something is followed.
-            if followed.is_empty() { call } else { format!("{call}· {followed}") }
-        }
-        None => all.map_or_else(|| followed.clone(), |all| format!("{all}{followed}")),
-    }
+    let room = columns.saturating_sub(TITLE + first.columns());
+    format!("{first}{}", followed(model, room))
 }
 
 /// What is followed, in as many words as there is room for: of the file in front when the next look comes and how many there may
@@ -188,7 +191,7 @@ struct Stop {
     count: String,
     is_empty: bool,
     told: Told,
-    /// Columns of key and count, the gap behind them included.
+    /// Columns of key and count.
     columns: usize,
 }
 
@@ -205,6 +208,9 @@ impl Stop {
 
 /// Columns between two panes in the strip.
 const GAP: usize = 2;
+
+/// The same where the keys of all panes would have no room else.
+const NARROW_GAP: usize = 1;
 
 /// Every pane with its key, name and count: what is worth a look is seen without looking. Where there is little room, names are
 /// said as far as they fit, first of the pane with the focus; panes without rows are left out first.
@@ -223,11 +229,15 @@ fn draw_strip_anew(buffer: &mut Canvas<'_>, area: Area, open: &OpenReport, model
         let key = model.settings.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
         let rows = order::told(&open.report, info.pane);
         let count = format!("·{}", thousands(rows as u64));
-        let columns = key.columns() + count.columns() + GAP;
+        let columns = key.columns() + count.columns();
         Stop { pane: info.pane, key, name: info.short, count, is_empty: rows == 0, told: Told::Nothing, columns }
     };
     let mut stops: Vec<Stop> = PANES.iter().map(stop).collect();
-    let mut room = usize::from(area.width).saturating_sub(1) + GAP;
+    let wanted = |stop: &Stop| if model.focused() == Some(stop.pane) { Told::Name } else { Told::Key };
+    let kept = stops.iter().filter(|stop| !stop.is_empty).map(|stop| stop.width(wanted(stop)) + GAP).sum::<usize>();
+    let gap = if kept <= usize::from(area.width) + 1 { GAP } else { NARROW_GAP };
+    stops.iter_mut().for_each(|stop| stop.columns += gap);
+    let mut room = usize::from(area.width).saturating_sub(1) + gap;
     tell(&mut stops, &mut room, Told::Key, |stop| !stop.is_empty);
     tell(&mut stops, &mut room, Told::Name, |stop| model.focused() == Some(stop.pane));
     tell(&mut stops, &mut room, Told::Name, |stop| !stop.is_empty);
@@ -236,6 +246,7 @@ fn draw_strip_anew(buffer: &mut Canvas<'_>, area: Area, open: &OpenReport, model
     line.own(" ", Meaning::Text);
     for stop in stops.iter().filter(|stop| stop.told != Told::Nothing) {
         draw_stop(&mut line, stop, model.focused() == Some(stop.pane));
+        line.own(&" ".repeat(gap), Meaning::Text);
     }
 }
 
@@ -262,7 +273,6 @@ fn draw_stop(line: &mut LineWriter<'_, '_>, stop: &Stop, has_focus: bool) {
         line.own(stop.name, name);
     }
     line.own(&stop.count, if has_focus { name } else { Meaning::Faint });
-    line.own("  ", Meaning::Text);
 }
 
 fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {

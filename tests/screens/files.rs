@@ -153,3 +153,30 @@ fn what_a_conversation_is_about_is_its_address_and_not_how_it_was_asked_for() {
     opened.keys("5 g j e");
     assert!(opened.screen().contains("ab12cd▏"), "{}", opened.screen());
 }
+
+/// Three processes of one name, and rows that name one of them: by its number, by another's, by none.
+const NAMESAKES: &str = r#"{"processes_tree":[{"name":"C:\\W\\svchost.exe","process_id":"1188"},
+    {"name":"C:\\W\\svchost.exe","process_id":"1044"},{"name":"C:\\T\\svchost.exe","process_id":"77"}],
+    "files_dropped":[{"path":"C:\\a.txt","process_name":"svchost.exe","process_id":"1044"},
+    {"path":"C:\\b.txt","process_name":"svchost.exe"},{"path":"C:\\c.txt","process_name":"svchost.exe","process_id":"77"}]}"#;
+
+#[test]
+fn of_several_processes_with_one_name_what_names_another_number_is_none_of_this_one() {
+    let mut opened = Opened::new(NAMESAKES);
+    opened.keys("1 j e");
+    screen!("process_of_several", opened);
+    opened.keys("backspace");
+    let screen = opened.screen();
+    assert!(screen.contains("svchost.ex▏") && screen.contains("6 hits") && !screen.contains("1044, or"), "{screen}");
+}
+
+#[test]
+fn a_row_that_may_mean_several_processes_lists_them() {
+    let mut opened = Opened::new(NAMESAKES);
+    opened.keys("4 g ^ y");
+    assert!(opened.screen().contains("2/3"), "by its number:\n{}", opened.screen());
+    opened.keys("4 g j ^");
+    screen!("processes_meant", opened);
+    opened.keys("j j enter");
+    assert!(opened.screen().contains("3/3"), "{}", opened.screen());
+}

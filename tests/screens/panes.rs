@@ -145,12 +145,12 @@ fn what_names_a_process_is_found_in_all_panes() {
 }
 
 #[test]
-fn a_subtree_is_counted_among_the_processes_of_the_tree() {
+fn a_subtree_is_counted_among_all_rows_of_the_pane() {
     let mut stage = Stage::listed();
     stage.keys("enter");
     assert!(stage.screen().contains("1 Processes 21 "), "{}", stage.screen());
     stage.keys("j j j j .");
-    assert!(stage.screen().contains("1 Processes 10 of 21 "), "{}", stage.screen());
+    assert!(stage.screen().contains("1 Processes 10 of 37 "), "{}", stage.screen());
 }
 
 #[test]
@@ -166,5 +166,14 @@ fn a_filter_seeks_in_the_subtree_that_stands_alone() {
     stage.keys(".");
     shows(&stage, "1 Processes 4 of 37");
     stage.keys(". esc");
-    shows(&stage, "1 Processes 10 of 21 ");
+    shows(&stage, "1 Processes 10 of 37 ");
+}
+
+#[test]
+fn what_only_stands_above_a_hit_is_told_apart_and_counted_nowhere() {
+    let mut stage = Stage::listed();
+    stage.keys("enter z / r e g . e x e enter n");
+    screen!("filter_in_the_tree", stage);
+    stage.keys("g");
+    assert!(stage.screen().contains(" -/"), "the cursor is on no hit:\n{}", stage.screen());
 }

@@ -18,6 +18,16 @@ fn at_80_by_24() {
 }
 
 #[test]
+fn at_60_by_20() {
+    let mut stage = Stage::listed();
+    stage.size(60, 20).keys("enter");
+    screen!("size_60x20", stage);
+    let head: Vec<_> = stage.screen().lines().take(2).map(str::to_owned).collect();
+    assert!(head[0].ends_with("· CAPE Sandbox · MALWARE 92"), "{head:?}");
+    assert!(head[1].contains("1 proc·21") && head[1].ends_with("0·16"), "{head:?}");
+}
+
+#[test]
 fn at_40_by_10() {
     let mut stage = Stage::listed();
     stage.size(40, 10);

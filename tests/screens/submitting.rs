@@ -40,6 +40,8 @@ fn the_form_says_what_it_costs_before_anything_is_sent() {
     let shown = screen_of(&stage);
     assert!(!shown.contains("hunter2"), "{shown}");
     insta::assert_snapshot!("submit_form", shown);
+    // What is left of what it takes, and of nothing else.
+    assert!(shown.contains(" scans left: you ") && !shown.contains("left this hour"), "{shown}");
     assert_eq!(stage.calls(Endpoint::Scan), 0);
     stage.size(80, 24);
     insta::assert_snapshot!("submit_form_80x24", screen_of(&stage));

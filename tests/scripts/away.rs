@@ -307,7 +307,7 @@ fn a_files_hash_stands_with_its_path_and_a_registry_value_with_its_data() {
         [(aa.clone(), "s.js".into()), (aa, "t.js".into()), (bb, "t.js".into()), (Value::Null, "alone.txt".into())];
     assert_eq!(files, wanted);
     let keys = of_type("windows-registry-key");
-    assert_eq!(keys[0]["values"], serde_json::json!([{"data": "a|b"}, {"data": "c"}]));
+    assert_eq!(keys[0]["values"], serde_json::json!([{"data": "a|b", "name": "X"}, {"data": "c", "name": "X"}]));
     assert_eq!(of_type("malware-analysis")[0]["analysis_sco_refs"].as_array().unwrap().len(), 6);
     // One kind by itself is that kind and nothing else.
     let desk = Desk::new();

@@ -61,3 +61,30 @@ fn a_second_file_is_led_to_its_option() {
     assert_eq!(two.status.code(), Some(2), "{two:?}");
     assert!(errors(&two).contains("behaview compare A --with B"), "{two:?}");
 }
+
+#[test]
+fn saved_reports_are_compared_with_each_other() {
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str, tag: &str| {
+        let path = home.path().join(name);
+        std::fs::write(&path, format!(r#"{{"tags":["{tag}","BOTH"]}}"#)).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (one, two) = (path("one.json", "ONE"), path("two.json", "TWO"));
+    let output = behaview(home.path()).args(["compare", &one, &two, "--json"]).output().unwrap();
+    let compared = json(&output);
+    let columns = compared["columns"].as_array().unwrap().iter().map(|column| column["document"].as_str().unwrap());
+    assert_eq!(columns.collect::<Vec<_>>(), ["one.json", "two.json"]);
+    let seen = |item: &str| {
+        let found = compared["items"].as_array().unwrap().iter().find(|found| found["item"] == item);
+        found.unwrap()["seen"].clone()
+    };
+    assert_eq!([seen("ONE"), seen("TWO"), seen("BOTH")], [serde_json::json!([1]), [2].into(), [1, 2].into()]);
+    // A document and a file of the service's: one way out, whichever comes first.
+    let file = main_file();
+    for arguments in [vec![one.as_str(), "--with", &file], vec![&one, &file], vec![&file, &one]] {
+        let output = behaview(home.path()).arg("compare").args(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(errors(&output).contains("behaview compare one.json two.json"), "{output:?}");
+    }
+}

@@ -425,4 +425,8 @@ fn a_price_for_each_item_says_what_would_make_it_a_number() {
     assert!(shown.contains("\nexactly with --calls N: calls: each page, pivot"), "{shown}");
     assert!(squeezed(&text(&cost("v2-file-submissions"))).contains("\nexactly with --submissions N,...: "));
     assert!(!text(&cost("graph-public 7 --calls 2")).contains("exactly"));
+    // In a plan with the same words, once for each operation.
+    let plan = squeezed(&text(&run(&["cost", "plan", "graph-public 3", "graph-public 2", "v3-feed"], "")));
+    assert_eq!(plan.matches("\nexactly graph-public with --calls N: calls: each page, pivot").count(), 1, "{plan}");
+    assert!(plan.contains(": 0 or more requests"), "{plan}");
 }

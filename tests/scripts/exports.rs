@@ -433,3 +433,60 @@ fn what_stands_twice_under_one_name_has_two_in_the_export_and_another_document_i
     let shown = text(&run(&["export", "-", "--format", "csv", "--pane", "tags"], twice));
     assert!(shown.contains("\"A\"") && shown.contains("\"B\"") && !shown.contains("\"E\""), "{shown}");
 }
+
+#[test]
+fn stix_takes_no_pipe_for_a_file_a_folder_for_a_folder_and_a_registry_value_for_one_of_its_key() {
+    let report = r#"{"files_opened":["\\Device\\KsecDD","\\??\\PIPE\\wkssvc","C:\\A\\b.txt","C:\\a"],
+        "registry_keys_set":[{"key":"HKCU\\Run\\Lumen","value":"1"}],"registry_keys_opened":["HKCU\\Run"]}"#;
+    let output = run(&["export", "-", "--format", "stix"], report);
+    let bundle: Value = serde_json::from_str(&text(&output)).unwrap();
+    let all = |kind: &str, name: &str| -> Vec<String> {
+        let found = bundle["objects"].as_array().unwrap().iter().filter(|object| object["type"] == kind);
+        found.map(|object| object[name].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!((all("file", "name"), all("directory", "path").len()), (vec!["b.txt".to_owned()], 2), "{bundle}");
+    let keys = all("windows-registry-key", "key");
+    assert!(keys.iter().all(|key| key == r"HKEY_CURRENT_USER\Run"), "{keys:?}");
+    let values = bundle["objects"].as_array().unwrap().iter().find_map(|object| object.get("values")).unwrap();
+    assert_eq!((&values[0]["name"], &values[0]["data"]), (&"Lumen".into(), &"1".into()));
+    assert!(errors(&output).contains("devices and pipes, which the format knows nothing of: 2"), "{output:?}");
+}
+
+#[test]
+fn an_event_of_a_report_from_anywhere_claims_no_private_origin_and_goes_no_further_all_the_same() {
+    for (kind, info) in
+        [("private_file_behaviour", "Private behaviour report"), ("file_behaviour", "of unknown origin")]
+    {
+        let report = format!(r#"{{"data":{{"type":"{kind}","id":"x","attributes":{{"tags":["A"]}}}}}}"#);
+        let event: Value = serde_json::from_str(&text(&run(&["export", "-", "--format", "misp"], &report))).unwrap();
+        assert!(event["Event"]["info"].as_str().unwrap().contains(info), "{event}");
+        assert_eq!(event["Event"]["Tag"][0]["name"], "tlp:amber+strict");
+        assert_eq!(event["Event"]["distribution"], "0");
+    }
+}
+
+#[test]
+fn markdown_says_first_what_the_verdict_is_and_times_as_the_screen_does() {
+    let report = r#"{"processes_tree":[{"name":"a","process_id":"1","time_offset":14}],
+        "verdicts":["MALWARE"],"verdict_confidence":92,"analysis_date":1794474845}"#;
+    let shown = text(&run(&["export", "-", "--format", "md"], report));
+    assert_eq!(shown.lines().nth(2), Some("- verdict `MALWARE 92`"), "{shown}");
+    for wanted in [
+        "- ran 2026-11-12 09:14:05 UTC\n",
+        "`time_offset` `14` s after the start\n",
+        "analysed `2026-11-12 09:14:05 UTC`",
+    ] {
+        assert!(shown.contains(wanted), "{wanted}: {shown}");
+    }
+}
+
+#[test]
+fn rows_are_written_in_the_order_in_which_their_pane_shows_them() {
+    let report = r#"{"mitre_attack_techniques":[{"id":"T1001","severity":"IMPACT_SEVERITY_LOW"},
+        {"id":"T1002","severity":"IMPACT_SEVERITY_HIGH"},{"id":"T1003","severity":"IMPACT_SEVERITY_MEDIUM"}]}"#;
+    for format in ["md", "txt", "csv", "jsonl"] {
+        let shown = text(&run(&["export", "-", "--format", format, "--pane", "techniques"], report));
+        let at = |id: &str| shown.find(id).unwrap();
+        assert!(at("T1002") < at("T1003") && at("T1003") < at("T1001"), "{format}: {shown}");
+    }
+}

@@ -173,6 +173,12 @@ fn several_documents_are_opened_beside_each_other() {
     terminal.wait_for("Sandboxes 2");
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);
+    // What is no report says what it is.
+    std::fs::write(&paths[0], r#"{"data":{"type":"private_file","id":"x","attributes":{"size":7}}}"#).unwrap();
+    let mut terminal = terminal.start_again(&["open", &paths[0]]);
+    terminal.wait_for("one.json (no report: \"private_file\")");
+    terminal.press("q");
+    assert_eq!(terminal.wait_for_end(), 0);
     // One that is no report keeps nobody from the others.
     let odd = folder.path().join("\u{1b}[31modd.json");
     std::fs::write(&odd, "no JSON").unwrap();

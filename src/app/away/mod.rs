@@ -330,8 +330,17 @@ impl Model {
             Some(Overlay::Indicators(list)) => Part::Of(list.kind.map_or(What::Indicators, What::OfKind)),
             Some(Overlay::Spots(_)) => self.listed_notable().map_or(Part::Value(Untrusted::default()), Part::Of),
             Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
-            _ => Part::Of(What::All),
+            _ => Part::Of(self.narrowed().unwrap_or(What::All)),
         }
+    }
+
+    /// The rows that a filter or a subtree leaves of the pane with the focus, where one does.
+    fn narrowed(&self) -> Option<What> {
+        let pane = self.focused().filter(|pane| {
+            let state = self.pane_state(*pane);
+            state.filter.is_some() || state.is_subtree()
+        })?;
+        Some(What::Shown(pane, self.shown_rows(pane)?))
     }
 
     /// Writes what the line says.

@@ -5,8 +5,8 @@ use crate::app::keys::place::Place;
 use crate::app::keys::typing::type_over;
 use crate::app::over::overlay::{SMALL, Stands};
 use crate::export::{FORMATS, Format, Source, What, file};
-use crate::report::RowSet;
 use crate::report::rules::Rules;
+use crate::report::{Pane, RowSet};
 use crate::request::Request;
 use crate::text::{Untrusted, count};
 use std::sync::Arc;
@@ -96,7 +96,9 @@ impl Part {
             Self::Of(What::All) => "the whole report".to_owned(),
             Self::Of(What::Pane(pane)) => format!("all rows of the pane {}", pane.name()),
             Self::Of(What::Shown(pane, rows)) => {
-                format!("the {} that the pane {} shows", count(rows.len() as u64, "row"), pane.name())
+                let above = if *pane == Pane::Processes { ", without what only stands above them" } else { "" };
+                let rows = count(rows.len() as u64, "row");
+                format!("the {rows} that the pane {} shows (in its order{above})", pane.name())
             }
             Self::Of(What::Row(_)) => "the row".to_owned(),
             Self::Of(What::Notable(None)) => "the rows that deserve a look".to_owned(),

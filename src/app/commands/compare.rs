@@ -12,7 +12,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "compare",
         keys: &[key('c')],
         label: "compare",
-        help: "Compare the sandboxes: which of them saw what; held reports only, so it costs nothing",
+        help: "Compare the sandboxes: which of them saw what; held reports only, so it costs nothing; processes are told by name, and by a folder that says more",
         rank: 6,
         place: FILE,
         when: When::Has("a report that is held", Model::can_compare),

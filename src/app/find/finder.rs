@@ -7,6 +7,7 @@ use crate::app::layout::Size;
 use crate::app::message::Opening;
 use crate::app::over::overlay::{Rows, Stands, TYPED};
 use crate::app::panes::Before;
+use crate::app::panes::facts::Named;
 use crate::app::panes::scroll::Scroll;
 use crate::report::Place;
 use crate::report::find::{How, Pattern};
@@ -168,6 +169,8 @@ pub struct Finder {
     pub searched: (u64, u64),
     /// The opening that is searched, where it is one report.
     pub(super) of: Option<Opening>,
+    /// The one process that is meant, where others have the name that is sought.
+    pub process: Option<Named>,
 }
 
 /// Hits that belong together.
@@ -276,6 +279,7 @@ impl Finder {
             scroll: Scroll::default(),
             searched: (0, 0),
             of: None,
+            process: None,
         }
     }
 
@@ -383,6 +387,10 @@ impl Stands for Finder {
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {
-        self.is_typed && type_over(&mut self.quest.typed, &mut self.is_suggested, key, most)
+        let is_changed = self.is_typed && type_over(&mut self.quest.typed, &mut self.is_suggested, key, most);
+        if is_changed {
+            self.process = None;
+        }
+        is_changed
     }
 }

@@ -218,7 +218,7 @@ impl Model {
         let ticket = finder.quest.begin(number);
         match (finder.is_held, report) {
             (true, _) => vec![Effect::SearchHeld { ticket, pattern }],
-            (false, Some(report)) => vec![Effect::Search { ticket, report, pattern }],
+            (false, Some(report)) => vec![Effect::Search { ticket, report, pattern, process: finder.process.clone() }],
             (false, None) => Vec::new(),
         }
     }

@@ -11,7 +11,7 @@ use crate::app::message::Opening;
 use crate::app::model::Model;
 use crate::app::panes::scroll::Scroll;
 use crate::report::indicators::Kind;
-use crate::report::{Indicator, Indicators, Report};
+use crate::report::{self, Indicator, Indicators, Report};
 use crate::text::count;
 use std::sync::Arc;
 
@@ -181,26 +181,26 @@ impl Model {
                 self.show_row(place);
             }
             Some(_) => {
-                let spots = chosen.map(|chosen| self.spots_of(chosen)).unwrap_or_default();
+                let spots = chosen.map(|chosen| self.spots_at(&chosen.places, chosen.seen)).unwrap_or_default();
                 self.over.put(Overlay::Spots(Spots::new("Rows that name it", spots)));
             }
         }
         Vec::new()
     }
 
-    /// The rows that name an indicator, as far as they are kept, and how many more there are.
-    fn spots_of(&self, indicator: &Indicator) -> Vec<Spot> {
+    /// Rows of the open report to go to, as far as they are kept, and how many more there are.
+    pub(in crate::app) fn spots_at(&self, places: &[report::Place], seen: u64) -> Vec<Spot> {
         let entry = self.list().map_or(0, |list| list.scroll.cursor);
         let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
         let report = self.open().map(|open| &open.report);
-        let spot = |place: &crate::report::Place| {
+        let spot = |place: &report::Place| {
             let pane = report?.section(place.section)?.pane();
             let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(*place) };
             let head = crate::app::panes::info(pane).map_or("", |info| info.short);
             Some(Spot { shows: Shows::Open(*place), target: Some(target), ..Spot::words(head, "") })
         };
-        let more = indicator.seen.saturating_sub(indicator.places.len() as u64);
+        let more = seen.saturating_sub(places.len() as u64);
         let more = (more > 0).then(|| Spot::words("", format!("and {} more", count(more, "row"))));
-        indicator.places.iter().filter_map(spot).chain(more).collect()
+        places.iter().filter_map(spot).chain(more).collect()
     }
 }

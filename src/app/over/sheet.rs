@@ -10,7 +10,7 @@ use crate::app::panes::scroll::{Move, scrolled};
 use crate::app::scan::follow::looks;
 use crate::app::spending::figures::Left;
 use crate::app::spending::price::Tag;
-use crate::quota::{Holder, Price, RULES, price};
+use crate::quota::{Holder, Price, RULES, Unit, price};
 use crate::text::{Untrusted, count, thousands, words_in_rows};
 
 /// Columns of the head of a paragraph, the gap included.
@@ -255,7 +255,7 @@ fn seen(model: &Model, operation: &str) -> String {
 }
 
 fn left(model: &Model, holder: Holder) -> Option<String> {
-    let left = model.figures.scarcest(holder, model.now)?;
+    let left = model.figures.scarcest(Unit::Request, holder, model.now)?;
     Some(format!("{} has {}.", holder_name(holder), left_words(&left)))
 }
 

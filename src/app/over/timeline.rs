@@ -57,18 +57,23 @@ fn starts(model: &Model) -> (Vec<Start>, usize) {
             pieces.iter().skip_while(|piece| !matches!(piece, Piece::Own(words) if words.trim() == "+")).nth(1)?;
         let Piece::Detail(offset) = offset else { return None };
         let seconds = std::str::from_utf8(offset.as_bytes()).ok()?.parse::<f64>().ok()?;
-        let Some(Piece::Value(name)) = pieces.into_iter().next() else { return None };
-        let name = tail(&name);
+        let number = match pieces.as_slice() {
+            [_, Piece::Own(words), Piece::Detail(number), ..] if words.trim().is_empty() => Some(number),
+            _ => None,
+        };
+        let Some(Piece::Value(name)) = pieces.first() else { return None };
+        let name = told(name, number);
         let is_sane = seconds.is_finite() && seconds >= 0.0;
         is_sane.then(|| Start { seconds, name, depth: tree.depths().get(row).unwrap_or(0) })
     };
     ((0..tree.len().min(MOST)).filter_map(start).collect(), tree.len())
 }
 
-/// The last part of a path, which tells processes apart.
-fn tail(name: &Untrusted) -> Untrusted {
+/// The last part of a path and the process's number, which tell processes apart.
+fn told(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
     let last = Some(last_part(name.as_bytes())).filter(|last| !last.is_empty());
-    Untrusted::from(last.unwrap_or(name.as_bytes()).to_vec())
+    let number = number.map(|number| [b"  ", number.as_bytes()].concat()).unwrap_or_default();
+    Untrusted::from([last.unwrap_or(name.as_bytes()), &number].concat())
 }
 
 fn row(start: &Start, last: f64) -> Paragraph {

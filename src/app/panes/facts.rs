@@ -3,10 +3,11 @@
 use crate::app::effect::Effect;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
+use crate::app::over::spots::Spots;
 use crate::report::json::Raw;
 use crate::report::rows::Line;
 use crate::report::{Place, Report};
-use crate::text::{Untrusted, last_part, thousands};
+use crate::text::{Untrusted, Visible, last_part, thousands};
 
 /// Rows of an attribute that are looked through for one process.
 const FAR: usize = 100_000;
@@ -14,9 +15,12 @@ const FAR: usize = 100_000;
 /// Lines of a kind that are shown.
 const MOST: usize = 8;
 
+/// Processes that are kept of those that a row may mean.
+const MOST_MEANT: usize = 50;
+
 /// A process as a row names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Named {
+pub struct Named {
     /// Its number, as it is written.
     id: Vec<u8>,
     /// Its name, without its folder, in small letters.
@@ -37,6 +41,20 @@ impl Named {
         let fits = |one: &[u8], other: &[u8]| one.is_empty() || other.is_empty() || one == other;
         fits(&self.id, &process.id) && fits(&self.name, &process.name)
     }
+
+    /// Whether a row names another process than this one: one of another number.
+    #[must_use]
+    pub fn is_other_than(&self, report: &Report, place: Place) -> bool {
+        let record = report.record(place).ok();
+        let named = record.and_then(|record| Self::of(Raw::new(&record.value), &[]));
+        named.is_some_and(|named| !self.id.is_empty() && named.id != self.id)
+    }
+
+    /// The number of a process.
+    #[must_use]
+    pub fn number(&self) -> Visible {
+        Untrusted::from(self.id.as_slice()).visible_cut(20)
+    }
 }
 
 /// The last part of a path, in small letters.
@@ -55,17 +73,29 @@ fn program(command: &[u8]) -> Vec<u8> {
 }
 
 impl Model {
-    /// Goes to the process that the row under the cursor names.
+    /// Goes to the process that the row under the cursor names; where several may be meant, lists them.
     pub(in crate::app) fn go_to_process(&mut self) -> Vec<Effect> {
-        let found = self.named_process().zip(self.open()).and_then(|(named, open)| process(&open.report, &named));
-        match found {
-            Some(place) => {
+        let found = self.named_process().zip(self.open()).map(|(named, open)| processes(&open.report, &named));
+        match found.unwrap_or_default().as_slice() {
+            [] => self.say("The process tree has no process of this name and number."),
+            [place] => {
                 self.over.clear();
-                self.show_row(place);
+                self.show_row(*place);
             }
-            None => self.say("The process tree has no process of this name and number."),
+            several => {
+                let spots = self.spots_at(several, several.len() as u64);
+                self.over.put(Overlay::Spots(Spots::new("Processes that the row may mean", spots)));
+            }
         }
         Vec::new()
+    }
+
+    /// The process under the cursor, where others of the tree have its name.
+    pub(in crate::app) fn namesake(&self) -> Option<Named> {
+        let (place, open) = (self.place_here().filter(|_| self.is_on_process())?, self.open()?);
+        let named = Named::of(Raw::new(&open.report.record(place).ok()?.value), &["name"])?;
+        let by_name = Named { id: Vec::new(), ..named.clone() };
+        (!named.id.is_empty() && processes(&open.report, &by_name).len() > 1).then_some(named)
     }
 
     /// Whether the row under the cursor names a process, and there is a tree to find it in.
@@ -163,14 +193,17 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
     found
 }
 
-/// The process of the tree that is named.
-fn process(report: &Report, named: &Named) -> Option<Place> {
-    let (section, _) = report.tree()?;
-    let mut found = None;
-    let read = report.each_row(section, |row| {
-        let process = row.own().ok().and_then(|own| Named::of(Raw::new(&own), &["name"]));
-        found = process.filter(|process| named.is(process)).map(|_| row.place);
-        found.is_none()
-    });
-    read.ok().and(found)
+/// The processes of the tree that a row may mean, the first of them.
+fn processes(report: &Report, named: &Named) -> Vec<Place> {
+    let mut found = Vec::new();
+    if let Some((section, _)) = report.tree() {
+        let read = report.each_row(section, |row| {
+            let process = row.own().ok().and_then(|own| Named::of(Raw::new(&own), &["name"]));
+            found.extend(process.filter(|process| named.is(process)).map(|_| row.place));
+            found.len() < MOST_MEANT
+        });
+        // What cannot be read is said where it stands.
+        drop(read);
+    }
+    found
 }

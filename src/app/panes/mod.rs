@@ -2,7 +2,7 @@
 
 pub(super) mod arriving;
 mod chosen;
-pub(super) mod facts;
+pub mod facts;
 pub(super) mod moving;
 pub mod order;
 pub mod scroll;
@@ -202,8 +202,16 @@ impl PaneState {
     /// How many rows are let through, folded ones included.
     #[must_use]
     pub fn wanted(&self, report: &Report, pane: Pane) -> usize {
-        let rows = |section| self.sieve.rows(section).map_or_else(|| length(report, section), <[u32]>::len);
-        report.sections(pane).into_iter().map(rows).sum()
+        report.sections(pane).into_iter().map(|section| self.wanted_of(report, section)).sum()
+    }
+
+    /// How many rows that are let through come before the one under the cursor; none where this only stands above one in the tree.
+    #[must_use]
+    pub fn wanted_before(&self, report: &Report, pane: Pane) -> Option<usize> {
+        let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.is_wanted(*here))?;
+        let before = report.sections(pane).into_iter().take_while(|section| *section != here.section);
+        let before = before.map(|section| self.wanted_of(report, section)).sum::<usize>();
+        Some(before + self.sieve.position(here.section, here.row))
     }
 
     /// Which rows are let through.
@@ -229,10 +237,14 @@ impl PaneState {
         }
     }
 
+    fn wanted_of(&self, report: &Report, section: usize) -> usize {
+        self.sieve.rows(section).map_or_else(|| length(report, section), <[u32]>::len)
+    }
+
     fn section_count(&self, report: &Report, section: usize) -> usize {
         report.section(section).map_or(0, |found| match found.form {
             Form::Processes => self.folds.len(found.depths()),
-            _ => self.sieve.rows(section).map_or_else(|| found.len(), <[u32]>::len),
+            _ => self.wanted_of(report, section),
         })
     }
 

@@ -52,11 +52,15 @@ impl Model {
         tree.depths().parent(here.row).map(|row| Place { section, row })
     }
 
-    /// Finds in all panes what the row under the cursor is about: a process or a file by its name, anything else as it stands.
+    /// Finds in all panes what the row under the cursor is about: a process or a file by its name, anything else as it stands. Of
+    /// several processes of one name, what names another's number is none of this one.
     pub(in crate::app) fn find_named(&mut self) -> Vec<Effect> {
         let Some(name) = self.named() else { return Vec::new() };
         let quest = Quest { typed: name, ..Quest::default() };
-        self.over.put(Overlay::Finder(Finder::of(quest, false)));
+        let process = self.namesake();
+        let mut finder = Finder::of(quest, false);
+        finder.process = process;
+        self.over.put(Overlay::Finder(finder));
         self.seek_hits()
     }
 

@@ -83,13 +83,9 @@ impl Figures {
         Some(balances.as_of(now, self.asked.unwrap_or(now)))
     }
 
-    /// The limit on requests that leaves a holder the least.
+    /// The limit on this unit that leaves a holder the least.
     #[must_use]
-    pub fn scarcest(&self, holder: Holder, now: Timestamp) -> Option<Left> {
-        self.left_of(Unit::Request, holder, now)
-    }
-
-    fn left_of(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<Left> {
+    pub fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<Left> {
         let limit = self.balances_now(now)?.scarcest(unit, holder)?;
         Some(Left { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) })
     }
@@ -97,7 +93,7 @@ impl Figures {
     /// The limit that is used up, if the service's counters leave nothing for this price.
     #[must_use]
     pub fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
-        let limits = [Holder::User, Holder::Group].map(|holder| self.left_of(price.unit, holder, now));
+        let limits = [Holder::User, Holder::Group].map(|holder| self.scarcest(price.unit, holder, now));
         let mut limits = limits.into_iter().flatten().map(|left| left.limit).filter(|_| !price.is_free());
         limits.find(|limit| limit.remaining == 0)
     }

@@ -51,10 +51,17 @@ fn price(item: &Item) -> String {
     line("charged", &holders(charged));
     line("basis", basis.name());
     notes.iter().for_each(|note| line("note", note));
-    if let (Units::PerItem { .. }, Some(how_many)) = (item.price.units, item.operation.kind().settled_by()) {
-        line("exactly", &format!("with {}: {}", how_many.words(), phrase(how_many.about)));
+    if let Some(settled) = settled(item) {
+        line("exactly", &settled);
     }
     text
+}
+
+/// The option that would tell the price exactly, where it is not told yet.
+fn settled(item: &Item) -> Option<String> {
+    let is_open = matches!(item.price.units, Units::PerItem { .. });
+    let how_many = item.operation.kind().settled_by().filter(|_| is_open)?;
+    Some(format!("with {}: {}", how_many.words(), phrase(how_many.about)))
 }
 
 fn price_words(price: &Price) -> String {
@@ -93,7 +100,10 @@ fn prices(items: &[Item]) -> String {
             price.basis.name().to_owned(),
         ]);
     }
-    table.to_string()
+    let exactly = |item: &Item| Some(format!("exactly  {} {}\n", item.price.operation.name(), settled(item)?));
+    let mut told: Vec<_> = items.iter().filter_map(exactly).collect();
+    told.dedup();
+    format!("{table}{}", told.concat())
 }
 
 /// Every limit that is drawn on: what is left now, and after.

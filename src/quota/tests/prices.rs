@@ -49,7 +49,7 @@ fn ranges_in_words() {
     assert_eq!(range(0, Some(1)), "0 or 1");
     assert_eq!(range(2, Some(5)), "2 to 5");
     assert_eq!(range(2, Some(2)), "2");
-    assert_eq!(range(2, None), "at least 2");
+    assert_eq!((range(2, None), range(0, None)), ("at least 2".to_owned(), "0 or more".to_owned()));
 }
 
 // Settling

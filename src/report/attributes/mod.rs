@@ -182,7 +182,7 @@ pub enum Sameness {
     Path,
     /// Nor does the way in which the hive is written.
     Registry,
-    /// Only the file name counts.
+    /// The file name counts, and a folder that says more than where programs are.
     Program,
 }
 

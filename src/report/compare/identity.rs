@@ -6,9 +6,12 @@
 //! | everything | the pane and the word beside the row are the same: a file opened here and written there are two items |
 //! | files, modules, command lines | the text is, capitals and the user's name in `\Users\NAME\` apart; `%APPDATA%` and the like are spelled out |
 //! | registry | the key is, with `HKLM`, `HKEY_LOCAL_MACHINE` and `\REGISTRY\MACHINE` as one; the value that was set may differ |
-//! | processes of the tree | the program's file name is, whatever its folder, identifier and place in the tree |
+//! | processes of the tree | the program's file name and folder are, whatever its identifier and place in the tree |
 //! | hosts, addresses, tags, services, signatures, techniques | the name, address and port, or identifier is, capitals apart |
 //! | everything else | the text is, letter by letter |
+//!
+//! Many sandboxes tell a program's name alone. Such a name stands for a program in the system's own folders or, unless the system has
+//! one of this name, where samples are laid: an `svchost.exe` from elsewhere is another one.
 //!
 //! What tells one run from another whatever the file does (identifiers, dates, links) is not compared.
 
@@ -144,14 +147,61 @@ fn put(out: &mut Vec<u8>, place: Range<usize>, other: &[u8]) {
     }
 }
 
-/// Leaves the file name.
+/// Folders in which a program is known by its name.
+const SYSTEM: &[&[u8]] = &[
+    br"c:\windows\",
+    br"c:\windows\system32\",
+    br"c:\windows\syswow64\",
+    br"c:\windows\system32\wbem\",
+    br"c:\windows\system32\windowspowershell\v1.0\",
+    b"/bin/",
+    b"/usr/bin/",
+];
+
+/// How folders begin in which samples are laid, and programs installed.
+const LAID: &[&[u8]] = &[
+    br"%samplepath%\",
+    br"c:\users\*\desktop\",
+    br"c:\users\*\downloads\",
+    br"c:\users\*\appdata\local\temp\",
+    br"c:\program files\",
+    br"c:\program files (x86)\",
+];
+
+/// Programs of the system whose names others like to take.
+const TAKEN: &[&[u8]] = &[
+    b"cmd.exe",
+    b"conhost.exe",
+    b"csrss.exe",
+    b"dllhost.exe",
+    b"explorer.exe",
+    b"lsass.exe",
+    b"powershell.exe",
+    b"rundll32.exe",
+    b"services.exe",
+    b"smss.exe",
+    b"spoolsv.exe",
+    b"svchost.exe",
+    b"taskhostw.exe",
+    b"winlogon.exe",
+    b"wscript.exe",
+];
+
+/// Leaves the file name where the folder says no more, and else the path.
 fn program(out: &mut Vec<u8>, start: usize) {
     let text = out.get(start..).unwrap_or_default();
-    let unquoted = text.strip_prefix(b"\"").map_or(text, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
-    let name = last_part(unquoted);
-    let (before, length) = (usize::from(unquoted.len() < text.len()) + unquoted.len() - name.len(), name.len());
-    put(out, start..start + before, b"");
-    out.truncate(start + length);
+    if let Some(length) = text.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).map(<[u8]>::len) {
+        out.truncate(start + 1 + length);
+        put(out, start..start + 1, b"");
+    }
+    path(out, start);
+    let text = out.get(start..).unwrap_or_default();
+    let name = last_part(text);
+    let folder = text.get(..text.len() - name.len()).unwrap_or_default();
+    let is_laid = || LAID.iter().any(|laid| folder.starts_with(laid)) && !TAKEN.contains(&name);
+    if SYSTEM.contains(&folder) || is_laid() {
+        put(out, start..start + folder.len(), b"");
+    }
 }
 
 /// What the system's own words for folders stand for, in small letters.
@@ -281,7 +331,20 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_known_by_their_file_name() {
+    fn programs_are_known_by_their_file_name_and_by_a_folder_that_says_more() {
+        let same_program = |a: &str, b: &str| same(Sameness::Program, a, b);
+        assert!(
+            same_program(r#""C:\Users\me\Downloads\a.exe""#, r"%SAMPLEPATH%\A.exe")
+                && same_program("a.exe", r"%temp%\x\a.exe")
+        );
+        assert!(same_program(r"%windir%\explorer.exe", "explorer.exe"));
+        for elsewhere in
+            [r"C:\Users\me\AppData\Local\Temp\svchost.exe", r"C:\Windows\Temp\svchost.exe", r"D:\svchost.exe"]
+        {
+            assert!(!same_program(elsewhere, "svchost.exe"), "{elsewhere}");
+            assert!(!same_program(elsewhere, r"C:\Windows\System32\svchost.exe"), "{elsewhere}");
+        }
+        assert!(!same_program(r"C:\A\update.exe", r"C:\B\update.exe"));
         assert!(same(Sameness::Program, r"C:\Windows\System32\CMD.exe", "cmd.exe"));
         assert!(!same(Sameness::Program, "cmd.exe", "cmd"));
         assert!(!same(Sameness::Exact, "Global\\a", "Global\\A"));

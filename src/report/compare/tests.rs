@@ -50,7 +50,7 @@ fn items_stand_in_the_order_of_the_panes_and_what_happened_tells_them_apart() {
 fn records_are_the_same_by_what_says_which_they_are() {
     let one = json!({"registry_keys_set": [{"key": r"HKLM\a", "value": "1"}], "dns_lookups": [{"hostname": "A.example"}],
         "files_dropped": [{"sha256": "ff", "type": "x"}, {"path": r"C:\p", "sha256": "aa"}],
-        "processes_tree": [{"name": r"C:\w\cmd.exe", "process_id": "1", "children": [{"children": [], "name": "b.exe"}]}]});
+        "processes_tree": [{"name": r"C:\Windows\cmd.exe", "process_id": "1", "children": [{"children": [], "name": "b.exe"}]}]});
     let two = json!({"registry_keys_set": [{"value": "2", "key": r"HKEY_LOCAL_MACHINE\A"}], "dns_lookups": [{"hostname": "a.example", "resolved_ips": ["1"]}],
         "files_dropped": [{"sha256": "FF"}, {"path": r"C:\P", "sha256": "bb"}],
         "processes_tree": [{"name": "B.EXE"}, {"name": "CMD.exe", "process_id": "9"}]});

@@ -228,7 +228,7 @@ impl Performer {
             Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
             Effect::Prepare(report) => self.prepare(report),
             Effect::Filter { ticket, report, pattern, scope } => self.filter(ticket, report, pattern, scope),
-            Effect::Search { ticket, report, pattern } => self.search(ticket, report, pattern),
+            Effect::Search { ticket, report, pattern, process } => self.search(ticket, report, pattern, process),
             Effect::SearchHeld { ticket, pattern } => self.search_held(ticket, pattern),
             Effect::Save(save) => self.save(save),
             Effect::LookAtFile(path) => self.look_at_file(path),

@@ -3,6 +3,7 @@
 use super::{PACE, Performer, Work};
 use crate::app::Message;
 use crate::app::find::finder::{HitGroup, MOST_HITS, Ticket};
+use crate::app::panes::facts::Named;
 use crate::gate::Gate;
 use crate::report::find::{Pattern, Scope};
 use crate::report::{Report, RowSet};
@@ -71,9 +72,9 @@ impl Performer {
     }
 
     /// Searches all panes of a report.
-    pub(super) fn search(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>) {
+    pub(super) fn search(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>, process: Option<Named>) {
         let (bug, report) = (search_bug(&ticket), self.nearest(&report));
-        self.seeking(ticket, move |work, ticket| find(work, ticket, &report, &pattern), bug);
+        self.seeking(ticket, move |work, ticket| find(work, ticket, &report, &pattern, process.as_ref()), bug);
     }
 
     /// Searches everything that is held.
@@ -144,9 +145,10 @@ fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scop
     work.send(Message::Found { search: ticket.number, rows: teller.found, ended });
 }
 
-fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern) {
+fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, process: Option<&Named>) {
+    let keep = |place| !process.is_some_and(|process| process.is_other_than(report, place));
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
-    let result = search::by_pane(report, pattern, THREADS, MOST_HITS, &mut |groups| {
+    let result = search::by_pane(report, pattern, THREADS, MOST_HITS, &keep, &mut |groups| {
         teller.found.extend(groups);
         teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (0, 0), ended: None })
     });
