@@ -204,6 +204,27 @@ async fn an_upload_that_may_have_been_counted_is_sent_once_and_counts() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_sent_after_the_look_at_it_is_not_sent_again_unasked() {
+    let visit = Visit::begin().await;
+    let small = small(&visit);
+    // Both looked before either sent.
+    assert_eq!(visit.gate.unanswered_scan(&small).unwrap(), None);
+    visit.demo.arm("lost*1".parse().unwrap());
+    let other = gate(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
+    assert!(visit::ask(&other, &scan(&small, None)).await.is_err());
+    let refused = visit.ask(&scan(&small, None)).await.unwrap_err();
+    assert!(matches!(refused, GateError::SentBefore(_)), "{refused:?}");
+    let sent = || visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count();
+    assert_eq!(sent(), 1);
+    // Nor is what was refused taken for sent.
+    assert!(visit.gate.unanswered_scan(&small).unwrap().is_some());
+    let known = knowing(small);
+    assert!(scan(&known, None).warning().unwrap().contains("may have arrived"));
+    visit.ask(&scan(&known, None)).await.unwrap();
+    assert_eq!(sent(), 2);
+}
+
+#[tokio::test]
 async fn a_file_that_has_changed_is_not_sent_and_one_that_changes_never_arrives_whole() {
     let visit = Visit::begin().await;
     let changes = [("longer", 70_001, 0), ("shorter", 10, 0), ("other", 70_000, 0), ("larger", 700_001, 1)];
@@ -340,14 +361,23 @@ async fn an_address_with_the_key_in_it_is_not_used() {
 #[tokio::test]
 async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() {
     let visit = Visit::begin().await;
-    let request = scan(&small(&visit), None);
+    let small = small(&visit);
+    let request = scan(&small, None);
     let third = crate::counted::run("a third", &visit.store(), &visit.demo);
     flight::while_another_asks(&visit, &request, async {
         let result = visit::ask(&third, &request).await;
         assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{result:?}");
     })
     .await;
-    assert!(visit::ask(&third, &request).await.is_ok());
+    // That one ended without an answer: whoever sends it again has to know.
+    let refused = visit::ask(&third, &request).await;
+    assert!(matches!(refused, Err(GateError::SentBefore(_))), "{refused:?}");
+    assert!(visit::ask(&third, &scan(&knowing(small), None)).await.is_ok());
+}
+
+/// The same, by somebody who knows that it may have arrived before.
+fn knowing(submission: Arc<Submission>) -> Arc<Submission> {
+    Arc::new(Submission { sent: Some(jiff::Timestamp::now()), ..Arc::unwrap_or_clone(submission) })
 }
 
 /// Three ways to write where a file of this visit's is.
@@ -362,7 +392,7 @@ fn spellings(visit: &Visit) -> [PathBuf; 3] {
 #[tokio::test]
 async fn a_file_is_the_same_whatever_its_path_is_called() {
     type Spelled = fn(&Path) -> Request;
-    let private: Spelled = |path| scan(&submission(path.to_owned(), ScanOptions::default()), None);
+    let private: Spelled = |path| scan(&knowing(submission(path.to_owned(), ScanOptions::default())), None);
     for (spelled, endpoint) in [(public as Spelled, Endpoint::V2Scan), (private, Endpoint::Scan)] {
         let visit = Visit::begin().await;
         let [first, second, third] = spellings(&visit).map(|path| spelled(&path));
