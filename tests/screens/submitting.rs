@@ -479,3 +479,12 @@ fn a_scan_is_followed_no_further_when_its_file_is_closed() {
     }
     assert_eq!(stage.paid_calls(), paid);
 }
+
+#[test]
+fn why_a_price_is_what_it_is_comes_with_what_is_left_of_each_thing_that_is_spent() {
+    let mut stage = Stage::listed();
+    stage.keys("enter $");
+    let screen = stage.screen();
+    assert!(screen.contains("The user has 239 of 240 left this hour."), "{screen}");
+    assert!(screen.contains("Of scans: The user has 5 of 5 left this minute."), "{screen}");
+}

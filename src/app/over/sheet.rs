@@ -131,9 +131,11 @@ impl Sheet {
         } else {
             paragraphs.push(paragraph("every other", "0: it asks the service for nothing."));
             let reasons = reasons(model, &priced);
-            let is_paid = reasons.iter().any(|reason| !reason.price.is_free());
-            let left = [Holder::User, Holder::Group].into_iter().filter_map(|holder| left(model, holder));
-            paragraphs.extend(left.filter(|_| is_paid).map(|words| paragraph("left", words)));
+            let is_paid = |unit: &Unit| reasons.iter().any(|of| of.price.unit == *unit && !of.price.is_free());
+            let left = Unit::ALL.into_iter().filter(is_paid).flat_map(|unit| {
+                [Holder::User, Holder::Group].into_iter().filter_map(move |holder| left(model, unit, holder))
+            });
+            paragraphs.extend(left.map(|words| paragraph("left", words)));
             let budget = model.figures.allowance.words(model.figures.spent.values().copied().sum());
             paragraphs.extend(budget.map(|words| paragraph("budget", words)));
             paragraphs.extend(reasons.iter().flat_map(Reason::paragraphs));
@@ -254,9 +256,11 @@ fn seen(model: &Model, operation: &str) -> String {
     }
 }
 
-fn left(model: &Model, holder: Holder) -> Option<String> {
-    let left = model.figures.scarcest(Unit::Request, holder, model.now)?;
-    Some(format!("{} has {}.", holder_name(holder), left_words(&left)))
+/// What is left of a unit; requests, which nearly everything takes, go without their name.
+fn left(model: &Model, unit: Unit, holder: Holder) -> Option<String> {
+    let left = model.figures.scarcest(unit, holder, model.now)?;
+    let name = if unit == Unit::Request { String::new() } else { format!("Of {}: ", unit.plural()) };
+    Some(format!("{name}{} has {}.", holder_name(holder), left_words(&left)))
 }
 
 fn holder_name(holder: Holder) -> &'static str {
