@@ -3,6 +3,13 @@
 
 use std::cmp::Ordering;
 
+/// Gathers things in a map or a set, which collects them by sorting them first.
+pub fn gathered<T, C: Default + Extend<T>>(things: impl IntoIterator<Item = T>) -> C {
+    let mut all = C::default();
+    all.extend(things);
+    all
+}
+
 /// Sorts by a key; what has the same stays as it stood.
 pub fn sort_by_key<T, K: Ord>(things: &mut Vec<T>, key: impl Fn(&T) -> K) {
     sort_by(things, |one, other| key(one).cmp(&key(other)));

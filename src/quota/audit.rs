@@ -225,7 +225,7 @@ pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> 
 
 /// Accounts whose counter was seen to count a call of this program's. Another, say of another user, decides nothing.
 fn proven(windows: &[Window]) -> BTreeSet<String> {
-    windows.iter().filter(|window| counts(window)).map(|window| window.account.clone()).collect()
+    order::gathered(windows.iter().filter(|window| counts(window)).map(|window| window.account.clone()))
 }
 
 fn counts(window: &Window) -> bool {

@@ -6,6 +6,7 @@ use super::entry::{LedgerEntry, State};
 use super::error::StoreError;
 use super::held::moment;
 use super::seal;
+use crate::order;
 use crate::quota::audit::{self, Call, Finding, Look, Reading, Record, Window};
 use crate::quota::{Holder, Period, Unit};
 use jiff::SignedDuration;
@@ -62,8 +63,8 @@ impl Store {
         self.read(|connection| {
             let mut entries = entries(connection, profile, most)?;
             let windows = windows(connection, profile, &entries)?;
-            let said: BTreeMap<_, _> =
-                windows.iter().flat_map(|w| w.calls.iter().map(|call| (call.number, w.words()))).collect();
+            let said = windows.iter().flat_map(|w| w.calls.iter().map(|call| (call.number, w.words())));
+            let said: BTreeMap<_, _> = order::gathered(said);
             for entry in &mut entries {
                 entry.counted = entry.counted.take().or_else(|| said.get(&entry.number).cloned());
             }

@@ -236,8 +236,11 @@ fn held(connection: &Connection) -> rusqlite::Result<Reports> {
     let mut select = connection.prepare(
         "SELECT DISTINCT r.profile, r.identifier, a.imported_from IS NOT NULL FROM report r LEFT JOIN answer a ON a.id = r.answer",
     )?;
-    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    rows.collect()
+    let (mut rows, mut held) = (select.query([])?, Reports::new());
+    while let Some(row) = rows.next()? {
+        held.insert((row.get(0)?, row.get(1)?, row.get(2)?));
+    }
+    Ok(held)
 }
 
 /// The answers that go whole, what came first last.

@@ -4,6 +4,7 @@ use crate::app::find::finder::Filter;
 use crate::app::message::Failure;
 use crate::app::message::{HeldReport, Here, Opening};
 use crate::app::panes::PaneState;
+use crate::order;
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts};
 use crate::report::rows::verdict;
@@ -60,7 +61,7 @@ impl OpenReport {
     #[must_use]
     pub fn new(opening: Opening, body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
-        let panes = if folded.is_empty() { BTreeMap::new() } else { BTreeMap::from([(Pane::Processes, tree)]) };
+        let panes = if folded.is_empty() { BTreeMap::new() } else { order::gathered([(Pane::Processes, tree)]) };
         Self {
             opening,
             report: Report::unread(body),

@@ -67,7 +67,7 @@ impl OpenReport {
     /// Shows rows by how severe they say that they are; where nobody has moved yet, the first of them are seen.
     fn arrange(&mut self, order: &Arc<Order>, focused: Option<Pane>) {
         let pane_of = |section: usize| self.report.section(section).map(Section::pane);
-        let panes: BTreeSet<Pane> = order.sections().filter_map(pane_of).collect();
+        let panes: BTreeSet<Pane> = order::gathered(order.sections().filter_map(pane_of));
         for pane in panes {
             let state = self.panes.entry(pane).or_default();
             let is_untouched = state.scroll.cursor == 0 && focused != Some(pane);

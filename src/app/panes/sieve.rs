@@ -1,6 +1,7 @@
 //! Which rows of a pane are let through, and in which order: all, or those of one subtree, of these what a filter found, and of those
 //! what nothing hides.
 
+use crate::order;
 use crate::report::{Order, RowSet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -122,12 +123,10 @@ impl Sieve {
         };
         let Some(order) = &self.order else { return };
         let kept = order.sections().filter_map(|section| Some((section, self.rows(section)?.to_vec())));
-        self.arranged = kept
-            .map(|(section, mut rows)| {
-                rows.sort_by_key(|row| order.position(section, *row as usize));
-                (section, rows)
-            })
-            .collect();
+        self.arranged = order::gathered(kept.map(|(section, mut rows)| {
+            rows.sort_by_key(|row| order.position(section, *row as usize));
+            (section, rows)
+        }));
     }
 
     /// The rows of a section that are let through; none where all are.

@@ -36,7 +36,7 @@ impl Sheet {
 /// Those whose limits the group has been given, each once.
 fn lenders<'a>(counters: &[&'a Counter]) -> Vec<&'a String> {
     let groups = counters.iter().filter_map(|counter| counter.side(Holder::Group)?.inherited_from.as_ref());
-    groups.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+    order::gathered::<_, std::collections::BTreeSet<_>>(groups).into_iter().collect()
 }
 
 fn counter_rows(counter: &Counter, now: Timestamp, names_lender: bool) -> Vec<Paragraph> {

@@ -311,18 +311,19 @@ impl<'a> Doomed<'a> {
     pub fn of(what: &[Purge], held: &'a [Holding], profile: Option<&str>) -> Self {
         let is_meant = |thing: &&Holding| profile.is_none_or(|profile| thing.profile == profile);
         let fetched = held.iter().filter(|thing| !thing.is_import());
-        let fetched = fetched.filter_map(|thing| Some((thing.profile.as_str(), thing.report()?))).collect();
+        let fetched = order::gathered(fetched.filter_map(|thing| Some((thing.profile.as_str(), thing.report()?))));
         let (things, left): (Vec<_>, Vec<_>) =
             held.iter().partition(|thing| is_meant(thing) && what.iter().any(|what| what.takes(thing, &fetched)));
         let standing: BTreeSet<_> =
-            left.iter().filter(|thing| thing.is_import()).filter_map(|thing| thing.report()).collect();
+            order::gathered(left.iter().filter(|thing| thing.is_import()).filter_map(|thing| thing.report()));
         let is_all = what.contains(&Purge::Everything);
         let goes = |thing: &&&Holding| is_all || thing.noted().is_some_and(|noted| !standing.contains(noted));
         let mut notes: u64 = things.iter().filter(goes).map(|thing| thing.notes).sum();
         let mut stays = Others::default();
         // Several may have imported the same.
         let imports = held.iter().filter(|thing| thing.is_import());
-        let imports: BTreeMap<_, _> = imports.filter_map(|thing| Some((thing.report()?, &thing.others))).collect();
+        let imports: BTreeMap<_, _> =
+            order::gathered(imports.filter_map(|thing| Some((thing.report()?, &thing.others))));
         for (report, (other, hanging)) in imports.iter().flat_map(|(report, of)| of.iter().map(move |of| (*report, of)))
         {
             let is_doomed = is_all && profile.is_none_or(|profile| profile == other);

@@ -14,6 +14,7 @@ use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
 use super::json::{Kind, Raw};
 use super::note::Item;
+use crate::order;
 use crate::text::Untrusted;
 use pieces::{Told, pieces, tell};
 use records::Place;
@@ -186,7 +187,7 @@ impl Report {
     pub fn sections(&self, pane: Pane) -> Vec<usize> {
         let mut found: Vec<usize> =
             (0..).zip(&self.index.sections).filter(|(_, s)| s.pane() == pane).map(|(n, _)| n).collect();
-        found.sort_by_key(|n| self.section(*n).map(|section| section.rank));
+        order::sort_by_key(&mut found, |n| self.section(*n).map(|section| section.rank));
         found
     }
 
