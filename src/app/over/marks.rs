@@ -216,8 +216,8 @@ impl Model {
         let Some(Overlay::Spots(list)) = self.over.top() else { return None };
         let reach = self.listed_reach()?;
         let mut shown: BTreeMap<usize, RowSet> = match reach {
-            Reach::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
-            Reach::Held(_) => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
+            Reach::Open => order::gathered(self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY))),
+            Reach::Held(_) => order::gathered(self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY))),
         };
         for (entry, place) in list.spots().flat_map(Spot::rows) {
             if let Some((rows, row)) = shown.get_mut(&entry).zip(u32::try_from(place.row).ok()) {
