@@ -50,7 +50,7 @@ fn what_was_sent_and_lost_is_known_by_every_name_of_its_service_and_key() {
     let Reserved::Entry(call) = store.reserve(&Entry { owner, ..entry(&price, "s", now) }).unwrap() else {
         panic!("it was to be asked");
     };
-    let lost = |profile, owner| store.unanswered((profile, owner), "https://r", b"k", b"k").unwrap();
+    let lost = |profile, owner| store.unanswered((profile, owner), "https://r", (b"k", b"k"), None).unwrap();
     assert_eq!(lost("p", owner), None, "it is under way");
     store.settle(call, Settlement::Unknown, "lost", now).unwrap();
     assert_eq!((lost("p", owner), lost("twin", owner), lost("p", None)), (Some(now), Some(now), Some(now)));
