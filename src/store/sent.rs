@@ -68,14 +68,16 @@ impl Store {
 fn may_be_of(entry: &LedgerEntry, key: &[u8], start: &[u8]) -> bool {
     let is_scan = Kind::named(&entry.operation).is_none_or(|operation| operation == Kind::PrivateScan);
     let file = |claim: &[u8]| Sha256::parse(std::str::from_utf8(claim).ok()?.split(' ').nth(1)?);
-    let another = file(key).filter(|named| file(start).is_some_and(|asked| asked != *named));
-    key.starts_with(start) || is_scan && !another.is_some_and(|file| entry.what.contains(&file.short()))
+    // As the words name it: of two files that they name alike, nothing tells which one it was.
+    let (named, asked) = (file(key).map(|file| file.short()), file(start).map(|file| file.short()));
+    let is_others = named != asked && named.is_some_and(|named| entry.what.contains(&named));
+    key.starts_with(start) || is_scan && !is_others
 }
 
 /// Notes that entries of the ledger may be lost, so that no file counts as never sent.
-pub(super) fn note_lost(connection: &Connection, at: Timestamp) -> rusqlite::Result<()> {
+pub(super) fn note_lost(connection: &Connection) -> rusqlite::Result<()> {
     let insert = "INSERT INTO ledger (at, session, profile, operation, what, unit, predicted_min, state)
-                  VALUES (?1, '', ?2, ?3, 'what was lost with a damaged store', ?4, 0, 'unknown')";
-    connection.execute(insert, params![at.as_millisecond(), LOST, Kind::PrivateScan.name(), Unit::Scan.name()])?;
+                  VALUES (CAST(strftime('%s', 'now') AS INTEGER) * 1000, '', ?1, ?2, 'what was lost with a damaged store', ?3, 0, 'unknown')";
+    connection.execute(insert, params![LOST, Kind::PrivateScan.name(), Unit::Scan.name()])?;
     seal::entries(connection, "id = ?1", &[&connection.last_insert_rowid()])
 }

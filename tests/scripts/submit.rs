@@ -186,6 +186,9 @@ fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
     for damage in [
         "key = NULL",
         "key = CAST(replace(CAST(key AS TEXT), 'scan', 'sca.') AS BLOB)",
+        // As a bit of the hash flips that the words do not show.
+        "key = CAST(substr(CAST(key AS TEXT), 1, 40) || CASE substr(CAST(key AS TEXT), 41, 1) WHEN '1' THEN '3' ELSE '1' END
+            || substr(CAST(key AS TEXT), 42) AS BLOB)",
         "state = 'free'",
         "state = 'unsent'",
         "profile = 'x'",

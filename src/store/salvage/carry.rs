@@ -4,7 +4,6 @@
 //! over than there is, and the ledger would be too low.
 
 use super::{Salvaged, answers, is_of_system};
-use crate::clock;
 use crate::store::{brought, seal, sent};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Statement, params_from_iter};
@@ -18,7 +17,7 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
     let mut salvaged = Salvaged { aside, entries, is_ledger_whole: false, answers, made_anew: 0, left_out, fileless };
     let transaction = new.transaction()?;
     let Some(old) = old else {
-        sent::note_lost(&transaction, clock::now())?;
+        sent::note_lost(&transaction)?;
         return transaction.commit().map(|()| salvaged);
     };
     // Rows come in any order.
@@ -47,7 +46,7 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
         salvaged.entries += entries_elsewhere(old, &transaction)?;
     }
     if !salvaged.is_ledger_whole {
-        sent::note_lost(&transaction, clock::now())?;
+        sent::note_lost(&transaction)?;
     }
     salvaged.left_out += leave_out_what_is_cut(&transaction)?;
     leave_out_what_belongs_to_nothing(&transaction)?;
