@@ -152,7 +152,8 @@ pub(super) fn bodies(value: &Value) -> anyhow::Result<Vec<Body>> {
     Ok(reports.into_iter().map(|(_, here)| here.body).collect())
 }
 
-/// Where the values of a document stand: one, or several one after another. What ends in the middle goes to the end.
+/// Where the values of a document stand: one, or several one after another. What ends in the middle goes to the end, and so does
+/// what is no value behind the last, such as a bracket that closes nothing.
 fn values(body: &Body) -> anyhow::Result<Vec<Range<u64>>> {
     let (mut scanner, mut depth) = (Scanner::default(), 0_u64);
     let (mut found, mut start) = (Vec::new(), None);
@@ -178,8 +179,11 @@ fn values(body: &Body) -> anyhow::Result<Vec<Range<u64>>> {
             break;
         }
     }
-    if found.is_empty() && start.is_none() {
-        start = Some(0);
+    if start.is_none() {
+        let end = found.last().map_or(0, |last| last.end);
+        let is_said = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b',';
+        let is_more = body.window(end..body.len()).context("it cannot be read")?.iter().any(is_said);
+        start = Some(end).filter(|_| is_more || found.is_empty());
     }
     found.extend(start.map(|start| start..body.len()));
     Ok(found)

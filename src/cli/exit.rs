@@ -278,6 +278,7 @@ fn kind_of_service(error: &ServiceError) -> Kind {
         | ServiceError::Untrusted(_)
         | ServiceError::Lost(_)
         | ServiceError::GivenUp
+        | ServiceError::Unsent
         | ServiceError::TooLong(_) => Kind::Network,
         ServiceError::Unkept(_) => Kind::Other,
         ServiceError::Unusable(_) => Kind::BadAnswer,

@@ -3,6 +3,7 @@
 //! What is found before the whole is here is only shown: an answer counts once its bytes are kept and have been read to their
 //! end.
 
+use super::flight::GivenUp;
 use super::{Gate, Progress};
 use crate::report::index::Batch;
 use crate::report::{Arriving, Body, Index, Indexer, body};
@@ -14,7 +15,6 @@ use std::ops::Range;
 use std::pin::pin;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
@@ -61,17 +61,20 @@ impl Gate {
         &self,
         request: &Request,
         progress: Progress<'_>,
-        given_up: &Notify,
+        given_up: &GivenUp,
     ) -> Result<Gathered, ServiceError> {
         let is_report = matches!(request, Request::Behaviour { .. });
         let (news, mut reading) = if is_report { Reading::begin() } else { (None, Reading::nothing()) };
         let mut gatherer = Gatherer { arriving: Arriving::default(), total: None, progress, news, is_upload: false };
+        if given_up.is_said() {
+            return Err(ServiceError::Unsent);
+        }
         let is_part = {
             let mut sending = pin!(self.client.send(request, &mut gatherer));
             loop {
                 tokio::select! {
                     biased;
-                    () = given_up.notified() => return Err(ServiceError::GivenUp),
+                    () = given_up.said() => return Err(ServiceError::GivenUp),
                     sent = &mut sending => break sent?,
                     Some(rows) = reading.found.recv() => progress(Received::Rows(rows)),
                 }

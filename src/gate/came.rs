@@ -2,6 +2,7 @@
 
 use super::arriving::Gathered;
 use super::{Answer, Gate, GateError, reading};
+use crate::log::Level;
 use crate::quota::Settled;
 use crate::request::Request;
 use crate::service::error::ServiceError;
@@ -27,7 +28,10 @@ impl Gate {
     pub(super) async fn settle(&self, call: Option<Call>, settlement: Settlement, outcome: &str) {
         let Some(call) = call else { return };
         let (outcome, now) = (outcome.to_owned(), self.now());
-        let _ = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
+        let settled = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
+        if let Err(why) = settled.and_then(|settled| settled.map_err(GateError::Ledger)) {
+            self.log.write(Level::Error, "not settled", &[("why", &why)]);
+        }
     }
 
     /// Keeps the bytes of an answer, then reads them.
@@ -50,7 +54,7 @@ impl Gate {
                         let body = stays_at_hand.then(|| gathered.body.clone());
                         let kept = reading::read_kept(store, &profile, &request, id, received, gathered);
                         let taken = kept.map(|answer| Answer { body: body.unwrap_or(answer.body), ..answer });
-                        Came { aside: taken.is_err().then_some(id), taken }
+                        Came { aside: matches!(taken, Err(ServiceError::Unusable(_))).then_some(id), taken }
                     }
                     Err(error) => {
                         let Gathered { body, index, .. } = gathered;

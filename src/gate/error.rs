@@ -26,7 +26,7 @@ pub enum GateError {
     MayBeUnderWay,
     /// The same was sent before, of which whoever sends it does not know.
     #[error(
-        "nothing was sent: the same file was sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
+        "nothing was sent: the same file may have been sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
         .0.strftime("%F %R UTC")
     )]
     SentBefore(Timestamp),

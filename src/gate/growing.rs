@@ -2,17 +2,19 @@
 
 use super::at_hand::AtHand;
 use super::came::{Came, unkept_words};
-use super::reading::is_page;
+use super::flight::GivenUp;
+use super::reading::{is_page, unread};
 use super::{Answer, Gate, GateError, Progress, Received};
 use crate::report::Body;
+use crate::report::json::Raw;
 use crate::request::{Artefact, Request};
 use crate::service::client::{Sink, Taken};
 use crate::service::error::{ServiceError, Unusable};
 use crate::service::is_version;
 use crate::store::{AnswerId, BLOCK, Growing, Store, StoreError};
 use jiff::Timestamp;
+use std::io;
 use std::sync::Arc;
-use tokio::sync::Notify;
 
 /// How many bytes are gathered before they are written down: one write to disk for each.
 const GATHERED: usize = 16 * BLOCK;
@@ -32,8 +34,13 @@ struct Grower<'a> {
     asked: u64,
     /// Where the next piece begins.
     at: u64,
-    /// What the head of the answer says, until the first piece bears out that it is of what was asked for.
-    head: Option<Head>,
+    /// Where the answer begins: one from the first byte on is the whole of something, if not of what is here.
+    start: u64,
+    /// Whether the head of the answer says that it is of something else than the part that is here, by its length; none once the
+    /// first piece has borne out what it is.
+    is_other: Option<bool>,
+    /// Which version of it the service says that it is.
+    version: Option<String>,
     /// Bytes that are not written down yet, and where they begin: at a block's first byte.
     gathered: Vec<u8>,
     from: u64,
@@ -43,15 +50,10 @@ struct Grower<'a> {
     progress: Progress<'a>,
     /// The profile, and what it is held under.
     of: (String, Vec<u8>),
+    /// When it was asked for.
+    now: Timestamp,
     /// All of it, once the store takes no more.
     at_hand: Option<AtHand>,
-}
-
-/// What the head of an answer says of its bytes.
-struct Head {
-    /// Whether they are of something else than the part that is here, by its length.
-    is_other: bool,
-    version: Option<String>,
 }
 
 impl Gate {
@@ -61,7 +63,7 @@ impl Gate {
         request: &Request,
         artefact: Artefact,
         progress: Progress<'_>,
-        given_up: &Notify,
+        given_up: &GivenUp,
     ) -> Result<Came, GateError> {
         let (profile, key) = (self.profile().to_owned(), request.holding_key().unwrap_or_default());
         let (now, of) = (self.now(), (profile.clone(), key.clone()));
@@ -81,18 +83,22 @@ impl Gate {
             kept,
             asked: again,
             at: 0,
-            head: None,
+            start: 0,
+            is_other: None,
+            version: None,
             gathered,
             from,
             here,
             total: None,
             progress,
             of: (profile.clone(), key.clone()),
+            now,
             at_hand: None,
         };
         let fetched = tokio::select! {
             biased;
-            () = given_up.notified() => Err(ServiceError::GivenUp),
+            () = std::future::ready(()), if given_up.is_said() => Err(ServiceError::Unsent),
+            () = given_up.said() => Err(ServiceError::GivenUp),
             fetched = self.client.fetch(request, (again, version.as_deref()), &mut grower) => fetched,
         };
         let fetched = fetched.map_err(|error| {
@@ -101,7 +107,7 @@ impl Gate {
         // What came of a lost answer is kept all the same.
         let written = grower.write_down(true).await;
         let fetched = fetched.and_then(|is_sure| written.map(|()| is_sure)).and_then(|is_sure| grower.judge(is_sure));
-        let (received, here, at_hand) = (self.now(), grower.here, grower.at_hand.take());
+        let (received, id, here, at_hand) = (self.now(), grower.id, grower.here, grower.at_hand.take());
         self.work(move |store| match (fetched, at_hand) {
             (Ok(()), Some(at_hand)) => {
                 let _ = store.forget_empty(id);
@@ -122,8 +128,12 @@ fn broken_off(store: &Store, id: AnswerId, error: ServiceError) -> Came {
     let is_of_others =
         matches!(error, ServiceError::Unusable(Unusable::Packed(_) | Unusable::WebPage | Unusable::NoFile));
     let aside = Some(id).filter(|_| matches!(error, ServiceError::Unusable(_)) && !is_of_others);
-    let _ = aside.map(|id| store.set_aside(id));
-    Came { taken: Err(error), aside }
+    match aside.map_or(Ok(()), |id| store.set_aside(id)) {
+        Ok(()) => Came { taken: Err(error), aside },
+        Err(why) => {
+            Err(ServiceError::Unkept(format!("what is here of it is of no use, and cannot be set aside: {why}"))).into()
+        }
+    }
 }
 
 /// The answer that has come whole: held from now on, or read from where it grew if that cannot be written down any more.
@@ -177,7 +187,12 @@ fn begin(store: &Store, profile: &str, key: &[u8], now: Timestamp) -> Result<(Gr
         }
     }
     let id = store.begin_growing(profile, key, now)?;
-    Ok((Growing { id, body: Body::in_memory(Vec::new()), announced: None, version: None }, Vec::new()))
+    Ok((nothing(id), Vec::new()))
+}
+
+/// What is here of an answer of which nothing has come.
+fn nothing(id: AnswerId) -> Growing {
+    Growing { id, body: Body::in_memory(Vec::new()), announced: None, version: None }
 }
 
 /// Where a further call begins. Not within a run of one byte: it may be a masked key, whose rest alone would not be known for one.
@@ -201,7 +216,7 @@ impl Grower<'_> {
         let ended = |of: u64| Err(ServiceError::Lost(format!("it ended after {end} of {of} bytes")));
         match self.total.or(self.kept.announced) {
             _ if self.length() == 0 => Err(ServiceError::Unusable(Unusable::Cut)),
-            whole if self.head.is_some() => ended(whole.unwrap_or(here)),
+            whole if self.is_other.is_some() => ended(whole.unwrap_or(here)),
             Some(whole) if end > whole => Err(ServiceError::Unusable(Unusable::OtherBytes)),
             Some(whole) if end < whole => ended(whole),
             None if end < here => ended(here),
@@ -214,9 +229,9 @@ impl Grower<'_> {
     }
 
     /// Notes what the service says of the whole, the first time it does: how long it is, and which version of it this is.
-    async fn announce(&self, version: Option<String>) {
+    async fn announce(&self) {
         let length = self.total.filter(|_| self.kept.announced.is_none());
-        let version = version.filter(|_| self.kept.version.is_none());
+        let version = self.version.clone().filter(|_| self.kept.version.is_none());
         if length.is_none() && version.is_none() {
             return;
         }
@@ -231,28 +246,56 @@ impl Grower<'_> {
         ServiceError::Unusable(if is_json { Unusable::NoFile } else { Unusable::OtherBytes })
     }
 
+    /// Sets aside what is here, for what comes from the first byte on is of something else: it is kept from its own first byte on,
+    /// though some of it may have been here.
+    async fn begin_anew(&mut self, piece: &[u8]) -> Result<(), ServiceError> {
+        if self.start > 0 || self.at == 0 && piece.trim_ascii_start().starts_with(b"{") {
+            return Err(self.other(piece));
+        }
+        let (store, of, id, now) = (Arc::clone(&self.store), self.of.clone(), self.id, self.now);
+        let begun = tokio::task::spawn_blocking(move || {
+            store.set_aside(id).and_then(|()| store.begin_growing(&of.0, &of.1, now))
+        });
+        self.id = begun.await.map_err(io::Error::from).map_err(unread)?.map_err(|error| unkept(&error))?;
+        let other = std::mem::replace(&mut self.kept, nothing(self.id)).body;
+        (self.from, self.here) = (0, 0);
+        self.gathered.clear();
+        while self.length() < self.at {
+            let next = self.length();
+            self.gathered.extend(other.window(next..self.at.min(next + GATHERED as u64)).map_err(unread)?);
+            self.write_down(false).await?;
+        }
+        self.announce().await;
+        Ok(())
+    }
+
     /// Compares what was here already, and keeps what is new.
     async fn put(&mut self, piece: &[u8]) -> Result<(), ServiceError> {
         if piece.is_empty() {
             return Ok(());
         }
-        let head = self.head.take();
+        let is_other = self.is_other.take();
         if self.at == 0 && self.artefact != Artefact::Html && is_page(piece) {
             return Err(ServiceError::Unusable(Unusable::WebPage));
         }
-        if head.as_ref().is_some_and(|head| head.is_other) {
-            return Err(self.other(piece));
+        if self.at == 0 && Raw::new(piece).member("error").is_some() {
+            return Err(ServiceError::Unusable(Unusable::NoFile));
+        }
+        if is_other == Some(true) {
+            self.begin_anew(piece).await?;
         }
         let known = self.kept.body.len().saturating_sub(self.at).min(piece.len() as u64);
-        let (again, new) = piece.split_at_checked(usize::try_from(known).unwrap_or(usize::MAX)).unwrap_or((piece, &[]));
+        let (again, mut new) =
+            piece.split_at_checked(usize::try_from(known).unwrap_or(usize::MAX)).unwrap_or((piece, &[]));
         if !again.is_empty() {
             let here = self.kept.body.window(self.at..self.at + known);
-            if here.map_err(|error| ServiceError::Unkept(error.to_string()))? != again {
-                return Err(self.other(piece));
+            if here.map_err(unread)? != again {
+                self.begin_anew(piece).await?;
+                new = piece;
             }
         }
-        if let Some(head) = head {
-            self.announce(head.version).await;
+        if is_other.is_some() {
+            self.announce().await;
         }
         self.gathered.extend_from_slice(new);
         self.at += piece.len() as u64;
@@ -294,17 +337,19 @@ impl Grower<'_> {
 
 impl Sink for Grower<'_> {
     fn begin(&mut self, start: u64, total: Option<u64>, version: Option<String>) -> Taken<'_> {
-        (self.at, self.total) = (start, total);
+        (self.start, self.at, self.total) = (start, start, total);
         // A part of something of another length is of something else.
         let is_other = |total| total < self.kept.body.len() || self.kept.announced.is_some_and(|whole| whole != total);
-        // Nor is the rest of another version of it; what comes from the beginning is compared with all of the part.
-        let is_newer = start > 0 && version.is_some() && self.kept.version.is_some() && version != self.kept.version;
+        // Nor is the rest of another version of it, or of one that does not say so though the part does (RFC 9110 §13.1.5; a date
+        // may go unsaid, §15.3.7); what comes from the beginning is compared with all of the part.
+        let is_tag = self.kept.version.as_ref().is_some_and(|kept| kept.starts_with('"'));
+        let is_newer = (is_tag || version.is_some()) && self.kept.version.is_some() && version != self.kept.version;
         let is_other = total.is_some_and(is_other);
-        if is_newer || start > self.asked || start > 0 && is_other {
+        if start > self.asked || start > 0 && (is_newer || is_other) {
             return Box::pin(std::future::ready(Err(ServiceError::Unusable(Unusable::OtherBytes))));
         }
         // Of what comes from the beginning the first piece says whether it is a file at all.
-        self.head = Some(Head { is_other, version });
+        (self.is_other, self.version) = (Some(is_other), version);
         Box::pin(std::future::ready(Ok(())))
     }
 

@@ -2,7 +2,8 @@
 
 use super::{Gate, reading};
 use crate::report::identifier::Sha256;
-use crate::request::{Listing, Request};
+use crate::request::Request;
+use crate::service::error::ServiceError;
 use crate::store::{HeldAnswer, StoreError};
 use jiff::Timestamp;
 
@@ -47,7 +48,8 @@ impl Gate {
     /// When the store cannot be read.
     pub fn list_aside(&self, file: &Sha256) -> Result<Option<Aside>, StoreError> {
         // A page's key is that of the first one with the service's word behind it.
-        let list = Request::Behaviours { file: file.clone(), listing: Listing::Reports, cursor: None };
+        let listing = self.client.profile().listing;
+        let list = Request::Behaviours { file: file.clone(), listing, cursor: None };
         let found = list.holding_key().map(|start| self.store.aside_behind(self.profile(), &start)).transpose()?;
         Ok(found.flatten().map(|received| Aside { received, what: ["the list of its sandboxes", ""] }))
     }
@@ -76,8 +78,9 @@ impl Gate {
     /// The answer that is held under a request's own key, read if nobody has read it yet; unread where that cannot be noted.
     fn held_answer(&self, request: &Request) -> Result<Option<HeldAnswer>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
+        let mut unread = None;
         while let Some(held) = self.store.answer(self.profile(), &key)? {
-            if held.is_read {
+            if held.is_read || unread == Some(held.id) {
                 return Ok(Some(held));
             }
             // A run that ended between keeping and reading leaves bytes that nobody has looked at. Where they are taken in, they may
@@ -86,7 +89,9 @@ impl Gate {
                 // Otherwise it would be found again for ever, and so would one that cannot be set aside.
                 Ok(accepted) if accepted.is_unmarked() => return Ok(Some(held)),
                 Ok(_) => {}
-                Err(_) => self.store.set_aside(held.id)?,
+                Err(ServiceError::Unusable(_)) => self.store.set_aside(held.id)?,
+                // Damage has set it aside by itself; whoever else reads it is told why that cannot be done.
+                Err(_) => unread = Some(held.id),
             }
         }
         Ok(None)

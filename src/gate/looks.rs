@@ -1,12 +1,13 @@
 //! What the free quota details say is written down beside the ledger, so that predicted can be compared with counted.
 
-use super::Gate;
+use super::flight::GivenUp;
+use super::{Gate, GateError};
+use crate::log::Level;
 use crate::quota::audit::{Look, Reading};
 use crate::quota::{Balances, Holder, Period, Unit};
 use crate::report::Body;
 use crate::request::Request;
 use jiff::Timestamp;
-use tokio::sync::Notify;
 
 /// The counters that are written down: those whose ends are documented, of the unit that calls are counted in.
 const KEPT: [(Unit, Period); 2] = [(Unit::Request, Period::Daily), (Unit::Request, Period::Monthly)];
@@ -23,7 +24,7 @@ impl Gate {
     /// One that fails explains nothing.
     pub(super) async fn look_before(&self) {
         let Some(look) = self.begin_look().await else { return };
-        if let Ok(reply) = self.gather(&Request::Quotas, &|_| {}, &Notify::new()).await {
+        if let Ok(reply) = self.gather(&Request::Quotas, &|_| {}, &GivenUp::default()).await {
             self.note_look(look, self.now(), &reply.body).await;
         }
     }
@@ -34,7 +35,10 @@ impl Gate {
         look.received = received;
         look.readings = readings(&balances);
         let (profile, session) = (self.profile().to_owned(), self.session.clone());
-        let _ = self.work(move |store| store.note_look(&profile, &session, &look)).await;
+        let noted = self.work(move |store| store.note_look(&profile, &session, &look)).await;
+        if let Err(why) = noted.and_then(|noted| noted.map_err(GateError::Ledger)) {
+            self.log.write(Level::Error, "look not noted", &[("why", &why)]);
+        }
     }
 }
 

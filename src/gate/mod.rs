@@ -37,13 +37,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use tokio::sync::Notify;
 
 pub use arriving::{Received, Rows};
 use came::{Came, settlement};
 pub use cost::Cost;
 pub use error::GateError;
-use flight::{Flight, UnderWay};
+use flight::{Flight, GivenUp, UnderWay};
 pub use held::Aside;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
@@ -303,9 +302,10 @@ impl Gate {
             return Err(GateError::Offline);
         }
         let asked = quote.request();
-        let quote = &self.looked_at(quote).await?;
+        let under_way = self.enter(asked)?;
+        let quote = &self.looked_at(quote, &under_way.given_up).await?;
         let (request, price) = (quote.request(), quote.price());
-        let under_way = self.enter(asked, request.claim())?;
+        under_way.claim(request.claim())?;
         if price.units.max().is_none() && !self.budget.is_set() {
             self.look_before().await;
         }
@@ -316,7 +316,9 @@ impl Gate {
                 Some(self.reserve(quote, &under_way).await?)
             }
         };
-        if let Some(Err(sent)) = call.as_ref().map(|call| self.check_unsent(request, call)) {
+        if let Some(entry) = call.as_ref().map(Call::entry)
+            && let Err(sent) = self.check_unsent(request, entry).await
+        {
             self.settle(call, Settlement::Unsent, "not sent: the same may have arrived before").await;
             return Err(sent);
         }
@@ -346,11 +348,15 @@ impl Gate {
 
     /// The question of the file as it is now, where one is to be uploaded that nobody has looked at: what is in it, and not what it
     /// is called, tells whether the same is under way.
-    async fn looked_at<'a>(&self, quote: &'a Quote) -> Result<Cow<'a, Quote>, GateError> {
+    async fn looked_at<'a>(&self, quote: &'a Quote, given_up: &Arc<GivenUp>) -> Result<Cow<'a, Quote>, GateError> {
         let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(Cow::Borrowed(quote)) };
         let largest = self.client.profile().largest(UploadLimit::Direct);
-        let found = self.work(move |_| submission::look_at(&path, largest, &|| true)).await?;
-        let unsendable = |error: std::io::Error| ServiceError::Unsendable(error.to_string());
+        let given_up = Arc::clone(given_up);
+        let found = self.work(move |_| submission::look_at(&path, largest, &|| !given_up.is_said())).await?;
+        let unsendable = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::Interrupted => ServiceError::Unsent,
+            _ => ServiceError::Unsendable(error.to_string()),
+        };
         let found = found.map_err(|error| GateError::Service {
             error: unsendable(error),
             cost: Cost::Nothing,
@@ -366,7 +372,7 @@ impl Gate {
         request: &Request,
         look: Option<Look>,
         progress: Progress<'_>,
-        given_up: &Notify,
+        given_up: &GivenUp,
     ) -> Result<Came, GateError> {
         let gathered = self.gather(request, progress, given_up).await;
         let received = self.now();

@@ -12,6 +12,7 @@ use crate::request::Request;
 use crate::service::error::{Reason, ServiceError, Unusable};
 use crate::store::{AnswerId, Brought, Store, StoreError};
 use jiff::Timestamp;
+use std::io;
 use std::sync::Arc;
 
 /// Bytes at the beginning that tell what something is.
@@ -23,8 +24,8 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// What became of a call, as the rules need it to settle a price.
 pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
     match (request, taken) {
-        (Request::V2Submissions { .. }, Ok(answer)) => {
-            submissions(&answer.body).map_or(Outcome::Answered, Outcome::Items)
+        (Request::V2Submissions { files }, Ok(answer)) => {
+            submissions(&answer.body, files.len()).map_or(Outcome::Answered, Outcome::Items)
         }
         (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
         (Request::Analysis { .. }, Err(ServiceError::Refused(refusal))) if refusal.reason == Reason::NotFound => {
@@ -37,20 +38,29 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
     }
 }
 
-/// How many submissions an answer returned, over all files asked about (specification §8.2); none where it does not say so of each.
-fn submissions(body: &Body) -> Option<u64> {
+/// How many submissions an answer returned, over all files asked about (specification §8.2); none where it does not say so of each,
+/// or says it twice.
+fn submissions(body: &Body, files: usize) -> Option<u64> {
     let bytes = body.whole().ok()?;
-    let answer = Raw::new(&bytes);
+    let answer = Raw::new(bytes.trim_ascii_end());
     let of = |file: Raw<'_>| {
-        let found = file.member("submissions").filter(|found| found.kind() == Kind::Array)?;
-        u64::try_from(found.elements().count()).ok()
+        let mut said = file.members().filter(|(name, _)| name.as_bytes() == b"submissions");
+        let (_, found) = said.next().filter(|(_, found)| found.kind() == Kind::Array)?;
+        said.next().is_none().then(|| found.elements().count() as u64)
     };
-    if answer.kind() == Kind::Array { answer.elements().map(of).sum() } else { of(answer) }
+    let each: Vec<_> = if answer.kind() == Kind::Array { answer.elements().collect() } else { vec![answer] };
+    let is_of_all = each.len() >= files.max(1) && answer.bytes().len() == answer.length_to_end();
+    each.into_iter().map(of).sum::<Option<u64>>().filter(|_| is_of_all)
 }
 
 /// Where the rows of an answer start, if that is not known yet.
 fn index_of(body: &Body, index: Option<Index>) -> Result<Index, ServiceError> {
-    index.map_or_else(|| Index::of(body), Ok).map_err(|error| ServiceError::Lost(error.to_string()))
+    index.map_or_else(|| Index::of(body), Ok).map_err(unread)
+}
+
+/// What came, and whose bytes cannot be had: that says nothing of what they are.
+pub(super) fn unread(error: io::Error) -> ServiceError {
+    ServiceError::Unkept(error.to_string())
 }
 
 /// Reads an answer that is kept: from now on it is served from the store, or it is set aside.
@@ -99,8 +109,9 @@ pub(super) fn accept(
 ) -> Result<Accepted, ServiceError> {
     match read(request, body, index) {
         Ok((brought, index)) => Ok(Accepted { unmarked: store.accept(profile, id, &brought).err(), index }),
+        // One that cannot be set aside is read again when it is next asked for.
         Err(error) => {
-            let _ = store.set_aside(id);
+            let _ = matches!(error, ServiceError::Unusable(_)).then(|| store.set_aside(id));
             Err(error)
         }
     }
@@ -144,14 +155,14 @@ pub(super) fn read(
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
     let index = index_of(body, index)?;
     if !index.is_json {
-        return unusable(other_than_json(body));
+        return Err(other_than_json(body));
     }
     if index.is_cut {
         return unusable(Unusable::Cut);
     }
     match request {
         Request::Behaviours { file, .. } => {
-            let page = page_of(body, &index, file).map_err(ServiceError::Unusable)?;
+            let page = page_of(body, &index, file)?;
             Ok((Brought::of_page(page, file), index))
         }
         Request::Behaviour { identifier } => {
@@ -172,32 +183,34 @@ fn is_report(report: &Report, wanted: &Identifier) -> Result<(), Unusable> {
     }
 }
 
-fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, Unusable> {
+fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, ServiceError> {
+    let unusable = ServiceError::Unusable;
     // A document may be a bare array of reports; the service's lists come in an envelope.
-    if body.window(0..LOOK as u64).unwrap_or_default().trim_ascii_start().starts_with(b"[") {
-        return Err(Unusable::WrongType("a list of sandboxes"));
+    if body.window(0..LOOK as u64).map_err(unread)?.trim_ascii_start().starts_with(b"[") {
+        return Err(unusable(Unusable::WrongType("a list of sandboxes")));
     }
     let page = Page::from_index(body, index).map_err(|error| match error {
-        PageError::Cut | PageError::Unreadable(_) => Unusable::Cut,
-        PageError::NotJson => Unusable::NotJson,
-        PageError::NotAList => Unusable::WrongType("a list of sandboxes"),
+        PageError::Unreadable(error) => unread(error),
+        PageError::Cut => unusable(Unusable::Cut),
+        PageError::NotJson => unusable(Unusable::NotJson),
+        PageError::NotAList => unusable(Unusable::WrongType("a list of sandboxes")),
     })?;
     let first = page.entries.first().map(|entry| entry.identifier.text().clone());
     let page = page.without_others(file);
     match first {
-        Some(foreign) if page.entries.is_empty() => Err(Unusable::Foreign(foreign)),
-        None if page.others > 0 => Err(Unusable::WrongType("a list of sandboxes")),
+        Some(foreign) if page.entries.is_empty() => Err(unusable(Unusable::Foreign(foreign))),
+        None if page.others > 0 => Err(unusable(Unusable::WrongType("a list of sandboxes"))),
         _ => Ok(page),
     }
 }
 
 /// What something is that is no JSON.
-fn other_than_json(body: &Body) -> Unusable {
-    let start = body.window(0..LOOK as u64).unwrap_or_default();
-    match is_page(&start) {
-        true => Unusable::WebPage,
-        false if start.starts_with(&GZIP) => Unusable::Unsaid,
-        false => Unusable::NotJson,
+fn other_than_json(body: &Body) -> ServiceError {
+    match body.window(0..LOOK as u64) {
+        Err(error) => unread(error),
+        Ok(start) if is_page(&start) => ServiceError::Unusable(Unusable::WebPage),
+        Ok(start) if start.starts_with(&GZIP) => ServiceError::Unusable(Unusable::Unsaid),
+        Ok(_) => ServiceError::Unusable(Unusable::NotJson),
     }
 }
 
@@ -205,8 +218,13 @@ fn looks_like_a_page(body: &Body) -> bool {
     is_page(&body.window(0..LOOK as u64).unwrap_or_default())
 }
 
-/// Whether bytes begin as a page of the web does.
+/// Whether bytes begin as a page of the web does: one that stands further on may be a part of a capture.
 pub(super) fn is_page(bytes: &[u8]) -> bool {
     let start = bytes.get(..LOOK.min(bytes.len())).unwrap_or_default().to_ascii_lowercase();
-    [&b"<html"[..], b"<!doctype html", b"<title"].iter().any(|mark| memchr::memmem::find(&start, mark).is_some())
+    let mut rest = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
+    for (begin, end) in [("<?xml", "?>"), ("<!--", "-->")] {
+        let behind = memchr::memmem::find(rest, end.as_bytes()).filter(|_| rest.starts_with(begin.as_bytes()));
+        rest = behind.and_then(|at| rest.get(at + end.len()..)).unwrap_or(rest).trim_ascii_start();
+    }
+    ["<html", "<!doctype html", "<head", "<title", "<body", "<!--"].iter().any(|mark| rest.starts_with(mark.as_bytes()))
 }

@@ -5,7 +5,7 @@ use crate::files;
 use crate::report::identifier::Sha256;
 use crate::report::wanted::still_wanted;
 use crate::request::{Request, Submission};
-use crate::store::{Call, StoreError};
+use crate::store::{Store, StoreError};
 use crate::text::bytes;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256 as Hash};
@@ -22,22 +22,27 @@ impl Gate {
     /// # Errors
     /// When the store cannot be read.
     pub fn unanswered_scan(&self, submission: &Arc<Submission>) -> Result<Option<Timestamp>, StoreError> {
-        self.unanswered_but(submission, None)
+        self.look_for(submission, None)(self.store())
     }
 
     /// Refuses to send a file, for which a call is reserved, of which whoever sends it does not know that it was sent before: between
     /// their look and the call another program may have done so.
-    pub(super) fn check_unsent(&self, request: &Request, call: &Call) -> Result<(), GateError> {
+    pub(super) async fn check_unsent(&self, request: &Request, entry: i64) -> Result<(), GateError> {
         let Request::PrivateScan { submission, .. } = request else { return Ok(()) };
-        let sent = self.unanswered_but(submission, Some(call.entry()))?;
+        let look = self.look_for(submission, Some(entry));
+        let sent = self.work(look).await??;
         sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GateError::SentBefore(sent)))
     }
 
-    fn unanswered_but(&self, submission: &Arc<Submission>, but: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
+    fn look_for(
+        &self,
+        submission: &Arc<Submission>,
+        but: Option<i64>,
+    ) -> impl FnOnce(&Store) -> Result<Option<Timestamp>, StoreError> + Send + 'static {
         let start = Submission::claims_of(&submission.file);
-        let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
-        let claims = (start.as_bytes(), &*scan.claim().unwrap_or_default());
-        self.store().unanswered(self.whose(), self.client.root(), claims, but)
+        let claim = Request::PrivateScan { submission: Arc::clone(submission), to: None }.claim().unwrap_or_default();
+        let (profile, owner, root) = (self.profile().to_owned(), self.client.owner(), self.client.root().to_owned());
+        move |store| store.unanswered((&profile, owner), &root, (start.as_bytes(), &claim), but)
     }
 }
 

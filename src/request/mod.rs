@@ -361,7 +361,7 @@ impl Request {
         let Self::PrivateScan { submission, .. } = self else { return None };
         let when = submission.sent?.strftime("%F %R UTC");
         Some(format!(
-            "{} was sent for a scan on {when} already, and no answer came: it may have arrived, and been charged.",
+            "{} may have been sent for a scan on {when} already, and no answer came: it may have arrived, and been charged.",
             submission.name()
         ))
     }

@@ -39,6 +39,9 @@ pub enum ServiceError {
     /// The request left, and the analyst did not want to wait for its answer any longer.
     #[error("it was given up")]
     GivenUp,
+    /// The analyst did not want to wait any longer before anything left.
+    #[error("nothing was sent: it was given up before")]
+    Unsent,
     /// The answer came, and could not be put away.
     #[error("the answer could not be kept: {0}")]
     Unkept(String),
@@ -138,6 +141,7 @@ impl ServiceError {
                 | Self::LongAddress
                 | Self::ForeignUpload(_)
                 | Self::KeyInAddress
+                | Self::Unsent
         )
     }
 
@@ -182,6 +186,7 @@ impl ServiceError {
                 "No address with the key in it is used: whoever passes it on reads the key. Tell who runs the service."
                     .to_owned()
             }
+            Self::Unsent => String::new(),
             Self::Unfinished(_) => "Check the file, and submit it again.".to_owned(),
             Self::Unkept(_) => "Check the disk's free space and the data folder's permissions.".to_owned(),
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.".to_owned(),

@@ -15,8 +15,10 @@ pub(super) fn is_framed(response: &Response) -> bool {
 pub(super) fn range_of(response: &Response) -> Option<(u64, Option<u64>)> {
     let header = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
     let (range, total) = header.strip_prefix("bytes ")?.split_once('/')?;
-    let (start, _) = range.split_once('-')?;
-    Some((start.parse().ok()?, total.parse().ok()))
+    let (start, last) = range.split_once('-')?;
+    let (start, last) = (start.parse().ok()?, last.parse::<u64>().ok()?);
+    let total: Option<u64> = if total == "*" { None } else { Some(total.parse().ok()?) };
+    (start <= last && total.is_none_or(|total| last < total)).then_some((start, total))
 }
 
 /// What tells a version of something from another, byte for byte, where the service says so.

@@ -153,6 +153,7 @@ fn delete_all(
     if since.is_none() && !asked.is_agreed(&transaction)? {
         return Ok(None);
     }
+    let is_last = since.is_some();
     // What was written of reports that went before this step was looked at when it all began.
     let (before, mut notes) = match since {
         Some(before) => (before, 0),
@@ -164,7 +165,9 @@ fn delete_all(
             bytes += cut::out(&transaction, profile, identifier, *is_import)?;
         }
     }
-    for answer in doomed(&transaction, what, profile)? {
+    // Those that were to go one after another are gone.
+    let doomed = if is_last { Vec::new() } else { doomed(&transaction, what, profile)? };
+    for answer in doomed {
         bytes += match pace {
             Pace::AtOnce => delete(&transaction, answer)?,
             Pace::InSteps => take_off(&transaction, answer)?,
@@ -189,14 +192,17 @@ fn delete_all(
 /// next one goes.
 fn one_by_one(connection: &mut Connection, asked: &Asked<'_>) -> rusqlite::Result<Option<Purged>> {
     let Asked { what, profile, .. } = *asked;
-    if !asked.is_agreed(connection)? {
+    // All in one look: what comes later was not agreed to.
+    let look = connection.transaction()?;
+    if !asked.is_agreed(&look)? {
         return Ok(None);
     }
-    let before = held(connection)?;
+    let (before, mut doomed) = (held(&look)?, doomed(&look, what, profile)?);
+    look.commit()?;
     // A log that cannot be taken over would take what was lent, and be as long as before.
     let_go(connection, Pace::InSteps)?;
     let mut purged = Purged { notes: forget::alone(connection, what)?, ..Purged::default() };
-    while let Some(oldest) = doomed(connection, what, profile)?.pop() {
+    while let Some(oldest) = doomed.pop() {
         let one = Asked { what: &[Purge::Answer(oldest.0)], profile: None, agreed: None };
         purged = purged.and(delete_all(connection, &one, Pace::InSteps, None)?.unwrap_or_default());
         wear_away(connection, oldest)?;

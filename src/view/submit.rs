@@ -86,7 +86,10 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
     let basis = model.price(&Request::PrivateScan { submission, to: None });
     let sent = found.sent.map(|sent| {
         let when = sent.strftime("%F %R UTC");
-        (format!("Sent already on {when}, and no answer came. {}", model.way_to_look(&found.file)), Meaning::Problem)
+        (
+            format!("Perhaps sent already on {when}, and no answer came. {}", model.way_to_look(&found.file)),
+            Meaning::Problem,
+        )
     });
     let mut said = vec![
         (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Meaning::Strong),

@@ -536,3 +536,88 @@ async fn packed_bytes_that_do_not_say_so_are_named() {
     assert_eq!(*unusable(&refused), Unusable::Unsaid);
     assert!(words(&refused.unwrap_err()).contains("it is packed (gzip), and does not say so"));
 }
+
+#[tokio::test]
+async fn a_whole_answer_of_another_version_is_kept_in_the_place_of_the_part() {
+    let one: Vec<u8> = (0..900_000_u32).map(|n| (n * 7 % 251) as u8).collect();
+    let mut late = one.clone();
+    late[500_000] ^= 1;
+    let first = (format!("200 OK\r\ncontent-length: {}\r\netag: \"1\"", one.len()), one[..700_000].to_vec());
+    for (other, tag) in [
+        (late.clone(), "\r\netag: \"2\""),
+        (late, ""),
+        (one.iter().rev().copied().collect(), "\r\netag: \"2\""),
+        (one.repeat(2), "\r\netag: \"2\""),
+        (b"a shorter one".repeat(9), "\r\netag: W/\"2\""),
+    ] {
+        let whole = (format!("200 OK\r\ncontent-length: {}{tag}", other.len()), other.clone());
+        let (folder, gate, heard) = capture(vec![first.clone(), whole]);
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        let taken = bytes(&visit::ask(&gate, &pcap).await.unwrap());
+        assert!(taken == other, "{tag}: {} of {} bytes", taken.len(), other.len());
+        assert!(gate.held(&pcap).unwrap().unwrap().body.whole().unwrap() == other, "{tag}");
+        assert!(heard.lock().unwrap()[1].starts_with("range: "));
+        // The part of the other version is not lost.
+        let store = rusqlite::Connection::open(folder.path().join("behaview.db")).unwrap();
+        let aside = "SELECT length FROM answer WHERE usable = 0";
+        assert_eq!(store.query_row(aside, [], |row| row.get::<_, i64>(0)).unwrap(), 700_000, "{tag}");
+    }
+}
+
+#[tokio::test]
+async fn a_rest_that_does_not_say_that_it_is_of_the_version_of_the_part_is_not_joined_to_it() {
+    let one: Vec<u8> = (0..30_000_u32).map(|n| (n % 251) as u8).collect();
+    let other = [&one[..25_000], &[b'x'; 5000]].concat();
+    let begun = (format!("200 OK\r\ncontent-length: {}\r\netag: \"1\"", one.len()), one[..25_000].to_vec());
+    for tag in ["", "\r\netag: W/\"1\"", "\r\nlast-modified: Sun, 06 Nov 1994 08:49:37 GMT"] {
+        let (head, rest) = from(25_000 - 4097, &other);
+        let (_folder, gate, _) = capture(vec![begun.clone(), (head + tag, rest), from(0, &other)]);
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        assert_eq!(*unusable(&visit::ask(&gate, &pcap).await), Unusable::OtherBytes, "{tag}");
+        assert!(bytes(&visit::ask(&gate, &pcap).await.unwrap()) == other, "{tag}");
+    }
+    // A length that nobody can count up to is none, and neither is an end behind it.
+    for range in ["21000-29999/18446744073709551616", "20903-30000/30000", "20903-20902/30000", "20903/30000"] {
+        let head = format!("206 Partial\r\ncontent-range: bytes {range}\r\netag: \"1\"");
+        let (_folder, gate, _) = capture(vec![begun.clone(), (head, one[20_903..].to_vec())]);
+        assert!(visit::ask(&gate, &artefact(Artefact::Pcap)).await.is_err());
+        let unsaid = visit::ask(&gate, &artefact(Artefact::Pcap)).await.unwrap_err();
+        assert!(unsaid.to_string().contains("does not say which"), "{range}: {unsaid}");
+    }
+}
+
+#[tokio::test]
+async fn only_what_begins_as_a_page_is_one_and_no_error_of_the_services_is_a_file() {
+    let page = |begin: &str| format!("{begin}<html><title>login</title></html>").into_bytes();
+    for (body, wanted) in [
+        (page("\u{feff}\r\n <!-- a proxy -->\n"), Some(Unusable::WebPage)),
+        (page("<?xml version=\"1.0\"?>\n<!DOCTYPE html>"), Some(Unusable::WebPage)),
+        (br#" {"error":{"code":"TransientError","message":"later"}}"#.to_vec(), Some(Unusable::NoFile)),
+        (page("\u{1}HTTP/1.1 200 OK\r\n\r\n"), None),
+        (br#"{"errors": "a note that was in memory"}"#.to_vec(), None),
+    ] {
+        let head = format!("200 OK\r\ncontent-length: {}", body.len());
+        let (_folder, gate, _) = capture(vec![(head, body.clone())]);
+        let taken = visit::ask(&gate, &artefact(Artefact::Pcap)).await;
+        match wanted {
+            Some(wanted) => assert_eq!(*unusable(&taken), wanted),
+            None => assert_eq!(bytes(&taken.unwrap()), body),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_cannot_be_set_aside_is_not_said_to_be() {
+    let (one, other) = (b"one capture ".repeat(1000), b"one capture ".repeat(1100));
+    let cut = (format!("200 OK\r\ncontent-length: {}", one.len()), one[..8000].to_vec());
+    let (folder, gate, _) = capture(vec![cut, from(8000 - 4097, &other)]);
+    let pcap = artefact(Artefact::Pcap);
+    assert!(visit::ask(&gate, &pcap).await.is_err());
+    let store = rusqlite::Connection::open(folder.path().join("behaview.db")).unwrap();
+    let stuck = "CREATE TRIGGER stuck BEFORE UPDATE OF usable ON answer BEGIN SELECT RAISE(ABORT, 'stuck'); END";
+    store.execute_batch(stuck).unwrap();
+    let told = words(&visit::ask(&gate, &pcap).await.unwrap_err());
+    assert!(told.contains("cannot be set aside") && !told.contains("is set aside"), "{told}");
+}

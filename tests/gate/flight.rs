@@ -335,3 +335,24 @@ async fn what_is_no_file_of_a_call_is_named_and_keeps_nobody_waiting() {
         assert!(visit.calls() == 0 && !victim.exists(), "{what}");
     }
 }
+
+#[tokio::test]
+async fn what_is_given_up_before_anything_left_is_not_sent_and_costs_nothing() {
+    let visit = Visit::begin().await;
+    let path = visit.folder().join("public.bin");
+    std::fs::write(&path, vec![7; 3 << 20]).unwrap();
+    let identifier = Identifier::new(Untrusted::from(format!("{}_CAPE Sandbox-1794474845", dropper()))).unwrap();
+    let capture = Request::Artefact { identifier, artefact: behaview::request::Artefact::Pcap };
+    for request in [Request::V2Scan { path, file: None }, first_report(), list(&dropper()), capture] {
+        // Once it has begun, and waits for the file or the store.
+        let give_up = async { visit.gate.give_up(&request) };
+        let (result, ()) = tokio::join!(visit.ask(&request), give_up);
+        let error = result.unwrap_err();
+        assert!(error.to_string().contains("nothing was sent: it was given up before"), "{error}");
+        let costs_nothing = matches!(error, GateError::Service { cost: Cost::Nothing, .. });
+        assert!(costs_nothing, "{error:?}");
+    }
+    assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (0, Spent::default()));
+    assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE state = 'unsent'"), 3);
+    assert!(visit.ask(&first_report()).await.is_ok());
+}

@@ -267,3 +267,14 @@ async fn what_is_deleted_while_it_is_printed_is_printed_all_the_same() {
     assert!(gate.held(&list).unwrap().is_none());
     assert!(answer.body.whole().unwrap().starts_with(b"{"));
 }
+
+#[tokio::test]
+async fn a_list_that_is_set_aside_is_told_of_where_lists_are_of_identifiers() {
+    let visit = Visit::begin().await;
+    let profile = behaview::service::Profile { listing: Listing::Identifiers, ..Visit::profile(&visit.demo) };
+    let gate = gate(&visit.store(), profile, visit.demo.key());
+    visit.demo.arm("portal*1".parse().unwrap());
+    assert!(visit::ask(&gate, &identifiers(&dropper())).await.is_err());
+    assert!(gate.list_aside(&dropper()).unwrap().is_some());
+    assert!(gate.aside(&first_report()).unwrap().unwrap().words().starts_with("a list of"));
+}

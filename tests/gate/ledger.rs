@@ -196,6 +196,11 @@ async fn what_cannot_be_settled_counts_among_what_is_over() {
 async fn submissions_that_an_answer_does_not_count_are_not_free() {
     for (answer, state) in [
         ("{}", State::Unknown),
+        ("[]", State::Unknown),
+        (r#"{"submissions":[1,2],"submissions":[1,2,3,4,5]}"#, State::Unknown),
+        (r#"{"submissions":[1,2]} {"submissions":[1,2,3,4,5]}"#, State::Unknown),
+        (r#"[{"submissions":[1,2],"submissions":[]}]"#, State::Unknown),
+        ("{\"submissions\":[1,2]}\n", State::Charged),
         (r#"{"response_code":1,"submissions":{"a":1}}"#, State::Unknown),
         (r#"{"data":[{"submissions":[1,2,3]}]}"#, State::Unknown),
         (r#"[{"submissions":[1,2]},{"sha256":"x"}]"#, State::Unknown),
@@ -206,5 +211,18 @@ async fn submissions_that_an_answer_does_not_count_are_not_free() {
         visit::ask(&gate, &Request::V2Submissions { files: Vec::new() }).await.unwrap();
         let entries = gate.store().entries("demo").unwrap();
         assert_eq!(entries.iter().map(|entry| entry.state).collect::<Vec<_>>(), [state], "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_of_the_store_is_not_set_aside_for_it() {
+    for request in [first_report(), list(&dropper())] {
+        let visit = Visit::begin().await;
+        visit.meddle(&failing("ended", "INSERT ON report"));
+        let paid = bytes(&visit.ask(&request).await.unwrap());
+        visit.meddle("DROP TRIGGER ended; ALTER TABLE block RENAME TO elsewhere");
+        assert!(visit.gate.held(&request).is_ok_and(|held| held.is_none_or(|held| !held.is_read)));
+        visit.meddle("ALTER TABLE elsewhere RENAME TO block");
+        assert!(visit.held(&request) == Some(paid), "{}", request.words());
     }
 }

@@ -344,7 +344,7 @@ fn a_file_that_was_sent_without_an_answer_says_so_wherever_it_is_looked_at_again
     stage.demo.as_ref().unwrap().arm("scan:lost*1".parse().unwrap());
     stage.keys("enter enter");
     assert_eq!(stage.calls(Endpoint::Scan), 1);
-    let said = "Sent already on";
+    let said = "sent already on";
     // The failure stands first; whatever is typed next, that it may have arrived stays.
     stage.keys("tab x ctrl-u");
     assert!(stage.screen().contains(said), "{}", stage.screen());

@@ -107,3 +107,16 @@ fn a_key_in_what_is_imported_is_held_nowhere() {
     assert!(named.status.code() == Some(2) && errors(&named).contains("is the key itself"), "{named:?}");
     assert!(!is_anywhere(desk.home.path(), &spelled), "the key was written");
 }
+
+#[test]
+fn what_stands_behind_the_last_value_is_no_report_and_is_told_of() {
+    let (desk, file) = (Desk::new(), main_file());
+    for (n, rest) in [(1, "]"), (2, "\n} \n"), (3, " ]}")] {
+        let imported = import(&desk, "more.json", &(report(&file, n, "T") + rest));
+        assert_eq!(imported.status.code(), Some(12), "{rest}: {imported:?}");
+        assert!(text(&imported).ends_with("imported 1, held already 0, refused 1\n"), "{rest}: {imported:?}");
+    }
+    for (n, rest) in [(4, "\r\n \t"), (5, ",\n")] {
+        assert!(import(&desk, "one.json", &(report(&file, n, "T") + rest)).status.success(), "{rest}");
+    }
+}

@@ -210,3 +210,24 @@ fn an_entry_that_is_not_what_was_written_counts_at_its_highest_price_and_is_name
     desk.configure("[budget]\ndaily = 2\n");
     assert_eq!(desk.run(&["show", "--refresh", &report()]).status.code(), Some(11));
 }
+
+#[test]
+fn what_cannot_be_settled_or_noted_is_logged() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    let stuck = |what: &str| format!("BEGIN SELECT RAISE(ABORT, '{what} is stuck'); END;");
+    meddle(
+        &desk,
+        &format!(
+            "CREATE TRIGGER a BEFORE UPDATE OF state ON ledger {} CREATE TRIGGER b BEFORE INSERT ON counters {}",
+            stuck("the ledger"),
+            stuck("the look")
+        ),
+    );
+    assert!(desk.run(&["show", "--refresh", &report()]).status.success());
+    assert!(desk.run(&["quota"]).status.success());
+    let log = desk.home.path().join(".local/state/behaview/log/behaview.log");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains("not settled") && log.contains("the ledger is stuck"), "{log}");
+    assert!(log.contains("look not noted") && log.contains("the look is stuck"), "{log}");
+}

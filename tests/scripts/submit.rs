@@ -1,6 +1,7 @@
 //! Submitting, following, deleting: as scripts use them.
 
 use crate::desk::{Desk, errors, json, main_file, text};
+use crate::store::{settled, store};
 use behaview::demo::{Demo, Endpoint, Options};
 use std::io::Write;
 use std::process::Stdio;
@@ -174,6 +175,51 @@ fn each_failure_has_its_exit_code() {
     assert!(errors(&silent).contains(words), "{}", errors(&silent));
     let (spent, path) = self::desk(Options { licence: false, ..Options::default() });
     assert_eq!(spent.run(&["submit", &path]).status.code(), Some(4));
+}
+
+#[test]
+fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
+    let (desk, path) = desk(Options::default());
+    desk.demo.arm("scan:lost*1".parse().unwrap());
+    assert_eq!(desk.run(&["submit", &path]).status.code(), Some(8));
+    let meddle = |sql: &str| rusqlite::Connection::open(store(&desk)).unwrap().execute_batch(sql).unwrap();
+    for damage in [
+        "key = NULL",
+        "key = CAST(replace(CAST(key AS TEXT), 'scan', 'sca.') AS BLOB)",
+        // As a bit of the hash flips that the words do not show.
+        "key = CAST(substr(CAST(key AS TEXT), 1, 40) || CASE substr(CAST(key AS TEXT), 41, 1) WHEN '1' THEN '3' ELSE '1' END
+            || substr(CAST(key AS TEXT), 42) AS BLOB)",
+        "state = 'free'",
+        "state = 'unsent'",
+        "profile = 'x'",
+        "operation = 'x'",
+        "what = ''",
+        "session = x'00', at = 9223372036854775807",
+    ] {
+        meddle(&format!("CREATE TABLE sound AS SELECT * FROM ledger; UPDATE ledger SET {damage}"));
+        let told = desk.run(&["submit", &path]);
+        assert_eq!(told.status.code(), Some(2), "{damage}: {told:?}");
+        assert!(errors(&told).contains("may have been sent for a scan on"), "{damage}: {}", errors(&told));
+        meddle("REPLACE INTO ledger SELECT * FROM sound; DROP TABLE sound");
+    }
+    // One that still says of which file it is, twice, keeps no other from being sent.
+    let other = desk.home.path().join("other.bin");
+    std::fs::write(&other, b"another program").unwrap();
+    let other = other.to_str().unwrap();
+    meddle("UPDATE ledger SET state = 'free'");
+    assert!(desk.run(&["submit", other]).status.success());
+    assert_eq!(scans(&desk), 2);
+    // Of what a ledger that is lost had, nothing is known.
+    let (store, _) = settled(&desk);
+    std::fs::write(&store, vec![7; 9000]).unwrap();
+    for path in [&path[..], other] {
+        assert_eq!(desk.run(&["submit", path]).status.code(), Some(2), "{path}");
+    }
+    assert_eq!(scans(&desk), 2);
+    // A yes is good for the file that it was given for.
+    assert!(desk.run(&["submit", "--yes", other]).status.success());
+    assert!(desk.run(&["submit", other]).status.success());
+    assert_eq!((desk.run(&["submit", &path]).status.code(), scans(&desk)), (Some(2), 4));
 }
 
 #[cfg(unix)]

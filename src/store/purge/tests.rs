@@ -103,7 +103,7 @@ fn of_the_earlier_files_those_that_are_worked_on_stay_without_their_reports() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("behaview.db")).unwrap();
     // A moment before the day begins.
-    let at = |day: i64| Timestamp::from_second(day * DAY - 1).unwrap();
+    let at = |day: i64| Timestamp::from_second(EARLIEST.as_second() + day * DAY - 1).unwrap();
     let file = |digits: &str| Sha256::parse(&digits.repeat(32)).unwrap();
     for (digits, opened, listed) in [("aa", 8, 7), ("bb", 8, 11), ("cc", 10, 9)] {
         let key = format!("behaviours {} ", file(digits));
@@ -116,7 +116,7 @@ fn of_the_earlier_files_those_that_are_worked_on_stay_without_their_reports() {
         let files = store.recent_files("p", 9).unwrap().into_iter();
         files.map(|recent| recent.file.as_str()[..2].to_owned()).collect::<std::collections::BTreeSet<_>>()
     };
-    let what = [Purge::Before(Timestamp::from_second(10 * DAY).unwrap())];
+    let what = [Purge::Before(Timestamp::from_second(EARLIEST.as_second() + 10 * DAY).unwrap())];
     assert_eq!((earlier().len(), store.forgotten_files(&what, None).unwrap()), (4, 2));
     store.purge(&what, None).unwrap();
     assert_eq!((earlier(), store.inventory().unwrap().len()), (["bb", "cc"].map(str::to_owned).into(), 1));
@@ -142,4 +142,25 @@ fn of_what_is_listed_under_two_files_goes_what_was_listed_under_the_one() {
         let left = |held: &[Holding]| held.iter().map(|thing| thing.bytes).sum::<u64>();
         assert_eq!(left(&held) - left(&store.inventory().unwrap()), bytes, "{digits}");
     }
+}
+
+#[test]
+fn what_comes_while_one_goes_after_another_was_not_agreed_to_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behaview.db");
+    let (store, other) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
+    let body = || Body::in_memory(vec![7; 5000]);
+    store.keep("p", b"one", Timestamp::UNIX_EPOCH, &body()).unwrap();
+    let agreed = |held: &[Holding]| held.len() == 1 && other.keep("p", b"two", Timestamp::UNIX_EPOCH, &body()).is_ok();
+    let asked = Asked { what: &[Purge::Everything], profile: None, agreed: Some(&agreed) };
+    let purged = store.with(|connection| one_by_one(connection, &asked)).unwrap().unwrap();
+    assert_eq!((purged.bytes, store.inventory().unwrap().len()), (5000, 1));
+    assert!(store.answer("p", b"two").unwrap().is_some());
+    // What was seen is another number now.
+    assert!(
+        store
+            .with(|connection| one_by_one(connection, &Asked { agreed: Some(&|held| held.is_empty()), ..asked }))
+            .unwrap()
+            .is_none()
+    );
 }

@@ -4,7 +4,7 @@
 //! over than there is, and the ledger would be too low.
 
 use super::{Salvaged, answers, is_of_system};
-use crate::store::{brought, seal};
+use crate::store::{brought, seal, sent};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Statement, params_from_iter};
 use std::collections::HashMap;
@@ -15,8 +15,11 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
     let aside = aside.to_owned();
     let (entries, answers, left_out, fileless) = (0, 0, 0, Vec::new());
     let mut salvaged = Salvaged { aside, entries, is_ledger_whole: false, answers, made_anew: 0, left_out, fileless };
-    let Some(old) = old else { return Ok(salvaged) };
     let transaction = new.transaction()?;
+    let Some(old) = old else {
+        sent::note_lost(&transaction)?;
+        return transaction.commit().map(|()| salvaged);
+    };
     // Rows come in any order.
     transaction.pragma_update(None, "defer_foreign_keys", true)?;
     for table in tables(&transaction)? {
@@ -41,6 +44,9 @@ pub(super) fn over(aside: &Path, old: Option<&Connection>, new: &mut Connection)
         seal::entries(&transaction, "TRUE", &[])?;
     } else if !salvaged.is_ledger_whole {
         salvaged.entries += entries_elsewhere(old, &transaction)?;
+    }
+    if !salvaged.is_ledger_whole {
+        sent::note_lost(&transaction)?;
     }
     salvaged.left_out += leave_out_what_is_cut(&transaction)?;
     leave_out_what_belongs_to_nothing(&transaction)?;
