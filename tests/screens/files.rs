@@ -54,6 +54,32 @@ fn screen_of(session: &Session<TestBackend>) -> String {
 }
 
 #[test]
+fn a_command_line_is_a_processes_own_only_where_it_can_be_no_other() {
+    let report = |tree: &str, commands: &str| {
+        format!(
+            r#"{{"data":{{"type":"x_file_behaviour","attributes":{{"processes_tree":[{tree}],"command_executions":[{commands}]}}}}}}"#
+        )
+    };
+    let explorer =
+        r#"{"name":"%WINDIR%\\explorer.exe","process_id":"1"},{"name":"C:\\Windows\\explorer.exe","process_id":"2"}"#;
+    let cmd = r#"{"name":"C:\\W\\cmd.exe","process_id":"3"}"#;
+    let said = |tree: &str, commands: &str| {
+        let mut opened = Opened::new(&report(tree, commands));
+        opened.keys("1 g enter");
+        opened.screen()
+    };
+    let one = said(cmd, r#""cmd.exe /c x""#);
+    assert!(one.contains("→ command line: cmd.exe /c x"), "{one}");
+    // Two processes of the name, and one command: nobody says whose it is.
+    let of_two = said(explorer, r#""C:\\Windows\\explorer.exe --mine""#);
+    assert!(of_two.contains("→ may be its command line: C:\\Windows\\explorer.exe --mine"), "{of_two}");
+    // The ending may be left out, with and without marks around.
+    let bare = said(cmd, r#""\"cmd\" /c powershell -Command y","C:\\W\\CMD.EXE /c z""#);
+    assert!(bare.contains(r#"→ may be its command line: "cmd" /c powershell"#), "{bare}");
+    assert!(bare.contains("CMD.EXE /c z"), "{bare}");
+}
+
+#[test]
 fn a_behaviour_summary() {
     let opened = Opened::new(
         r#"{"data":{"tags":["RUNTIME_MODULES"],"files_opened":["C:\\a"],"verdicts":["CLEAN"],"new":{"k":"v"}}}"#,

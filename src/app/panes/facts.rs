@@ -62,6 +62,11 @@ fn base(path: &[u8]) -> Vec<u8> {
     last_part(path).to_ascii_lowercase()
 }
 
+/// A program's name as a command line may have it as well: without its ending.
+fn stem(name: &[u8]) -> &[u8] {
+    name.strip_suffix(b".exe").unwrap_or(name)
+}
+
 /// The program that a command line runs, in small letters and without its folder.
 fn program(command: &[u8]) -> Vec<u8> {
     let trimmed = command.trim_ascii_start();
@@ -137,10 +142,12 @@ impl Model {
         let dropped = dropped.into_iter().map(|place| fact("dropped", text(report, place)));
         let commands = rows(report, "command_executions", |record| {
             let command = record.text();
-            !named.name.is_empty() && program(command.as_bytes()) == named.name
+            !named.name.is_empty() && stem(&program(command.as_bytes())) == stem(&named.name)
         });
-        let is_one = commands.len() == 1;
-        let word = if is_one { "command line" } else { "a command line of this program" };
+        // A command names no process: it is this one's only where there is no other of either.
+        let by_name = Named { id: Vec::new(), ..named.clone() };
+        let is_one = commands.len() == 1 && processes(report, &by_name).len() == 1;
+        let word = if is_one { "command line" } else { "may be its command line" };
         let commands = commands.into_iter().map(|place| fact(word, text(report, place)));
         let time = report.record(place).ok().and_then(|record| {
             let after = Raw::new(&record.value).member("time_offset").map(Raw::text)?;

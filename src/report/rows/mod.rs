@@ -221,7 +221,7 @@ impl Report {
         }
     }
 
-    /// Decodes a row in a line from up to 8 MiB of it, as [`RowBytes::told`].
+    /// Decodes a row in a line from up to 8 MiB of it.
     ///
     /// # Errors
     /// When the body cannot be read.
