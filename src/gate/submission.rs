@@ -11,33 +11,35 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256 as Hash};
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Bytes that are read at once.
 const PIECE: usize = 256 * 1024;
 
 impl Gate {
-    /// When a file was sent for a scan and no answer came: it may have arrived, and been charged.
+    /// When the same was sent and no answer came: it may have arrived, and been charged. A file's private scan is the same whatever
+    /// the sandboxes are told.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn unanswered_scan(&self, submission: &Arc<Submission>) -> Result<Option<Timestamp>, StoreError> {
-        self.unanswered_but(submission, None)
+    pub fn unanswered(&self, request: &Request) -> Result<Option<Timestamp>, StoreError> {
+        self.unanswered_but(request, None)
     }
 
     /// Refuses to send a file, for which a call is reserved, of which whoever sends it does not know that it was sent before: between
     /// their look and the call another program may have done so.
     pub(super) fn check_unsent(&self, request: &Request, call: &Call) -> Result<(), GateError> {
         let Request::PrivateScan { submission, .. } = request else { return Ok(()) };
-        let sent = self.unanswered_but(submission, Some(call.entry()))?;
+        let sent = self.unanswered_but(request, Some(call.entry()))?;
         sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GateError::SentBefore(sent)))
     }
 
-    fn unanswered_but(&self, submission: &Arc<Submission>, but: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
-        let start = Submission::claims_of(&submission.file);
-        let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
-        let claims = (start.as_bytes(), &*scan.claim().unwrap_or_default());
-        self.store().unanswered(self.whose(), self.client.root(), claims, but)
+    fn unanswered_but(&self, request: &Request, but: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
+        let Some(claim) = request.claim() else { return Ok(None) };
+        let start = match request {
+            Request::PrivateScan { submission, .. } => Submission::claims_of(&submission.file).into_bytes(),
+            _ => claim.clone(),
+        };
+        self.store().unanswered(self.whose(), self.client.root(), (&start, &claim), but)
     }
 }
 
@@ -66,6 +68,6 @@ pub fn look_at(path: &Path, largest: u64, is_wanted: &dyn Fn() -> bool) -> io::R
     if size != length {
         return Err(io::Error::other("it changes while it is read"));
     }
-    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = crate::text::hex(hash.finalize());
     Sha256::parse(&digits).map(|file| (file, size)).ok_or_else(|| io::Error::other("it has no hash"))
 }
