@@ -51,7 +51,7 @@ impl Remembered {
 }
 
 fn name(report: &Identifier) -> String {
-    Sha256::digest(report.text().as_bytes()).iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(report.text().as_bytes()).get(..12).map(crate::text::hex).unwrap_or_default()
 }
 
 impl Model {

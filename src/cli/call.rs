@@ -2,10 +2,12 @@
 
 use super::asking::{get, runtime, say_cost};
 use super::output::{print_body, print_json};
-use super::{Agreed, Common, Failed, dry, setup_to_print};
+use super::{Agreed, Common, Failed, Setup, dry, setup_to_print};
 use crate::app::{ASKS, Ask};
+use crate::gate::submission::look_at;
 use crate::quota::Entitlements;
-use crate::request::Request;
+use crate::request::{Request, UploadLimit};
+use crate::text::moment;
 use clap::Args;
 use std::io::Read;
 
@@ -53,6 +55,13 @@ impl Call {
         let setup = setup_to_print(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gate.now());
         let request = request.map_err(|why| Failed::usage(format!("{}: {why}", ask.name)))?;
+        let request = looked_at(&setup, request);
+        if let Some(when) = request.publishes().map(|_| setup.gate.unanswered(&request)).transpose()?.flatten() {
+            let when = moment(when);
+            super::store::say(&[format!(
+                "the same was sent on {when} already: it may have arrived, and been charged. This sends it again."
+            )]);
+        }
         if self.agreed.spending.dry_run {
             return dry::print(&setup, vec![request], self.refresh, None, self.agreed.json);
         }
@@ -85,4 +94,11 @@ impl Call {
         }
         Ok(text.trim().to_owned())
     }
+}
+
+/// The same of a file as it is now, by which it is known whether it was sent before. Of one that cannot be sent the gate says why.
+fn looked_at(setup: &Setup, request: Request) -> Request {
+    let Request::V2Scan { path, file: None } = request else { return request };
+    let file = look_at(&path, setup.gate.client().profile().largest(UploadLimit::Direct), &|| true).ok();
+    Request::V2Scan { path, file }
 }

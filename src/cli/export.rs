@@ -167,6 +167,12 @@ impl Export {
             self.output.iter().try_for_each(|path| file::check(path, self.force))?;
             return Ok(wanted.iter().map(|_| None).collect());
         };
+        // A separator behind the name of a link asks about what it leads to.
+        if folder.components().as_path().is_symlink() {
+            let link = file::shown(folder);
+            let words = format!("nothing was written: {link} is a link, which is not followed; name the folder itself");
+            return Err(Failed::usage(words).into());
+        }
         crate::files::make_folder(folder)?;
         let (mut files, mut known) = (Vec::new(), HashSet::new());
         for wanted in wanted {

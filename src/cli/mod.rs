@@ -274,7 +274,7 @@ impl Common {
 /// A short name for a run: two runs of one day have different ones, as good as certainly.
 fn short(session: &str) -> String {
     use sha2::{Digest, Sha256};
-    Sha256::digest(session).iter().take(3).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(session).get(..3).map(crate::text::hex).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
 fn imported(gate: &Gate, identifier: &Identifier) -> anyhow::Result<Option<String>> {
     let held = gate.store().report(gate.profile(), identifier)?;
     let words = held.and_then(|held| {
-        let when = held.received.strftime("%F %H:%M UTC");
+        let when = crate::text::moment(held.received);
         held.imported.map(|imported| format!("imported on {when} {}", imported.words()))
     });
     Ok(words)

@@ -155,7 +155,7 @@ impl Submit {
         };
         let submission = Submission { path: self.file.clone(), file, size, options, sent: None };
         let submission = Arc::new(submission);
-        let sent = setup.gate.unanswered_scan(&submission)?;
+        let sent = setup.gate.unanswered(&Request::PrivateScan { submission: Arc::clone(&submission), to: None })?;
         Ok((Arc::new(Submission { sent, ..Arc::unwrap_or_clone(submission) }), limit))
     }
 

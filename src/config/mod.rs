@@ -94,9 +94,21 @@ impl Default for Following {
 struct Kept {
     keep: Keep,
     /// What came longer ago is deleted at the start.
-    days: Option<u32>,
+    #[serde(deserialize_with = "some")]
+    days: Option<u64>,
     /// What came first is deleted at the start, until no more than so much is left.
+    #[serde(deserialize_with = "some")]
     megabytes: Option<u64>,
+}
+
+/// How much is kept. Nothing at all is not meant by a zero, which other programs take for no limit.
+fn some<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let zero = || {
+        serde::de::Error::custom(
+            "0 would delete every answer at the next start; to keep none write keep = \"nothing\", to keep all leave it out",
+        )
+    };
+    u64::deserialize(from).and_then(|number| if number == 0 { Err(zero()) } else { Ok(Some(number)) })
 }
 
 /// What of the answers is kept on disk.
@@ -357,7 +369,7 @@ impl Config {
     /// How many days answers are kept; none for ever.
     #[must_use]
     pub fn keeps_days(&self) -> Option<u32> {
-        self.store.days
+        self.store.days.map(|days| u32::try_from(days).unwrap_or(u32::MAX))
     }
 
     /// How many bytes of answers are kept; none for all.

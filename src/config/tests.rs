@@ -174,6 +174,10 @@ fn the_store_keeps_everything_unless_told_otherwise() {
     assert_eq!(kept("").unwrap(), (false, None, None));
     assert_eq!(kept("[store]\nkeep = \"nothing\"\n").unwrap(), (true, None, None));
     assert_eq!(kept("[store]\ndays = 30\nmegabytes = 2\n").unwrap(), (false, Some(30), Some(2_000_000)));
+    for zero in ["days", "megabytes"] {
+        let words = kept(&format!("[store]\n{zero} = 0\n")).unwrap_err().to_string();
+        assert!(words.contains("line 2") && words.contains("keep = \"nothing\""), "{words}");
+    }
     assert!(kept("[store]\nkeep = \"some\"\n").unwrap_err().to_string().contains("line 2"));
 }
 

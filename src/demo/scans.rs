@@ -1,6 +1,5 @@
 //! The files that were submitted since the start, and how far their analyses are: each look takes them one step further.
 
-use crate::order;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -128,7 +127,7 @@ impl Scans {
         };
         let runs = analysis.reports.iter().enumerate();
         let runs = runs.map(|(n, report)| (report.id.clone(), run(looks, first + n as u64)));
-        let sandboxes: Map<String, Value> = order::gathered(runs);
+        let sandboxes: Map<String, Value> = runs.collect();
         let size = self.submitted.iter().rev().find(|file| file.sha256 == analysis.file).map_or(0, |file| file.size);
         Some(json!({
             "data": {

@@ -147,7 +147,7 @@ impl<'a> Opened<'a> {
             self.go_on()?;
             hash.update(window);
         }
-        Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(crate::text::hex(hash.finalize()))
     }
 
     /// Whether an indicator is the file that was run.

@@ -27,7 +27,7 @@ pub enum GateError {
     /// The same was sent before, of which whoever sends it does not know.
     #[error(
         "nothing was sent: the same file may have been sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
-        .0.strftime("%F %R UTC")
+        crate::text::moment(*.0)
     )]
     SentBefore(Timestamp),
     /// The user is not entitled to it, so nothing was sent.
@@ -90,7 +90,7 @@ impl GateError {
             format!(
                 " An answer to the same of {}, which is of no use either, is set aside too: each was paid for, and asking once \
                  more costs again. behaview held lists them.",
-                when.strftime("%F %R UTC")
+                crate::text::moment(when)
             )
         });
         format!("{}{}", error.advice(), earlier.unwrap_or_default())

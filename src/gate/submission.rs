@@ -11,38 +11,42 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256 as Hash};
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Bytes that are read at once.
 const PIECE: usize = 256 * 1024;
 
 impl Gate {
-    /// When a file was sent for a scan and no answer came: it may have arrived, and been charged.
+    /// When the same was sent and no answer came: it may have arrived, and been charged. A file's private scan is the same whatever
+    /// the sandboxes are told.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn unanswered_scan(&self, submission: &Arc<Submission>) -> Result<Option<Timestamp>, StoreError> {
-        self.look_for(submission, None)(self.store())
+    pub fn unanswered(&self, request: &Request) -> Result<Option<Timestamp>, StoreError> {
+        self.look_for(request, None).map_or(Ok(None), |look| look(self.store()))
     }
 
     /// Refuses to send a file, for which a call is reserved, of which whoever sends it does not know that it was sent before: between
     /// their look and the call another program may have done so.
     pub(super) async fn check_unsent(&self, request: &Request, entry: i64) -> Result<(), GateError> {
         let Request::PrivateScan { submission, .. } = request else { return Ok(()) };
-        let look = self.look_for(submission, Some(entry));
+        let Some(look) = self.look_for(request, Some(entry)) else { return Ok(()) };
         let sent = self.work(look).await??;
         sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GateError::SentBefore(sent)))
     }
 
+    /// What looks the same up in the ledger; none for what has no claim.
     fn look_for(
         &self,
-        submission: &Arc<Submission>,
+        request: &Request,
         but: Option<i64>,
-    ) -> impl FnOnce(&Store) -> Result<Option<Timestamp>, StoreError> + Send + 'static {
-        let start = Submission::claims_of(&submission.file);
-        let claim = Request::PrivateScan { submission: Arc::clone(submission), to: None }.claim().unwrap_or_default();
+    ) -> Option<impl FnOnce(&Store) -> Result<Option<Timestamp>, StoreError> + Send + use<>> {
+        let claim = request.claim()?;
+        let start = match request {
+            Request::PrivateScan { submission, .. } => Submission::claims_of(&submission.file).into_bytes(),
+            _ => claim.clone(),
+        };
         let (profile, owner, root) = (self.profile().to_owned(), self.client.owner(), self.client.root().to_owned());
-        move |store| store.unanswered((&profile, owner), &root, (start.as_bytes(), &claim), but)
+        Some(move |store: &Store| store.unanswered((&profile, owner), &root, (&start, &claim), but))
     }
 }
 
@@ -71,6 +75,6 @@ pub fn look_at(path: &Path, largest: u64, is_wanted: &dyn Fn() -> bool) -> io::R
     if size != length {
         return Err(io::Error::other("it changes while it is read"));
     }
-    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = crate::text::hex(hash.finalize());
     Sha256::parse(&digits).map(|file| (file, size)).ok_or_else(|| io::Error::other("it has no hash"))
 }

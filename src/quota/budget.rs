@@ -157,14 +157,19 @@ impl fmt::Display for OverBudget {
                 Span::Day => f.write_str(", and nothing may be spent today (UTC)"),
             },
             Some(spent) if spent < self.limit => {
-                write!(f, ", and {} of the {} that {whose} is left", self.limit - spent, self.limit)
+                write!(
+                    f,
+                    ", and {} of the {} that {whose} is left",
+                    thousands(self.limit - spent),
+                    thousands(self.limit)
+                )
             }
-            Some(_) => write!(f, ", and nothing is left of the {} that {whose}", self.limit),
+            Some(_) => write!(f, ", and nothing is left of the {} that {whose}", thousands(self.limit)),
             None => write!(
                 f,
                 ", and nobody knows how much of the {} that {whose} is spent: the answer to a call without a known \
                  limit was lost. The counters tell, five quiet minutes after it: look at them then, for nothing",
-                self.limit
+                thousands(self.limit)
             ),
         }
     }

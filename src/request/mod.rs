@@ -298,6 +298,12 @@ impl Request {
         }
     }
 
+    /// What a file that goes along is encrypted with, as it is sent: nothing else may say it.
+    pub(crate) fn password(&self) -> Option<&str> {
+        let Self::PrivateScan { submission, .. } = self else { return None };
+        submission.options.password.as_ref().map(Password::expose)
+    }
+
     /// What tells others that the same is under way: what its answer is held under, or else what is paid for twice where it is begun
     /// twice at one moment, be it an action or a look. A password is no part of it, nor what a file is called: one that nobody has
     /// looked at cannot be told from another.
@@ -359,7 +365,7 @@ impl Request {
     /// What the request may do a second time, if it may.
     fn repeats(&self) -> Option<String> {
         let Self::PrivateScan { submission, .. } = self else { return None };
-        let when = submission.sent?.strftime("%F %R UTC");
+        let when = crate::text::moment(submission.sent?);
         Some(format!(
             "{} may have been sent for a scan on {when} already, and no answer came: it may have arrived, and been charged.",
             submission.name()

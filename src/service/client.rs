@@ -1,14 +1,14 @@
 //! Sends one request, once, to one host, and brings its answer back whole or says why not.
 
-use super::credential::Credential;
+use super::credential::{Credential, is_quoted};
 use super::error::{LONGEST_ADDRESS, Refusal, ServiceError};
 use super::failure::{not_sent_or_lost, reason};
 use super::head::{is_framed, range_of, version_of};
 use super::http::build;
-use super::masking::Masking;
+use super::masking::{Masking, SHORTEST_PASSWORD};
 use super::packing::Packing;
 use super::patience::Patience;
-use super::profile::{Profile, ProfileError};
+use super::profile::{Profile, ProfileError, USUAL_PREFIX};
 use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
 use crate::text::Untrusted;
 use reqwest::header::{ACCEPT_ENCODING, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
@@ -112,6 +112,9 @@ impl Client {
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
         let address = request.address(&User(self));
         let patience = Patience::new(&self.profile, 0);
+        let with_password = self.credential.as_ref().zip(request.password());
+        let with_password = with_password.map(|(key, password)| Masking::of_both(key.expose(), password));
+        let masking = with_password.as_ref().unwrap_or(&self.masking);
         let mut response = match &address.upload {
             Some(upload) => self.upload(&address, upload, sink).await?,
             None => {
@@ -121,7 +124,7 @@ impl Client {
         };
         self.note_time(&response);
         if !response.status().is_success() {
-            return Err(self.refused(response, &patience).await);
+            return Err(self.refused(response, (&patience, masking), request.password()).await);
         }
         let limit = self.longest(request);
         let length = Packing::length_of(&response);
@@ -130,7 +133,7 @@ impl Client {
         }
         sink.begin(0, length, None).await?;
         let is_part = response.status() == StatusCode::PARTIAL_CONTENT;
-        self.take_in(&mut response, 0, limit, (&patience, |_| false), sink).await.map(|_| is_part)
+        self.take_in(&mut response, 0, limit, (&patience, masking, |_| false), sink).await.map(|_| is_part)
     }
 
     /// Fetches what may be large, once, from this byte on, of this version; hands over each piece as it comes.
@@ -156,9 +159,10 @@ impl Client {
         };
         let patience = Patience::new(&self.profile, 0);
         let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
+        self.note_time(&response);
         let status = response.status();
         if !status.is_success() {
-            return Err(self.refused(response, &patience).await);
+            return Err(self.refused(response, (&patience, &self.masking), None).await);
         }
         let is_part = status == StatusCode::PARTIAL_CONTENT;
         let (start, total) = match range_of(&response).filter(|_| is_part) {
@@ -182,7 +186,8 @@ impl Client {
         let version = version_of(&response).filter(|version| self.masking.leaves(version.as_bytes()));
         sink.begin(start, total, version).await?;
         let is_end = |come| is_announced && total.is_none_or(|total| total == come);
-        let (come, is_key_begun) = self.take_in(&mut response, start, limit, (&patience, is_end), sink).await?;
+        let (come, is_key_begun) =
+            self.take_in(&mut response, start, limit, (&patience, &self.masking, is_end), sink).await?;
         match total {
             Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
             // Another call that ends within the key would be cut to the same bytes.
@@ -201,11 +206,11 @@ impl Client {
         response: &mut Response,
         start: u64,
         limit: u64,
-        (patience, is_end): (&Patience, impl Fn(u64) -> bool),
+        (patience, masking, is_end): (&Patience, &Masking, impl Fn(u64) -> bool),
         sink: &mut dyn Sink,
     ) -> Result<(u64, bool), ServiceError> {
         let mut packing = Packing::of(response)?;
-        let (mut come, mut masked) = (start, self.masking.begin());
+        let (mut come, mut masked) = (start, masking.begin());
         let after = |come: u64, more: &[u8]| {
             let come = come + more.len() as u64;
             if come > limit { Err(ServiceError::TooLong(limit)) } else { Ok(come) }
@@ -240,16 +245,25 @@ impl Client {
         }
     }
 
-    /// The service's own "no", with nothing of the key in it.
-    async fn refused(&self, mut response: Response, patience: &Patience) -> ServiceError {
+    /// The service's own "no", with nothing of the key in it, nor of the password that went along.
+    async fn refused(
+        &self,
+        mut response: Response,
+        (patience, masking): (&Patience, &Masking),
+        password: Option<&str>,
+    ) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut words = Vec::new();
-        if self.take_in(&mut response, 0, LONGEST_ERROR, (patience, |_| false), &mut words).await.is_err() {
+        if self.take_in(&mut response, 0, LONGEST_ERROR, (patience, masking, |_| false), &mut words).await.is_err() {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
-        let quotes = |words: &Untrusted| self.credential.as_ref().is_some_and(|key| key.is_quoted_in(words.as_bytes()));
+        let password = password.filter(|password| password.len() >= SHORTEST_PASSWORD);
+        let quotes = |words: &Untrusted| {
+            let mut secrets = self.credential.as_ref().map(Credential::expose).into_iter().chain(password);
+            secrets.any(|secret| is_quoted(secret, words.as_bytes()))
+        };
         refusal.message = refusal.message.filter(|message| !quotes(message));
         ServiceError::Refused(refusal)
     }
@@ -326,8 +340,7 @@ impl Client {
     #[must_use]
     pub fn account(&self) -> Option<String> {
         let user = self.profile.user.as_deref().unwrap_or_default();
-        let digest = self.digest("behaview account", &[user])?;
-        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        self.digest("behaview account", &[user]).map(crate::text::hex)
     }
 
     /// Whose key asks which service, whatever the profile calls them: a number that says nothing of the key.
@@ -336,11 +349,16 @@ impl Client {
         self.digest("behaview owner", &[]).map(i64::from_le_bytes)
     }
 
-    /// The first bytes of a digest of the service, the key and what else tells: too few to know a key by.
+    /// The first bytes of a digest of the service, the key and what else tells: too few to know a key by. The service is known by the
+    /// address that calls go to, of which root and prefix may be spelled in several ways.
     fn digest(&self, of: &str, more: &[&str]) -> Option<[u8; 8]> {
         let key = self.credential.as_ref()?.expose();
+        let base = self.base(Version::V3);
+        let base = base.as_str().trim_end_matches('/');
+        // Where the usual prefix ends it, the root alone tells: what was noted under that is known by it.
+        let usual = base.strip_suffix(USUAL_PREFIX).map(|root| format!("{root}/"));
         let mut hash = Sha256::new_with_prefix(of);
-        for part in std::iter::once(&self.root.as_str()).chain(more).chain([&key]) {
+        for part in std::iter::once(&usual.as_deref().unwrap_or(base)).chain(more).chain([&key]) {
             hash.update(part.len().to_le_bytes());
             hash.update(part);
         }
@@ -348,12 +366,20 @@ impl Client {
     }
 
     pub(super) fn url(&self, address: &Address) -> Url {
-        let prefix = match address.version {
+        let mut url = self.base(address.version);
+        url.set_path(&format!("{}{}", url.path().trim_end_matches('/'), address.path));
+        url
+    }
+
+    /// The address that the operations of a version stand below, without doubled slashes.
+    fn base(&self, version: Version) -> Url {
+        let prefix = match version {
             Version::V2 => &self.profile.v2_prefix,
             Version::V3 => &self.profile.v3_prefix,
         };
         let mut url = self.root.clone();
-        url.set_path(&format!("{}{prefix}{}", url.path().trim_end_matches('/'), address.path));
+        let steps = url.path().split('/').chain(prefix.split('/')).filter(|step| !step.is_empty());
+        url.set_path(&steps.collect::<Vec<_>>().join("/"));
         url
     }
 

@@ -161,12 +161,6 @@ impl ServiceError {
         matches!(self, Self::Unsendable(_) | Self::Unfinished(_))
     }
 
-    /// Whether its words are this machine's, of a file or the store; those of any other tell of the service in their visible form.
-    #[must_use]
-    pub fn is_of_this_machine(&self) -> bool {
-        matches!(self, Self::Unsendable(_) | Self::Unfinished(_) | Self::Unkept(_))
-    }
-
     /// What to do about it, in a sentence.
     #[must_use]
     pub fn advice(&self) -> String {

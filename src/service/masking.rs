@@ -1,4 +1,5 @@
-//! Masks the key in whatever the service says, as its bytes come: nobody behind this has it, so nobody can keep, show or write it.
+//! Masks the key in whatever the service says, as its bytes come: nobody behind this has it, so nobody can keep, show or write it. In
+//! the answer to a call that carries a password as well, that is masked in the same way.
 //!
 //! An occurrence is the key as it is, as it stands in an address, in small letters or in capitals, each character as itself or as JSON
 //! may escape it. Its bytes become asterisks one by one, so that every place stays where it is, and JSON stays JSON.
@@ -13,6 +14,9 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use spelling::{Escape, LONGEST_ESCAPE, Spelled, escape, escape_around, escape_end, spelled};
 use std::borrow::Cow;
 use std::ops::Range;
+
+/// A shorter password is not masked: it stands in the names of which every answer is made, and in any scan's id.
+pub(super) const SHORTEST_PASSWORD: usize = 5;
 
 /// Characters of a key that stand at the end of what broke off, from which on they are left out: fewer tell next to nothing of
 /// it, and end many a text that has nothing to do with it.
@@ -52,11 +56,16 @@ pub(super) struct Masked<'m> {
 impl Masking {
     /// What hides this key.
     pub(super) fn of(key: &str) -> Self {
-        if key.len() < SHORTEST_KEY {
-            return Self::default();
-        }
-        let as_is = std::iter::once(key.to_owned());
-        let forms = as_is.chain(in_addresses(key)).flat_map(|form| {
+        Self::of_both(key, "")
+    }
+
+    /// What hides this key and this password.
+    pub(super) fn of_both(key: &str, password: &str) -> Self {
+        let secrets = [(key, SHORTEST_KEY), (password, SHORTEST_PASSWORD)];
+        let secrets: Vec<_> =
+            secrets.iter().filter(|(text, least)| text.len() >= *least).map(|(text, _)| *text).collect();
+        let has = |mark: char| secrets.iter().any(|text| text.contains(mark));
+        let forms = secrets.iter().flat_map(|text| spelled_forms(text)).flat_map(|form| {
             let (small, capital) = (form.to_ascii_lowercase(), form.to_ascii_uppercase());
             [form, small, capital]
         });
@@ -64,13 +73,14 @@ impl Masking {
         order::sort(&mut forms);
         forms.dedup();
         let own = |text: &str| Finder::new(text).into_owned();
-        let escapes = [("u00", true), ("/", key.contains('/')), ("\\", key.contains('\\')), ("\"", key.contains('"'))];
+        let escapes = [("u00", true), ("/", has('/')), ("\\", has('\\')), ("\"", has('"'))];
         let escapes = escapes.iter().filter(|(_, is_there)| *is_there).map(|(mark, _)| own(&format!("\\{mark}")));
-        // What the key begins or ends with could make the key once more. A number stays one.
-        let is_number = key.bytes().all(|byte| byte.is_ascii_digit());
-        let masks = if is_number { &b"987"[..] } else { b"*#-" };
-        let ends = [key.as_bytes().first(), key.as_bytes().last()];
-        let mask = masks.iter().find(|mask| !ends.contains(&Some(mask))).unwrap_or(&b'*');
+        // What one of them begins or ends with could make it once more. A number stays one.
+        let is_number = secrets.iter().any(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let masks = if is_number { b"98765" } else { b"*#-+_" };
+        let is_end =
+            |mask: u8| secrets.iter().any(|text| [text.bytes().next(), text.bytes().last()].contains(&Some(mask)));
+        let mask = masks.iter().find(|mask| !is_end(**mask)).unwrap_or(&b'*');
         Self { forms: forms.iter().map(|form| own(form)).collect(), escapes: escapes.collect(), mask: *mask }
     }
 
@@ -143,6 +153,20 @@ impl Masking {
         let mut end = text.get(from..).unwrap_or_default().iter().enumerate();
         end.find_map(|(at, byte)| if begins(*byte) { come(from + at) } else { None })
     }
+}
+
+/// A secret as it is, as it may stand in an address, and with what is not ASCII as JSON may escape it, each digit in either case.
+fn spelled_forms(secret: &str) -> impl Iterator<Item = String> {
+    let escaped = |is_small: bool| {
+        let spell = move |unit: u16| match u8::try_from(unit) {
+            Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
+            _ if is_small => format!("\\u{unit:04x}"),
+            _ => format!("\\u{unit:04X}"),
+        };
+        (!secret.is_ascii()).then(|| secret.encode_utf16().map(spell).collect())
+    };
+    let escaped = [true, false].into_iter().filter_map(escaped).collect::<Vec<_>>();
+    std::iter::once(secret.to_owned()).chain(escaped).chain(in_addresses(secret))
 }
 
 /// The key as it may stand in an address: as this program writes it, or with more of it encoded, each digit in either case.

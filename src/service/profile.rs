@@ -84,6 +84,9 @@ impl Default for Fields {
     }
 }
 
+/// Path before every operation of API v3, unless a profile says otherwise.
+pub(super) const USUAL_PREFIX: &str = "/api/v3";
+
 /// What stands in the place of a proxy's address where the system's variables name it.
 pub const PROXY_OF_SYSTEM: &str = "env";
 
@@ -92,7 +95,7 @@ impl Default for Profile {
         Self {
             name: "virustotal".to_owned(),
             root: "https://www.virustotal.com".to_owned(),
-            v3_prefix: "/api/v3".to_owned(),
+            v3_prefix: USUAL_PREFIX.to_owned(),
             v2_prefix: "/vtapi/v2".to_owned(),
             header: "x-apikey".to_owned(),
             user: None,

@@ -203,7 +203,7 @@ impl Feeder {
         }
         self.hash.update(&piece);
         let reached = self.gone + piece.len() as u64;
-        let found = || self.hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let found = || crate::text::hex(self.hash.clone().finalize());
         let is_other = || self.wanted.as_ref().is_some_and(|wanted| wanted.as_str() != found());
         if reached > self.size || reached == self.size && is_other() {
             return Err(changed());

@@ -77,7 +77,7 @@ pub struct LedgerEntry {
     pub state: State,
     /// Units that it cost, once that is known.
     pub settled: Option<u64>,
-    /// When that was written down.
+    /// When that was written down; of a call that a program left that was killed, no later than nobody can have waited for it.
     pub settled_at: Option<Timestamp>,
     /// What came of it, in words.
     pub outcome: Option<String>,

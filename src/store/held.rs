@@ -360,9 +360,11 @@ impl FoundReport {
     }
 }
 
-/// A moment from the database; one that cannot be is the beginning of time.
+/// A moment from the database; one that cannot be is the beginning or the end of time. The last thousandths of a second of all time
+/// are such: they can be told, and not be made.
 pub(super) fn moment(milliseconds: i64) -> Timestamp {
-    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
+    let edge = if milliseconds > 0 { Timestamp::MAX } else { Timestamp::UNIX_EPOCH };
+    Timestamp::from_millisecond(milliseconds).unwrap_or(edge)
 }
 
 #[cfg(test)]

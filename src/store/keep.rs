@@ -69,7 +69,7 @@ impl Store {
             (Keep::Nothing, None) => (operation.to_owned(), None),
             (Keep::Nothing, Some(key)) => {
                 let digest = digest(key);
-                let told: String = digest.iter().take(TOLD).map(|byte| format!("{byte:02x}")).collect();
+                let told = crate::text::hex(digest.get(..TOLD).unwrap_or(&digest));
                 (format!("{operation} #{told}"), Some(digest))
             }
         }

@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 impl Store {
-    /// Notes that a file was opened at a moment, where anything can be noted; a name that was noted before stays.
+    /// Notes that a file was opened at a moment, where anything can be noted; a name that was noted before stays where
+    /// none is given.
     ///
     /// # Errors
     /// When it cannot be written.

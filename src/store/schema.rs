@@ -16,6 +16,8 @@ const SEALED: usize = 5;
 /// The version from which on the ledger is.
 const LEDGER_SEALED: usize = 7;
 
+/// Of an answer, `usable` says by now what its note here does not: 2 where a part of it is here, 3 where it is a page that a newer one
+/// took the place of, whose reports are held. What is written in a step stays as it is: databases are compared with it.
 pub(super) const FIRST: &str = "
 CREATE TABLE answer (
     id INTEGER PRIMARY KEY,

@@ -15,9 +15,10 @@
 //! # The visible form
 //! A string is read as *units*: a base character with up to three combining marks, shown as it
 //! is, or one thing that is escaped. An escape is written
-//! - `\xHH` for a control below U+0080, and for a byte that belongs to no character (`HH` from `80`);
+//! - `\xHH` for a control below U+0080;
+//! - `\x{HH}` for a byte that belongs to no character (`HH` from `80`);
 //! - `\u{H…}` for any other code point, lone surrogates included;
-//! - `\x5c` for a backslash that would otherwise begin what reads as one of these two.
+//! - `\x5c` for a backslash that would otherwise begin what reads as one of these.
 //!
 //! No two byte strings share a visible form, and reading the escapes back gives the bytes.
 //!
@@ -49,7 +50,7 @@ pub use class::is_shown;
 pub(crate) use columns::{Columns, is_single, stands_alone};
 pub use json::escaped_json;
 pub(crate) use lower::push_lower;
-pub use number::{bytes, count, lasting, plural, thousands};
+pub use number::{bytes, count, hex, lasting, moment, plural, thousands};
 pub use path::last_part;
 pub(crate) use room::set_length;
 pub use rows::{words_in_rows, words_in_rows_cut};

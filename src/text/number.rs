@@ -60,6 +60,16 @@ pub fn bytes(size: u64) -> String {
     shown
 }
 
+/// Bytes as two digits each, as a hash is written.
+pub fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A moment to the minute: `2026-11-20 10:00 UTC`.
+pub fn moment(at: jiff::Timestamp) -> String {
+    at.strftime("%F %R UTC").to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{bytes, count, lasting, thousands};

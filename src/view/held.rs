@@ -149,7 +149,7 @@ fn about(thing: &Holding, model: &Model) -> String {
         String::new()
     };
     let service = thing.retention(model.now).map(|found| format!(" · {}", found.words())).unwrap_or_default();
-    let when = thing.received.strftime("%F %H:%M UTC");
+    let when = crate::text::moment(thing.received);
     let size = format!("{}{versions}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
     format!("{name}{from} on {when} · {size}{service}")
 }

@@ -85,7 +85,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
     let after = if waits { " once another file has its address" } else { "" };
     let basis = model.price(&Request::PrivateScan { submission, to: None });
     let sent = found.sent.map(|sent| {
-        let when = sent.strftime("%F %R UTC");
+        let when = crate::text::moment(sent);
         (
             format!("Perhaps sent already on {when}, and no answer came. {}", model.way_to_look(&found.file)),
             Meaning::Problem,

@@ -51,6 +51,7 @@ async fn each_that_the_report_names_is_paid_once_and_held() {
         }
         assert_eq!(visit.gate.spent().unwrap(), Spent { charged: paid, ..Spent::default() });
     }
+    assert!(visit.gate.client().behind().is_some(), "what is fetched tells the time as any answer does");
     let missing = artefact(Artefact::Pcap);
     assert_eq!(refusal(visit.ask(&missing).await), Reason::NotFound);
 }

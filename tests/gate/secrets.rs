@@ -3,6 +3,9 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
+use std::sync::Arc;
+
+use behaview::request::{Password, ScanOptions, Submission};
 
 use super::*;
 
@@ -96,12 +99,17 @@ async fn a_service_that_repeats_the_key_is_not_quoted() {
 
 /// A service that answers every call with the same bytes.
 fn repeating(answer: String) -> String {
+    answering("200 OK", answer)
+}
+
+/// A service that answers every call with this status and the same bytes.
+fn answering(status: &'static str, answer: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let root = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             let _ = stream.read(&mut [0; 4096]);
-            let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", answer.len());
+            let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", answer.len());
             let _ = stream.write_all((head + &answer).as_bytes());
         }
     });
@@ -257,4 +265,45 @@ async fn the_beginning_of_a_key_where_an_answer_broke_off_without_a_word_is_left
             assert!(bytes(&again.unwrap()) == sent, "{come}");
         }
     }
+}
+
+/// What a service that answers with this status and body leaves of a password: everything that is said, and everything that is kept.
+async fn left_of(password: &str, status: &'static str, body: String) -> (String, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = Profile { user: None, ..Profile::demo(answering(status, body), String::new()) };
+    let gate = gate(&folder.path().join("behaview.db"), profile, KEY);
+    let path = folder.path().join("sample.bin");
+    std::fs::write(&path, b"nothing").unwrap();
+    let (file, size) = behaview::gate::submission::look_at(&path, 100, &|| true).unwrap();
+    let options = ScanOptions { password: Password::new(password.to_owned()), ..ScanOptions::default() };
+    let submission = Arc::new(Submission { path, file, size, options, sent: None });
+    let said = match visit::ask(&gate, &Request::PrivateScan { submission, to: None }).await {
+        Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),
+        Err(error) => words(&error),
+    };
+    (said, files_with(password, folder.path()))
+}
+
+#[tokio::test]
+async fn a_password_that_the_service_repeats_goes_no_further() {
+    for password in ["Sup3rSecret!Pass", "infected", "пароль"] {
+        let escaped: String = password.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let encoded: String = password.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        for spelled in [password.to_owned(), password.to_ascii_uppercase(), escaped, encoded] {
+            let error = format!(r#"{{"error":{{"code":"BadRequestError","message":"bad {spelled} {KEY}"}}}}"#);
+            let scan = format!(r#"{{"data":{{"type":"private_analysis","id":"{spelled}"}}}}"#);
+            let (page, other) = (format!("<p>{spelled}"), format!(r#"{{"other":"{spelled}"}}"#));
+            for (status, body) in [("400 Bad Request", error), ("200 OK", scan), ("500 X", page), ("200 OK", other)] {
+                let (said, files) = left_of(password, status, body).await;
+                assert!(!said.to_lowercase().contains(&password.to_lowercase()), "{spelled}: {said}");
+                assert_eq!(files, [""; 0], "{spelled}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_password_as_short_as_any_word_spoils_no_answer() {
+    let scan = r#"{"data":{"type":"private_analysis","id":"data-1"}}"#;
+    assert_eq!(left_of("data", "200 OK", scan.to_owned()).await.0, scan);
 }

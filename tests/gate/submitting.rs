@@ -208,7 +208,7 @@ async fn a_file_that_was_sent_after_the_look_at_it_is_not_sent_again_unasked() {
     let visit = Visit::begin().await;
     let small = small(&visit);
     // Both looked before either sent.
-    assert_eq!(visit.gate.unanswered_scan(&small).unwrap(), None);
+    assert_eq!(visit.gate.unanswered(&scan(&small, None)).unwrap(), None);
     visit.demo.arm("lost*1".parse().unwrap());
     let other = gate(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
     assert!(visit::ask(&other, &scan(&small, None)).await.is_err());
@@ -217,7 +217,7 @@ async fn a_file_that_was_sent_after_the_look_at_it_is_not_sent_again_unasked() {
     let sent = || visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count();
     assert_eq!(sent(), 1);
     // Nor is what was refused taken for sent.
-    assert!(visit.gate.unanswered_scan(&small).unwrap().is_some());
+    assert!(visit.gate.unanswered(&scan(&small, None)).unwrap().is_some());
     let known = knowing(small);
     assert!(scan(&known, None).warning().unwrap().contains("may have arrived"));
     visit.ask(&scan(&known, None)).await.unwrap();
@@ -410,5 +410,41 @@ async fn a_file_is_the_same_whatever_its_path_is_called() {
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
         assert!(results.iter().all(|result| matches!(result, Ok(_) | Err(GateError::UnderWay))), "{results:?}");
         assert_eq!(sent(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_service_is_known_however_its_address_is_spelled() {
+    let visit = Visit::begin().await;
+    let small = small(&visit);
+    let root = visit.demo.root().trim_end_matches('/').to_owned();
+    let other = |root: String, prefix: &str| {
+        let profile = Profile {
+            name: format!("other {root} {prefix}"),
+            root,
+            v3_prefix: prefix.to_owned(),
+            ..Visit::profile(&visit.demo)
+        };
+        gate(&visit.store(), profile, visit.demo.key())
+    };
+    visit.demo.arm("lost*1".parse().unwrap());
+    visit.ask(&scan(&small, None)).await.unwrap_err();
+    for (root, prefix) in [
+        (format!("{root}/"), "/api/v3"),
+        (format!("{root}//"), "//api/v3/"),
+        (root.replace("http:", "HTTP:"), "api/v3"),
+        (format!("{root}/api"), "/v3"),
+        (format!("{root}/api/v3"), ""),
+        (format!("{root}/api/v3/"), "/"),
+    ] {
+        let again = other(root.clone(), prefix);
+        assert!(again.unanswered(&scan(&small, None)).unwrap().is_some(), "{root} {prefix}");
+        let refused = visit::ask(&again, &scan(&small, None)).await;
+        assert!(matches!(refused, Err(GateError::SentBefore(_))), "{root} {prefix}: {refused:?}");
+        visit::ask(&again, &Request::Quotas).await.unwrap();
+        assert_eq!(again.client().account(), visit.gate.client().account());
+    }
+    for (root, prefix) in [(root.clone(), ""), (root.clone(), "/v3"), (format!("{root}/x"), "/api/v3")] {
+        assert_eq!(other(root, prefix).unanswered(&scan(&small, None)).unwrap(), None);
     }
 }

@@ -123,6 +123,20 @@ fn a_note_that_another_program_wrote_meanwhile_is_shown_and_not_overwritten() {
 }
 
 #[test]
+fn who_writes_over_a_note_that_was_deleted_with_its_report_is_told() {
+    let mut stage = Stage::listed();
+    write(&mut stage, "first");
+    stage.keys("a m o r e");
+    stage.sql("DELETE FROM note; DELETE FROM answer");
+    stage.keys("enter");
+    assert!(stage.screen().contains("its report is not held any more"), "{}", stage.screen());
+    stage.keys("a m o r e");
+    stage.sql("DELETE FROM note");
+    stage.keys("enter");
+    assert!(stage.screen().contains("deleted meanwhile"), "{}", stage.screen());
+}
+
+#[test]
 fn a_note_that_is_too_long_is_not_cut_and_stays_in_its_line() {
     let mut stage = Stage::listed();
     write(&mut stage, &"ü".repeat(2_049));

@@ -209,6 +209,22 @@ fn several_reports_go_to_one_output_or_a_file_each() {
     assert_eq!(desk.paid(), 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_into_a_folder_by_way_of_a_link() {
+    let desk = Desk::new();
+    let ids = listed(&desk);
+    let (folder, link) = (desk.home.path().join("real"), desk.home.path().join("link"));
+    std::fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(&folder, &link).unwrap();
+    for end in ["", "/", "/."] {
+        let output = format!("{}{end}", link.display());
+        let refused = desk.run(&["export", "--format", "csv", "--force", "--output", &output, &ids[0]]);
+        assert!(refused.status.code() == Some(2) && errors(&refused).contains("is a link"), "{refused:?}");
+        assert_eq!(names(&folder), [""; 0]);
+    }
+}
+
 #[test]
 fn identifiers_come_by_standard_input_and_one_that_is_not_there_is_told() {
     let desk = Desk::new();

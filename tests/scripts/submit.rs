@@ -254,6 +254,20 @@ fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
 }
 
 #[test]
+fn what_is_sent_again_after_its_answer_was_lost_is_named_whatever_was_agreed() {
+    let (desk, path) = desk(Options::default());
+    let before = "the same was sent on ";
+    for call in [&["call", "--yes", "v2-file-scan", &path][..], &["call", "--yes", "v3-rescan", &main_file()]] {
+        desk.demo.arm("lost*1".parse().unwrap());
+        let lost = errors(&desk.run(call));
+        assert!(!lost.contains(before), "{lost}");
+        let again = desk.run(call);
+        assert!(errors(&again).contains(before), "{again:?}");
+        assert!(errors(&again).contains("This sends it again."), "{again:?}");
+    }
+}
+
+#[test]
 fn a_file_is_deleted_at_the_service_after_a_yes() {
     let (desk, _) = desk(Options::default());
     json(&desk.run(&["list", &main_file()]));

@@ -120,7 +120,7 @@ fn limits(forecast: &Forecast) -> String {
             thousands(limit.allowed),
             line.after_words(),
             line.fit_words(),
-            format!("{guess}{}", line.resets_at.strftime("%Y-%m-%d %H:%M UTC")),
+            format!("{guess}{}", crate::text::moment(line.resets_at)),
         ]);
     }
     table.to_string()

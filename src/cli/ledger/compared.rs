@@ -41,7 +41,7 @@ impl Compared {
 
     /// The last line of the text.
     pub(super) fn line(&self) -> String {
-        let time = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+        let time = crate::text::moment;
         format!("from {} to {}: {}", time(self.since), time(self.until), self.words)
     }
 }

@@ -13,7 +13,6 @@ use crate::demo::pieces::Pieces;
 use crate::demo::reports::{Attributes, PrivateFile, Report, digest};
 use crate::demo::routes::Paging;
 use crate::demo::{FaultKind, Listing};
-use crate::order;
 
 /// Lines of a memory image: six mebibytes.
 const MEMORY_LINES: usize = 6 * 65_536;
@@ -171,7 +170,7 @@ pub(super) fn analysis(id: &str, context: &Context) -> Result<Answer, Refusal> {
 pub(super) fn analysis_attributes(file: &PrivateFile) -> Value {
     let status = if file.reports.is_empty() { "in-progress" } else { "completed" };
     let mut sandboxes: Map<String, Value> =
-        order::gathered(file.reports.iter().map(|report| (report.id.clone(), json!({ "status": "completed" }))));
+        file.reports.iter().map(|report| (report.id.clone(), json!({ "status": "completed" }))).collect();
     if file.reports.is_empty() {
         let waiting = json!({ "status": "queued", "message": "Waiting for a machine" });
         sandboxes.insert("Zenbox".to_owned(), waiting);

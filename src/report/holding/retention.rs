@@ -50,7 +50,7 @@ impl Retention {
     /// The same in a sentence.
     #[must_use]
     pub fn words(self) -> String {
-        let at = |when: Timestamp| when.strftime("%F %H:%M UTC").to_string();
+        let at = crate::text::moment;
         match self {
             Self::Gone(when) => format!("the service deleted it by {}: what is held is the only one", at(when)),
             Self::Unless(when) => {

@@ -8,7 +8,7 @@ use crate::export::file;
 use crate::files;
 use crate::gate::submission;
 use crate::report::identifier::hashes::Hashes;
-use crate::request::{ScanOptions, Submission};
+use crate::request::{Request, ScanOptions, Submission};
 use crate::runtime::{clipboard, saver};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl Performer {
                 let (file, options) = (file.clone(), ScanOptions::default());
                 let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
                 // What cannot be read of the ledger keeps nobody from sending it: then the call cannot be written down either.
-                gate.unanswered_scan(&submission).ok().flatten()
+                gate.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten()
             });
             work.send(Message::LookedAtFile { path, result, sent });
         });

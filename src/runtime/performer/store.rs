@@ -18,6 +18,21 @@ use crate::text::{Untrusted, said};
 /// Most earlier files that are offered.
 const RECENT: u32 = 50;
 
+/// What is said of a note that is to take the place of another, where that was deleted meanwhile, perhaps with its report.
+fn deleted_meanwhile(gate: &Gate, note: &Note, known: Option<&Untrusted>) -> Result<Option<&'static str>, StoreError> {
+    let (profile, identifier) = (gate.profile(), &note.about.identifier);
+    if known.is_none() || gate.store().notes(profile)?.iter().any(|standing| standing.about == note.about) {
+        return Ok(None);
+    }
+    Ok(Some(match gate.store().report(profile, identifier)? {
+        Some(_) => "The note here was deleted meanwhile: what is in the line is kept as a new one.",
+        None => {
+            "The note here was deleted meanwhile, and its report is not held any more. What is in the line is kept all the \
+             same; behaview held deletes it."
+        }
+    }))
+}
+
 impl Performer {
     /// Finds what is held of a file.
     pub(super) fn recall(&self, file: Sha256) {
@@ -70,13 +85,20 @@ impl Performer {
 
     /// Keeps a note; where another was written meanwhile, that one is shown.
     pub(super) fn write_note(&self, note: Note, known: Option<Untrusted>) {
-        self.taking_in(move |gate, work| match gate.store().write_note(gate.profile(), &note, known.as_ref()) {
-            Ok(is_written) => {
-                work.send(notes(gate));
-                let unwritten = (!is_written).then_some(Message::Unwritten(note));
-                unwritten.into_iter().for_each(|message| work.send(message));
+        self.taking_in(move |gate, work| {
+            let gone = deleted_meanwhile(gate, &note, known.as_ref());
+            match gone.and_then(|gone| Ok((gone, gate.store().write_note(gate.profile(), &note, known.as_ref())?))) {
+                Ok((gone, is_written)) => {
+                    work.send(notes(gate));
+                    let said = if is_written {
+                        gone.map(|words| Message::Notice(words.to_owned()))
+                    } else {
+                        Some(Message::Unwritten(note))
+                    };
+                    said.into_iter().for_each(|message| work.send(message));
+                }
+                Err(error) => work.send(Message::Notice(format!("The note could not be kept: {}", words(&error)))),
             }
-            Err(error) => work.send(Message::Notice(format!("The note could not be kept: {}", words(&error)))),
         });
     }
 

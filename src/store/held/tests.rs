@@ -38,6 +38,17 @@ fn the_newest_usable_answer_is_the_held_one() {
 }
 
 #[test]
+fn a_clock_at_the_end_of_time_makes_nothing_old() {
+    let (_folder, store) = store();
+    store.keep("p", b"key", at(1_790_000_000), &Body::in_memory(b"new".to_vec())).unwrap();
+    store.note_use(at(1_790_000_000)).unwrap();
+    store.note_use(Timestamp::MAX).unwrap();
+    let month = jiff::SignedDuration::from_hours(30 * 24);
+    let outdated = store.outdated(month, Timestamp::MAX).unwrap().unwrap();
+    assert!(outdated.before < at(1_790_000_000) && outdated.doubtful == 1, "{outdated:?}");
+}
+
+#[test]
 fn what_says_the_same_as_before_is_no_further_version() {
     let (_folder, store) = store();
     let identifier = Identifier::new(Untrusted::from("one")).unwrap();
