@@ -166,7 +166,8 @@ impl Window {
     pub fn words(&self) -> String {
         let (rose, mine) = (self.rose, self.certain);
         let rest = rose.saturating_sub(mine);
-        let counter = if rose == 0 { "the counter did not rise".to_owned() } else { format!("the counter rose by {rose}") };
+        let counter =
+            if rose == 0 { "the counter did not rise".to_owned() } else { format!("the counter rose by {rose}") };
         match self.finding() {
             Finding::Confirmed => match self.calls.len() as u64 {
                 0 | 1 => format!("{counter}, as predicted"),

@@ -457,9 +457,8 @@ fn every_row_that_leads_to_nothing_in_stix_or_misp_is_counted() {
     let report = r#"{"verdicts":["CLEAN"],"mitre_attack_techniques":[{"id":"T1055"},{"id":"none"}],"tags":["A","B"],
         "command_executions":["whoami","get http://c2.example.com/x","type \\\\.\\pipe\\x"],"modules_loaded":["a.dll"],
         "files_opened":["\\\\.\\pipe\\x","C:\\a"],"calls_highlighted":["Sleep"],"mutexes_opened":["m"]}"#;
-    let told = |format: &str, more: &[&str]| {
-        errors(&run(&[&["export", "-", "--format", format], more].concat(), report))
-    };
+    let told =
+        |format: &str, more: &[&str]| errors(&run(&[&["export", "-", "--format", format], more].concat(), report));
     // The second technique, the tags, the first command, the module and the call; in STIX the two rows that name a pipe as well.
     let words = |rows: u64| format!("behaview: Left out: {rows} rows that this format does not carry\n");
     assert_eq!([told("misp", &[]), told("stix", &[])], [words(6), words(8)]);
