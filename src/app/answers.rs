@@ -77,7 +77,7 @@ impl Model {
                 self.files.listing_mut(identifier).for_each(|file| file.take_failure(identifier, &failure));
                 self.settle();
                 if is_held {
-                    self.warn(format!("{} The held report stays.", failure.short()));
+                    self.warn(format!("{} The held report stays.", failure.words()));
                 }
                 self.stop_batch("A report could not be fetched.");
             }
@@ -100,7 +100,7 @@ impl Model {
                 effects.extend(self.look_up());
             }
             (_, Ok(_)) => self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words())),
-            (_, Err(failure)) => self.warn(failure.short()),
+            (_, Err(failure)) => self.warn(failure.words()),
         }
         effects
     }
@@ -116,7 +116,7 @@ impl Model {
             }
             // Figures that were refreshed by themselves: the old ones stay.
             (_, Err(_)) if !is_asked => {}
-            (_, Err(failure)) => self.warn(failure.short()),
+            (_, Err(failure)) => self.warn(failure.words()),
             (_, Ok(usage)) => {
                 let sheet = Sheet::usage(&usage, columns);
                 self.figures.usage = Some(usage);
@@ -156,7 +156,7 @@ impl Model {
             (Some(Overlay::Prompt(prompt)), Err(failure)) if prompt.asks(request, now) => {
                 prompt.failure = Some(failure)
             }
-            (_, Err(failure)) => self.warn(failure.short()),
+            (_, Err(failure)) => self.warn(failure.words()),
         }
         effects
     }

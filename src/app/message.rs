@@ -375,16 +375,11 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What happened and what it cost, in one line.
-    #[must_use]
-    pub fn short(&self) -> String {
-        joined([&self.what, &self.cost])
-    }
-
-    /// The same with what to do next.
+    /// What happened, what it cost and what to do next, in one line.
     #[must_use]
     pub fn words(&self) -> String {
-        joined([&self.what, &self.cost, &self.advice])
+        let sentences = [&self.what, &self.cost, &self.advice].map(String::as_str);
+        sentences.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// The rows that its words take in so many columns, each sentence on its own.
@@ -392,10 +387,4 @@ impl Failure {
     pub fn rows(&self, columns: usize) -> usize {
         [&self.what, &self.cost, &self.advice].into_iter().map(|words| words_in_rows(words, columns).len()).sum()
     }
-}
-
-/// Sentences in one line; one that says nothing takes no room.
-fn joined<const N: usize>(sentences: [&String; N]) -> String {
-    let said: Vec<_> = sentences.into_iter().map(String::as_str).filter(|words| !words.is_empty()).collect();
-    said.join(" ")
 }

@@ -197,6 +197,7 @@ impl Compare {
         let mut columns = Vec::new();
         for (side, path) in all().enumerate() {
             let document = document::read(path)?;
+            document.refuse_if_other()?;
             let name = Some(Untrusted::from(document.name));
             let column = |(identifier, here): (_, Here)| Column {
                 side,

@@ -20,7 +20,7 @@ Examples:
   behaview cost plan \"private-behaviours 3\" \"v2-file-report --hashes 600\"
 
 The exit code is 0 when it is allowed and, where the balances are known, fits; 10 when it does not \
-fit now, or not for certain; 4 when it is refused.";
+fit now, or not for certain; 4 when it is refused. \"fits, paced\" is what fits only when it is spread over some minutes.";
 
 /// `behaview cost`
 #[derive(Debug, Args)]

@@ -41,13 +41,25 @@ pub(super) struct Document {
 }
 
 impl Document {
+    /// What it calls itself where nothing in it is a behaviour report.
+    fn other(&self) -> anyhow::Result<Option<String>> {
+        let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(kinds.into_iter().collect::<Option<Vec<_>>>().and_then(|kinds| kinds.into_iter().next()))
+    }
+
+    /// Refuses it where nothing in it is a behaviour report.
+    pub(super) fn refuse_if_other(&self) -> anyhow::Result<()> {
+        let Some(kind) = self.other()? else { return Ok(()) };
+        let words =
+            format!("{} is no behaviour report{kind}: leave it out to compare the others", text::said(&self.name));
+        Err(Failed::bad_answer(text::own(&words)).into())
+    }
+
     /// Its name, and what it is where it is no behaviour report.
     pub(super) fn titled(&self) -> anyhow::Result<String> {
-        let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<anyhow::Result<Vec<_>>>()?;
-        let other = kinds.into_iter().collect::<Option<Vec<_>>>().and_then(|kinds| kinds.into_iter().next());
         // A title has no room for more.
         let short = |kind: String| kind.replace(", but of type", ":");
-        Ok(other.map_or_else(|| self.name.clone(), |kind| format!("{} (no report{})", self.name, short(kind))))
+        Ok(self.other()?.map_or_else(|| self.name.clone(), |kind| format!("{} (no report{})", self.name, short(kind))))
     }
 
     /// Says of a document that is no behaviour report what it is, and what can be done with it all the same.

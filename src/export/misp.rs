@@ -17,9 +17,6 @@ use uuid::Uuid;
 /// The namespace of this program's events and attributes.
 const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 
-/// The category of what a sample left behind.
-const DROPPED: &str = "Artifacts dropped";
-
 /// How far it may go: a private report is for the own organisation, and one of unknown origin may be private.
 const TLP: &str = "tlp:amber+strict";
 
@@ -44,7 +41,9 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
             // Another version of the same report.
             event = Uuid::new_v5(&OWN, format!("event {name} {}", opened.digest()?).as_bytes());
         }
-        summary.rows += write_event(&opened, &name, &event, out)?;
+        let (rows, left_out) = write_event(&opened, &name, &event, out)?;
+        summary.rows += rows;
+        summary.left_out += left_out;
     }
     out.write_all(if is_list { b"]}\n" } else { b"\n" })?;
     Ok(summary)
@@ -78,7 +77,7 @@ fn tag(name: &str) -> String {
     object([("name", Some(own_literal(name))), ("local", Some("0".to_owned()))])
 }
 
-fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<u64> {
+fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<(u64, u64)> {
     let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
     let when = opened.analysed();
     let whose = if opened.is_private() { "Private behaviour report" } else { "Behaviour report of unknown origin" };
@@ -111,7 +110,7 @@ fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Writ
         write!(out, ",\"Object\":[{}]", objects.join(",\n"))?;
     }
     out.write_all(b"}}")?;
-    Ok(rows + joined.len() as u64)
+    Ok((rows + joined.len() as u64, opened.left_out(&found)))
 }
 
 /// An event that is being written.
@@ -255,10 +254,11 @@ fn attribute(
     ])
 }
 
-/// Type and category. What was only opened, read or named is in none that says it was left behind; a mutex has no other.
+/// Type and category. What was only opened, read or named is in none that says it was left behind; the
+/// type of a mutex has no other, so that one that was only opened has another type.
 fn standing(opened: &Opened<'_>, indicator: &Indicator) -> (&'static str, &'static str) {
     let value = indicator.value.as_bytes();
-    let traced = if indicator.is_left { DROPPED } else { "External analysis" };
+    let traced = if indicator.is_left { "Artifacts dropped" } else { "External analysis" };
     let kind = match indicator.kind {
         Kind::Hash if value.len() == 32 => "md5",
         Kind::Hash if value.len() == 40 => "sha1",
@@ -271,13 +271,13 @@ fn standing(opened: &Opened<'_>, indicator: &Indicator) -> (&'static str, &'stat
         Kind::Mail => "email",
         Kind::Path => "filename",
         Kind::Key => "regkey",
-        Kind::Mutex => "mutex",
+        Kind::Mutex if indicator.is_left => "mutex",
+        Kind::Mutex => "other",
     };
     let category = match indicator.kind {
         Kind::Hash if opened.is_sample(&indicator.value) => "Payload delivery",
-        Kind::Hash | Kind::Path | Kind::Key => traced,
+        Kind::Hash | Kind::Path | Kind::Key | Kind::Mutex => traced,
         Kind::Host | Kind::Address | Kind::Url | Kind::Mail => "Network activity",
-        Kind::Mutex => DROPPED,
     };
     (kind, category)
 }

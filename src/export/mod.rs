@@ -34,7 +34,7 @@ use crate::report::rows::records::Record;
 use crate::report::rules::Rules;
 use crate::report::wanted::still_wanted;
 use crate::report::{Body, Identifier, Pane, Place, Report, RowSet};
-use crate::text::{Untrusted, thousands};
+use crate::text::{Untrusted, count};
 use jiff::Timestamp;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ pub struct Summary {
     pub rows: u64,
     /// Reports that stop in the middle; what came of them was written.
     pub cut: u64,
-    /// Devices and pipes, which the format knows nothing of.
+    /// Rows that led to nothing in what was written, where the format carries but some.
     pub left_out: u64,
 }
 
@@ -247,9 +247,8 @@ impl Summary {
     /// What is left out, in words; none where nothing is.
     #[must_use]
     pub fn left_out_words(&self) -> Option<String> {
-        let words =
-            format!("Left out are devices and pipes, which the format knows nothing of: {}", thousands(self.left_out));
-        (self.left_out > 0).then_some(words)
+        let words = || format!("Left out: {} that this format does not carry", count(self.left_out, "row"));
+        (self.left_out > 0).then(words)
     }
 
     fn add_report(&mut self, report: &Report) {

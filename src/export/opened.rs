@@ -1,6 +1,6 @@
 //! A report that is being written: which of its rows, and how the rules mark them.
 
-use super::verdict::strings;
+use super::verdict::{self, strings};
 use super::{Job, Source, What};
 use crate::order;
 use crate::report::identifier::is_moment;
@@ -130,6 +130,19 @@ impl<'a> Opened<'a> {
             What::OfKind(kind) => all.only(*kind),
             _ => all,
         })
+    }
+
+    /// How many of the rows that are meant lead to nothing where indicators are written; none where no more than these is wanted.
+    pub(super) fn left_out(&self, found: &Indicators) -> u64 {
+        if self.job.what.is_indicators() {
+            return 0;
+        }
+        let sections = self.report.index.sections.iter().enumerate();
+        let told = sections.map(|(section, known)| {
+            let rows = self.rows(section).unwrap_or_default().iter().take(verdict::MOST);
+            rows.filter(|row| verdict::is_told(&known.name, Place { section, row: *row }, &self.report)).count() as u64
+        });
+        found.without.saturating_sub(told.sum())
     }
 
     /// What tells the report from every other: its identifier, or a digest of its bytes where it has none.

@@ -64,7 +64,7 @@ struct Bundle<'a> {
     joined: Joined,
     /// Its paths that others lie below, as they are compared.
     folders: HashSet<Untrusted>,
-    /// Devices and pipes, for which STIX has no object.
+    /// Rows that lead to no object: STIX has none for most of what a report tells, nor for devices and pipes.
     left_out: u64,
 }
 
@@ -155,6 +155,7 @@ impl Bundle<'_> {
     ) -> io::Result<(Vec<String>, Named<'n>)> {
         let (mut observed, mut known, mut named) = (Vec::new(), HashSet::new(), HashMap::<_, Vec<_>>::new());
         let found = opened.indicators()?;
+        self.left_out += opened.left_out(&found);
         let paths = found.of_kind(Kind::Path).iter();
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), &path.value)).collect();
         self.folders = paths::folders(&paths);
@@ -239,7 +240,7 @@ impl Bundle<'_> {
                 }
                 let path = plain(value);
                 if paths::is_device(&path) {
-                    self.left_out += u64::from(self.written.insert(format!("left out: {path}")));
+                    self.left_out += indicator.alone;
                     return Ok(Vec::new());
                 }
                 match self.folders.contains(&same(Kind::Path, value)) {

@@ -3,9 +3,10 @@
 use crate::order;
 use crate::report::json::Raw;
 use crate::report::{Place, Report};
+use crate::text::Untrusted;
 
 /// The most values of an attribute that are read.
-const MOST: usize = 100;
+pub(super) const MOST: usize = 100;
 
 /// What the sandbox thought of the sample, in the words of STIX.
 pub(super) fn verdict(report: &Report) -> &'static str {
@@ -49,13 +50,26 @@ fn says_one_of(verdict: &str, wanted: &[&str]) -> bool {
 
 /// The techniques of MITRE ATT&CK that it names, each once.
 pub(super) fn techniques(report: &Report) -> Vec<String> {
-    let rows = values(report, "mitre_attack_techniques").into_iter();
-    let named = rows.filter_map(|value| Some(Raw::new(&value).member("id")?.text()));
-    let named = named.filter_map(|id| String::from_utf8(id.as_bytes().to_ascii_uppercase()).ok());
-    let mut found: Vec<_> = named.filter(|id| is_technique(id)).collect();
+    let mut found: Vec<_> = values(report, "mitre_attack_techniques").iter().filter_map(|row| technique(row)).collect();
     order::sort(&mut found);
     found.dedup();
     found
+}
+
+fn technique(row: &[u8]) -> Option<String> {
+    let id = Raw::new(row).member("id")?.text();
+    String::from_utf8(id.as_bytes().to_ascii_uppercase()).ok().filter(|id| is_technique(id))
+}
+
+/// Whether a row of an attribute is told though it names no indicator: as a verdict, a technique, or when the sandbox ran.
+pub(super) fn is_told(name: &Untrusted, place: Place, report: &Report) -> bool {
+    let is_technique = || report.record(place).is_ok_and(|record| technique(&record.value).is_some());
+    place.row < MOST
+        && match name.as_bytes() {
+            b"verdicts" | b"analysis_date" => true,
+            b"mitre_attack_techniques" => is_technique(),
+            _ => false,
+        }
 }
 
 /// Whether it is the number of a technique, or of a part of one: `T1547.001`.

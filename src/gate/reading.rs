@@ -192,7 +192,7 @@ fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, ServiceErr
     let page = Page::from_index(body, index).map_err(|error| match error {
         PageError::Unreadable(error) => unread(error),
         PageError::Cut => unusable(Unusable::Cut),
-        PageError::NotJson => unusable(Unusable::NotJson),
+        PageError::NotJson => other_than_json(body),
         PageError::NotAList => unusable(Unusable::WrongType("a list of sandboxes")),
     })?;
     let first = page.entries.first().map(|entry| entry.identifier.text().clone());
@@ -210,6 +210,7 @@ fn other_than_json(body: &Body) -> ServiceError {
         Err(error) => unread(error),
         Ok(start) if is_page(&start) => ServiceError::Unusable(Unusable::WebPage),
         Ok(start) if start.starts_with(&GZIP) => ServiceError::Unusable(Unusable::Unsaid),
+        Ok(start) if start.trim_ascii().is_empty() => ServiceError::Unusable(Unusable::Empty),
         Ok(_) => ServiceError::Unusable(Unusable::NotJson),
     }
 }

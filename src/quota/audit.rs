@@ -166,21 +166,22 @@ impl Window {
     pub fn words(&self) -> String {
         let (rose, mine) = (self.rose, self.certain);
         let rest = rose.saturating_sub(mine);
+        let counter =
+            if rose == 0 { "the counter did not rise".to_owned() } else { format!("the counter rose by {rose}") };
         match self.finding() {
             Finding::Confirmed => match self.calls.len() as u64 {
-                0 | 1 => format!("the counter rose by {rose}, as predicted"),
-                calls => format!("the counter rose by {rose} for {calls} calls together, as predicted"),
+                0 | 1 => format!("{counter}, as predicted"),
+                calls => format!("{counter} for {calls} calls together, as predicted"),
             },
-            Finding::Free => format!("the counter rose by {rose}: what was not known cost nothing"),
-            Finding::Charged(_) => {
-                format!("the counter rose by {rose}, certain are {mine}: what was not known counts as charged")
-            }
+            Finding::Free => format!("{counter}: what was not known cost nothing"),
+            Finding::Charged(_) => format!("{counter}, certain are {mine}: what was not known counts as charged"),
             _ if rose < mine => {
                 let lag = if self.is_final { "" } else { ", or the counter lags" };
-                format!("the counter rose by {rose}, this program accounts for {mine}: a price is too high{lag}")
+                format!("{counter}, this program accounts for {mine}: a price is too high{lag}")
             }
+            _ if rest == 0 => counter,
             _ => format!(
-                "the counter rose by {rose}, this program accounts for {mine}: {rest} by others with the same key, or by calls whose outcome is not known"
+                "{counter}, this program accounts for {mine}: {rest} by others with the same key, or by calls whose outcome is not known"
             ),
         }
     }

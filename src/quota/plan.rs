@@ -1,6 +1,7 @@
 //! Several operations added up, and compared with what each period still allows.
 
 use super::{Allowed, Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
+use crate::text::plural;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
@@ -54,9 +55,25 @@ impl Total {
         self.units().brief(unit)
     }
 
+    /// It alone: "660", "660 or 661", "at least 660".
+    fn number(self) -> String {
+        self.units().to_string()
+    }
+
+    /// How many periods it takes that allow so many each, named.
+    fn periods(self, allowed: u64, noun: &str) -> String {
+        let periods = self.map(|n| n.div_ceil(allowed.max(1)));
+        let is_one = periods.max.unwrap_or(periods.min) == 1;
+        format!("{} {}", periods.number(), if is_one { noun.to_owned() } else { plural(noun) })
+    }
+
+    fn map(self, change: impl Fn(u64) -> u64) -> Self {
+        Self { min: change(self.min), max: self.max.map(change) }
+    }
+
     /// How far it goes beyond `remaining`, at best and at worst.
     fn beyond(self, remaining: u64) -> Self {
-        Self { min: self.min.saturating_sub(remaining), max: self.max.map(|max| max.saturating_sub(remaining)) }
+        self.map(|n| n.saturating_sub(remaining))
     }
 }
 
@@ -239,7 +256,7 @@ impl Line {
         }
     }
 
-    /// How many further periods the missing part takes; `None` when it never fits.
+    /// How many further periods the missing part takes at least; `None` when it never fits.
     pub fn further_periods(&self) -> Option<u64> {
         match (self.short.min, self.limit.allowed) {
             (0, _) => Some(0),
@@ -313,7 +330,7 @@ impl Forecast {
             line.unit == binding.unit && line.limit.period < binding.limit.period && line.limit.period > Period::Minute
         };
         let mut lines = self.lines.iter().filter(shorter);
-        lines.all(|line| line.limit.allowed >= binding.short.min)
+        lines.all(|line| binding.short.max.is_some_and(|short| line.limit.allowed >= short))
     }
 }
 

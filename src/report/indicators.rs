@@ -87,6 +87,8 @@ pub struct Indicator {
     pub own: Vec<Place>,
     /// How many times it is named in all.
     pub seen: u64,
+    /// In how many of its rows it is all that is named.
+    pub alone: u64,
     /// Whether one of these times says that the sample left it behind.
     pub is_left: bool,
     /// The row whose mark matters most, and the one of those that name nothing else.
@@ -96,7 +98,7 @@ pub struct Indicator {
 impl Indicator {
     /// One that was not seen yet.
     fn new(kind: Kind, value: Untrusted) -> Self {
-        Self { kind, value, places: Vec::new(), own: Vec::new(), seen: 0, is_left: false, marked: [None; 2] }
+        Self { kind, value, places: Vec::new(), own: Vec::new(), seen: 0, alone: 0, is_left: false, marked: [None; 2] }
     }
 
     /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
@@ -130,6 +132,8 @@ impl Indicator {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Indicators {
     found: Vec<Indicator>,
+    /// How many of the rows that were looked through name none.
+    pub without: u64,
 }
 
 impl Indicators {
@@ -159,6 +163,7 @@ impl Indicators {
         for (section, found) in report.index.sections.iter().enumerate() {
             let sources = found.attribute.map_or(&[][..], |known| known.holds);
             if sources.is_empty() {
+                gathered.without += rows(section).into_iter().count() as u64;
                 continue;
             }
             let has_destination = sources.iter().any(|source| source.member == DESTINATION);
@@ -178,6 +183,7 @@ impl Indicators {
                         gathered.leaf(sources, way, value, (place, mark));
                     }
                 });
+                gathered.end_row();
             }
         }
         Ok(gathered.sorted())
@@ -237,6 +243,9 @@ type Marked = (Place, Option<Severity>);
 struct Gathered {
     found: Vec<Indicator>,
     known: HashMap<(Kind, Untrusted), usize>,
+    /// What the row that is looked through names.
+    named: Vec<usize>,
+    without: u64,
 }
 
 impl Gathered {
@@ -297,6 +306,10 @@ impl Gathered {
             self.found.push(Indicator::new(kind, value));
             next
         });
+        // More than two say no more than two do.
+        if self.named.len() < 2 && !self.named.contains(&number) {
+            self.named.push(number);
+        }
         if let Some(indicator) = self.found.get_mut(number) {
             indicator.seen += 1;
             indicator.is_left |= seen.is_left;
@@ -312,11 +325,20 @@ impl Gathered {
         }
     }
 
+    fn end_row(&mut self) {
+        match self.named.as_slice() {
+            [] => self.without += 1,
+            [one] => self.found.get_mut(*one).into_iter().for_each(|found| found.alone += 1),
+            _ => {}
+        }
+        self.named.clear();
+    }
+
     /// By kind; within a kind the order of the report stays.
     fn sorted(self) -> Indicators {
         let mut found = self.found;
         order::sort_by_key(&mut found, |indicator| indicator.kind);
-        Indicators { found }
+        Indicators { found, without: self.without }
     }
 }
 

@@ -93,6 +93,9 @@ pub enum Reason {
 /// Why a whole answer is of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
+    /// Nothing at all.
+    #[error("it is empty")]
+    Empty,
     /// Not JSON at all.
     #[error("it is not JSON")]
     NotJson,

@@ -136,7 +136,7 @@ fn a_spent_quota_is_told_before_anything_is_sent() {
     assert_eq!(stage.calls(Endpoint::Behaviour), 0);
     stage.keys("$");
     let screen = stage.screen();
-    assert!(!screen.contains("request once agreed to") && !screen.contains("requests once agreed to"), "{screen}");
+    assert!(!screen.contains("0 now, then 1 request") && !screen.contains("0 now, then at most"), "{screen}");
     assert!(screen.contains("quota spent until"), "{screen}");
 }
 
@@ -305,12 +305,12 @@ fn every_key_that_can_cost_is_priced_though_it_asks_first() {
     ];
     stage.keys("$");
     for (key, label, price) in priced {
-        let words = format!("{key:<14}{label} · 0 now, {price} once agreed to");
+        let words = format!("{key:<14}{label} · 0 now, then {price}");
         assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());
     }
     stage.keys("esc ?");
     for (_, _, price) in priced {
-        let words = format!("0 now, {price} once agreed to");
+        let words = format!("0 now, then {price}");
         assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());
     }
     assert_eq!(stage.paid_calls(), 1);

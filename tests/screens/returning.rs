@@ -60,16 +60,13 @@ fn hits_of_all_held_reports_are_gone_through_one_after_another() {
 fn a_key_that_does_nothing_here_says_why() {
     let mut stage = Stage::listed();
     for (keys, words) in [
-        ("w", "w does nothing here: \"compare-with\" works in a comparison."),
-        ("A", "A does nothing now: \"open-all\" needs reports of the list that are not held."),
+        ("w", "w does nothing here: it works in a comparison."),
+        ("A", "A does nothing now: it needs reports of the list that are not held."),
         ("Z", "Z does nothing here; ? shows the keys that do."),
-        ("n", "n does nothing now: \"next-hit\" needs a filter or a search."),
+        ("n", "n does nothing now: it needs a filter or a search."),
         ("esc", "esc goes back no further than to the file: f leaves it for another, q quits."),
-        ("m enter", "enter does nothing now: \"whole-row\" needs a row."),
-        (
-            "0 ^",
-            "^ does nothing now: \"parent\" needs a process that another one started, \"process\" needs a row that names",
-        ),
+        ("m enter", "enter does nothing now: it needs a row."),
+        ("0 ^", "^ does nothing now: it needs a process that another one started, or a row that names a process"),
     ] {
         stage.keys(keys);
         assert!(stage.screen().contains(words), "{keys}: {}", stage.screen());
@@ -132,6 +129,6 @@ fn opening_all_of_another_file_says_what_it_waits_for() {
         stage.press(key);
     }
     let said = stage.session.model().notice.as_ref().map(|notice| notice.text.clone()).unwrap_or_default();
-    assert!(said.contains("\"open-all\" needs the reports that are being opened to be here first"), "{said}");
+    assert!(said.contains("it needs the reports that are being opened to be here first"), "{said}");
     stage.rest();
 }

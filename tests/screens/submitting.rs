@@ -81,7 +81,7 @@ fn a_following_beyond_the_budget_says_what_may_fit() {
     let mut listed = Stage::listed();
     listed.budget(10);
     listed.keys("$");
-    let priced = "W             follow · 0 now, at most 20 requests once agreed to, over budget";
+    let priced = "W             follow · 0 now, then at most 20 requests, over budget";
     assert!(listed.screen().contains(priced), "{}", listed.screen());
     let paid = listed.paid_calls();
     listed.keys("esc W");

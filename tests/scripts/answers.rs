@@ -71,6 +71,15 @@ fn a_second_useless_answer_names_the_first() {
 }
 
 #[test]
+fn an_empty_answer_is_called_empty() {
+    let desk = Desk::new();
+    desk.demo.arm("list:empty*1".parse().unwrap());
+    let output = desk.run(&["list", &main_file()]);
+    assert_eq!(output.status.code(), Some(9), "{output:?}");
+    assert!(errors(&output).contains("it is empty") && !errors(&output).contains("JSON"), "{output:?}");
+}
+
+#[test]
 fn an_answer_about_something_else_is_not_taken_for_what_was_asked() {
     let public = Demo::public_files()[0].sha256.clone();
     for (ask, fault) in [("v3-file", "file"), ("v3-file-analyses", "file-analyses")] {

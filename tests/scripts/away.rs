@@ -369,7 +369,7 @@ fn misp_attributes_are_of_types_that_fit_their_categories() {
                 "Payload delivery" => vec!["sha256"],
                 "Artifacts dropped" => vec!["md5", "sha1", "sha256", "filename", "regkey", "mutex"],
                 "Network activity" => vec!["domain", "hostname", "ip-dst", "url", "email", "other"],
-                "External analysis" => vec!["md5", "sha1", "sha256", "filename", "regkey"],
+                "External analysis" => vec!["md5", "sha1", "sha256", "filename", "regkey", "other"],
                 "Persistence mechanism" => vec!["text"],
                 other => panic!("{other}"),
             };

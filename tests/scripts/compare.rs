@@ -63,6 +63,24 @@ fn a_second_file_is_led_to_its_option() {
 }
 
 #[test]
+fn a_document_that_is_no_report_is_refused_by_its_name_beside_one_that_is() {
+    let home = tempfile::tempdir().unwrap();
+    let hash = "ab".repeat(32);
+    std::fs::write(home.path().join("one.json"), r#"{"tags":["A"]}"#).unwrap();
+    for (name, text) in [
+        ("file.json", format!(r#"{{"data":{{"id":"{hash}","type":"file","attributes":{{"size":1}}}}}}"#)),
+        ("mitre_trees.json", r#"{"data":{"Box":{"tactics":[{"id":"TA0005"}]}}}"#.to_owned()),
+    ] {
+        std::fs::write(home.path().join(name), text).unwrap();
+        for pair in [[name, "one.json"], ["one.json", name]] {
+            let output = behaview(home.path()).current_dir(home.path()).arg("compare").args(pair).output().unwrap();
+            assert_eq!(output.status.code(), Some(9), "{output:?}");
+            assert!(errors(&output).contains(&format!("{name} is no behaviour report")), "{output:?}");
+        }
+    }
+}
+
+#[test]
 fn saved_reports_are_compared_with_each_other() {
     let home = tempfile::tempdir().unwrap();
     let path = |name: &str, tag: &str| {

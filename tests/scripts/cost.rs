@@ -246,6 +246,14 @@ fn what_remains_is_shown_for_user_and_group() {
 }
 
 #[test]
+fn what_is_missing_of_a_range_is_a_range() {
+    let output = with_balances(&["plan", "v2-file-report --hashes 900", "v3-analysis"], &saved(500, 9_000, None));
+    let shown = squeezed(&text(&output));
+    assert!(shown.contains("400 or 401 short"), "{shown}");
+    assert!(shown.contains("400 or 401 more than are left today; the last 400 or 401 fit after 00:00 UTC"), "{shown}");
+}
+
+#[test]
 fn a_plan_for_machines_has_its_limits() {
     let balances = saved(598, 9_000, None);
     let output = with_balances(&["plan", "v3-file", "v2-file-report --hashes 600", "--json"], &balances);

@@ -465,7 +465,21 @@ fn stix_takes_no_pipe_for_a_file_a_folder_for_a_folder_and_a_registry_value_for_
     assert!(keys.iter().all(|key| key == r"HKEY_CURRENT_USER\Run"), "{keys:?}");
     let values = bundle["objects"].as_array().unwrap().iter().find_map(|object| object.get("values")).unwrap();
     assert_eq!((&values[0]["name"], &values[0]["data"]), (&"Lumen".into(), &"1".into()));
-    assert!(errors(&output).contains("devices and pipes, which the format knows nothing of: 2"), "{output:?}");
+    assert!(errors(&output).contains("Left out: 2 rows that this format does not carry"), "{output:?}");
+}
+
+#[test]
+fn every_row_that_leads_to_nothing_in_stix_or_misp_is_counted() {
+    let report = r#"{"verdicts":["CLEAN"],"mitre_attack_techniques":[{"id":"T1055"},{"id":"none"}],"tags":["A","B"],
+        "command_executions":["whoami","get http://c2.example.com/x","type \\\\.\\pipe\\x"],"modules_loaded":["a.dll"],
+        "files_opened":["\\\\.\\pipe\\x","C:\\a"],"calls_highlighted":["Sleep"],"mutexes_opened":["m"]}"#;
+    let told =
+        |format: &str, more: &[&str]| errors(&run(&[&["export", "-", "--format", format], more].concat(), report));
+    // The second technique, the tags, the first command, the module and the call; in STIX the two rows that name a pipe as well.
+    let words = |rows: u64| format!("behaview: Left out: {rows} rows that this format does not carry\n");
+    assert_eq!([told("misp", &[]), told("stix", &[])], [words(6), words(8)]);
+    assert_eq!(told("misp", &["--pane", "tags"]), words(2));
+    assert!(told("misp", &["--indicators"]).is_empty() && told("json", &[]).is_empty());
 }
 
 #[test]

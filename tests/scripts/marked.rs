@@ -183,18 +183,20 @@ fn what_only_sounds_like_an_address_of_somebody_is_not_blocked() {
 fn misp_is_told_what_was_dropped_what_was_only_read_and_how_bad_it_is() {
     let report = r#"{"files_opened":["C:\\read.txt","C:\\both.txt"],"files_written":["C:\\both.txt"],
         "registry_keys_opened":["HKCU\\Read"],"registry_keys_set":[{"key":"HKCU\\Set","value":"1"}],
-        "mutexes_opened":["m"],"verdicts":["MALWARE"],"mitre_attack_techniques":[{"id":"T1547.001"},{"id":"no id"}]}"#;
+        "mutexes_opened":["m"],"mutexes_created":["made"],"verdicts":["MALWARE"],"mitre_attack_techniques":[{"id":"T1547.001"},{"id":"no id"}]}"#;
     let event = parsed(&export_of(report, &["--format", "misp"]));
     for (value, category) in [
         ("C:\\read.txt", "External analysis"),
         ("C:\\both.txt", "Artifacts dropped"),
         ("HKCU\\Read", "External analysis"),
         ("HKCU\\Set", "Artifacts dropped"),
-        // The only one that MISP allows for it.
-        ("m", "Artifacts dropped"),
+        // That it was dropped is the only category that MISP allows for the type of a mutex.
+        ("made", "Artifacts dropped"),
+        ("m", "External analysis"),
     ] {
         assert_eq!(attribute(&event, value)["category"], category, "{value}");
     }
+    assert_eq!(["made", "m"].map(|mutex| attribute(&event, mutex)["type"].clone()), ["mutex", "other"]);
     assert_eq!(event["Event"]["threat_level_id"], "1");
     let tags: Vec<_> =
         event["Event"]["Tag"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();

@@ -199,7 +199,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "artefacts",
         keys: &[key('d')],
         label: "downloads",
-        help: "Show what the sandbox kept beside the report: HTML report, network capture, event log, memory dump",
+        help: "Show what the sandbox kept beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged",
         rank: 8,
         place: FILE,
         when: When::Has("a report that tells of something to download", |m| {

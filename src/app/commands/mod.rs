@@ -93,7 +93,7 @@ impl When {
 pub enum Act {
     /// Something that costs nothing.
     Local(fn(&mut Model) -> Vec<Effect>),
-    /// Opens what asks the service only after its price was said again, and a yes to that.
+    /// Opens what asks the service, at a price that is said there again.
     Leads {
         /// What it opens.
         to: fn(&mut Model) -> Vec<Effect>,

@@ -19,18 +19,18 @@ impl Model {
         let known: Vec<_> = self.settings.keys.having(key).collect();
         let here = known.iter().filter(|command| command.place.contains(place));
         let missing: Vec<_> = here.filter_map(|command| Some((command.name, command.when.missing(self)?))).collect();
-        // They are called as the palette finds them and the config names them. Of many none is the one that was meant.
+        // Of many none is the one that was meant.
         Some(match (missing.as_slice(), known.as_slice()) {
             ([("back", _)], _) if self.screen == Screen::File && !self.is_document() => {
                 let (other, quit) = (self.way_to("other-file"), self.way_to("quit"));
                 format!("{key} goes back no further than to the file: {other} leaves it for another, {quit} quits.")
             }
             ([_] | [_, _], _) => {
-                let needs: Vec<_> = missing.iter().map(|(name, what)| format!("\"{name}\" needs {what}")).collect();
-                format!("{key} does nothing now: {}.", needs.join(", "))
+                let needs: Vec<_> = missing.iter().map(|(_, what)| *what).collect();
+                format!("{key} does nothing now: it needs {}.", needs.join(", or "))
             }
             ([], [command]) => {
-                format!("{key} does nothing here: \"{}\" works {}.", command.name, command.place.words())
+                format!("{key} does nothing here: it works {}.", command.place.words())
             }
             _ => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
         })

@@ -138,7 +138,7 @@ impl Model {
                 Some(Overlay::Artefacts(list)) if list.requests().any(|asked| asked == *request) => {
                     list.failure = Some(failure);
                 }
-                _ => self.warn(failure.short()),
+                _ => self.warn(failure.words()),
             },
         }
         effects

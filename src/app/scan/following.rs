@@ -201,7 +201,7 @@ impl Model {
     fn failed_to_follow(&mut self, file: &Sha256, failure: &Failure) {
         match self.follows.iter_mut().find(|follow| follow.file == *file).filter(|_| failure.is_elsewhere) {
             Some(follow) => follow.made = follow.made.saturating_sub(1),
-            None => self.end_following(file, &format!("{} Stopped following", failure.short())),
+            None => self.end_following(file, &format!("{} Stopped following", failure.words())),
         }
     }
 

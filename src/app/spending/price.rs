@@ -24,7 +24,7 @@ pub enum Tag {
     Spent(String),
     /// Several questions together cost this.
     Together(Together),
-    /// Nothing now; what it opens costs this, after a yes.
+    /// Nothing now; what it opens asks for this.
     Later(Together),
     /// It would cost this, and the budget does not allow it.
     OverBudget(Box<Self>),
@@ -124,7 +124,7 @@ impl Tag {
             Self::Together(together) if together.plan.refusal().is_some() => together.to_string(),
             Self::Together(together) => format!("{together} in all"),
             Self::Later(together) if together.plan.refusal().is_some() => together.to_string(),
-            Self::Later(together) => format!("0 now, {together} once agreed to"),
+            Self::Later(together) => format!("0 now, then {together}"),
             Self::OverBudget(tag) => format!("{}, over budget", tag.words()),
         }
     }

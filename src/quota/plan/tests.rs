@@ -108,6 +108,32 @@ fn the_first_wall_is_named_beside_the_one_that_takes_longest() {
 }
 
 #[test]
+fn what_is_missing_of_a_range_is_a_range_and_without_an_upper_end_the_least() {
+    let hourly = "api_requests_hourly";
+    let rows = [(hourly, Some((240, 0)), None), (DAILY, Some((1000, 500)), None)];
+    let unsure = Operation::V3Analysis { exists: None };
+    let told = |hashes, rows: &[Row]| words(&[report(hashes), unsure.clone()], rows);
+    assert_eq!(
+        told(900, &rows),
+        "900 hashes and 1 call: 660 or 661 more than are left this hour and 400 or 401 more than are left today; \
+         the last 400 or 401 can start after 00:00 UTC"
+    );
+    assert_eq!(
+        told(960, &rows[..1]),
+        "960 hashes and 1 call: 720 or 721 more than are left this hour; they take 3 or 4 hours more, from about 09:00 UTC"
+    );
+    let open = [report(241), Operation::V2FileSubmissions { submissions: None }];
+    assert_eq!(
+        words(&open, &rows[..1]),
+        "241 hashes and submissions: at least 1 more than are left this hour; they take at least 1 hour more, from about 09:00 UTC"
+    );
+    let paced = [("api_requests_minute", Some((4, 0)), None)];
+    assert!(words(&open, &paced).ends_with("fits at 4 a minute: at least 61 minutes"));
+    let forecast = plan(&[report(900), unsure]).forecast(&balances(&rows), now());
+    assert_eq!(forecast.lines[0].fit_words(), "660 or 661 short");
+}
+
+#[test]
 fn more_than_one_day_is_counted_in_days() {
     let rows = [(DAILY, Some((100, 100)), None)];
     assert_eq!(

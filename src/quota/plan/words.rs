@@ -1,8 +1,8 @@
 //! What a forecast says, in the words that the planner and the command line share.
 
-use super::{Fit, Forecast, Line, Plan};
+use super::{Fit, Forecast, Line, Plan, Total};
 use crate::quota::Unit;
-use crate::text::{count, thousands};
+use crate::text::thousands;
 use jiff::Timestamp;
 
 impl Fit {
@@ -44,7 +44,7 @@ impl Line {
     #[must_use]
     pub fn fit_words(&self) -> String {
         match self.fit {
-            Fit::Short => format!("{} short", thousands(self.short.min)),
+            Fit::Short => format!("{} short", self.short.number()),
             fit => fit.words().to_owned(),
         }
     }
@@ -87,35 +87,34 @@ impl Forecast {
     }
 
     fn short_words(&self, line: &Line, now: Timestamp) -> String {
-        let many = |n: u64| self.many(n, line.unit);
-        let short = many(line.short.min);
-        let reset = line.reset_words(now);
-        let rest = match line.further_periods() {
-            None => "nothing is allowed".to_owned(),
-            Some(1) => {
-                let fits_at_once = self.rest_fits_at_once(line);
-                let last = match (line.short.min, fits_at_once) {
-                    (1, true) => "the last one fits".to_owned(),
-                    (1, false) => "the last one can start".to_owned(),
-                    (n, true) => format!("the last {} fit", thousands(n)),
-                    (n, false) => format!("the last {} can start", thousands(n)),
-                };
-                format!("{last} after {reset}")
-            }
-            Some(more) => {
-                let periods = count(more, line.limit.period.noun());
-                format!("they take {periods} more, from {reset}")
-            }
+        let more = |line: &Line| {
+            let short = if self.totals.len() == 1 { line.short.number() } else { line.short.words(line.unit) };
+            format!("{short} more than {}", line.left_words())
         };
-        let first =
-            self.first_wall(line).map(|wall| format!("{} more than {} and ", many(wall.short.min), wall.left_words()));
-        format!("{}{short} more than {}; {rest}", first.unwrap_or_default(), line.left_words())
+        let reset = line.reset_words(now);
+        let (short, allowed) = (line.short, line.limit.allowed);
+        let rest = if allowed == 0 {
+            "nothing is allowed".to_owned()
+        } else if short.max.is_some_and(|short| short <= allowed) {
+            let last = if short.max == Some(1) { "one".to_owned() } else { short.number() };
+            let does = match (self.rest_fits_at_once(line), short.max) {
+                (false, _) => "can start",
+                (true, Some(1)) => "fits",
+                (true, _) => "fit",
+            };
+            format!("the last {last} {does} after {reset}")
+        } else {
+            format!("they take {} more, from {reset}", short.periods(allowed, line.limit.period.noun()))
+        };
+        let first = self.first_wall(line).map(|wall| format!("{} and ", more(wall)));
+        format!("{}{}; {rest}", first.unwrap_or_default(), more(line))
     }
 }
 
 fn paced_words(line: &Line) -> String {
-    let most = line.needed.max.unwrap_or(line.needed.min);
-    let minutes = most.div_ceil(line.limit.allowed.max(1));
-    let pace = thousands(line.limit.allowed);
-    format!("fits at {pace} a minute: about {}", count(minutes, "minute"))
+    // A price without an upper end is told from below.
+    let most = line.needed.max.map_or(line.needed, |max| Total { min: max, max: Some(max) });
+    let about = if most.max.is_some() { "about " } else { "" };
+    let minutes = most.periods(line.limit.allowed, "minute");
+    format!("fits at {} a minute: {about}{minutes}", thousands(line.limit.allowed))
 }

@@ -78,7 +78,6 @@ const WORDS: &[Source] = &[words("")];
 const PATHS: &[Source] = &[is("", Kind::Path)];
 const LEFT_PATHS: &[Source] = &[left("", Kind::Path)];
 const KEYS: &[Source] = &[is("", Kind::Key)];
-const MUTEXES: &[Source] = &[is("", Kind::Mutex)];
 const ALERT: &[Source] =
     &[is("hostname", Kind::Host), is(ORIGIN, Kind::Address), is(DESTINATION, Kind::Address), is("url", Kind::Url)];
 
@@ -190,8 +189,8 @@ pub static ATTRIBUTES: &[Attribute] = &[
     list("services_deleted", Services, "deleted"),
     list("services_bound", Services, "bound"),
     list("services_opened", Services, "opened"),
-    list("mutexes_created", Services, "mutex made").same(Sameness::Exact).holds(MUTEXES),
-    list("mutexes_opened", Services, "mutex opened").same(Sameness::Exact).holds(MUTEXES),
+    list("mutexes_created", Services, "mutex made").same(Sameness::Exact).holds(&[left("", Kind::Mutex)]),
+    list("mutexes_opened", Services, "mutex opened").same(Sameness::Exact).holds(&[is("", Kind::Mutex)]),
     list("windows_searched", Services, "window sought").same(Sameness::Exact),
     list("windows_hidden", Services, "window hidden").same(Sameness::Exact),
     records(
