@@ -91,7 +91,11 @@ fn what_was_kept_before_is_said_and_not_paid_for_again_unheard() {
 fn limits_of_the_config_are_kept_at_the_start() {
     let desk = Desk::new();
     json(&desk.run(&["list", &main_file()]));
-    desk.configure("[store]\nmegabytes = 0\n");
+    desk.configure("[store]\nmegabytes = 1\n");
+    // As if more had come, of which nothing can be packed.
+    let more = "WITH RECURSIVE n (n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM n WHERE n < 1039)
+                INSERT INTO block (answer, number, bytes) SELECT (SELECT MAX(id) FROM answer), n, randomblob(32000) FROM n";
+    rusqlite::Connection::open(store(&desk)).unwrap().execute_batch(more).unwrap();
     let listed = desk.run(&["list", "--all", &main_file()]);
     assert!(errors(&listed).contains("[store] limits deleted 4 reports"), "{listed:?}");
     assert_eq!(desk.paid(), 3);
