@@ -1,5 +1,5 @@
 //! Sorting that takes little room in the program. The standard library's is written out for each type, five kilobytes at a time; few of
-//! them ever have more than some hundred things to sort. Whoever sorts a report's rows sorts by the library.
+//! them ever have more than some hundred things to sort.
 
 use std::cmp::Ordering;
 
@@ -31,6 +31,11 @@ pub fn sort_by<T>(things: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
     });
     let mut taken: Vec<Option<T>> = std::mem::take(things).into_iter().map(Some).collect();
     things.extend(places.into_iter().filter_map(|place| taken.get_mut(place)?.take()));
+}
+
+/// Sorts rows of a section, which may be very many, by a number of each.
+pub fn sort_rows(rows: &mut [u32], number: &dyn Fn(usize) -> usize) {
+    rows.sort_by_key(|row| number(*row as usize));
 }
 
 /// The places of so many things, in order.

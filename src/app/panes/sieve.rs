@@ -124,7 +124,7 @@ impl Sieve {
         let Some(order) = &self.order else { return };
         let kept = order.sections().filter_map(|section| Some((section, self.rows(section)?.to_vec())));
         self.arranged = order::gathered(kept.map(|(section, mut rows)| {
-            rows.sort_by_key(|row| order.position(section, *row as usize));
+            order::sort_rows(&mut rows, &|row| order.position(section, row));
             (section, rows)
         }));
     }

@@ -2,6 +2,7 @@
 
 use super::Report;
 use super::records::{Step, leaves};
+use crate::order;
 use crate::report::index::Section;
 use crate::report::json::Raw;
 use crate::report::wanted::still_wanted;
@@ -113,7 +114,7 @@ impl Order {
 impl Arranged {
     fn by(ranks: &[usize]) -> Self {
         let mut rows: Vec<u32> = (0..).take(ranks.len()).collect();
-        rows.sort_by_key(|row| ranks.get(*row as usize));
+        order::sort_rows(&mut rows, &|row| ranks.get(row).copied().unwrap_or(usize::MAX));
         let mut positions = vec![0; rows.len()];
         for (position, row) in (0..).zip(&rows) {
             if let Some(place) = positions.get_mut(*row as usize) {
