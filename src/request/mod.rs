@@ -9,6 +9,7 @@ mod again;
 mod artefact;
 mod held;
 mod submission;
+mod warning;
 
 pub use address::{Address, Asker, Method, Upload, UploadAddress, UploadLimit, Version};
 pub use again::again;
@@ -353,59 +354,6 @@ impl Request {
                 format!("deletion of {} and its reports at the service", file.short())
             }
             Self::PrivateDelete { file, .. } => format!("deletion of the file {} at the service", file.short()),
-        }
-    }
-
-    /// What cannot be taken back once it is sent, or may be paid for twice, if anything: it wants a yes, whatever it costs.
-    #[must_use]
-    pub fn warning(&self) -> Option<String> {
-        self.publishes().or_else(|| self.destroys()).or_else(|| self.repeats())
-    }
-
-    /// What the request may do a second time, if it may.
-    fn repeats(&self) -> Option<String> {
-        let Self::PrivateScan { submission, .. } = self else { return None };
-        let when = crate::text::moment(submission.sent?);
-        Some(format!(
-            "{} may have been sent for a scan on {when} already, and no answer came: it may have arrived, and been charged.",
-            submission.name()
-        ))
-    }
-
-    /// What the request makes an end of, if it does.
-    fn destroys(&self) -> Option<String> {
-        match self {
-            Self::PrivateDelete { file, only_from_storage: false } => Some(format!(
-                "The service deletes the file {} with all its reports and scans, for everybody in the group and for ever. \
-                 What is held on this machine stays.",
-                file.short()
-            )),
-            Self::PrivateDelete { file, .. } => Some(format!(
-                "The service deletes the file {} for ever: nobody can scan it again or fetch it. Its reports stay until \
-                 they expire.",
-                file.short()
-            )),
-            _ => None,
-        }
-    }
-
-    /// What the request tells people outside of the private realm, if it does.
-    #[must_use]
-    pub fn publishes(&self) -> Option<String> {
-        match self {
-            Self::V2Scan { path, .. } => Some(format!(
-                "{} becomes part of the public corpus: every customer of the service can find and download it, for ever.",
-                shown(path)
-            )),
-            Self::Rescan { .. } => Some(
-                "The public file is analysed again: its public reports change, and everybody who looks sees that somebody asked."
-                    .to_owned(),
-            ),
-            Self::PrivateScan { submission, .. } if submission.options.internet == Some(true) => Some(format!(
-                "{} runs with access to the internet: whoever it talks to can see that somebody runs it.",
-                submission.name()
-            )),
-            _ => None,
         }
     }
 }
