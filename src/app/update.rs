@@ -108,7 +108,7 @@ impl Model {
             Message::Resumed => vec![Effect::TakeBack],
             Message::Quit if self.is_quitting => Vec::new(),
             Message::Quit => self.quit(),
-            Message::QuitNow => vec![Effect::Quit],
+            Message::QuitNow => self.quit_now(),
         }
     }
 
@@ -353,6 +353,18 @@ impl Model {
         };
         self.warn(words);
         Vec::new()
+    }
+
+    /// Ends without waiting any longer: what is paid for is given up, so that what is here of it is kept and what it may have cost is
+    /// written down, and the end comes with that.
+    fn quit_now(&mut self) -> Vec<Effect> {
+        self.is_quitting = true;
+        if self.calls.awaits_paid() { self.give_up() } else { vec![Effect::Quit] }
+    }
+
+    /// Waits no longer for anything that is under way.
+    pub(super) fn give_up(&mut self) -> Vec<Effect> {
+        self.calls.iter().map(|call| Effect::GiveUp(call.request.clone())).collect()
     }
 
     /// Whether nothing is under way that must not be lost.

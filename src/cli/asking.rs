@@ -5,6 +5,7 @@ use crate::gate::{Answer, Gate, GateError, Received};
 use crate::order;
 use crate::quota::{Spent, Unit, in_units};
 use crate::request::{Quote, Request};
+use crate::runtime::{HeldBack, LAST_WAIT, STUCK};
 use crate::store::StoreError;
 use crate::text::said;
 use serde::Serialize;
@@ -12,6 +13,9 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+/// How often it is looked whether a signal has come.
+const PACE: Duration = Duration::from_millis(50);
 
 /// The answer that is held, or the service's; where there is none, what it cost is said.
 pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
@@ -31,13 +35,49 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     }
     let meter = Meter::default();
     let progress = |received| meter.tell(&received);
-    let answer = if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await };
+    let call = async { if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await } };
+    let answer = to_its_end(gate, request, call).await;
     drop(meter);
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
         let why = said(why);
         // An answer that was paid for is worth more than the remark about it.
         let _ = writeln!(std::io::stderr(), "behaview: the answer {why}");
     }
+    answer
+}
+
+/// A signal that ends the program finds a call under way: its answer has a moment to come in. Then the call is given up, so that what
+/// is here of it is kept and what it may have cost is written down; the signal comes after that.
+async fn to_its_end(
+    gate: &Gate,
+    request: &Request,
+    call: impl Future<Output = Result<Answer, GateError>>,
+) -> Result<Answer, GateError> {
+    let signals = HeldBack::begin().map_err(|error| GateError::Internal(error.to_string()))?;
+    let end = async {
+        while !signals.has_any() {
+            tokio::time::sleep(PACE).await;
+        }
+        tokio::time::sleep(LAST_WAIT).await;
+        gate.give_up(request);
+        tokio::time::sleep(STUCK).await;
+    };
+    let answer = tokio::select! {
+        biased;
+        answer = call => answer,
+        () = end => Err(GateError::Internal("the store takes nothing".to_owned())),
+    };
+    if let (true, Err(error)) = (signals.has_any(), &answer) {
+        // A terminal that is gone leaves nobody to tell.
+        let _ = writeln!(
+            std::io::stderr(),
+            "behaview: {}: {error}. {} behaview ledger says what it counts as; to ask again costs again, and goes on where an artefact \
+             ended.",
+            request.words(),
+            error.advice()
+        );
+    }
+    signals.let_go().map_err(|error| GateError::Internal(error.to_string()))?;
     answer
 }
 

@@ -34,6 +34,7 @@ pub use painter::Painter;
 pub(crate) use performer::read_rules;
 pub use performer::{Backing, Performer};
 pub use signals::{HeldBack, Signals, survive_file_limit};
+pub(crate) use signals::{LAST_WAIT, STUCK};
 pub use surface::Surface;
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 pub use threads::threads;
@@ -104,6 +105,8 @@ pub enum Turn {
     Ended(Exit),
     /// The shell is to have the terminal for a while.
     Aside,
+    /// The system wants the end: the terminal is given back at once, while what is paid for has a moment to come in.
+    Left,
     /// The terminal was somebody else's, and is this program's again.
     Resumed,
     /// There is no keyboard any more.
@@ -122,6 +125,8 @@ pub struct Session<B: Backend> {
     clock: Clock,
     exit: Option<Exit>,
     turn: Option<Turn>,
+    /// Since when nobody sees what is drawn: the terminal is gone, or given back.
+    unseen: Option<Instant>,
     clipboard: (Way, Box<dyn Write + Send>),
     /// Whether the screen shows the state as it is.
     is_drawn: bool,
@@ -137,7 +142,7 @@ where
         let (outbox, inbox) = Inbox::new();
         let performer = Performer::new(backing, outbox.clone());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
-        let (exit, turn, is_drawn) = (None, None, false);
+        let (exit, turn, unseen, is_drawn) = (None, None, None, false);
         Self {
             terminal: Surface::new(backend),
             look: Look::default(),
@@ -149,6 +154,7 @@ where
             clock,
             exit,
             turn,
+            unseen,
             clipboard,
             is_drawn,
         }
@@ -271,10 +277,8 @@ where
     ///
     /// A terminal that cannot be drawn on is a terminal that is gone: the app ends, but a paid answer has a moment to come in.
     pub fn run(&mut self) -> Turn {
-        let mut gone_since = None;
         loop {
-            if gone_since.is_none() && !self.is_drawn && self.draw().is_err() {
-                gone_since = Some(Instant::now());
+            if self.unseen.is_none() && !self.is_drawn && self.draw().is_err() {
                 self.take(Message::Quit);
             }
             self.performer.begin_later();
@@ -284,8 +288,10 @@ where
             if let Some(turn) = self.turn.take() {
                 return turn;
             }
-            if gone_since.is_some_and(|since| since.elapsed() > signals::LAST_WAIT) {
-                return Turn::Ended(Exit::Done);
+            match self.unseen.map(|since| since.elapsed()) {
+                Some(waited) if waited > signals::LAST_WAIT + signals::STUCK => return Turn::Ended(Exit::Done),
+                Some(waited) if waited > signals::LAST_WAIT => self.take(Message::QuitNow),
+                _ => {}
             }
             // While something is under way a tick comes now and then, so that waiting is seen to go on.
             match self.inbox.next(self.model.is_waiting().then_some(TICK)) {
@@ -375,6 +381,9 @@ where
         self.is_drawn = false;
         if matches!(message, Message::Resize(_)) {
             self.terminal.distrust();
+        }
+        if matches!(message, Message::Quit) && self.unseen.is_none() {
+            (self.unseen, self.turn) = (Some(Instant::now()), Some(Turn::Left));
         }
         let effects = self.model.update(message, (self.clock)());
         self.perform(effects);

@@ -16,10 +16,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How long a paid answer is waited for when there is nobody to wait for it with.
-pub(super) const LAST_WAIT: Duration = Duration::from_millis(900);
+pub(crate) const LAST_WAIT: Duration = Duration::from_millis(900);
 
-/// How long the loop may take to end after that: it may be stuck in a terminal that takes no output.
-const STUCK: Duration = Duration::from_millis(300);
+/// How long it may take after that to write down what has come of what is given up, and to end: the loop may be stuck in a terminal
+/// that takes no output, and the store behind another program.
+pub(crate) const STUCK: Duration = Duration::from_millis(600);
 
 /// The signal that says that the terminal is gone.
 const HANG_UP: u8 = 1;
@@ -152,7 +153,7 @@ impl HeldBack {
     ///
     /// # Errors
     /// When the program cannot be ended as the signal would have.
-    pub fn let_go(self) -> io::Result<()> {
+    pub fn let_go(&self) -> io::Result<()> {
         self.ears.is_open.store(true, Ordering::SeqCst);
         match i32::try_from(self.ears.heard.load(Ordering::SeqCst)) {
             Ok(signal @ 1..) => signal_hook::low_level::emulate_default_handler(signal),
@@ -182,7 +183,7 @@ impl HeldBack {
     ///
     /// # Errors
     /// Never.
-    pub fn let_go(self) -> io::Result<()> {
+    pub fn let_go(&self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -266,7 +267,7 @@ impl Ending {
         }
     }
 
-    /// Asks the loop to end, after a moment to end without waiting, and then ends the program itself.
+    /// Asks the loop to end, after a moment to give up what it waits for, and then ends the program itself.
     fn bring(&self) {
         self.send(Message::Quit);
         std::thread::sleep(LAST_WAIT);

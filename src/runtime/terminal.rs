@@ -273,6 +273,10 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
                 signals::stop();
                 taken = TakenOver::now(takes_mouse).unwrap_or_else(|_| TakenOver { takes_mouse });
             }
+            Turn::Left => {
+                give_back();
+                continue;
+            }
             Turn::Resumed => taken.renew().unwrap_or(()),
             Turn::Unheard => {
                 ending.of_terminal();

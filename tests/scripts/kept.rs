@@ -390,3 +390,53 @@ fn doctor_says_what_does_not_work_where_the_store_cannot_be_written() {
     }
     mode(&folder, 0o700);
 }
+
+/// Ends a program by a signal once it has asked so many things that are paid for; gives what it said, in time.
+#[cfg(unix)]
+fn ended_by(desk: &Desk, name: &str, arguments: &[&str]) -> Output {
+    use std::os::unix::process::ExitStatusExt;
+    let asked = desk.paid();
+    let child = waiting(desk, arguments);
+    until("the call", || desk.paid() > asked);
+    // What has come of it so far is here.
+    std::thread::sleep(Duration::from_millis(100));
+    let began = Instant::now();
+    let killed = std::process::Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.signal().is_some(), "{output:?}");
+    assert!(began.elapsed() < Duration::from_secs(2), "{name}: {:?}", began.elapsed());
+    output
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_lets_an_answer_that_is_paid_for_come_in() {
+    for name in ["TERM", "HUP", "INT"] {
+        let desk = Desk::new();
+        desk.demo.arm("list:delay=500*1".parse().unwrap());
+        ended_by(&desk, name, &["list", &main_file()]);
+        assert_eq!((desk.paid(), held(&desk).len()), (1, 4), "{name}");
+        let entries = json(&desk.run(&["ledger", "--json"]))["entries"].clone();
+        assert_eq!(entries[0]["state"], "charged", "{name}: {entries}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_signal_cuts_off_is_kept_and_written_down() {
+    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let ids = identifiers();
+    desk.demo.arm("artefact:stall=900000*1".parse().unwrap());
+    let fetch = ["fetch", &ids[0], "memdump", "--anyway", "--output", "memory.bin"];
+    let said = errors(&ended_by(&desk, "TERM", &fetch));
+    assert!(said.contains("it was given up") && said.contains("goes on where an artefact ended"), "{said}");
+    let entries = json(&desk.run(&["ledger", "--json"]))["entries"].clone();
+    assert_eq!((&entries[0]["state"], &entries[0]["outcome"]), (&"unknown".into(), &"it was given up".into()));
+    let part: i64 =
+        database(&desk).query_row("SELECT length FROM answer WHERE usable = 2", [], |row| row.get(0)).unwrap();
+    assert_eq!(part, 900_000, "what had come is here, to the last byte");
+    let mut command = desk.command(&fetch);
+    assert!(command.current_dir(desk.home.path()).status().unwrap().success());
+    assert!(std::fs::metadata(desk.home.path().join("memory.bin")).unwrap().len() > 900_000);
+}

@@ -1,6 +1,7 @@
 //! However the program ends or makes way, the terminal is given back and nothing stays behind.
 
 use super::stage::{Terminal, signal};
+use behaview::demo::{Demo, Options};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::ffi::OsStr;
 use std::io::Read;
@@ -287,4 +288,46 @@ fn a_screen_without_room_to_draw_in_is_not_begun() {
     assert_eq!(terminal.wait_for_end(), 2);
     terminal.wait_for("the address space is limited to");
     assert!(memchr::memmem::find(&terminal.bytes(), b"\x1b[?1049h").is_none(), "no screen was begun");
+}
+
+/// The app on a service of its own where a list is asked for, and does not come at once.
+fn asking(fault: &str) -> (Terminal, Demo, tokio::runtime::Runtime) {
+    let threads = tokio::runtime::Runtime::new().unwrap();
+    let demo = threads.block_on(Demo::start(Options::default())).unwrap();
+    demo.arm(fault.parse().unwrap());
+    let config =
+        format!("profile = \"lab\"\napi_key = \"{}\"\n[profiles.lab]\nroot = \"{}\"\n", demo.key(), demo.root());
+    let mut terminal = Terminal::start_with(&[&Demo::files()[0].sha256], &config);
+    terminal.wait_for("list");
+    terminal.press("\r");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while demo.seen().iter().all(|call| call.charged == 0) {
+        assert!(Instant::now() < deadline, "nothing was asked:\n{}", terminal.text());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (terminal, demo, threads)
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back_at_once_and_lets_what_is_paid_for_come_in() {
+    for (fault, name, state) in [
+        ("list:delay=600", "TERM", "charged"),
+        ("list:delay=600", "HUP", "charged"),
+        ("list:stall=500", "TERM", "unknown"),
+        ("list:stall=500", "HUP", "unknown"),
+    ] {
+        let (mut terminal, _demo, _threads) = asking(fault);
+        let began = Instant::now();
+        terminal.signal(name);
+        terminal.assert_given_back();
+        assert!(began.elapsed() < Duration::from_millis(400), "{name}: {:?}", began.elapsed());
+        terminal.wait_for_end();
+        assert!(began.elapsed() < Duration::from_secs(2), "{name}: {:?}", began.elapsed());
+        let store = ["Library/Application Support", ".local/share"].map(|folder| terminal.home().join(folder));
+        let store = store.into_iter().map(|folder| folder.join("behaview/behaview.db")).find(|path| path.exists());
+        let store = rusqlite::Connection::open(store.unwrap()).unwrap();
+        let found: String =
+            store.query_row("SELECT state FROM ledger ORDER BY id LIMIT 1", [], |row| row.get(0)).unwrap();
+        assert_eq!(found, state, "{fault} {name}");
+    }
 }

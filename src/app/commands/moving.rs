@@ -86,7 +86,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 2,
         place: EVERYWHERE,
         when: When::Has("something under way", |m| !m.calls.is_empty()),
-        act: Act::Local(|m| m.calls.iter().map(|call| crate::app::Effect::GiveUp(call.request.clone())).collect()),
+        act: Act::Local(Model::give_up),
     },
     Command {
         name: "shell",
