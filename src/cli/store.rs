@@ -73,9 +73,7 @@ pub(super) fn open_to_look(path: &Path) -> Result<Store, StoreError> {
 
 /// The name that what comes from a profile's service is held under; says so where that is no longer the profile's own.
 fn held_as(store: &Store, profile: &Profile, remarks: &mut Vec<String>) -> Result<String, StoreError> {
-    // One that cannot be asked has not sent anything.
-    let root = profile.check().map_or_else(|_| profile.root.clone(), String::from);
-    let HeldAs { name, before } = store.held_as(&profile.name, &root)?;
+    let HeldAs { name, before } = store.held_as(&profile.name, &profile.place())?;
     remarks.extend(before.map(|before| {
         let [profile, before, name] =
             [&profile.name, &before, &name].map(|text| Untrusted::from(text.as_str()).visible().to_string());

@@ -408,7 +408,7 @@ impl Gate {
 
     /// Claims the name that answers are held under for this service, before anything is written under it.
     async fn claim_name(&self) -> Result<(), GateError> {
-        let (name, root) = (self.client.profile().name.clone(), self.client.root().to_owned());
+        let (name, root) = (self.client.profile().name.clone(), self.client.root());
         let held_as = self.profile.clone();
         let is_ours = self.work(move |store| store.claim_service(&name, &root, &held_as)).await?;
         if is_ours.map_err(GateError::Ledger)? { Ok(()) } else { Err(GateError::NameTaken) }

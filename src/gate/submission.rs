@@ -45,7 +45,7 @@ impl Gate {
             Request::PrivateScan { submission, .. } => Submission::claims_of(&submission.file).into_bytes(),
             _ => claim.clone(),
         };
-        let (profile, owner, root) = (self.profile().to_owned(), self.client.owner(), self.client.root().to_owned());
+        let (profile, owner, root) = (self.profile().to_owned(), self.client.owner(), self.client.root());
         Some(move |store: &Store| store.unanswered((&profile, owner), &root, (&start, &claim), but))
     }
 }

@@ -300,9 +300,9 @@ impl Request {
     }
 
     /// What a file that goes along is encrypted with, as it is sent: nothing else may say it.
-    pub(crate) fn password(&self) -> Option<&str> {
+    pub(crate) fn password(&self) -> Option<&Password> {
         let Self::PrivateScan { submission, .. } = self else { return None };
-        submission.options.password.as_ref().map(Password::expose)
+        submission.options.password.as_ref()
     }
 
     /// What tells others that the same is under way: what its answer is held under, or else what is paid for twice where it is begun

@@ -121,7 +121,7 @@ impl Password {
         (!text.is_empty()).then(|| Self(text.into()))
     }
 
-    pub(super) fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 }

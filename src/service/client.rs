@@ -5,18 +5,18 @@ use super::error::{LONGEST_ADDRESS, Refusal, ServiceError};
 use super::failure::{not_sent_or_lost, reason};
 use super::head::{is_framed, range_of, version_of};
 use super::http::build;
-use super::masking::{Masking, SHORTEST_PASSWORD};
+use super::masking::{Masking, SHORTEST_PASSWORD, is_no_word};
 use super::packing::Packing;
 use super::patience::Patience;
-use super::profile::{Profile, ProfileError, USUAL_PREFIX};
-use crate::request::{Address, Asker, Method, Request, ScanOption, Version};
+use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
+use crate::request::{Address, Asker, Method, Password, Request, ScanOption, Version};
 use crate::text::Untrusted;
 use reqwest::header::{ACCEPT_ENCODING, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Longest artefact of a length that nobody has announced, in bytes.
 const LONGEST_UNANNOUNCED: u64 = 1 << 30;
@@ -36,7 +36,9 @@ pub struct Client {
     pub(super) root: Url,
     header: HeaderName,
     credential: Option<Credential>,
-    pub(super) masking: Masking,
+    pub(super) masking: Arc<Masking>,
+    /// What was sent along with files in this run: it is masked from then on.
+    passwords: Mutex<Vec<Password>>,
     /// Made at the first call: certificates take longer to load than a first screen to draw.
     http: OnceLock<reqwest::Client>,
     /// How far this machine's clock was behind the service's at its first answer, in seconds.
@@ -82,7 +84,17 @@ impl Client {
         let header =
             HeaderName::try_from(&profile.header).map_err(|_| ProfileError::Header { name: profile.name.clone() })?;
         let masking = credential.as_ref().map(|key| Masking::of(key.expose())).unwrap_or_default();
-        Ok(Self { profile, root, header, credential, masking, http: OnceLock::new(), behind: OnceLock::new() })
+        let (masking, passwords) = (Arc::new(masking), Mutex::default());
+        Ok(Self {
+            profile,
+            root,
+            header,
+            credential,
+            masking,
+            passwords,
+            http: OnceLock::new(),
+            behind: OnceLock::new(),
+        })
     }
 
     /// The profile it speaks to.
@@ -91,10 +103,10 @@ impl Client {
         &self.profile
     }
 
-    /// The address of the service.
+    /// The address that tells the service from others.
     #[must_use]
-    pub fn root(&self) -> &str {
-        self.root.as_str()
+    pub fn root(&self) -> String {
+        self.profile.place()
     }
 
     /// Where the key comes from, if there is one.
@@ -112,9 +124,7 @@ impl Client {
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
         let address = request.address(&User(self));
         let patience = Patience::new(&self.profile, 0);
-        let with_password = self.credential.as_ref().zip(request.password());
-        let with_password = with_password.map(|(key, password)| Masking::of_both(key.expose(), password));
-        let masking = with_password.as_ref().unwrap_or(&self.masking);
+        let masking = &self.masking_for(request);
         let mut response = match &address.upload {
             Some(upload) => self.upload(&address, upload, sink).await?,
             None => {
@@ -124,7 +134,7 @@ impl Client {
         };
         self.note_time(&response);
         if !response.status().is_success() {
-            return Err(self.refused(response, (&patience, masking), request.password()).await);
+            return Err(self.refused(response, &patience).await);
         }
         let limit = self.longest(request);
         let length = Packing::length_of(&response);
@@ -157,12 +167,12 @@ impl Client {
             Some(version) => call.header(IF_RANGE, version),
             None => call,
         };
-        let patience = Patience::new(&self.profile, 0);
+        let (patience, masking) = (Patience::new(&self.profile, 0), &self.masking_for(request));
         let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
         self.note_time(&response);
         let status = response.status();
         if !status.is_success() {
-            return Err(self.refused(response, (&patience, &self.masking), None).await);
+            return Err(self.refused(response, &patience).await);
         }
         let is_part = status == StatusCode::PARTIAL_CONTENT;
         let (start, total) = match range_of(&response).filter(|_| is_part) {
@@ -183,11 +193,11 @@ impl Client {
         // Of a part of something of unknown length, framing tells the part's own end only.
         let is_announced = total.is_some() || !is_part && is_framed(&response);
         // It is kept and sent back as it is: one that repeats the key is none.
-        let version = version_of(&response).filter(|version| self.masking.leaves(version.as_bytes()));
+        let version = version_of(&response).filter(|version| masking.leaves(version.as_bytes()));
         sink.begin(start, total, version).await?;
         let is_end = |come| is_announced && total.is_none_or(|total| total == come);
         let (come, is_key_begun) =
-            self.take_in(&mut response, start, limit, (&patience, &self.masking, is_end), sink).await?;
+            self.take_in(&mut response, start, limit, (&patience, masking, is_end), sink).await?;
         match total {
             Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
             // Another call that ends within the key would be cut to the same bytes.
@@ -245,13 +255,24 @@ impl Client {
         }
     }
 
-    /// The service's own "no", with nothing of the key in it, nor of the password that went along.
-    async fn refused(
-        &self,
-        mut response: Response,
-        (patience, masking): (&Patience, &Masking),
-        password: Option<&str>,
-    ) -> ServiceError {
+    /// What hides the key in the answer to a request, and each password that was sent in this run, be it along with this one. In what
+    /// is held for good a word stays one: what a sandbox saw is not changed because somebody chose it as a password.
+    fn masking_for(&self, request: &Request) -> Arc<Masking> {
+        let mut passwords = self.passwords.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(new) = request.password().filter(|new| !passwords.contains(new)) {
+            passwords.push(new.clone());
+        }
+        let is_held = request.holding_key().is_some();
+        let hidden = passwords.iter().map(Password::expose).filter(|password| !is_held || is_no_word(password));
+        match (hidden.collect::<Vec<_>>(), &self.credential) {
+            (hidden, Some(key)) if !hidden.is_empty() => Arc::new(Masking::of_all(key.expose(), &hidden)),
+            _ => Arc::clone(&self.masking),
+        }
+    }
+
+    /// The service's own "no", with nothing of the key in it, nor of a password that went along with any call of this run.
+    async fn refused(&self, mut response: Response, patience: &Patience) -> ServiceError {
+        let masking = &self.masking_for(&Request::User);
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut words = Vec::new();
@@ -259,11 +280,10 @@ impl Client {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
-        let password = password.filter(|password| password.len() >= SHORTEST_PASSWORD);
-        let quotes = |words: &Untrusted| {
-            let mut secrets = self.credential.as_ref().map(Credential::expose).into_iter().chain(password);
-            secrets.any(|secret| is_quoted(secret, words.as_bytes()))
-        };
+        let passwords = self.passwords.lock().unwrap_or_else(PoisonError::into_inner);
+        let long = passwords.iter().map(Password::expose).filter(|password| password.len() >= SHORTEST_PASSWORD);
+        let secrets: Vec<_> = self.credential.as_ref().map(Credential::expose).into_iter().chain(long).collect();
+        let quotes = |words: &Untrusted| secrets.iter().any(|secret| is_quoted(secret, words.as_bytes()));
         refusal.message = refusal.message.filter(|message| !quotes(message));
         ServiceError::Refused(refusal)
     }
@@ -353,7 +373,7 @@ impl Client {
     /// address that calls go to, of which root and prefix may be spelled in several ways.
     fn digest(&self, of: &str, more: &[&str]) -> Option<[u8; 8]> {
         let key = self.credential.as_ref()?.expose();
-        let base = self.base(Version::V3);
+        let base = undotted(self.base(Version::V3));
         let base = base.as_str().trim_end_matches('/');
         // Where the usual prefix ends it, the root alone tells: what was noted under that is known by it.
         let usual = base.strip_suffix(USUAL_PREFIX).map(|root| format!("{root}/"));

@@ -1,5 +1,6 @@
-//! Masks the key in whatever the service says, as its bytes come: nobody behind this has it, so nobody can keep, show or write it. In
-//! the answer to a call that carries a password as well, that is masked in the same way.
+//! Masks the key in whatever the service says, as its bytes come: nobody behind this has it, so nobody can keep, show or write it.
+//! From the call on that carries a password, that is masked in the same way; only in what is held for good, where a sandbox's words
+//! count, a password that may be one of those words stays.
 //!
 //! An occurrence is the key as it is, as it stands in an address, in small letters or in capitals, each character as itself or as JSON
 //! may escape it. Its bytes become asterisks one by one, so that every place stays where it is, and JSON stays JSON.
@@ -17,6 +18,15 @@ use std::ops::Range;
 
 /// A shorter password is not masked: it stands in the names of which every answer is made, and in any scan's id.
 pub(super) const SHORTEST_PASSWORD: usize = 5;
+
+/// Whether a password is told apart from any word or number that a sandbox may write: it is long, or more than letters or digits.
+pub(super) fn is_no_word(password: &str) -> bool {
+    let is_mixed = || {
+        password.contains(char::is_alphabetic)
+            && password.contains(|letter: char| !letter.is_alphabetic() && letter != '_')
+    };
+    password.len() >= SHORTEST_KEY || password.len() >= 8 && is_mixed()
+}
 
 /// Characters of a key that stand at the end of what broke off, from which on they are left out: fewer tell next to nothing of
 /// it, and end many a text that has nothing to do with it.
@@ -56,14 +66,13 @@ pub(super) struct Masked<'m> {
 impl Masking {
     /// What hides this key.
     pub(super) fn of(key: &str) -> Self {
-        Self::of_both(key, "")
+        Self::of_all(key, &[])
     }
 
-    /// What hides this key and this password.
-    pub(super) fn of_both(key: &str, password: &str) -> Self {
-        let secrets = [(key, SHORTEST_KEY), (password, SHORTEST_PASSWORD)];
-        let secrets: Vec<_> =
-            secrets.iter().filter(|(text, least)| text.len() >= *least).map(|(text, _)| *text).collect();
+    /// What hides this key and these passwords.
+    pub(super) fn of_all(key: &str, passwords: &[&str]) -> Self {
+        let mut secrets: Vec<_> = passwords.iter().copied().filter(|text| text.len() >= SHORTEST_PASSWORD).collect();
+        secrets.extend(Some(key).filter(|key| key.len() >= SHORTEST_KEY));
         let has = |mark: char| secrets.iter().any(|text| text.contains(mark));
         let forms = secrets.iter().flat_map(|text| spelled_forms(text)).flat_map(|form| {
             let (small, capital) = (form.to_ascii_lowercase(), form.to_ascii_uppercase());

@@ -207,6 +207,13 @@ impl Profile {
         }
     }
 
+    /// The address that tells the service from others, however the root spells its host and port.
+    #[must_use]
+    pub fn place(&self) -> String {
+        // One that cannot be asked has not sent anything.
+        self.check().map_or_else(|_| self.root.clone(), |url| undotted(url).into())
+    }
+
     /// Everything that is wrong.
     #[must_use]
     pub fn mistakes(&self) -> Vec<ProfileError> {
@@ -278,6 +285,15 @@ impl Profile {
     pub(super) fn upload_root(&self) -> Option<Url> {
         self.upload_host.as_deref().and_then(|host| encrypted(host).ok())
     }
+}
+
+/// The same address without the dot that may end a host's name (RFC 1034 §3.1): it names the same host.
+pub(super) fn undotted(mut url: Url) -> Url {
+    if let Some(host) = url.host_str().and_then(|host| host.strip_suffix('.')).map(str::to_owned) {
+        // One that is no host without its dot stays as it is.
+        let _ = url.set_host(Some(&host));
+    }
+    url
 }
 
 /// Whether a header can carry the key: it is one, and says nothing by itself.
@@ -364,6 +380,20 @@ mod tests {
         ] {
             assert!(check(root).is_err(), "{root}");
         }
+    }
+
+    #[test]
+    fn a_service_is_one_however_its_host_is_spelled() {
+        let place = |root: &str| Profile { root: root.to_owned(), ..Profile::default() }.place();
+        for root in
+            ["https://SCAN.example", "HTTPS://Scan.Example:443/", "https://scan.example.", "https://scan.example.:443"]
+        {
+            assert_eq!(place(root), "https://scan.example/", "{root}");
+        }
+        for root in ["http://LOCALHOST:80", "http://localhost", "http://LocalHost:80/"] {
+            assert_eq!(place(root), "http://localhost/", "{root}");
+        }
+        assert_ne!(place("https://scan.example:444"), place("https://scan.example"));
     }
 
     #[test]

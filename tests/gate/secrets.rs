@@ -5,7 +5,10 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 
+use behaview::gate::Gate;
+use behaview::report::identifier::Identifier;
 use behaview::request::{Password, ScanOptions, Submission};
+use behaview::text::Untrusted;
 
 use super::*;
 
@@ -270,17 +273,7 @@ async fn the_beginning_of_a_key_where_an_answer_broke_off_without_a_word_is_left
 /// What a service that answers with this status and body leaves of a password: everything that is said, and everything that is kept.
 async fn left_of(password: &str, status: &'static str, body: String) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
-    let profile = Profile { user: None, ..Profile::demo(answering(status, body), String::new()) };
-    let gate = gate(&folder.path().join("behaview.db"), profile, KEY);
-    let path = folder.path().join("sample.bin");
-    std::fs::write(&path, b"nothing").unwrap();
-    let (file, size) = behaview::gate::submission::look_at(&path, 100, &|| true).unwrap();
-    let options = ScanOptions { password: Password::new(password.to_owned()), ..ScanOptions::default() };
-    let submission = Arc::new(Submission { path, file, size, options, sent: None });
-    let said = match visit::ask(&gate, &Request::PrivateScan { submission, to: None }).await {
-        Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),
-        Err(error) => words(&error),
-    };
+    let (_, said) = after_a_submission(password, folder.path(), status, body).await;
     (said, files_with(password, folder.path()))
 }
 
@@ -300,6 +293,64 @@ async fn a_password_that_the_service_repeats_goes_no_further() {
             }
         }
     }
+}
+
+/// A gate to a service that answers so, by which a file went that is encrypted with this password.
+async fn after_a_submission(password: &str, folder: &Path, status: &'static str, body: String) -> (Gate, String) {
+    let profile = Profile { user: None, ..Profile::demo(answering(status, body), String::new()) };
+    let gate = gate(&folder.join("behaview.db"), profile, KEY);
+    let path = folder.join("sample.bin");
+    std::fs::write(&path, b"nothing").unwrap();
+    let (file, size) = behaview::gate::submission::look_at(&path, 100, &|| true).unwrap();
+    let options = ScanOptions { password: Password::new(password.to_owned()), ..ScanOptions::default() };
+    let submission = Arc::new(Submission { path, file, size, options, sent: None });
+    let said = said_of(visit::ask(&gate, &Request::PrivateScan { submission, to: None }).await);
+    (gate, said)
+}
+
+/// All that is said of what came.
+fn said_of(came: Result<Answer, GateError>) -> String {
+    match came {
+        Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),
+        Err(error) => words(&error),
+    }
+}
+
+#[tokio::test]
+async fn a_password_stays_hidden_in_every_later_answer() {
+    for password in ["Sup3rSecret!Pass", "infected"] {
+        let scan =
+            format!(r#"{{"data":{{"type":"private_analysis","id":"x","attributes":{{"password":"{password}"}}}}}}"#);
+        let error = format!(r#"{{"error":{{"code":"BadRequestError","message":"bad {password}"}}}}"#);
+        let look = Request::PrivateAnalysis { identifier: Identifier::new(Untrusted::from("x")).unwrap() };
+        for (status, body) in [("200 OK", scan), ("400 Bad Request", error)] {
+            let folder = tempfile::tempdir().unwrap();
+            let (gate, _) = after_a_submission(password, folder.path(), status, body).await;
+            for request in [&look, &Request::Quotas] {
+                let said = said_of(visit::ask(&gate, request).await);
+                assert!(!said.contains(password), "{status}: {said}");
+            }
+            if password != "infected" {
+                assert_eq!(files_with(password, folder.path()), [""; 0], "{status}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_word_that_was_a_password_is_what_the_sandbox_saw() {
+    let folder = tempfile::tempdir().unwrap();
+    let Request::Behaviour { identifier } = first_report() else { panic!("that is a report") };
+    let id = identifier.text().unicode();
+    let report = |verdict: &str| {
+        let of = format!(r#""type":"private_file_behaviour","id":"{id}""#);
+        format!(r#"{{"data":{{{of},"attributes":{{"verdicts":["MALWARE"],"text_decoded":["{verdict}"]}}}}}}"#)
+    };
+    let (gate, _) = after_a_submission("malware", folder.path(), "200 OK", report("malware")).await;
+    assert_eq!(bytes(&visit::ask(&gate, &first_report()).await.unwrap()), report("malware").as_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    let (gate, _) = after_a_submission("pa55-Word", folder.path(), "200 OK", report("pa55-Word")).await;
+    assert_eq!(bytes(&visit::ask(&gate, &first_report()).await.unwrap()), report("*********").as_bytes());
 }
 
 #[tokio::test]
