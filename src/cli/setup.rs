@@ -9,6 +9,7 @@ use crate::gate::{Gate, GateError};
 use crate::log::{Level, Log};
 use crate::quota::{Budget, Entitlements};
 use crate::service::Client;
+use crate::store::tell_of_waits;
 use std::sync::Arc;
 
 /// The service that is asked, and what the user has bought there.
@@ -43,6 +44,7 @@ pub(super) fn setup(common: &Common) -> anyhow::Result<Setup> {
 pub(super) fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
     let (folders, config) = common.config()?;
     let prepared = Prepared::of(common, &folders, &config, spending)?;
+    tell_of_waits(store::say_on_error);
     let opened = store::open(&folders, &config, prepared.client.profile(), &store::say_on_error)?;
     let setup = prepared.with(opened);
     store::say(&setup.remarks);

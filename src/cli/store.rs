@@ -4,7 +4,7 @@ use crate::config::{Config, Folders};
 use crate::report::Purge;
 use crate::runtime::Tell;
 use crate::service::profile::Profile;
-use crate::store::{HeldAs, Keep, Outdated, Salvaged, Store, StoreError};
+use crate::store::{HeldAs, Keep, Outdated, Salvaged, Store, StoreError, tell_of_waits};
 use crate::text::{Untrusted, bytes, count};
 use jiff::SignedDuration;
 use std::io::Write;
@@ -65,6 +65,7 @@ fn doubtful(outdated: Outdated, days: u32) -> Option<String> {
 
 /// Opens the store for a command that asks nothing of the service, and says what became of a damaged one.
 pub(super) fn open_to_look(path: &Path) -> Result<Store, StoreError> {
+    tell_of_waits(say_on_error);
     let store = opened(path, Keep::Everything, &say_on_error)?;
     note_use(&store);
     say(&store.salvaged().map(Salvaged::words).into_iter().collect::<Vec<_>>());

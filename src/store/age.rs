@@ -4,6 +4,7 @@
 //! that nobody has seen. What it jumped over makes nothing older. And what the service sent says when a sandbox ran, by the service's
 //! own clock: by then that time had come.
 
+use super::connection::unless_busy;
 use super::database::Store;
 use super::error::StoreError;
 use super::held::moment;
@@ -46,7 +47,9 @@ impl Store {
             return Ok(());
         }
         let insert = "INSERT OR IGNORE INTO used (day, at) VALUES (?1, ?2)";
-        self.with(|connection| connection.execute(insert, params![day, now.as_millisecond()])).map(|_| ())
+        let note = |connection: &mut Connection| connection.execute(insert, params![day, now.as_millisecond()]);
+        // The next run notes it as well; whoever only looks waits for nobody.
+        self.with(|connection| unless_busy(connection, note)).map(|_| ())
     }
 
     /// What came longer ago than this; none where nothing did, by whichever clock.

@@ -5,8 +5,9 @@ use super::salvage::{self, Salvaged, page_one};
 use super::schema::{NEWEST, migrate, version};
 use super::spare;
 use super::used::{self, Wait};
-use rusqlite::{Connection, OpenFlags, Params, Row};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Pages in the log from which on it is taken over into the database with the next write.
@@ -20,6 +21,46 @@ pub(super) const LOG_BYTES: u64 = 64 * 1024;
 
 /// How long a write waits for another program's.
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+
+/// How long between two looks whether the other program has done.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// After so many looks it is said what is waited for: most often it takes less.
+const UNSAID: i32 = 40;
+
+/// Told of a write that waits for another program's; set where there is somebody to tell.
+static TELL: OnceLock<fn(&str)> = OnceLock::new();
+
+/// From now on it is said of a wait that is not short that it is one.
+pub fn tell_of_waits(tell: fn(&str)) {
+    // Only the first counts; there is one.
+    let _ = TELL.set(tell);
+}
+
+/// Has what this connection writes wait for other programs.
+fn be_patient(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(|looks| {
+        if let (UNSAID, Some(tell)) = (looks, TELL.get()) {
+            tell("another program is writing to the store; what is to be written there waits for it, 15 s at most");
+        }
+        std::thread::sleep(LOOK);
+        LOOK * looks.unsigned_abs() < PATIENCE
+    }))
+}
+
+/// Does what is given up where another program is writing.
+pub(super) fn unless_busy<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    connection.busy_timeout(LOOK)?;
+    let done = work(connection);
+    be_patient(connection)?;
+    match done {
+        Err(why) if why.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(None),
+        done => done.map(Some),
+    }
+}
 
 /// A connection to a database that is sound, with what became of one that was not.
 pub(super) fn opened(path: &Path, wait: Wait<'_>) -> Result<(Connection, Option<Salvaged>), StoreError> {
@@ -60,8 +101,8 @@ fn prepared(path: &Path) -> rusqlite::Result<Connection> {
 /// A connection that may write, to the file that is there or, with `more`, to a new one.
 pub(super) fn connect(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-    let connection = Connection::open_with_flags(path, access)?;
-    connection.busy_timeout(PATIENCE)?;
+    let mut connection = Connection::open_with_flags(path, access)?;
+    be_patient(&mut connection)?;
     // The ledger must be on disk before the request is on the wire; what is purged is gone from the file, not only from the index.
     connection.execute_batch(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = TRUE; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY",
@@ -87,11 +128,11 @@ pub(super) fn rows<T>(
 
 /// Takes the log over into the database, and empties it; says whether it is empty, for another program may be reading. That one
 /// is waited for so long.
-pub(super) fn empty_log(connection: &Connection, patience: Duration) -> rusqlite::Result<bool> {
+pub(super) fn empty_log(connection: &mut Connection, patience: Duration) -> rusqlite::Result<bool> {
     connection.busy_timeout(patience)?;
     // A temporary store of what is never kept has no such file.
     let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-    connection.busy_timeout(PATIENCE)?;
+    be_patient(connection)?;
     Ok(is_busy? == 0)
 }
 
@@ -102,8 +143,8 @@ pub(super) fn to_read(path: &Path) -> Option<Connection> {
     let quoted = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     // Where nothing may be written beside it nobody else writes either, and it is read as it stands.
     ["mode=ro", "immutable=1"].iter().find_map(|how| {
-        let connection = Connection::open_with_flags(format!("file:{quoted}?{how}"), access).ok()?;
-        connection.busy_timeout(PATIENCE).ok()?;
+        let mut connection = Connection::open_with_flags(format!("file:{quoted}?{how}"), access).ok()?;
+        be_patient(&mut connection).ok()?;
         Some(connection).filter(is_ready)
     })
 }

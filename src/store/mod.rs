@@ -48,6 +48,7 @@ pub use age::Outdated;
 pub use blocks::BLOCK;
 pub use brought::Brought;
 pub use calls::Call;
+pub use connection::tell_of_waits;
 pub use database::Store;
 pub use entry::{LedgerEntry, State};
 pub use error::StoreError;

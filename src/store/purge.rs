@@ -328,12 +328,13 @@ fn take_off(transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result
 /// Gives empty pages back and empties the write-ahead file; says whether that file is empty now.
 ///
 /// Pages were overwritten with zeros when they were given up (`secure_delete`).
-fn let_go(connection: &Connection, pace: Pace) -> rusqlite::Result<bool> {
-    let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+fn let_go(connection: &mut Connection, pace: Pace) -> rusqlite::Result<bool> {
     // Before, for to give pages back is to write as well, and there may be room for one of the two. Nobody is waited for yet.
     empty_log(connection, Duration::ZERO)?;
+    let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     let (pages, empty, size) = (number("page_count")?, number("freelist_count")?, number("page_size")?);
-    match (number("auto_vacuum")? == 0, pace) {
+    let is_whole = number("auto_vacuum")? == 0;
+    match (is_whole, pace) {
         (true, Pace::AtOnce) if (pages - empty).saturating_mul(size) <= SMALL => {
             connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")?;
         }

@@ -1,5 +1,6 @@
 //! Files that were opened, for the start screen.
 
+use super::connection::unless_busy;
 use super::database::Store;
 use super::error::StoreError;
 use super::held::moment;
@@ -25,12 +26,17 @@ impl Store {
         if self.is_read_only() {
             return Ok(());
         }
-        self.with(|connection| {
+        let note = |connection: &mut Connection| {
             connection.execute(
                 "INSERT INTO file (profile, sha256, name, opened) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT DO UPDATE SET opened = excluded.opened, name = COALESCE(excluded.name, name)",
                 params![profile, file.as_str(), name, opened.as_millisecond()],
             )
+        };
+        // That it was looked at is not worth waiting for whoever writes; a name comes once.
+        self.with(|connection| match name {
+            Some(_) => note(connection).map(Some),
+            None => unless_busy(connection, note),
         })
         .map(|_| ())
     }

@@ -440,3 +440,32 @@ fn what_a_signal_cuts_off_is_kept_and_written_down() {
     assert!(command.current_dir(desk.home.path()).status().unwrap().success());
     assert!(std::fs::metadata(desk.home.path().join("memory.bin")).unwrap().len() > 900_000);
 }
+
+#[test]
+fn whoever_reads_waits_for_nobody_and_whoever_writes_says_so() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    let other = database(&desk);
+    // No run of this day has been here yet.
+    other.execute_batch("DELETE FROM used; BEGIN IMMEDIATE").unwrap();
+    let file = main_file();
+    for reads in
+        [&["list", "--offline", &file][..], &["held"], &["ledger"], &["search", "cmd"], &["list", "--dry-run", &file]]
+    {
+        let began = Instant::now();
+        let output = desk.run(reads);
+        assert!(output.status.success() && began.elapsed() < Duration::from_secs(2), "{reads:?}: {output:?}");
+        assert!(!errors(&output).contains("waits"), "{reads:?}: {output:?}");
+    }
+    let mut writes = waiting(&desk, &["list", "--all", &main_file()]);
+    let (mut said, began) = (String::new(), Instant::now());
+    let mut lines = std::io::BufReader::new(writes.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut lines, &mut said).unwrap();
+    assert!(
+        said.contains("another program is writing to the store") && began.elapsed() < Duration::from_secs(2),
+        "{said}"
+    );
+    other.execute_batch("COMMIT").unwrap();
+    assert!(writes.wait().unwrap().success());
+    assert_eq!((held(&desk).len(), desk.paid()), (6, 2));
+}
