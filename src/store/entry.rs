@@ -143,7 +143,7 @@ impl LedgerEntry {
     /// An entry, from a row that begins with [`seal::ENTRY`] and its seal. One that the seal does not vouch for is damaged,
     /// whatever it says.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let is_whole = row.get_ref(seal::ENTRY_COLUMNS)?.as_i64() == Ok(seal::of_entry(row)?);
+        let is_whole = seal::is_whole_entry(row)?;
         let number = |column| row.get_ref(column).ok().and_then(|value| value.as_i64().ok());
         let text = |column| row.get_ref(column).ok().and_then(|value| Some(lossy(value.as_bytes().ok()?)));
         // What cannot be is not known.

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 /// Each step brings the schema of the step before to its own; the number of steps taken is the schema's version.
 const STEPS: &[&str] =
-    &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER, ANNOUNCED, VERSIONS, SERVICES, USES];
+    &[FIRST, COUNTERS, INDEXES, NOTES, SEALS, SCANS, SEALED_LEDGER, ANNOUNCED, VERSIONS, SERVICES, USES, SEALED_OWNER];
 
 /// The newest version that this program knows.
 pub(super) const NEWEST: usize = STEPS.len();
@@ -198,6 +198,10 @@ CREATE TABLE used (
 -- a digest of the service and the key, whatever profile they have
 ALTER TABLE ledger ADD COLUMN owner INTEGER;
 ";
+
+/// The seal of an entry covers whose key asked: an earlier version would take each new one for damaged, and is kept away. What that has
+/// sealed is believed as before.
+const SEALED_OWNER: &str = "";
 
 /// A table or an index, as the database tells of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

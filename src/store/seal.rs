@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 
 /// What an entry of the ledger says.
 pub(super) const ENTRY: &str = "id, at, session, profile, operation, what, key, unit, predicted_min, predicted_max, account, \
-    state, settled, settled_at, outcome, counted";
+    state, settled, settled_at, outcome, counted, owner";
 
 /// How many columns that is.
-pub(super) const ENTRY_COLUMNS: usize = 16;
+pub(super) const ENTRY_COLUMNS: usize = 17;
 
 /// How many of a block's last bytes are sealed: its own checksum is among them.
 const END_OF_BLOCK: usize = 32;
@@ -90,8 +90,15 @@ pub(super) fn of_head((answer, first, after): (i64, i64, i64), head: &[u8]) -> i
     Seal::of("row_index").number(answer).number(first).number(after).bytes(end).end()
 }
 
-/// The seal of an entry of the ledger, from a row that begins with [`ENTRY`].
-pub(super) fn of_entry(row: &Row<'_>) -> rusqlite::Result<i64> {
+/// Whether an entry of the ledger is what was written, from a row that begins with [`ENTRY`] and its seal. Earlier versions sealed
+/// all of it but whose key had asked, which stands last.
+pub(super) fn is_whole_entry(row: &Row<'_>) -> rusqlite::Result<bool> {
+    let seal = row.get_ref(ENTRY_COLUMNS)?.as_i64();
+    Ok(seal == Ok(of_entry(row, ENTRY_COLUMNS)?) || seal == Ok(of_entry(row, ENTRY_COLUMNS - 1)?))
+}
+
+/// The seal of an entry of the ledger, from a row that begins with so many columns of [`ENTRY`].
+pub(super) fn of_entry(row: &Row<'_>, columns: usize) -> rusqlite::Result<i64> {
     let add = |seal: Seal, column| {
         Ok(match row.get_ref(column)? {
             ValueRef::Null => seal.number(0),
@@ -101,7 +108,7 @@ pub(super) fn of_entry(row: &Row<'_>) -> rusqlite::Result<i64> {
             ValueRef::Blob(bytes) => seal.number(4).bytes(bytes),
         })
     };
-    (0..ENTRY_COLUMNS).try_fold(Seal::of("ledger"), add).map(Seal::end)
+    (0..columns).try_fold(Seal::of("ledger"), add).map(Seal::end)
 }
 
 /// Seals entries of the ledger as they stand.
@@ -111,7 +118,7 @@ pub(super) fn entries(
     values: &[&dyn rusqlite::ToSql],
 ) -> rusqlite::Result<()> {
     let mut select = connection.prepare_cached(&format!("SELECT {ENTRY} FROM ledger WHERE {condition}"))?;
-    let seals = select.query_map(values, |row| Ok((row.get::<_, i64>(0)?, of_entry(row)?)))?;
+    let seals = select.query_map(values, |row| Ok((row.get::<_, i64>(0)?, of_entry(row, ENTRY_COLUMNS)?)))?;
     for (id, seal) in seals.collect::<rusqlite::Result<Vec<_>>>()? {
         connection.prepare_cached("UPDATE ledger SET seal = ?1 WHERE id = ?2")?.execute([seal, id])?;
     }

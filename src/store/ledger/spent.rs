@@ -97,13 +97,13 @@ fn sums(
     fits: impl Fn(&LedgerEntry, Option<i64>) -> bool,
 ) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT {}, seal, owner FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {since})",
+        "SELECT {}, seal FROM ledger WHERE id >= (SELECT MIN(id) FROM ledger WHERE {since})",
         seal::ENTRY
     ))?;
     let (mut rows, mut sums) = (select.query(values)?, BTreeMap::new());
     while let Some(row) = rows.next()? {
         let entry = LedgerEntry::read(row)?;
-        if entry.state != State::Damaged && !fits(&entry, row.get_ref(seal::ENTRY_COLUMNS + 1)?.as_i64().ok()) {
+        if entry.state != State::Damaged && !fits(&entry, row.get_ref("owner")?.as_i64().ok()) {
             continue;
         }
         let spent: &mut Spent = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();

@@ -4,7 +4,7 @@ use crate::store::Keep;
 use std::ops::ControlFlow;
 
 /// What a flipped bit, or somebody, may make of an entry that was charged.
-const DAMAGES: [&str; 9] = [
+const DAMAGES: [&str; 10] = [
     "state = 'chbrged'",
     "settled = -1",
     "settled = 'x'",
@@ -14,6 +14,7 @@ const DAMAGES: [&str; 9] = [
     "predicted_max = 0, settled = 0",
     "seal = seal + 1",
     "seal = NULL",
+    "owner = 7",
 ];
 
 /// The price of a report.
@@ -109,4 +110,27 @@ fn what_is_not_known_counts_as_charged() {
         assert_eq!(spent, Spent { charged: 0, unsure: 3, is_open: false }, "{damage}");
         assert_eq!(damaged, [2], "{damage}");
     }
+}
+
+#[test]
+fn what_an_earlier_version_sealed_without_its_owner_is_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behaview.db");
+    let (price, now) = (report(), Timestamp::UNIX_EPOCH);
+    let store = Store::open(&path).unwrap();
+    let Reserved::Entry(call) = store.reserve(&Entry { owner: Some(7), ..entry(&price, "s", now) }).unwrap() else {
+        panic!("nothing is under way")
+    };
+    let sealed = |c: &mut Connection| {
+        let select = format!("SELECT {} FROM ledger", seal::ENTRY);
+        let before = c.query_row(&select, [], |row| seal::of_entry(row, seal::ENTRY_COLUMNS - 1))?;
+        c.execute("UPDATE ledger SET seal = ?1", [before])
+    };
+    store.with(sealed).unwrap();
+    assert_eq!(store.damaged_entries().unwrap(), [0_i64; 0]);
+    store.settle(call, Settlement::Charged(1), "200", now).unwrap();
+    assert_eq!(store.damaged_entries().unwrap(), [0_i64; 0]);
+    // From then on its owner is sealed as well.
+    store.with(|c| c.execute("UPDATE ledger SET owner = 8", [])).unwrap();
+    assert_eq!(store.damaged_entries().unwrap(), [1]);
 }

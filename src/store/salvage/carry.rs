@@ -186,15 +186,17 @@ fn as_ledger(old: &Connection, page: i64) -> rusqlite::Result<()> {
 
 /// Carries over the entries that their seals vouch for, up to the first that cannot be got at; says how many.
 fn sealed_entries(old: &Connection, new: &Connection) -> rusqlite::Result<u64> {
-    let others = columns(old, "ledger")?.into_iter().filter(|name| ["seal", "owner"].contains(&name.as_str()));
-    let names = std::iter::once(seal::ENTRY.to_owned()).chain(others).collect::<Vec<_>>().join(", ");
-    let mut select = old.prepare(&format!("SELECT {names} FROM ledger"))?;
+    let names = format!("{}, seal", seal::ENTRY);
+    // An earlier version did not note whose key asked.
+    let is_noted = columns(old, "ledger")?.iter().any(|name| name == "owner");
+    let of_old = if is_noted { names.clone() } else { names.replace("owner", "NULL") };
+    let mut select = old.prepare(&format!("SELECT {of_old} FROM ledger"))?;
     let places = vec!["?"; select.column_count()].join(", ");
     let mut insert = new.prepare(&format!("INSERT OR IGNORE INTO ledger ({names}) VALUES ({places})"))?;
     let (width, mut carried) = (select.column_count(), 0);
     let mut rows = select.query([])?;
     while let Some(row) = unless_damaged(rows.next())?.flatten() {
-        if row.get_ref(seal::ENTRY_COLUMNS)?.as_i64() == Ok(seal::of_entry(row)?) {
+        if seal::is_whole_entry(row)? {
             let values = (0..width).map(|column| row.get::<_, Value>(column)).collect::<rusqlite::Result<Vec<_>>>()?;
             carried += insert.execute(params_from_iter(values))? as u64;
         }
