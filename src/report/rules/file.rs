@@ -10,6 +10,15 @@ use serde::Deserialize;
 /// The most texts that a rule can want all at once: a bit each.
 const MOST_TEXTS: usize = 64;
 
+/// The most regular expressions of a file: what stands in no text is looked for in each row by itself, and to make ready for it takes its time.
+const MOST_REGEXES: usize = 1_000;
+
+/// Why a rule is one too many, with what to do instead. Of those behind it the number is said.
+const TOO_MANY: [&str; 2] = [
+    "there are more than 65,535 rules",
+    "there are more than 1,000 regular expressions; what any, all or program can say costs nothing more",
+];
+
 /// The rules that are shipped.
 const SHIPPED: &[(&str, &str)] = &[
     ("notable.toml", include_str!("../../../assets/rules/notable.toml")),
@@ -115,6 +124,8 @@ struct Reading {
     texts: Vec<String>,
     uses: Vec<(usize, Use)>,
     problems: Vec<String>,
+    /// How many the file has so far.
+    regexes: usize,
 }
 
 impl Rules {
@@ -161,6 +172,7 @@ impl Rules {
 
 impl Reading {
     fn file(&mut self, name: &str, text: &str) {
+        self.regexes = 0;
         let file: File = match toml::from_str(text) {
             Ok(file) => file,
             Err(error) => {
@@ -168,12 +180,19 @@ impl Reading {
                 return self.problem(name, text, at, error.message(), "none of its rules is used");
             }
         };
+        let mut beyond = TOO_MANY.map(|why| (why, 0, 0));
         for written in file.rule {
             let at = written.span().start;
             let rule = written.into_inner().try_into().map_err(|error: toml::de::Error| error.message().to_owned());
-            if let Err(why) = rule.and_then(|rule| self.rule(rule)) {
-                self.problem(name, text, at, &why, "that rule is not used, the others are");
+            let Err(why) = rule.and_then(|rule| self.rule(rule)) else { continue };
+            match beyond.iter_mut().find(|(limit, ..)| *limit == why) {
+                Some((_, first, count)) => (*first, *count) = (if *count == 0 { at } else { *first }, *count + 1),
+                None => self.problem(name, text, at, &why, "that rule is not used, the others are"),
             }
+        }
+        for (why, first, count) in beyond.into_iter().filter(|(.., count)| *count > 0) {
+            let so = format!("from here on {count} of them are not used, the others are");
+            self.problem(name, text, first, why, &so);
         }
     }
 
@@ -183,10 +202,21 @@ impl Reading {
         self.problems.push(format!("{name}, line {line}: {why}; {so}."));
     }
 
+    /// Refuses a rule that is one too many, before any work is done for it.
+    fn check_room(&self, written: &Written) -> Result<(), String> {
+        let [rules, regexes] = TOO_MANY;
+        match written.regex {
+            _ if self.rules.len() >= usize::from(u16::MAX) => Err(rules.to_owned()),
+            Some(_) if self.regexes >= MOST_REGEXES => Err(regexes.to_owned()),
+            _ => Ok(()),
+        }
+    }
+
     fn rule(&mut self, written: Written) -> Result<(), String> {
         if let Some(unknown) = written.attributes.iter().find(|name| Attribute::named(name.as_bytes()).is_none()) {
             return Err(format!("there is no attribute {unknown}"));
         }
+        self.check_room(&written)?;
         let regex = written.regex.as_deref().map(|regex| RegexBuilder::new(regex).case_insensitive(true).build());
         let regex = regex.transpose().map_err(|error| format!("the regular expression is wrong: {error}"))?;
         let is_empty =
@@ -198,9 +228,7 @@ impl Reading {
             return Err("the rule says nothing of what it looks for".to_owned());
         }
         let number = self.rules.len();
-        if u16::try_from(number).is_err() {
-            return Err("there are too many rules".to_owned());
-        }
+        self.regexes += usize::from(regex.is_some());
         // The empty text stands in every row.
         let is_any = !written.any.is_empty() && !written.any.iter().any(String::is_empty);
         let wants = Wants { any: is_any, program: !written.program.is_empty(), all: written.all.len() };

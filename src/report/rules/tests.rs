@@ -228,3 +228,15 @@ fn a_rule_wants_no_more_texts_at_once_than_are_told_apart() {
     let (_, problems) = Rules::read(Some(("r", &rule(65))));
     assert!(problems[0].contains("65 texts") && problems[0].contains("64"), "{problems:?}");
 }
+
+#[test]
+fn regular_expressions_beyond_the_most_are_named_once_and_cost_nothing() {
+    let head = "severity = 'low'\nname = 'n'\nwhy = 'w'";
+    let many: String = (0..1_010).map(|n| format!("[[rule]]\nid = 'r{n}'\n{head}\nregex = 'evil{n}$'\n")).collect();
+    let own = format!("{many}[[rule]]\nid = 'text'\n{head}\nany = ['told']\n");
+    let (rules, problems) = Rules::read(Some(("rules.toml", &own)));
+    let told = "rules.toml, line 6001: there are more than 1,000 regular expressions; what any, all or program can say costs \
+                nothing more; from here on 10 of them are not used, the others are.";
+    assert_eq!(problems, [told]);
+    assert_eq!(rules.rules.last().map(|rule| rule.id.as_str()), Some("text"));
+}
