@@ -232,7 +232,8 @@ impl Grower<'_> {
     async fn announce(&self) {
         let length = self.total.filter(|_| self.kept.announced.is_none());
         let version = self.version.clone().filter(|_| self.kept.version.is_none());
-        if length.is_none() && version.is_none() {
+        // What goes on in memory is none of what is in the store.
+        if self.at_hand.is_some() || length.is_none() && version.is_none() {
             return;
         }
         let (store, id) = (Arc::clone(&self.store), self.id);
@@ -246,17 +247,19 @@ impl Grower<'_> {
         ServiceError::Unusable(if is_json { Unusable::NoFile } else { Unusable::OtherBytes })
     }
 
-    /// Sets aside what is here, for what comes from the first byte on is of something else: it is kept from its own first byte on,
-    /// though some of it may have been here.
+    /// Begins anew beside what is here, for what comes from the first byte on is of something else: it is kept from its own first byte
+    /// on, though some of it may have been here. What is here is set aside once something of it stands; where the store takes nothing
+    /// it goes on in memory.
     async fn begin_anew(&mut self, piece: &[u8]) -> Result<(), ServiceError> {
         if self.start > 0 || self.at == 0 && piece.trim_ascii_start().starts_with(b"{") {
             return Err(self.other(piece));
         }
-        let (store, of, id, now) = (Arc::clone(&self.store), self.of.clone(), self.id, self.now);
-        let begun = tokio::task::spawn_blocking(move || {
-            store.set_aside(id).and_then(|()| store.begin_growing(&of.0, &of.1, now))
-        });
-        self.id = begun.await.map_err(io::Error::from).map_err(unread)?.map_err(|error| unkept(&error))?;
+        let (store, of, now) = (Arc::clone(&self.store), self.of.clone(), self.now);
+        let begun = tokio::task::spawn_blocking(move || store.begin_growing(&of.0, &of.1, now));
+        match begun.await.map_err(io::Error::from).map_err(unread)? {
+            Ok(id) => self.id = id,
+            Err(why) => self.at_hand = Some(AtHand::behind(None, 0, why)?),
+        }
         let other = std::mem::replace(&mut self.kept, nothing(self.id)).body;
         (self.from, self.here) = (0, 0);
         self.gathered.clear();

@@ -32,7 +32,7 @@ impl Store {
     pub fn growing(&self, profile: &str, key: &[u8]) -> Result<Option<Growing>, StoreError> {
         let found = self.read(|connection| {
             let select = "SELECT id, length, block, seal, announced, version FROM answer
-                 WHERE profile = ?1 AND key = ?2 AND usable = 2 ORDER BY id DESC LIMIT 1";
+                 WHERE profile = ?1 AND key = ?2 AND usable = 2 ORDER BY length > 0 DESC, id DESC LIMIT 1";
             let read = |row: &Row<'_>| {
                 let answer = seal::Answer { id: row.get(0)?, profile, key, length: row.get(1)?, block: row.get(2)? };
                 let is_whole = row.get::<_, Option<i64>>(3)? == Some(answer.seal());
@@ -55,7 +55,7 @@ impl Store {
         }
     }
 
-    /// Begins an answer of which nothing is here yet.
+    /// Begins an answer of which nothing is here yet. A part of another version of it is found until something of this one is.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -99,6 +99,10 @@ impl Store {
                 if transaction.execute(update, params![length, id.0, place(here)])? == 0 {
                     return Ok(false);
                 }
+                // A part of another version gives way to what stands, and not to what was to be written.
+                let others = "UPDATE answer SET usable = 0 WHERE usable = 2 AND id < ?1
+                              AND (profile, key) = (SELECT profile, key FROM answer WHERE id = ?1)";
+                transaction.execute(others, [id.0])?;
                 blocks::write(transaction, Shelf::Answer(id), from / BLOCK as u64, bytes)?;
                 seal::renew(transaction, id)?;
                 Ok(true)

@@ -622,3 +622,27 @@ async fn a_part_that_cannot_be_set_aside_is_not_said_to_be() {
     let told = words(&visit::ask(&gate, &pcap).await.unwrap_err());
     assert!(told.contains("cannot be set aside") && !told.contains("is set aside"), "{told}");
 }
+
+#[tokio::test]
+async fn a_part_stays_where_there_is_no_room_for_another_version() {
+    let one: Vec<u8> = (0..900_000_u32).map(|n| (n * 7 % 251) as u8).collect();
+    let other: Vec<u8> = one.iter().rev().copied().collect();
+    let head = |tag: &str| format!("200 OK\r\ncontent-length: {}\r\netag: \"{tag}\"", one.len());
+    for full in ["BEFORE INSERT ON answer", "BEFORE INSERT ON block"] {
+        let begun = (head("1"), one[..700_000].to_vec());
+        let (folder, gate, _) = capture(vec![begun, (head("2"), other.clone())]);
+        let pcap = artefact(Artefact::Pcap);
+        assert!(visit::ask(&gate, &pcap).await.is_err());
+        let store = rusqlite::Connection::open(folder.path().join("behaview.db")).unwrap();
+        store.execute_batch(&format!("CREATE TRIGGER full {full} BEGIN SELECT RAISE(ABORT, 'full'); END")).unwrap();
+        let answer = visit::ask(&gate, &pcap).await.unwrap();
+        assert!(
+            bytes(&answer) == other && answer.unkept.is_some_and(|why| why.contains("could not be kept")),
+            "{full}"
+        );
+        let key = pcap.holding_key().unwrap();
+        let part = gate.store().growing(gate.profile(), &key).unwrap().unwrap();
+        assert!(part.body.whole().unwrap() == one[..700_000], "{full}");
+        assert_eq!(part.version.as_deref(), Some("\"1\""), "{full}");
+    }
+}
