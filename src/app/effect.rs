@@ -129,6 +129,8 @@ pub enum Effect {
         note: Note,
         /// The words of the one that its line began with.
         known: Option<Untrusted>,
+        /// Whether the report that it is on was held, as far as the screen knows.
+        was_held: bool,
     },
     /// Delete a note, if it stands there still.
     DeleteNote(Note),

@@ -137,6 +137,16 @@ fn who_writes_over_a_note_that_was_deleted_with_its_report_is_told() {
 }
 
 #[test]
+fn who_writes_the_first_note_on_a_report_that_was_deleted_is_told() {
+    let mut stage = Stage::listed();
+    stage.keys("a o n e");
+    stage.sql("DELETE FROM answer");
+    stage.keys("enter");
+    assert!(stage.screen().contains("The report was deleted meanwhile"), "{}", stage.screen());
+    assert!(stage.screen().contains('✎'), "{}", stage.screen());
+}
+
+#[test]
 fn a_note_that_is_too_long_is_not_cut_and_stays_in_its_line() {
     let mut stage = Stage::listed();
     write(&mut stage, &"ü".repeat(2_049));

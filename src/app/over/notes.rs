@@ -143,8 +143,9 @@ impl Model {
             written: self.now,
         });
         let known = form.standing.clone();
+        let was_held = self.chosen().is_some_and(|entry| entry.here().is_some());
         self.over.close();
-        note.map(|note| Effect::WriteNote { note, known }).into_iter().collect()
+        note.map(|note| Effect::WriteNote { note, known, was_held }).into_iter().collect()
     }
 
     /// Deletes the note whose line was emptied.

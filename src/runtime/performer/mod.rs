@@ -211,7 +211,7 @@ impl Performer {
             Effect::NoteScan { file, scan } => self.note_scan(file, scan),
             Effect::RecallBeside(file) => self.recall_beside(file),
             Effect::FindRecent => self.find_recent(),
-            Effect::WriteNote { note, known } => self.write_note(note, known),
+            Effect::WriteNote { note, known, was_held } => self.write_note(note, known, was_held),
             Effect::DeleteNote(note) => self.delete_note(note),
             Effect::ReadHeld => self.read_held(),
             Effect::Purge(doomed) => self.purge(doomed),

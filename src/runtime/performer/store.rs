@@ -18,15 +18,24 @@ use crate::text::{Untrusted, said};
 /// Most earlier files that are offered.
 const RECENT: u32 = 50;
 
-/// What is said of a note that is to take the place of another, where that was deleted meanwhile, perhaps with its report.
-fn deleted_meanwhile(gate: &Gate, note: &Note, known: Option<&Untrusted>) -> Result<Option<&'static str>, StoreError> {
+/// What is said of a note whose report was held, or that is to take the place of another, where either was deleted meanwhile.
+fn deleted_meanwhile(
+    gate: &Gate,
+    note: &Note,
+    known: Option<&Untrusted>,
+    was_held: bool,
+) -> Result<Option<&'static str>, StoreError> {
     let (profile, identifier) = (gate.profile(), &note.about.identifier);
-    if known.is_none() || gate.store().notes(profile)?.iter().any(|standing| standing.about == note.about) {
+    if gate.store().notes(profile)?.iter().any(|standing| standing.about == note.about) {
         return Ok(None);
     }
-    Ok(Some(match gate.store().report(profile, identifier)? {
-        Some(_) => "The note here was deleted meanwhile: what is in the line is kept as a new one.",
-        None => {
+    Ok(Some(match (gate.store().report(profile, identifier)?, known) {
+        (None, None) if was_held => {
+            "The report was deleted meanwhile, and is not held any more. The note is kept all the same; behaview held deletes it."
+        }
+        (_, None) => return Ok(None),
+        (Some(_), Some(_)) => "The note here was deleted meanwhile: what is in the line is kept as a new one.",
+        (None, Some(_)) => {
             "The note here was deleted meanwhile, and its report is not held any more. What is in the line is kept all the \
              same; behaview held deletes it."
         }
@@ -84,9 +93,9 @@ impl Performer {
     }
 
     /// Keeps a note; where another was written meanwhile, that one is shown.
-    pub(super) fn write_note(&self, note: Note, known: Option<Untrusted>) {
+    pub(super) fn write_note(&self, note: Note, known: Option<Untrusted>, was_held: bool) {
         self.taking_in(move |gate, work| {
-            let gone = deleted_meanwhile(gate, &note, known.as_ref());
+            let gone = deleted_meanwhile(gate, &note, known.as_ref(), was_held);
             match gone.and_then(|gone| Ok((gone, gate.store().write_note(gate.profile(), &note, known.as_ref())?))) {
                 Ok((gone, is_written)) => {
                     work.send(notes(gate));
