@@ -246,7 +246,7 @@ pub(super) fn kind(error: &anyhow::Error) -> Kind {
 }
 
 /// Whether something that is held, or that a file holds, is not what was written there.
-fn is_damaged(error: &anyhow::Error) -> bool {
+pub(super) fn is_damaged(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(GateError::Store(StoreError::Damaged { .. })))
         || matches!(error.downcast_ref(), Some(StoreError::Damaged { .. }))
         || matches!(error.downcast_ref::<io::Error>(), Some(why) if why.kind() == io::ErrorKind::InvalidData)

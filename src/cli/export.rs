@@ -4,7 +4,7 @@ use super::asking::{ask, runtime, say_cost};
 use super::output::Output;
 use super::show::{identifier, listed};
 use super::subjects::{self, Subject, each};
-use super::{Common, Failed, Setup, Spending, document, dry, pane, setup_to_print};
+use super::{Common, Failed, Setup, Spending, document, dry, exit, pane, setup_to_print};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::note::Notes;
@@ -110,7 +110,8 @@ impl Export {
             return dry::print(setup, requests, self.refresh, None, self.json);
         }
         let (mut sources, mut at_hand, runtime) = (Vec::new(), 0, runtime()?);
-        let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
+        let (all, mut damaged) = (wanted.len(), 0_u64);
+        let mut made = |wanted, file: Option<PathBuf>| -> anyhow::Result<()> {
             let source = match (wanted, &setup) {
                 (Wanted::Saved(source), _) => *source,
                 (Wanted::Of(identifier), Some(setup)) => {
@@ -123,9 +124,25 @@ impl Export {
             match file {
                 Some(file) => self.write(format, &[source], Some(&file)),
                 None => {
+                    // Of what is written together a part could not be taken back.
+                    if all > 1 {
+                        source.body.copy_to(&mut io::sink())?;
+                    }
                     sources.push(source);
                     Ok(())
                 }
+            }
+        };
+        let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
+            let name = wanted.identifier().map(|named| named.text().visible_cut(120).to_string()).unwrap_or_default();
+            match made(wanted, file) {
+                // The others are no worse for it.
+                Err(error) if all > 1 && exit::is_damaged(&error) => {
+                    exit::say(&error.context(name), common.log());
+                    damaged += 1;
+                    Ok(())
+                }
+                made => made,
             }
         });
         setup.as_ref().map_or(Ok(()), |setup| say_cost(&setup.gate))?;
@@ -133,7 +150,11 @@ impl Export {
             true => Ok(()),
             false => self.write(format, &sources, self.output.as_deref()),
         };
-        fetched.and(written)
+        fetched.and(written)?;
+        match damaged {
+            0 => Ok(()),
+            damaged => Err(Failed::bad_answer(format!("damaged, and not written: {damaged} of {all} reports")).into()),
+        }
     }
 
     fn format(&self) -> anyhow::Result<&'static Format> {

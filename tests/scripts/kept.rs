@@ -283,6 +283,32 @@ fn a_comparison_names_a_damaged_report_and_goes_on_with_the_others() {
 }
 
 #[test]
+fn an_export_names_a_damaged_report_and_writes_the_others() {
+    let ids = identifiers();
+    for (more, count) in [(&[][..], 0), (&["--output", "one.csv"], 0), (&["--output", "out/"], 2)] {
+        let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+        for id in &ids[..3] {
+            assert!(desk.run(&["show", id]).status.success());
+        }
+        let damage = "UPDATE block SET bytes = zeroblob(100)
+                      WHERE answer = (SELECT id FROM answer WHERE key = CAST('behaviour ' || ?1 AS BLOB))";
+        assert_eq!(database(&desk).execute(damage, [&ids[1]]).unwrap(), 1);
+        let arguments = [&["export", "--offline", &ids[0], &ids[1], &ids[2], "--format", "csv"], more].concat();
+        let exported = desk.command(&arguments).current_dir(desk.home.path()).output().unwrap();
+        assert_eq!(exported.status.code(), Some(9), "{exported:?}");
+        let said = errors(&exported);
+        assert!(said.contains(&ids[1]) && said.contains("damaged, and not written: 1 of 3 reports"), "{said}");
+        let written = match more {
+            [] => text(&exported),
+            _ => std::fs::read_to_string(desk.home.path().join("one.csv")).unwrap_or_default(),
+        };
+        let is_there = |id: &String| written.contains(id);
+        assert!(count > 0 || is_there(&ids[0]) && !is_there(&ids[1]) && is_there(&ids[2]), "{more:?}");
+        assert_eq!(std::fs::read_dir(desk.home.path().join("out")).map_or(0, Iterator::count), count, "{more:?}");
+    }
+}
+
+#[test]
 fn a_search_goes_on_behind_a_name_whose_row_is_damaged() {
     let (desk, ids) = (Desk::with(Options { listing: Listing::Identifiers, ..Options::default() }), identifiers());
     for id in &ids[..2] {
