@@ -129,7 +129,7 @@ pub static SETTINGS: &[Setting] = &[
         "profiles.*.largest_answer",
         "1024",
         "256",
-        "Longest answer that is taken, in mebibytes after decompression; it may need five times as much memory, and the indicators of millions of short rows fifty times",
+        "Longest answer that is taken, in mebibytes after decompression; it may need five times as much memory, and the indicators of millions of short rows 2 GB more",
     ),
     row("profiles.*.upload_direct", "32", "32", "Largest file that goes along with one call, in mebibytes"),
     row("profiles.*.upload_largest", "650", "650", "Largest file that is uploaded at all, in mebibytes"),

@@ -15,12 +15,18 @@ use super::rows::records::{Place, Step, leaves};
 use super::rules::Severity;
 use super::wanted::still_wanted;
 use crate::order;
-use crate::text::{Untrusted, Visible};
+use crate::text::{Untrusted, Visible, count};
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::io;
 
 /// How many of its rows an indicator keeps; all of them are counted.
 const MOST_PLACES: usize = 16;
+
+/// The most indicators that are gathered at once, at some 250 bytes each: a report of nothing but short rows would take fifty times
+/// its size.
+pub const MOST: usize = 4_000_000;
 
 /// Where an indicator that no row names was seen.
 pub const ITSELF: &str = "the file itself";
@@ -85,7 +91,7 @@ pub struct Indicator {
     /// The first of its own rows: what is said of one of these is said of it. Others only name it, as a command line names a file
     /// and a process those that it opened.
     pub own: Vec<Place>,
-    /// How many times it is named in all.
+    /// How many rows name it in all.
     pub seen: u64,
     /// In how many of its rows it is all that is named.
     pub alone: u64,
@@ -93,12 +99,15 @@ pub struct Indicator {
     pub is_left: bool,
     /// The row whose mark matters most, and the one of those that name nothing else.
     marked: [Option<(Severity, Place)>; 2],
+    /// The last row that names it, by its number among all: a row counts once, however often it names it.
+    last: u64,
 }
 
 impl Indicator {
     /// One that was not seen yet.
     fn new(kind: Kind, value: Untrusted) -> Self {
-        Self { kind, value, places: Vec::new(), own: Vec::new(), seen: 0, alone: 0, is_left: false, marked: [None; 2] }
+        let (places, own) = (Vec::new(), Vec::new());
+        Self { kind, value, places, own, seen: 0, alone: 0, is_left: false, marked: [None; 2], last: 0 }
     }
 
     /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
@@ -140,7 +149,7 @@ impl Indicators {
     /// Looks through a whole report, whose rows are marked like this.
     ///
     /// # Errors
-    /// When the body cannot be read, and when nobody wants them any more.
+    /// When the body cannot be read, when it names more than [`MOST`], and when nobody wants them any more.
     pub fn of(
         report: &Report,
         mark: &dyn Fn(Place) -> Option<Severity>,
@@ -152,7 +161,7 @@ impl Indicators {
     /// Looks through some rows of each section only, which are marked like this.
     ///
     /// # Errors
-    /// When the body cannot be read, and when nobody wants them any more.
+    /// When the body cannot be read, when they name more than [`MOST`], and when nobody wants them any more.
     pub fn among<Rows: IntoIterator<Item = usize>>(
         report: &Report,
         rows: &dyn Fn(usize) -> Rows,
@@ -173,6 +182,7 @@ impl Indicators {
                 }
                 let place = Place { section, row };
                 let (record, mark) = (report.record(place)?, mark(place));
+                gathered.row += 1;
                 let traffic = match has_destination {
                     true => Traffic::of(Raw::new(&record.value)),
                     false => Traffic::default(),
@@ -184,6 +194,9 @@ impl Indicators {
                     }
                 });
                 gathered.end_row();
+                if gathered.found.len() > MOST {
+                    return Err(too_many());
+                }
             }
         }
         Ok(gathered.sorted())
@@ -242,8 +255,11 @@ type Marked = (Place, Option<Severity>);
 #[derive(Default)]
 struct Gathered {
     found: Vec<Indicator>,
-    known: HashMap<(Kind, Untrusted), usize>,
-    /// What the row that is looked through names.
+    /// The place of each among these, by a hash of what it is; by the next number where two have one hash.
+    known: HashMap<u64, u32>,
+    /// The row that is looked through, by its number among all, from 1 on.
+    row: u64,
+    /// What it names.
     named: Vec<usize>,
     without: u64,
 }
@@ -256,12 +272,13 @@ impl Gathered {
         let is_meant = |wanted: &str| if wanted.is_empty() { way.len() == 1 } else { is_named(way, wanted) };
         for source in sources.iter().filter(|source| is_meant(source.member)) {
             let text = value.text();
-            let is_itself = source.meaning != Meaning::Words;
+            let is_itself = matches!(source.meaning, Meaning::Is(_));
             let is_listed = way.iter().skip(1).any(|step| matches!(step, Step::Element(_)));
             let seen = Seen { place, mark, is_left: source.is_left, is_itself, is_listed };
             match source.meaning {
                 Meaning::Is(kind) => self.known_as(kind, &text, seen),
-                Meaning::Words => self.words(&text, seen),
+                Meaning::Module => self.module(&text, seen),
+                Meaning::Words | Meaning::Others => self.words(&text, seen, source.meaning == Meaning::Words),
             }
         }
     }
@@ -289,29 +306,34 @@ impl Gathered {
         }
     }
 
+    /// A module that was loaded by its path: mere names say nothing of where it is.
+    fn module(&mut self, text: &Untrusted, seen: Seen) {
+        let plain = words::unprefixed(std::str::from_utf8(text.as_bytes()).unwrap_or_default());
+        if words::is_path(plain) {
+            self.known_as(Kind::Path, &Untrusted::from(plain), seen);
+        }
+    }
+
     /// What stands out among words, whatever it is.
-    fn words(&mut self, text: &Untrusted, seen: Seen) {
+    fn words(&mut self, text: &Untrusted, seen: Seen, is_about: bool) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
         for (kind, word) in words::named(plain) {
-            // A program that is named by its path, say of those that were injected into, is what the row is about.
-            let is_itself = kind == Kind::Path && word == plain;
+            // A program that is named by its path alone, say of those that were started, is what the row is about.
+            let is_itself = is_about && kind == Kind::Path && word == words::unprefixed(plain);
             self.known_as(kind, &Untrusted::from(word), Seen { is_itself, ..seen });
         }
     }
 
     fn add(&mut self, kind: Kind, value: Option<Untrusted>, seen: Seen) {
         let Some(value) = value else { return };
-        let next = self.found.len();
-        let number = *self.known.entry((kind, same(kind, &value))).or_insert_with(|| {
-            self.found.push(Indicator::new(kind, value));
-            next
-        });
+        let number = self.number_of(kind, value);
         // More than two say no more than two do.
         if self.named.len() < 2 && !self.named.contains(&number) {
             self.named.push(number);
         }
         if let Some(indicator) = self.found.get_mut(number) {
-            indicator.seen += 1;
+            indicator.seen += u64::from(indicator.last != self.row);
+            indicator.last = self.row;
             indicator.is_left |= seen.is_left;
             add_place(&mut indicator.places, seen.place);
             if seen.is_itself && !seen.is_listed {
@@ -323,6 +345,22 @@ impl Gathered {
                 *marked = mark.map(|mark| (mark, seen.place)).or(*marked);
             }
         }
+    }
+
+    /// The place of an indicator, which is new if it was not seen yet.
+    fn number_of(&mut self, kind: Kind, value: Untrusted) -> usize {
+        let is_same = |known: &Indicator| known.kind == kind && compared(kind, &known.value) == compared(kind, &value);
+        let mut hash = self.known.hasher().hash_one((kind, compared(kind, &value)));
+        while let Some(known) = self.known.get(&hash).and_then(|known| usize::try_from(*known).ok()) {
+            if self.found.get(known).is_some_and(is_same) {
+                return known;
+            }
+            hash = hash.wrapping_add(1);
+        }
+        let number = self.found.len();
+        self.known.extend(u32::try_from(number).map(|number| (hash, number)));
+        self.found.push(Indicator::new(kind, value));
+        number
     }
 
     fn end_row(&mut self) {
@@ -345,8 +383,19 @@ impl Gathered {
 /// Adds a row to the first ones, once.
 fn add_place(places: &mut Vec<Place>, place: Place) {
     if places.len() < MOST_PLACES && places.last() != Some(&place) {
+        if places.is_empty() {
+            // Most are named once.
+            places.reserve_exact(1);
+        }
         places.push(place);
     }
+}
+
+fn too_many() -> io::Error {
+    let most = count(MOST as u64, "thing");
+    io::Error::other(format!(
+        "it names more than {most} to look for; what is in its panes can be written as CSV or JSON lines"
+    ))
 }
 
 /// A hash as it is kept, whatever its letters are like; none where the text is no hash.
@@ -355,10 +404,16 @@ pub(crate) fn hash(text: &Untrusted) -> Option<Untrusted> {
     words::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase()))
 }
 
-/// What makes two values one thing: to Windows capitals of paths and keys are the same as small letters.
+/// What makes two values one thing.
 pub(crate) fn same(kind: Kind, value: &Untrusted) -> Untrusted {
-    let is_of_windows = kind == Kind::Key || kind == Kind::Path && value.as_bytes().contains(&b'\\');
-    if is_of_windows { Untrusted::from(value.as_bytes().to_ascii_lowercase()) } else { value.clone() }
+    Untrusted::from(compared(kind, value).into_owned())
+}
+
+/// A value as it is compared: to Windows capitals of paths and keys are the same as small letters.
+fn compared(kind: Kind, value: &Untrusted) -> Cow<'_, [u8]> {
+    let value = value.as_bytes();
+    let is_of_windows = kind == Kind::Key || kind == Kind::Path && value.contains(&b'\\');
+    if is_of_windows { value.to_ascii_lowercase().into() } else { value.into() }
 }
 
 /// Whether a way to a value goes by a member of this name.

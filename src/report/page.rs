@@ -8,6 +8,7 @@ use super::identifier::{Identifier, Sha256};
 use super::index::{Form, Index};
 use super::json::Raw;
 use crate::text::{Untrusted, count};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode, percent_encode};
 use std::io;
 
 /// How many bytes of an identifier or cursor are read at first.
@@ -15,6 +16,9 @@ const WORD: u64 = 512;
 
 /// The longest identifier or cursor that is taken; half a word would be another word.
 const LONGEST_WORD: u64 = 1024 * 1024;
+
+/// The longest cursor that an address can carry back, in bytes as it stands there.
+const LONGEST_CURSOR: usize = 56 * 1024;
 
 /// One page of a file's sandbox reports.
 #[derive(Debug, Clone, Default)]
@@ -110,6 +114,7 @@ impl Page {
             None => member(body, index, "links", "next")?.filter(is_said).map(|next| cursor_of(&next?)),
             cursor => cursor,
         };
+        let cursor = cursor.map(|cursor| cursor.filter(is_carried));
         page.is_lost = cursor == Some(None);
         page.cursor = cursor.flatten();
         let count = member(body, index, "meta", "count")?.flatten();
@@ -166,7 +171,7 @@ pub fn is_behaviour(kind: &Untrusted) -> bool {
 pub fn no_way_on() -> String {
     format!(
         "There are more pages, but the service's word for the next one is longer than {}, which no address carries back, or it gives none: no further page is asked for.",
-        crate::text::bytes(LONGEST_WORD)
+        crate::text::bytes(LONGEST_CURSOR as u64)
     )
 }
 
@@ -176,8 +181,13 @@ pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     let query = address.splitn(2, |byte| *byte == b'?').nth(1)?;
     let found = query.split(|byte| *byte == b'&').find_map(|pair| pair.strip_prefix(b"cursor="))?;
     let spaced: Vec<u8> = found.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
-    let cursor: Vec<u8> = percent_encoding::percent_decode(&spaced).collect();
+    let cursor: Vec<u8> = percent_decode(&spaced).collect();
     Some(Untrusted::from(cursor)).filter(|cursor| !cursor.is_empty())
+}
+
+/// Whether a cursor is short enough to stand in an address, where a byte may take three.
+fn is_carried(cursor: &Untrusted) -> bool {
+    percent_encode(cursor.as_bytes(), NON_ALPHANUMERIC).map(str::len).sum::<usize>() <= LONGEST_CURSOR
 }
 
 /// Whether what stands here is a string.

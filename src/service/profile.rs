@@ -43,7 +43,7 @@ pub struct Profile {
     /// From then on it has to have come at this pace, in bytes a second.
     pub slowest: u64,
     /// Longest answer that is taken, in mebibytes after decompression; it may need five times as much memory, and the indicators of
-    /// millions of short rows fifty times.
+    /// millions of short rows 2 GB more.
     pub largest_answer: u64,
     /// Largest file that goes along with one call, in mebibytes.
     pub upload_direct: u64,

@@ -4,6 +4,7 @@ use super::is_long;
 use super::wire::{Stage, shown};
 use behaview::report::body::Bytes;
 use behaview::report::{ATTRIBUTES, Body, Index, Place, Report};
+use std::process::{Command, Stdio};
 
 /// What may stand where something else is expected.
 fn values() -> Vec<String> {
@@ -146,6 +147,43 @@ fn a_million_attributes_cost_a_row_each_and_none_is_lost() {
                     || rows == 1
             );
         }
+    }
+}
+
+/// The most memory that a process had, in kB.
+fn peak(status: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(status).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+/// What it takes to gather the indicators of nothing but short rows has a bound, and what is beyond it is refused in words.
+#[test]
+fn more_indicators_than_are_gathered_are_refused_and_take_no_more_memory() {
+    if !is_long() {
+        return;
+    }
+    let rows: Vec<_> = (0..=behaview::report::indicators::MOST).map(|row| format!(r#""C:\\{row:x}""#)).collect();
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("rows.json");
+    std::fs::write(&path, format!(r#"{{"files_opened":[{}]}}"#, rows.join(","))).unwrap();
+    for what in [&["--indicators", "--format", "csv"][..], &["--format", "stix"], &["--format", "misp"]] {
+        let mut export = Command::new(env!("CARGO_BIN_EXE_behaview"));
+        export.env_clear().env("HOME", home.path()).arg("export").arg(&path).args(what);
+        let mut child = export.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut most, status) = (0, format!("/proc/{}/status", child.id()));
+        while child.try_wait().unwrap().is_none() {
+            most = most.max(peak(&status).unwrap_or(0));
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && said.contains("more than 4,000,000 things to look for"),
+            "{what:?}: {said}"
+        );
+        println!("{what:?}: refused at {} MB", most / 1024);
+        assert!(most < 2_500_000, "{what:?} took {most} kB");
     }
 }
 

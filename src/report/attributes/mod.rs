@@ -215,8 +215,12 @@ pub struct Source {
 pub enum Meaning {
     /// A thing of one kind.
     Is(Kind),
-    /// Words in which hashes, URLs, addresses and paths may stand.
+    /// A module: its path, or its name alone, which leads nowhere.
+    Module,
+    /// Words in which hashes, URLs, addresses and paths may stand; a path by itself is what they are about.
     Words,
+    /// The same where a path by itself is what something was done to, and no trace of who did it.
+    Others,
 }
 
 /// Where the traffic came from that network rules saw.

@@ -75,6 +75,8 @@ const fn words(member: &'static str) -> Source {
 }
 
 const WORDS: &[Source] = &[words("")];
+const OTHERS: &[Source] = &[Source { member: "", meaning: Meaning::Others, is_left: false }];
+const MODULES: &[Source] = &[Source { member: "", meaning: Meaning::Module, is_left: false }];
 const PATHS: &[Source] = &[is("", Kind::Path)];
 const LEFT_PATHS: &[Source] = &[left("", Kind::Path)];
 const KEYS: &[Source] = &[is("", Kind::Key)];
@@ -103,7 +105,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
     row("processes_tree", Processes, "", ProcessTree)
         .same(Sameness::Program)
         .holds(&[is("files_opened", Kind::Path), left("files_written", Kind::Path)]),
-    list("processes_injected", Processes, "injected").holds(WORDS),
+    list("processes_injected", Processes, "injected").holds(OTHERS),
     list("processes_created", Processes, "created").holds(WORDS),
     list("processes_killed", Processes, "killed"),
     list("processes_terminated", Processes, "ended"),
@@ -181,7 +183,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
     list("memory_pattern_ips", Network, "IP in memory").holds(&[is("", Kind::Address)]),
     list("command_executions", Commands, "").holds(WORDS),
     list("calls_highlighted", Modules, "call").same(Sameness::Exact),
-    list("modules_loaded", Modules, "loaded"),
+    list("modules_loaded", Modules, "loaded").holds(MODULES),
     list("invokes", Modules, "invoked").same(Sameness::Exact),
     list("services_created", Services, "created"),
     list("services_started", Services, "started"),

@@ -141,6 +141,43 @@ fn a_machine_is_found_with_a_port_a_path_or_a_protocol() {
 }
 
 #[test]
+fn a_path_may_begin_with_a_variable_or_as_the_kernel_has_it() {
+    for (text, wanted) in [
+        (r"\??\%USERPROFILE%\AppData\x.sys", r"path %USERPROFILE%\AppData\x.sys"),
+        (r"\??\C:\Libs\x.sys", r"path C:\Libs\x.sys"),
+        (r"\\?\C:\Libs\x.sys", r"path C:\Libs\x.sys"),
+        (r"%ProgramData%\a.dll,Run", r"path %ProgramData%\a.dll"),
+        (r"\SystemRoot\System32\x.sys", r"path \SystemRoot\System32\x.sys"),
+    ] {
+        assert_eq!(named(text), [wanted], "{text}");
+    }
+    for text in [r"100%\x", r"%\x", r"%a b%\x", r"%TEMP%\", r"\SystemRoot\", r"\??\pipe\x"] {
+        assert!(named(text).is_empty(), "{text}: {:?}", named(text));
+    }
+}
+
+#[test]
+fn a_module_counts_by_its_path_and_a_row_once() {
+    let json = r#"{"modules_loaded":["KERNEL32.dll","C:\\a b\\evil.dll","\\??\\C:\\A B\\evil.dll"],
+        "ids_alerts":[{"alert_context":{"hostname":"c2.example","url":"http://c2.example/x"}}]}"#;
+    assert_eq!(found(json), ["host c2.example 1", "url http://c2.example/x 1", r"path C:\a b\evil.dll 2"]);
+}
+
+#[test]
+fn what_was_injected_into_is_not_marked_for_that_unless_the_sample_left_it() {
+    let marked = |json: &str| {
+        let body = Body::in_memory(json.as_bytes().to_vec());
+        let report = Report::new(body.clone(), Index::of(&body).unwrap());
+        let found = Indicators::of(&report, &|_| Some(Severity::High), &|| true).unwrap();
+        found.of_kind(Kind::Path)[0].marked().is_some()
+    };
+    let injected = r#""processes_injected":["C:\\Windows\\explorer.exe"]"#;
+    assert!(!marked(&format!("{{{injected}}}")));
+    assert!(marked(&format!(r#"{{{injected},"files_written":["C:\\Windows\\explorer.exe"]}}"#)));
+    assert!(marked(r#"{"processes_created":["C:\\x\\evil.exe"]}"#));
+}
+
+#[test]
 fn numbers_that_look_like_something_are_none_of_it() {
     let hash = "0123456789abcdef".repeat(2);
     for text in ["System, Version=4.0.0.0, Culture=neutral", "FileVersion=2.0.5.0", &format!("/x {{{hash}}}")] {

@@ -122,9 +122,16 @@ fn others<'a>(text: &'a str, found: &mut Vec<(Kind, &'a str)>) {
 
 /// A path, and the machine that it leads to.
 fn path<'a>(path: &'a str, found: &mut Vec<(Kind, &'a str)>) {
+    let path = unprefixed(path);
     found.push((Kind::Path, path));
     let machine = path.strip_prefix(r"\\").and_then(|rest| rest.split(['\\', '/', '@']).next());
     found.extend(machine.filter(|machine| machine.contains('.')).map(|machine| (Kind::Host, machine)));
+}
+
+/// A path without what the kernel is told by that it is a full one: the same file is named without it elsewhere.
+pub(super) fn unprefixed(word: &str) -> &str {
+    let path = [r"\??\", r"\\?\"].iter().find_map(|prefix| word.strip_prefix(prefix));
+    path.filter(|path| has_root(path)).unwrap_or(word)
 }
 
 /// The address at the beginning of a word: before a path, behind a user and a protocol, with a port or without.
@@ -137,9 +144,19 @@ fn address_in(word: &str) -> Option<&str> {
 
 /// A path that says itself where it begins.
 pub(super) fn is_path(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    let has_drive = matches!(bytes, [drive, b':', b'\\', _, ..] if drive.is_ascii_alphabetic());
-    has_drive || word.starts_with(r"\\") && word.len() > 4
+    has_root(unprefixed(word)) || word.starts_with(r"\\") && word.len() > 4
+}
+
+/// Whether a path begins at a drive, or where a variable or the system's own link leads.
+fn has_root(path: &str) -> bool {
+    const SYSTEM: &str = r"\SystemRoot\";
+    let has_drive = matches!(path.as_bytes(), [drive, b':', b'\\', _, ..] if drive.is_ascii_alphabetic());
+    let variable = path.strip_prefix('%').and_then(|rest| rest.split_once(r"%\"));
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_()".contains(c));
+    let has_variable = variable.is_some_and(|(name, rest)| is_name(name) && !rest.is_empty());
+    let is_system =
+        path.len() > SYSTEM.len() && path.get(..SYSTEM.len()).is_some_and(|start| start.eq_ignore_ascii_case(SYSTEM));
+    has_drive || has_variable || is_system
 }
 
 /// Whether a text is a SHA-256, SHA-1 or MD5 in hexadecimal digits.
