@@ -1,6 +1,7 @@
 //! Connections to the database's file: to one that is there or a new one, brought to the newest schema.
 
 use super::error::{StoreError, is_full};
+use super::mapped;
 use super::salvage::{self, Salvaged, page_one};
 use super::schema::{NEWEST, migrate, version};
 use super::spare;
@@ -70,6 +71,10 @@ pub(super) fn opened(path: &Path, wait: Wait<'_>) -> Result<(Connection, Option<
         Err(why) if is_full(&why) && spare::give_to_open(path) => prepared(path),
         prepared => prepared,
     };
+    // To open what has lost all is to fill it.
+    if salvage::is_marked(path) && salvage::is_short(path) {
+        return salvage::anew(path, up, wait);
+    }
     match up() {
         Err(error) if salvage::is_damage(&error) => salvage::anew(path, up, wait),
         Ok(connection) if salvage::is_marked(path) || page_one::is_damaged(&connection) => {
@@ -88,6 +93,7 @@ pub(super) fn opened(path: &Path, wait: Wait<'_>) -> Result<(Connection, Option<
 
 /// A connection to a database at the newest schema.
 fn prepared(path: &Path) -> rusqlite::Result<Connection> {
+    mapped::check(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
     if version(&connection)? < NEWEST {
         // A new file can give pages back; it must be told before its first page is written, and every telling is a write.
@@ -95,6 +101,7 @@ fn prepared(path: &Path) -> rusqlite::Result<Connection> {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         migrate(&mut connection)?;
     }
+    mapped::take(path);
     Ok(connection)
 }
 

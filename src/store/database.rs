@@ -178,11 +178,15 @@ impl Store {
     /// # Errors
     /// As [`Store::open`]; when reports are on disk though none are to be; and when it is not waited for.
     pub fn open_keeping(path: &Path, keep: Keep, wait: Wait<'_>) -> Result<Self, StoreError> {
+        let was_emptied = salvage::was_emptied(path);
         match folder::prepare(path) {
             Err(StoreError::File { path, why }) if keep == Keep::Everything && is_refusal(&why) => {
                 return Self::open_to_read(path.clone(), StoreError::File { path, why });
             }
             prepared => prepared?,
+        }
+        if was_emptied {
+            salvage::mark(path);
         }
         let mut became = None;
         let (connection, used) = loop {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub(super) const LOG: &str = "-wal";
 
 /// The ending of the index of that log, and of what the database looks for that was not taken back when a program ended.
-const INDEX: &str = "-shm";
+pub(super) const INDEX: &str = "-shm";
 const JOURNAL: &str = "-journal";
 
 /// What the database writes beside its file.

@@ -203,7 +203,9 @@ fn before(entries: &[LedgerEntry]) -> i64 {
 }
 
 fn entries(connection: &Connection, profile: &str, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
-    let sql = format!("SELECT {}, seal FROM ledger WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
+    // An index that is damaged may lead to none of them, and say nothing.
+    let sql =
+        format!("SELECT {}, seal FROM ledger NOT INDEXED WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
     let mut entries = rows(connection, &sql, params![profile, most], LedgerEntry::read)?;
     entries.reverse();
     Ok(entries)

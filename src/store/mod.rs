@@ -32,6 +32,7 @@ mod inventory;
 mod keep;
 mod ledger;
 mod listed;
+mod mapped;
 mod notes;
 mod numbers;
 mod purge;

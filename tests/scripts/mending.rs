@@ -25,6 +25,29 @@ fn lose(desk: &Desk, table: &str) -> PathBuf {
     path
 }
 
+#[test]
+fn a_store_of_less_than_a_page_is_set_aside_in_words_and_begun_anew() {
+    for length in [0, 1, 50, 100, 512, 4095] {
+        let desk = Desk::new();
+        json(&desk.run(&["list", &main_file()]));
+        std::fs::OpenOptions::new().write(true).open(store(&desk)).unwrap().set_len(length).unwrap();
+        let began = desk.run(&["ledger"]);
+        assert!(began.status.success(), "{length}: {began:?}");
+        assert!(
+            errors(&began).contains("Of its ledger 0 calls were saved, and some may be lost"),
+            "{length}: {began:?}"
+        );
+        let next = desk.run(&["ledger"]);
+        assert!(next.status.success() && errors(&next).is_empty(), "{length}: {next:?}");
+    }
+    // One that was removed by hand is nobody's loss.
+    let desk = Desk::new();
+    json(&desk.run(&["list", &main_file()]));
+    std::fs::remove_file(store(&desk)).unwrap();
+    let began = desk.run(&["ledger"]);
+    assert!(began.status.success() && errors(&began).is_empty(), "{began:?}");
+}
+
 /// Bytes that cannot be packed, another 60 kB for each seed.
 fn noise(seed: u32) -> Vec<u8> {
     let mut state = u64::from(seed) + 1;

@@ -15,7 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Bytes of a page.
-pub(super) const PAGE: usize = 4096;
+pub(in crate::store) const PAGE: usize = 4096;
 
 /// Most bytes of a row that stand on its page, and the least where there are more.
 const MOST: u64 = PAGE as u64 - 35;

@@ -7,8 +7,11 @@ pub(super) mod page_one;
 mod rows;
 mod ways;
 
+pub(super) use heads::PAGE;
+
 use super::error::StoreError;
 use super::folder::{all_files, beside, create};
+use super::spare;
 use super::used::{self, Use, Wait};
 use crate::files;
 use crate::order;
@@ -124,6 +127,17 @@ pub(super) fn is_of_system(error: &rusqlite::Error) -> bool {
 pub(super) fn mark(path: &Path) {
     // Where even that cannot be written, the next error says so again.
     let _ = create(&beside(path, MARK));
+}
+
+/// Whether the database is there, and has lost all that it had: one that was never filled has no spare room beside it.
+pub(super) fn was_emptied(path: &Path) -> bool {
+    // Another program may fill it right now, and makes the room after that.
+    spare::file_of(path).exists() && is_short(path)
+}
+
+/// Whether the database is there, and too short to be one.
+pub(super) fn is_short(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|about| about.len() < PAGE as u64)
 }
 
 /// Whether the database was found to be damaged before.
@@ -247,6 +261,9 @@ fn move_away(path: &Path, place: &Path) -> std::io::Result<()> {
 /// # Errors
 /// What the system or the database said: a full disk is no reason to carry over less than there is.
 fn readable(aside: &Path) -> anyhow::Result<Option<Connection>> {
+    if is_short(aside) {
+        return Ok(None);
+    }
     page_one::mend_head(aside)?;
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || match Connection::open_with_flags(aside, access) {
