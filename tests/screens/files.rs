@@ -79,6 +79,34 @@ fn a_command_line_is_a_processes_own_only_where_it_can_be_no_other() {
     assert!(bare.contains("CMD.EXE /c z"), "{bare}");
 }
 
+/// Rows of words and of records that name a process, and none by its number alone.
+const RUN: &str = r#"{"processes_tree":[{"name":"C:\\Program Files\\Lab Tools\\run it.exe","process_id":"7"},
+    {"name":"powershell.exe","process_id":"8"},{"name":"cmd.exe","process_id":"9"}],
+    "processes_injected":["C:\\Program Files\\Lab Tools\\run it.exe",{"name":"cmd.exe"},"{\"process_id\":\"8\"}"],
+    "processes_created":["C:\\Program Files\\Lab Tools\\Run it.exe /q","cmd /c C:\\W\\powershell.exe","nobody.exe C:\\W\\cmd.exe"]}"#;
+
+#[test]
+fn from_a_row_that_tells_of_a_process_to_that_process() {
+    let ways = [("3", "1/9"), ("4", "3/9"), ("5", "2/9"), ("6", "1/9"), ("7", "3/9")];
+    for (row, process) in ways {
+        let mut opened = Opened::new(RUN);
+        opened.keys("1 g");
+        (0..row.parse().unwrap()).for_each(|_| opened.keys("j"));
+        opened.keys("^");
+        assert!(opened.screen().contains(process), "{row}:\n{}", opened.screen());
+    }
+    let mut opened = Opened::new(RUN);
+    opened.keys("1 G ^");
+    assert!(opened.screen().contains("The process tree has no process that the row names."), "{}", opened.screen());
+    // How it was created is known of a process, too.
+    opened.keys("g enter");
+    assert!(
+        opened.screen().contains(r"→ command line: C:\Program Files\Lab Tools\Run it.exe /q"),
+        "{}",
+        opened.screen()
+    );
+}
+
 #[test]
 fn a_behaviour_summary() {
     let opened = Opened::new(
