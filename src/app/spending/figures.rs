@@ -25,6 +25,8 @@ pub struct Figures {
     asked: Option<Timestamp>,
     /// Why they are not known, if they were asked for.
     pub failure: Option<String>,
+    /// Whether the service refused the last call that costs something because the quota is spent.
+    pub says_spent: bool,
     /// What was used by day and endpoint, once somebody has looked at it.
     pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.

@@ -12,6 +12,8 @@ use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
 use crate::request::{Quote, Request, UploadAddress};
+use crate::service::ServiceError;
+use crate::service::error::Reason;
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -49,7 +51,7 @@ impl Performer {
 }
 
 async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
-    let request = quote.request().clone();
+    let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), gate.now());
     let told = Mutex::new((Instant::now(), None));
     let progress = |received| {
         let request = || request.clone();
@@ -81,7 +83,21 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
     if let Ok(spent) = gate.settled() {
         work.send(Message::Spent(spent));
     }
+    if let Some(says_spent) = is_paid.then(|| says_spent(&result, begun)).flatten() {
+        work.send(Message::SaysSpent(says_spent));
+    }
     work.send(message(request, result));
+}
+
+/// Whether the service says that the quota is spent; none where it says nothing of it, as what was held does not.
+fn says_spent(result: &Result<Answer, GateError>, begun: Timestamp) -> Option<bool> {
+    match result {
+        Ok(answer) => (answer.received >= begun).then_some(false),
+        Err(GateError::Service { error: ServiceError::Refused(refusal), .. }) => {
+            (refusal.reason == Reason::QuotaSpent).then_some(true)
+        }
+        Err(_) => None,
+    }
 }
 
 fn message(request: Request, result: Result<Answer, GateError>) -> Message {
