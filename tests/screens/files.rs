@@ -121,6 +121,22 @@ fn a_document_that_is_cut_shows_what_came() {
     screen!("document_cut", opened);
 }
 
+#[test]
+fn what_a_filter_found_in_a_part_of_a_row_that_is_left_out_is_brought_into_sight() {
+    let path = format!("C:\\\\one\\\\needle\\\\{}", "long\\\\".repeat(40));
+    let url = format!("https://a.example/{}needle", "long/".repeat(40));
+    let mut opened = Opened::new(&format!(r#"{{"files_opened":["{path}end.txt"],"text_decoded":["{url}"]}}"#));
+    for pane in ["4", "t"] {
+        opened.keys(pane);
+        assert!(!opened.screen().contains("needle"), "{}", opened.screen());
+        opened.keys("/ n e e d l e enter");
+        let screen = opened.screen();
+        let row = screen.lines().find(|line| line.contains("needle") && line.contains("long")).unwrap_or_default();
+        assert!(!row.is_empty(), "{screen}");
+        opened.keys("esc");
+    }
+}
+
 /// A tree whose processes say who they are behind their children.
 const TOLD_BEHIND: &str = r#"{"processes_tree":[{"children":[{"name":"C:\\W\\cmd.exe","process_id":"7"}],
     "process_id":"3316","name":"C:\\W\\WINWORD.EXE"}],
