@@ -137,6 +137,25 @@ fn what_a_filter_found_in_a_part_of_a_row_that_is_left_out_is_brought_into_sight
     }
 }
 
+#[test]
+fn what_deserves_a_look_stands_in_one_order_in_one_report_and_in_all() {
+    let report = r#"{"tags":["PERSISTENCE","CREATES_SERVICE"],"verdicts":["MALWARE"],
+        "registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}],
+        "command_executions":["schtasks.exe /create /tn x","vssadmin delete shadows"]}"#;
+    let mut opened = Opened::several(&[("one.json", report), ("two.json", report)]);
+    let values = ["MALWARE", "PERSISTENCE", "CREATES_SERVICE", "schtasks.exe /create", "vssadmin", "CurrentVersion"];
+    let order = |screen: &str| -> Vec<_> {
+        let list: String = screen.lines().skip_while(|line| !line.contains("What deserves a look")).collect();
+        let mut found: Vec<_> = values.iter().filter_map(|value| Some((list.find(value)?, *value))).collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, value)| value).collect()
+    };
+    opened.keys("!");
+    let one = order(&opened.screen());
+    opened.keys("tab");
+    assert!(one.len() > 4 && one == order(&opened.screen()), "{one:?}\n{}", opened.screen());
+}
+
 /// A tree whose processes say who they are behind their children.
 const TOLD_BEHIND: &str = r#"{"processes_tree":[{"children":[{"name":"C:\\W\\cmd.exe","process_id":"7"}],
     "process_id":"3316","name":"C:\\W\\WINWORD.EXE"}],
