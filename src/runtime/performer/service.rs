@@ -12,8 +12,6 @@ use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::rows::{Line, lines};
 use crate::request::{Quote, Request, UploadAddress};
-use crate::service::ServiceError;
-use crate::service::error::Reason;
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -93,10 +91,7 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
 fn says_spent(result: &Result<Answer, GateError>, begun: Timestamp) -> Option<bool> {
     match result {
         Ok(answer) => (answer.received >= begun).then_some(false),
-        Err(GateError::Service { error: ServiceError::Refused(refusal), .. }) => {
-            (refusal.reason == Reason::QuotaSpent).then_some(true)
-        }
-        Err(_) => None,
+        Err(error) => error.says_spent().then_some(true),
     }
 }
 
