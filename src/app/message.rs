@@ -308,6 +308,8 @@ pub enum Message {
         /// Whether this is all, and whether it could be read.
         ended: Ended,
     },
+    /// Whether the service says of a call that costs something that the quota is spent, whatever its counters say.
+    SaysSpent(bool),
     /// Something of the runtime's that the analyst should know.
     Notice(String),
     /// The program is asked to make way for the shell.

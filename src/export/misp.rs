@@ -7,7 +7,7 @@ use super::verdict::{techniques, verdict};
 use super::{Job, Summary, indicators, list, object, own_literal};
 use crate::report::indicators::{Kind, is_plain_host, same};
 use crate::report::rules::Rules;
-use crate::report::{Indicator, Note, Report};
+use crate::report::{Indicator, Note};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -50,14 +50,14 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 }
 
 /// The members of an event before its attributes.
-fn head(event: &Uuid, when: Timestamp, info: &str, report: &Report) -> String {
-    let threat = match verdict(report) {
+fn head(event: &Uuid, when: Timestamp, info: &str, opened: &Opened<'_>) -> String {
+    let threat = match verdict(&opened.report) {
         "malicious" => HIGH,
         "suspicious" => MEDIUM,
         _ => UNDEFINED,
     };
     // The galaxy of techniques is sought by their whole names, and a report gives their numbers.
-    let tags = techniques(report).into_iter().map(|id| tag(&format!("mitre-attack:technique=\"{id}\"")));
+    let tags = techniques(opened).into_iter().map(|id| tag(&format!("mitre-attack:technique=\"{id}\"")));
     let tags = list(std::iter::once(tag(TLP)).chain(tags));
     object([
         ("uuid", Some(own_literal(&event.to_string()))),
@@ -85,7 +85,7 @@ fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Writ
         Some(parts) => format!("{whose} by {}: {name}", parts.sandbox.visible_cut(100)),
         None => format!("{whose} without an identifier, its bytes with SHA-256 {name}"),
     };
-    let head = head(event, when, &info, &opened.report);
+    let head = head(event, when, &info, opened);
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;
     let mut writing =
         Event { opened, event, when, joined: Joined::of(opened)?, noted: Noted::of(opened)?, said: Vec::new() };

@@ -34,6 +34,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         rows: 0,
         joined: Joined::default(),
         folders: HashSet::new(),
+        keys: Vec::new(),
         left_out: 0,
     };
     let mut summary = Summary::default();
@@ -64,6 +65,8 @@ struct Bundle<'a> {
     joined: Joined,
     /// Its paths that others lie below, as they are compared.
     folders: HashSet<Untrusted>,
+    /// Its registry keys by their objects, and where each was seen: that it was set, deleted or opened has no place in its object.
+    keys: Vec<(String, String)>,
     /// Rows that lead to no object: STIX has none for most of what a report tells, nor for devices and pipes.
     left_out: u64,
 }
@@ -135,6 +138,9 @@ impl Bundle<'_> {
         ]));
         let id = self.write(id, &json)?;
         self.techniques(opened, &id, &when)?;
+        for (key, how) in std::mem::take(&mut self.keys) {
+            self.relate(&id, &key, Some(&how), &when)?;
+        }
         let analysis = own_literal(&id);
         let lost = noted.lost.iter().map(|(_, note)| *note);
         let notes = noted.whole.into_iter().chain(noted.on_rows().map(|(_, note)| note)).chain(lost);
@@ -174,6 +180,10 @@ impl Bundle<'_> {
                     let about = named.entry(&note.about).or_default();
                     about.extend(Some(own_literal(&seen)).filter(|seen| !about.contains(seen)));
                 }
+                if indicator.kind == Kind::Key {
+                    let how = format!("Seen in {}.", indicators::seen_in(&opened.report, indicator));
+                    self.keys.push((seen.clone(), how));
+                }
                 observed.extend(known.insert(seen.clone()).then(|| own_literal(&seen)));
             }
         }
@@ -182,7 +192,7 @@ impl Bundle<'_> {
 
     /// The techniques of ATT&CK that an analysis names. They are known by their numbers; their names are ATT&CK's own.
     fn techniques(&mut self, opened: &Opened<'_>, analysis: &str, when: &str) -> io::Result<()> {
-        for number in techniques(&opened.report) {
+        for number in techniques(opened) {
             let id = format!("attack-pattern--{}", Uuid::new_v5(&OWN, format!("technique {number}").as_bytes()));
             let address = format!("https://attack.mitre.org/techniques/{}", number.replace('.', "/"));
             let reference = object([
@@ -193,16 +203,22 @@ impl Bundle<'_> {
             let own = [("name", Some(own_literal(&number))), ("external_references", Some(list([reference])))];
             let json = object(dated("attack-pattern", &id, (when, when)).chain(own));
             let technique = self.write(id, &json)?;
-            let id = format!("relationship--{}", Uuid::new_v5(&OWN, format!("{analysis} {technique}").as_bytes()));
-            let own = [
-                ("relationship_type", Some(own_literal("related-to"))),
-                ("source_ref", Some(own_literal(analysis))),
-                ("target_ref", Some(own_literal(&technique))),
-            ];
-            let json = object(dated("relationship", &id, (when, when)).chain(own));
-            self.write(id, &json)?;
+            self.relate(analysis, &technique, None, when)?;
         }
         Ok(())
+    }
+
+    /// Says that an analysis has to do with something, and how.
+    fn relate(&mut self, analysis: &str, with: &str, how: Option<&str>, when: &str) -> io::Result<()> {
+        let id = format!("relationship--{}", Uuid::new_v5(&OWN, format!("{analysis} {with}").as_bytes()));
+        let own = [
+            ("relationship_type", Some(own_literal("related-to"))),
+            ("description", how.map(own_literal)),
+            ("source_ref", Some(own_literal(analysis))),
+            ("target_ref", Some(own_literal(with))),
+        ];
+        let json = object(dated("relationship", &id, (when, when)).chain(own));
+        self.write(id, &json).map(|_| ())
     }
 
     /// A note, on the analysis and on what it names. When it was first written is not known; that it was after the analysis is.

@@ -1,5 +1,7 @@
 //! What a sandbox says of a report as a whole, in the words of others.
 
+use super::What;
+use super::opened::Opened;
 use crate::order;
 use crate::report::json::Raw;
 use crate::report::{Place, Report};
@@ -48,9 +50,14 @@ fn says_one_of(verdict: &str, wanted: &[&str]) -> bool {
     !words.iter().any(|word| matches!(*word, "NOT" | "NO" | "NON")) && words.iter().any(|word| wanted.contains(word))
 }
 
-/// The techniques of MITRE ATT&CK that it names, each once.
-pub(super) fn techniques(report: &Report) -> Vec<String> {
-    let mut found: Vec<_> = values(report, "mitre_attack_techniques").iter().filter_map(|row| technique(row)).collect();
+/// The techniques of MITRE ATT&CK that the rows which are meant name, each once; none where one kind of indicator is wanted alone.
+pub(super) fn techniques(opened: &Opened<'_>) -> Vec<String> {
+    if matches!(opened.job.what, What::OfKind(_)) {
+        return Vec::new();
+    }
+    let is_meant = |place: &Place| opened.rows(place.section).is_some_and(|rows| rows.contains(place.row));
+    let rows = values(&opened.report, "mitre_attack_techniques", is_meant);
+    let mut found: Vec<_> = rows.iter().filter_map(|row| technique(row)).collect();
     order::sort(&mut found);
     found.dedup();
     found
@@ -81,16 +88,16 @@ fn is_technique(id: &str) -> bool {
 
 /// The strings of an attribute, in capitals.
 pub(super) fn strings(report: &Report, name: &str) -> Vec<String> {
-    let values = values(report, name).into_iter();
+    let values = values(report, name, |_| true).into_iter();
     values.map(|value| String::from_utf8_lossy(Raw::new(&value).text().as_bytes()).to_uppercase()).collect()
 }
 
 /// The first values of an attribute, as they are written.
-fn values(report: &Report, name: &str) -> Vec<Vec<u8>> {
+fn values(report: &Report, name: &str, is_meant: impl Fn(&Place) -> bool) -> Vec<Vec<u8>> {
     let sections = (0..).zip(&report.index.sections).filter(|(_, section)| section.name.as_bytes() == name.as_bytes());
     let places = sections
         .flat_map(|(number, section)| (0..section.len().min(MOST)).map(move |row| Place { section: number, row }));
-    let found = places.filter_map(|place| report.record(place).ok()).map(|record| record.value);
+    let found = places.filter(is_meant).filter_map(|place| report.record(place).ok()).map(|record| record.value);
     found.filter(|value| !value.is_empty()).collect()
 }
 

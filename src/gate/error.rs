@@ -3,7 +3,7 @@
 use super::Cost;
 use crate::log::LineId;
 use crate::quota::OverBudget;
-use crate::service::error::ServiceError;
+use crate::service::error::{Reason, ServiceError};
 use crate::store::{NEAR, StoreError};
 use jiff::Timestamp;
 
@@ -80,6 +80,12 @@ impl GateError {
     #[must_use]
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
+    }
+
+    /// Whether the service says that the quota is spent.
+    #[must_use]
+    pub fn says_spent(&self) -> bool {
+        matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::QuotaSpent)
     }
 
     /// What to do about what the service did, in a sentence or two; empty where there is nothing to say.

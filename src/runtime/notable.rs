@@ -4,7 +4,7 @@ use crate::app::over::marks::{Judged, Noted};
 use crate::app::over::spots::Target;
 use crate::order;
 use crate::report::rules::{Rules, Severity};
-use crate::report::{Place, Report, Row};
+use crate::report::{Pane, Place, Report, Row};
 use crate::text::{Untrusted, Visible, said};
 use std::collections::HashMap;
 
@@ -21,6 +21,8 @@ struct Found<'a> {
     row: Row,
     first: &'a Judged,
     place: Place,
+    /// Its pane, and its attribute's place there: rows stand as they do in the list of one report.
+    place_of: Option<(Pane, usize)>,
     /// Reports that have it beside the first.
     others: usize,
     last: usize,
@@ -45,17 +47,25 @@ pub(super) fn of(reports: &[Judged], rules: &Rules, is_wanted: &dyn Fn() -> bool
             let at = *known.entry((rule, row.text())).or_insert(found.len());
             match found.get_mut(at) {
                 Some(before) => before.add(judged.entry, place),
-                None => found.push(Found::new(severity, rule, row, judged, place)),
+                None => found.push(Found {
+                    place_of: place_of(&report, section),
+                    ..Found::new(severity, rule, row, judged, place)
+                }),
             }
         }
     }
-    order::sort_by_key(&mut found, |found| (found.severity, found.rule, found.first.entry));
+    order::sort_by_key(&mut found, |found| (found.severity, found.place_of, found.first.entry, found.place.row));
     (found.into_iter().map(Found::noted).collect(), unread)
+}
+
+/// The pane of a section, and its attribute's place there.
+fn place_of(report: &Report, section: usize) -> Option<(Pane, usize)> {
+    report.section(section).map(|found| (found.pane(), found.rank))
 }
 
 impl<'a> Found<'a> {
     fn new(severity: Severity, rule: u16, row: Row, first: &'a Judged, place: Place) -> Self {
-        Self { severity, rule, row, first, place, others: 0, last: first.entry, also: Vec::new() }
+        Self { severity, rule, row, first, place, place_of: None, others: 0, last: first.entry, also: Vec::new() }
     }
 
     /// Another row that says the same, of the same report or of a further one.

@@ -235,7 +235,9 @@ impl Refusal {
             Reason::WrongKey => "Check the key.",
             Reason::Forbidden => "Private reports need a private scanning licence; ask the group's administrator.",
             Reason::NotFound => "Check what was asked for. What is private expires: after a day, unless set otherwise.",
-            Reason::QuotaSpent => "The daily quota is full again at 00:00 UTC, the monthly on the 1st.",
+            Reason::QuotaSpent => {
+                "The daily quota is full again at 00:00 UTC, the monthly on the 1st. Counters that still leave some may lag behind."
+            }
             Reason::TooFast => "Wait before the next call.",
             Reason::Down => "Try later.",
             Reason::Redirected => "Redirects are not followed: check the address in the profile.",

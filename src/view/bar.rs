@@ -10,7 +10,7 @@ use crate::app::spending::figures::Left;
 use crate::app::spending::price::Tag;
 use crate::app::{Area, Key, Model};
 use crate::quota::{Holder, Spent, Unit, in_units};
-use crate::text::{Columns, thousands};
+use crate::text::{Columns, Untrusted, thousands};
 
 /// The keys that apply, with their prices, as one line.
 pub(super) fn words(model: &Model) -> String {
@@ -175,7 +175,7 @@ fn counted(model: &Model) -> Unit {
 }
 
 fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
-    let (unit, mut pieces) = (counted(model), Vec::new());
+    let (unit, mut pieces, mut is_used_up) = (counted(model), Vec::new(), false);
     for (holder, name) in [(Holder::User, "you"), (Holder::Group, "group")] {
         if let Some(found) = model.figures.scarcest(unit, holder, model.now) {
             let lead = match (pieces.is_empty(), wordy) {
@@ -186,14 +186,16 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
                 (false, _) => " ·",
             };
             pieces.push((lead.to_owned(), Meaning::Faint));
+            is_used_up |= found.limit.remaining == 0;
             let meaning = if found.limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
             let wordy = if unit == Unit::Scan && wordy == Wordy::Full { Wordy::Short } else { wordy };
             pieces.push((balance(name, &found, wordy), meaning));
         }
     }
-    match (pieces.is_empty(), wordy) {
-        (false, _) => {}
-        (true, _) => pieces.push((unknown(model, wordy), Meaning::Faint)),
+    if pieces.is_empty() {
+        pieces.push((unknown(model, wordy), Meaning::Faint));
+    } else if model.figures.says_spent && !is_used_up {
+        pieces.insert(0, (says_spent(model, wordy), Meaning::Problem));
     }
     let spent = model.spent();
     let all: Spent = spent.values().copied().sum();
@@ -213,11 +215,25 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
     pieces
 }
 
+/// That the service refuses for a spent quota what its counters leave, and what reads them again.
+fn says_spent(model: &Model, wordy: Wordy) -> String {
+    let asks = model.way_to("balances");
+    match wordy {
+        Wordy::Full => format!(" the service says: quota spent; its counters differ ({asks} rereads, 0):"),
+        Wordy::Short | Wordy::Tight => format!(" refused as spent, yet ({asks} rereads, 0)"),
+        Wordy::Prices => format!(" refused as spent, yet ({asks} rereads)"),
+    }
+}
+
 fn unknown(model: &Model, wordy: Wordy) -> String {
     match (&model.figures.failure, wordy) {
         _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
         (Some(why), Wordy::Full) => format!(" left: not known ({why}); {} asks again, 0", model.way_to("balances")),
+        (Some(why), Wordy::Short) => {
+            let why = Untrusted::from(why.as_str()).visible_cut(40);
+            format!(" left: not known ({why}); {} asks, 0", model.way_to("balances"))
+        }
         (Some(_), _) => format!(" left: ? ({} asks, 0)", model.way_to("balances")),
         (None, Wordy::Full) if model.figures.balances.is_some() => {
             format!(" left: the service counts no {} for this key", counted(model).plural())

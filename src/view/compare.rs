@@ -8,7 +8,6 @@ use super::pane::{draw_label, draw_pieces};
 use super::theme::Meaning;
 use crate::app::compare::{Compare, OtherFile};
 use crate::app::{Area, Model, panes};
-use crate::report::Pane;
 use crate::report::compare::{Item, Matrix};
 use crate::report::rows::Label;
 use crate::text::thousands;
@@ -104,10 +103,7 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix
         (_, true) => line.own(" ", Meaning::Text),
         (_, false) => line.tab(start, at + LABEL),
     }
-    // Number and time of a process are those of one report: where several saw it, only its name is what they saw.
-    let is_shared = item.pane == Pane::Processes && item.seen.count_ones() > 1;
-    let told = if is_shared { row.pieces.get(..1) } else { None };
-    draw_pieces(&mut line, told.unwrap_or(&row.pieces), Meaning::Text, true, None);
+    draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
 }
 
 /// Draws the files to choose from.

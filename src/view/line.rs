@@ -87,6 +87,8 @@ pub(super) struct LineWriter<'a, 'c> {
     bar: Option<u16>,
     /// What is marked wherever it stands in text from outside.
     sought: Option<&'a Pattern>,
+    /// Whether what is sought stands in what was written.
+    shows_sought: bool,
 }
 
 impl<'a, 'c> LineWriter<'a, 'c> {
@@ -98,7 +100,20 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         let cells = rect(row).intersection(buffer.area);
         let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
         let (start, x, y, last) = (cells.x, cells.x, cells.y, cells.x);
-        Self { buffer, start, x, y, end, last, is_cut: false, skip: 0, base: None, bar: None, sought: None }
+        Self {
+            buffer,
+            start,
+            x,
+            y,
+            end,
+            last,
+            is_cut: false,
+            skip: 0,
+            base: None,
+            bar: None,
+            sought: None,
+            shows_sought: false,
+        }
     }
 
     /// Gives the whole row a meaning, under those of its pieces.
@@ -296,8 +311,14 @@ impl<'a, 'c> LineWriter<'a, 'c> {
             if width > self.room() {
                 return self.end_with(text.as_str().get(at..).unwrap_or_default(), usual);
             }
+            self.shows_sought |= is_found;
             self.put(grapheme, width, if is_found { sought } else { usual });
         }
+    }
+
+    /// Whether what is sought was marked in what was written.
+    pub(super) fn shows_sought(&self) -> bool {
+        self.shows_sought
     }
 
     /// Writes into the columns before this one alone.

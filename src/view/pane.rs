@@ -125,22 +125,62 @@ impl Rows<'_> {
         let found = report.row(place.section, place.row);
         let has_note = self.notes.is_some_and(|notes| notes.on_row(report, place.section, &found).is_some());
         let inside = if has_note { draw_note_mark(buffer, inside) } else { inside };
+        let is_shown = self.draw_row(buffer, inside, key, (&found, has_cursor, true));
+        // What was found lies in what is left out: the row is moved until it is in sight, unless the analyst has moved it.
+        let hidden = self.sought().filter(|_| !is_shown && key.shift == 0 && key.branch.is_none());
+        if let Some(shift) = hidden.and_then(|sought| shift_to(sought, &found.pieces)) {
+            buffer.clear(inside);
+            self.draw_row(buffer, inside, &RowKey { shift, ..key.clone() }, (&found, has_cursor, false));
+        }
+    }
+
+    /// What the pane is filtered by.
+    fn sought(&self) -> Option<&Pattern> {
+        self.state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref())
+    }
+
+    /// Draws a row, elided where that is wanted and it was not moved; says whether what is sought is in sight.
+    fn draw_row(
+        &self,
+        buffer: &mut Canvas<'_>,
+        inside: Area,
+        key: &RowKey,
+        (found, has_cursor, is_elided): (&Row, bool, bool),
+    ) -> bool {
         let mut line = LineWriter::new(buffer, inside, 0);
         if has_cursor {
             line.point();
         }
-        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
+        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, key.place));
         // Its column is there before the rules have come: no text moves when they do.
         let (mut line, start) = draw_mark(line, inside.x, mark);
-        let is_shifted = draw_head(&mut line, start, &found, key);
+        let is_shifted = draw_head(&mut line, start, found, key);
         if has_cursor {
             line.begin_bar();
         }
         // What only stands above what is wanted steps back.
         let steps_back = !key.is_wanted || mark == Some(Severity::Noise);
         let value = if steps_back { Meaning::Faint } else { Meaning::Text };
-        let sought = self.state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
-        draw_pieces(&mut line, &found.pieces, value, !is_shifted, sought);
+        draw_pieces(&mut line, &found.pieces, value, is_elided && !is_shifted, self.sought());
+        line.shows_sought()
+    }
+}
+
+/// Columns of a row that stay before what was found in it.
+const BEFORE: usize = 12;
+
+/// How far a row is moved to bring what is sought in it into sight; none where what is shown of it does not hold that.
+fn shift_to(sought: &Pattern, pieces: &[Piece]) -> Option<usize> {
+    let text: String = pieces.iter().map(|piece| visible(piece).map_or_else(|| own(piece), String::from)).collect();
+    let found = sought.spans(&text).into_iter().next()?;
+    text.get(..found.start).map(|before| before.columns().saturating_sub(BEFORE))
+}
+
+/// Our own words of a piece.
+fn own(piece: &Piece) -> String {
+    match piece {
+        Piece::Own(words) => words.to_string(),
+        Piece::Value(_) | Piece::Detail(_) => String::new(),
     }
 }
 

@@ -5,8 +5,10 @@ use super::line::{LineWriter, fitting};
 use super::list::progress;
 use super::overlay::inside;
 use super::theme::Meaning;
+use crate::app::over::sheet::left_words;
 use crate::app::scan::submit::{FIELDS, SubmitForm};
 use crate::app::{Area, Model};
+use crate::quota::Price;
 use crate::request::{Request, ScanOption, UploadLimit};
 use crate::text::{bytes, words_in_rows};
 
@@ -103,6 +105,15 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
             Meaning::Price,
         ),
     ];
+    said.extend(left(model, &basis).map(|left| (left, Meaning::Detail)));
     said.extend(sent);
     said
+}
+
+/// What the counters leave of each limit that a scan is charged to; none where they count none.
+fn left(model: &Model, price: &Price) -> Option<String> {
+    let limits = model.figures.left(price.unit, model.now);
+    let words = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
+    let words = words.collect::<Vec<_>>().join(" · ");
+    (!words.is_empty()).then(|| format!("{}: {words}", price.pool.words()))
 }

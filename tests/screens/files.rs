@@ -79,6 +79,34 @@ fn a_command_line_is_a_processes_own_only_where_it_can_be_no_other() {
     assert!(bare.contains("CMD.EXE /c z"), "{bare}");
 }
 
+/// Rows of words and of records that name a process, and none by its number alone.
+const RUN: &str = r#"{"processes_tree":[{"name":"C:\\Program Files\\Lab Tools\\run it.exe","process_id":"7"},
+    {"name":"powershell.exe","process_id":"8"},{"name":"cmd.exe","process_id":"9"}],
+    "processes_injected":["C:\\Program Files\\Lab Tools\\run it.exe",{"name":"cmd.exe"},"{\"process_id\":\"8\"}"],
+    "processes_created":["C:\\Program Files\\Lab Tools\\Run it.exe /q","cmd /c C:\\W\\powershell.exe","nobody.exe C:\\W\\cmd.exe"]}"#;
+
+#[test]
+fn from_a_row_that_tells_of_a_process_to_that_process() {
+    let ways = [("3", "1/9"), ("4", "3/9"), ("5", "2/9"), ("6", "1/9"), ("7", "3/9")];
+    for (row, process) in ways {
+        let mut opened = Opened::new(RUN);
+        opened.keys("1 g");
+        (0..row.parse().unwrap()).for_each(|_| opened.keys("j"));
+        opened.keys("^");
+        assert!(opened.screen().contains(process), "{row}:\n{}", opened.screen());
+    }
+    let mut opened = Opened::new(RUN);
+    opened.keys("1 G ^");
+    assert!(opened.screen().contains("The process tree has no process that the row names."), "{}", opened.screen());
+    // How it was created is known of a process, too.
+    opened.keys("g enter");
+    assert!(
+        opened.screen().contains(r"→ command line: C:\Program Files\Lab Tools\Run it.exe /q"),
+        "{}",
+        opened.screen()
+    );
+}
+
 #[test]
 fn a_behaviour_summary() {
     let opened = Opened::new(
@@ -91,6 +119,41 @@ fn a_behaviour_summary() {
 fn a_document_that_is_cut_shows_what_came() {
     let opened = Opened::new(r#"{"data":{"id":"x","attributes":{"tags":["A","B"],"files_opened":["C:\\a","C:\\hal"#);
     screen!("document_cut", opened);
+}
+
+#[test]
+fn what_a_filter_found_in_a_part_of_a_row_that_is_left_out_is_brought_into_sight() {
+    let path = format!("C:\\\\one\\\\needle\\\\{}", "long\\\\".repeat(40));
+    let url = format!("https://a.example/{}needle", "long/".repeat(40));
+    let mut opened = Opened::new(&format!(r#"{{"files_opened":["{path}end.txt"],"text_decoded":["{url}"]}}"#));
+    for pane in ["4", "t"] {
+        opened.keys(pane);
+        assert!(!opened.screen().contains("needle"), "{}", opened.screen());
+        opened.keys("/ n e e d l e enter");
+        let screen = opened.screen();
+        let row = screen.lines().find(|line| line.contains("needle") && line.contains("long")).unwrap_or_default();
+        assert!(!row.is_empty(), "{screen}");
+        opened.keys("esc");
+    }
+}
+
+#[test]
+fn what_deserves_a_look_stands_in_one_order_in_one_report_and_in_all() {
+    let report = r#"{"tags":["PERSISTENCE","CREATES_SERVICE"],"verdicts":["MALWARE"],
+        "registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}],
+        "command_executions":["schtasks.exe /create /tn x","vssadmin delete shadows"]}"#;
+    let mut opened = Opened::several(&[("one.json", report), ("two.json", report)]);
+    let values = ["MALWARE", "PERSISTENCE", "CREATES_SERVICE", "schtasks.exe /create", "vssadmin", "CurrentVersion"];
+    let order = |screen: &str| -> Vec<_> {
+        let list: String = screen.lines().skip_while(|line| !line.contains("What deserves a look")).collect();
+        let mut found: Vec<_> = values.iter().filter_map(|value| Some((list.find(value)?, *value))).collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, value)| value).collect()
+    };
+    opened.keys("!");
+    let one = order(&opened.screen());
+    opened.keys("tab");
+    assert!(one.len() > 4 && one == order(&opened.screen()), "{one:?}\n{}", opened.screen());
 }
 
 /// A tree whose processes say who they are behind their children.

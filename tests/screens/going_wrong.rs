@@ -100,9 +100,28 @@ fn a_service_that_goes_in_circles_is_left() {
 #[test]
 fn unknown_counters_do_not_stop_work() {
     let mut stage = Stage::new(Options { faults: vec!["quotas:503".parse().unwrap()], ..options() });
+    assert!(stage.screen().contains("left: not known (") && stage.screen().contains("b asks"), "{}", stage.screen());
     stage.open(&main_file());
     stage.keys("enter");
     screen!("wrong_counters", stage);
+    stage.size(60, 20);
+    assert!(stage.screen().contains("left: ? (b asks, 0)"), "{}", stage.screen());
+}
+
+#[test]
+fn a_quota_that_is_spent_by_the_services_word_and_not_by_its_counters_is_told_until_a_call_is_answered() {
+    let mut stage = listing("list:429-quota*1");
+    for (width, words) in [
+        (120, "refused as spent, yet (b rereads, 0) left: you 240"),
+        (60, "refused as spent, yet (b rereads) left: you 240"),
+    ] {
+        stage.size(width, 24);
+        assert!(stage.screen().contains(words), "{}", stage.screen());
+    }
+    stage.keys("b esc");
+    assert!(stage.screen().contains("refused as spent"), "read again, they still differ:\n{}", stage.screen());
+    stage.keys("enter");
+    assert!(!stage.screen().contains("refused as spent"), "{}", stage.screen());
 }
 
 #[test]

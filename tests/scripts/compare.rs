@@ -106,3 +106,32 @@ fn saved_reports_are_compared_with_each_other() {
         assert!(errors(&output).contains("behaview compare one.json two.json"), "{output:?}");
     }
 }
+
+#[test]
+fn of_processes_with_one_name_none_lends_its_number_and_where_a_report_is_fetched_is_no_difference() {
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str, number: u8| {
+        let path = home.path().join(name);
+        let tree = format!(
+            r#"[{{"name":"svchost.exe","process_id":"1044"}},{{"name":"svchost.exe","process_id":"1188"}},
+            {{"name":"alone-{number}.exe","process_id":"5"}},{{"name":"both.exe","process_id":"{number}"}}]"#
+        );
+        let links = format!(r#"{{"self":"https://service.example/{number}"}}"#);
+        std::fs::write(&path, format!(r#"{{"data":{{"links":{links},"attributes":{{"processes_tree":{tree}}}}}}}"#))
+            .unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let output = behaview(home.path()).args(["compare", &path("one.json", 1), &path("two.json", 2), "--json"]).output();
+    let compared = json(&output.unwrap());
+    let items: Vec<_> =
+        compared["items"].as_array().unwrap().iter().map(|item| item["item"].as_str().unwrap()).collect();
+    assert_eq!(items, ["svchost.exe", "alone-1.exe  5", "both.exe", "alone-2.exe  5"]);
+    let output = behaview(home.path()).args(["compare", &path("one.json", 1), &path("two.json", 1), "--json"]).output();
+    assert!(
+        json(&output.unwrap())["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|item| item["seen"] == serde_json::json!([1, 2]))
+    );
+}

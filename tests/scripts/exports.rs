@@ -469,6 +469,33 @@ fn stix_takes_no_pipe_for_a_file_a_folder_for_a_folder_and_a_registry_value_for_
 }
 
 #[test]
+fn stix_says_what_was_done_to_a_key_and_holds_no_more_than_was_chosen() {
+    let report = r#"{"registry_keys_set":[{"key":"HKCU\\A\\Run","value":"1"}],"registry_keys_deleted":["HKCU\\B"],
+        "registry_keys_opened":["HKCU\\B","HKCU\\C"],"mitre_attack_techniques":[{"id":"T1055"}],"tags":["T"]}"#;
+    let written = |more: &[&str]| -> Vec<Value> {
+        let output = run(&[&["export", "-", "--format", "stix"], more].concat(), report);
+        let bundle: Value = serde_json::from_str(&text(&output)).unwrap();
+        bundle["objects"].as_array().unwrap().clone()
+    };
+    let whole = written(&[]);
+    let said = |key: &str| {
+        let key = whole.iter().find(|object| object["key"] == key).unwrap();
+        let relation = whole.iter().find(|object| object["target_ref"] == key["id"]).unwrap();
+        relation["description"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(said(r"HKEY_CURRENT_USER\A"), "Seen in registry_keys_set 1.");
+    assert_eq!(said(r"HKEY_CURRENT_USER\B"), "Seen in registry_keys_deleted 1, registry_keys_opened 1.");
+    assert_eq!(said(r"HKEY_CURRENT_USER\C"), "Seen in registry_keys_opened 2.");
+    let has_technique = |more: &[&str]| written(more).iter().any(|object| object["type"] == "attack-pattern");
+    assert!(has_technique(&[]) && has_technique(&["--pane", "techniques"]));
+    assert!(!has_technique(&["--pane", "registry"]));
+    for format in ["stix", "misp"] {
+        let output = text(&run(&["export", "-", "--format", format, "--pane", "registry"], report));
+        assert!(!output.contains("T1055"), "{format}: {output}");
+    }
+}
+
+#[test]
 fn every_row_that_leads_to_nothing_in_stix_or_misp_is_counted() {
     let report = r#"{"verdicts":["CLEAN"],"mitre_attack_techniques":[{"id":"T1055"},{"id":"none"}],"tags":["A","B"],
         "command_executions":["whoami","get http://c2.example.com/x","type \\\\.\\pipe\\x"],"modules_loaded":["a.dll"],

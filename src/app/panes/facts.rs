@@ -4,10 +4,11 @@ use crate::app::effect::Effect;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::over::spots::Spots;
-use crate::report::json::Raw;
+use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
-use crate::report::{Place, Report};
+use crate::report::{Pane, Place, Report, Section};
 use crate::text::{Untrusted, Visible, last_part, thousands};
+use std::collections::HashSet;
 
 /// Rows of an attribute that are looked through for one process.
 const FAR: usize = 100_000;
@@ -23,7 +24,7 @@ const MOST_MEANT: usize = 50;
 pub struct Named {
     /// Its number, as it is written.
     id: Vec<u8>,
-    /// Its name, without its folder, in small letters.
+    /// Its name, without its folder and its ending, in small letters.
     name: Vec<u8>,
 }
 
@@ -32,7 +33,7 @@ impl Named {
     fn of(record: Raw<'_>, names: &[&str]) -> Option<Self> {
         let id = record.member("process_id").map(Raw::text).unwrap_or_default();
         let name = names.iter().find_map(|name| record.member(name)).map(Raw::text).unwrap_or_default();
-        let named = Self { id: id.as_bytes().to_vec(), name: base(name.as_bytes()) };
+        let named = Self { id: id.as_bytes().to_vec(), name: program(name.as_bytes()) };
         (named != Self::default()).then_some(named)
     }
 
@@ -57,32 +58,63 @@ impl Named {
     }
 }
 
-/// The last part of a path, in small letters.
-fn base(path: &[u8]) -> Vec<u8> {
-    last_part(path).to_ascii_lowercase()
+/// The last part of a path, in small letters, without the ending that a command line may leave out.
+fn program(path: &[u8]) -> Vec<u8> {
+    let name = last_part(path).to_ascii_lowercase();
+    name.strip_suffix(b".exe").map(<[u8]>::to_vec).unwrap_or(name)
 }
 
-/// A program's name as a command line may have it as well: without its ending.
-fn stem(name: &[u8]) -> &[u8] {
-    name.strip_suffix(b".exe").unwrap_or(name)
+/// How a program's file ends: what comes after it in a command line is no more of its path.
+const ENDINGS: [&[u8]; 6] = [b".exe", b".com", b".scr", b".tmp", b".bat", b".cmd"];
+
+/// Whether a path that no quotes hold together goes on with a word: it is not at its end, and the word begins no other thing.
+fn goes_on(path: &[u8], word: &[u8]) -> bool {
+    let is_new = matches!(word, [b'/' | b'-' | b'"' | b'%' | b'\\', ..] | [_, b':', ..]);
+    let end = path.get(path.len().saturating_sub(4)..).unwrap_or_default();
+    !is_new && !ENDINGS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
 }
 
-/// The program that a command line runs, in small letters and without its folder.
-fn program(command: &[u8]) -> Vec<u8> {
-    let trimmed = command.trim_ascii_start();
-    let word = match trimmed.strip_prefix(b"\"") {
-        Some(quoted) => quoted.split(|byte| *byte == b'"').next(),
-        None => trimmed.split(u8::is_ascii_whitespace).next(),
-    };
-    base(word.unwrap_or_default())
+/// The programs that a command line may run, the shortest path first: one with blanks is not always quoted.
+fn programs(command: &[u8]) -> Vec<Vec<u8>> {
+    let command = command.trim_ascii();
+    if let Some(quoted) = command.strip_prefix(b"\"") {
+        return quoted.split(|byte| *byte == b'"').take(1).map(program).collect();
+    }
+    let mut last = 0;
+    let ends = memchr::memchr_iter(b' ', command).chain([command.len()]).take(MOST);
+    let paths = ends.map_while(|end| {
+        let (path, word) = (command.get(..last)?, command.get(last..end)?);
+        last = end;
+        (path.is_empty() || goes_on(path, word.trim_ascii_start()))
+            .then(|| program(command.get(..end).unwrap_or_default()))
+    });
+    paths.filter(|name| !name.is_empty()).collect()
+}
+
+/// The processes that a row may name, the likeliest first.
+fn meant(report: &Report, place: Place) -> Vec<Named> {
+    let Ok(record) = report.record(place) else { return Vec::new() };
+    let pane = report.index.sections.get(place.section).map(Section::pane);
+    let raw = Raw::new(&record.value);
+    // A record may stand in a string.
+    let text = if raw.kind() == Kind::Text { raw.text() } else { Untrusted::default() };
+    let name = (pane == Some(Pane::Processes)).then_some("name");
+    let names: Vec<_> = ["process_name", "process"].into_iter().chain(name).collect();
+    let own = [raw, Raw::new(text.as_bytes())].into_iter().find_map(|raw| Named::of(raw, &names));
+    let is_run = matches!(pane, Some(Pane::Processes | Pane::Commands)) && own.is_none();
+    let run = if is_run { programs(text.as_bytes()) } else { Vec::new() };
+    own.into_iter().chain(run.into_iter().map(|name| Named { id: Vec::new(), name })).collect()
 }
 
 impl Model {
     /// Goes to the process that the row under the cursor names; where several may be meant, lists them.
     pub(in crate::app) fn go_to_process(&mut self) -> Vec<Effect> {
-        let found = self.named_process().zip(self.open()).map(|(named, open)| processes(&open.report, &named));
+        let found = self.open().map(|open| {
+            let each = self.named_processes().into_iter().map(|named| processes(&open.report, &named));
+            each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+        });
         match found.unwrap_or_default().as_slice() {
-            [] => self.say("The process tree has no process of this name and number."),
+            [] => self.say("The process tree has no process that the row names."),
             [place] => {
                 self.over.clear();
                 self.show_row(*place);
@@ -106,7 +138,7 @@ impl Model {
     /// Whether the row under the cursor names a process, and there is a tree to find it in.
     #[must_use]
     pub fn names_process(&self) -> bool {
-        self.open().is_some_and(|open| open.report.tree().is_some()) && self.named_process().is_some()
+        self.open().is_some_and(|open| open.report.tree().is_some()) && !self.named_processes().is_empty()
     }
 
     /// Whether the row under the cursor is in sight: in its pane, or whole.
@@ -114,13 +146,10 @@ impl Model {
         matches!(self.over.all(), [] | [Overlay::Detail(_)])
     }
 
-    fn named_process(&self) -> Option<Named> {
-        let (place, open) = (self.place_here().filter(|_| self.views_row())?, self.open()?);
-        if open.report.tree().is_some_and(|(section, _)| section == place.section) {
-            return None;
-        }
-        let record = open.report.record(place).ok()?;
-        Named::of(Raw::new(&record.value), &["process_name", "process"])
+    fn named_processes(&self) -> Vec<Named> {
+        let here = self.place_here().filter(|_| self.views_row()).zip(self.open());
+        let here = here.filter(|(place, open)| open.report.tree().is_none_or(|(tree, _)| tree != place.section));
+        here.map(|(place, open)| meant(&open.report, place)).unwrap_or_default()
     }
 
     /// What the report says elsewhere of a process of the tree; nothing of any other row.
@@ -140,28 +169,29 @@ impl Model {
             Named::of(record, &["process_name"]).is_some_and(|by| !by.id.is_empty() && by.is(&named))
         });
         let dropped = dropped.into_iter().map(|place| fact("dropped", text(report, place)));
-        let commands = rows(report, "command_executions", |record| {
-            let command = record.text();
-            !named.name.is_empty() && stem(&program(command.as_bytes())) == stem(&named.name)
-        });
-        // A command names no process: it is this one's only where there is no other of either.
-        let by_name = Named { id: Vec::new(), ..named.clone() };
-        let is_one = commands.len() == 1 && processes(report, &by_name).len() == 1;
-        let word = if is_one { "command line" } else { "may be its command line" };
-        let commands = commands.into_iter().map(|place| fact(word, text(report, place)));
+        let commands = commands(report, &named);
         let time = report.record(place).ok().and_then(|record| {
             let after = Raw::new(&record.value).member("time_offset").map(Raw::text)?;
             Some(fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes(), b" s"].concat())))
         });
-        let kinds = [
-            time.into_iter().collect(),
-            parent.into_iter().collect(),
-            children.collect(),
-            commands.collect(),
-            dropped.collect(),
-        ];
+        let kinds =
+            [time.into_iter().collect(), parent.into_iter().collect(), children.collect(), commands, dropped.collect()];
         kinds.into_iter().flat_map(few).collect()
     }
+}
+
+/// The command lines that run a program of a process's name, each once.
+fn commands(report: &Report, named: &Named) -> Vec<Line> {
+    let runs = |record: Raw<'_>| !named.name.is_empty() && programs(record.text().as_bytes()).contains(&named.name);
+    let places = ["command_executions", "processes_created"].map(|attribute| rows(report, attribute, runs));
+    let mut known = HashSet::new();
+    let texts = places.into_iter().flatten().map(|place| text(report, place));
+    let texts: Vec<_> = texts.filter(|text| known.insert(text.clone())).collect();
+    // A command names no process: it is this one's only where there is no other of either.
+    let by_name = Named { id: Vec::new(), ..named.clone() };
+    let is_one = texts.len() == 1 && processes(report, &by_name).len() == 1;
+    let word = if is_one { "command line" } else { "may be its command line" };
+    texts.into_iter().map(|text| fact(word, text)).collect()
 }
 
 /// The first of them, and how many more there are.

@@ -25,6 +25,8 @@ pub struct Figures {
     asked: Option<Timestamp>,
     /// Why they are not known, if they were asked for.
     pub failure: Option<String>,
+    /// Whether the service refused the last call that costs something because the quota is spent.
+    pub says_spent: bool,
     /// What was used by day and endpoint, once somebody has looked at it.
     pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
@@ -87,7 +89,18 @@ impl Figures {
     #[must_use]
     pub fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<Left> {
         let limit = self.balances_now(now)?.scarcest(unit, holder)?;
-        Some(Left { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) })
+        Some(self.left_of(limit, now))
+    }
+
+    /// Every limit on this unit, the shortest period first, the user before the group.
+    #[must_use]
+    pub fn left(&self, unit: Unit, now: Timestamp) -> Vec<Left> {
+        let limits = self.balances_now(now).map(|balances| balances.limits(unit)).unwrap_or_default();
+        limits.into_iter().map(|limit| self.left_of(limit, now)).collect()
+    }
+
+    fn left_of(&self, limit: Limit, now: Timestamp) -> Left {
+        Left { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) }
     }
 
     /// The limit that is used up, if the service's counters leave nothing for this price.

@@ -41,7 +41,9 @@ impl Way {
         let known = section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.told_by));
         let (label, sameness, told_by) = known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
         let kind = keys.hash_one((section.pane() as u8, label));
-        (sameness != Sameness::Never).then_some(Self { kind, sameness, told_by, form: section.form })
+        // Where the report itself stands at the service.
+        let is_address = known.is_none() && section.form == Form::Object && label == b"links";
+        (sameness != Sameness::Never && !is_address).then_some(Self { kind, sameness, told_by, form: section.form })
     }
 
     /// The hash of a row's key. `key` is room for it, and is emptied first.

@@ -51,6 +51,8 @@ pub struct Item {
     /// Place of its attribute among the rows of all panes.
     order: u16,
     column: u8,
+    /// Whether it was seen more than once, in one report or in several.
+    is_shared: bool,
     section: u32,
     row: u32,
 }
@@ -147,11 +149,17 @@ impl Matrix {
         &self.items
     }
 
-    /// An item's row, as the first report that saw it has it.
+    /// An item's row, as the first report that saw it has it. Number and time of a process are those of one process: where it
+    /// stands for several, only its name is what was seen.
     #[must_use]
     pub fn row(&self, item: &Item) -> Row {
-        let column = self.column(item.column.into());
-        column.map(|column| column.report.row(item.section as usize, item.row as usize)).unwrap_or_default()
+        let Some(report) = self.column(item.column.into()).map(|column| &column.report) else { return Row::default() };
+        let mut row = report.row(item.section as usize, item.row as usize);
+        let is_process = report.tree().is_some_and(|(section, _)| section == item.section as usize);
+        if item.is_shared && is_process {
+            row.pieces.truncate(1);
+        }
+        row
     }
 
     /// A row of one of the reports.
@@ -300,9 +308,10 @@ fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash)
             let item = *by_hash.entry(*hash).or_insert(next);
             if item == next {
                 let section = u32::try_from(*section).unwrap_or(u32::MAX);
-                items.push(Item { seen: 0, pane, order, column: number, section, row });
+                items.push(Item { seen: 0, pane, order, column: number, is_shared: false, section, row });
             }
             if let Some(item) = items.get_mut(item as usize) {
+                item.is_shared = item.seen != 0;
                 item.seen |= 1 << number;
             }
             rows.push(item);

@@ -49,7 +49,7 @@ impl Performer {
 }
 
 async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
-    let request = quote.request().clone();
+    let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), gate.now());
     let told = Mutex::new((Instant::now(), None));
     let progress = |received| {
         let request = || request.clone();
@@ -81,7 +81,18 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
     if let Ok(spent) = gate.settled() {
         work.send(Message::Spent(spent));
     }
+    if let Some(says_spent) = is_paid.then(|| says_spent(&result, begun)).flatten() {
+        work.send(Message::SaysSpent(says_spent));
+    }
     work.send(message(request, result));
+}
+
+/// Whether the service says that the quota is spent; none where it says nothing of it, as what was held does not.
+fn says_spent(result: &Result<Answer, GateError>, begun: Timestamp) -> Option<bool> {
+    match result {
+        Ok(answer) => (answer.received >= begun).then_some(false),
+        Err(error) => error.says_spent().then_some(true),
+    }
 }
 
 fn message(request: Request, result: Result<Answer, GateError>) -> Message {
