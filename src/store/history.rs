@@ -203,10 +203,16 @@ fn before(entries: &[LedgerEntry]) -> i64 {
 }
 
 fn entries(connection: &Connection, profile: &str, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
-    // An index that is damaged may lead to none of them, and say nothing.
-    let sql =
-        format!("SELECT {}, seal FROM ledger NOT INDEXED WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
-    let mut entries = rows(connection, &sql, params![profile, most], LedgerEntry::read)?;
+    let read = |how| {
+        let sql =
+            format!("SELECT {}, seal FROM ledger {how} WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
+        rows(connection, &sql, params![profile, most], LedgerEntry::read)
+    };
+    let mut entries = read("")?;
+    if entries.is_empty() {
+        // An index that is damaged may lead to none of them, and say nothing.
+        entries = read("NOT INDEXED")?;
+    }
     entries.reverse();
     Ok(entries)
 }

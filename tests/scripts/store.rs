@@ -398,6 +398,23 @@ fn a_ledger_that_is_lost_is_not_said_to_be_saved() {
 }
 
 #[test]
+fn entries_that_their_index_does_not_lead_to_are_shown_all_the_same() {
+    let desk = Desk::new();
+    json(&desk.run(&["list", "--all", &main_file()]));
+    let entries = || json(&desk.run(&["ledger", "--all", "--json"]))["entries"].clone();
+    let before = entries();
+    let (path, mut bytes) = settled(&desk);
+    let first = "SELECT rootpage FROM sqlite_master WHERE name = 'ledger_by_profile'";
+    let first: u32 = rusqlite::Connection::open(&path).unwrap().query_row(first, [], |row| row.get(0)).unwrap();
+    let page = &mut bytes[(first as usize - 1) * 4096..][..4096];
+    page.fill(0);
+    // A page of an index without cells, which begin at the end of it.
+    page[..8].copy_from_slice(&[10, 0, 0, 0, 0, 0x10, 0, 0]);
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(!before.as_array().unwrap().is_empty() && entries() == before);
+}
+
+#[test]
 fn what_can_be_no_price_is_counted_as_none() {
     let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
     for id in &identifiers() {
