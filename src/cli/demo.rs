@@ -22,6 +22,7 @@ use tempfile::TempDir;
 
 /// `behaview demo`
 #[derive(Debug, Args)]
+#[command(after_help = format!("What --fault takes: {}", Fault::known()))]
 pub(super) struct Demo {
     /// Run the service alone, for any client; prints its address, a key and the hashes of its files
     #[arg(long)]
@@ -38,7 +39,7 @@ pub(super) struct Demo {
     /// Milliseconds that every answer takes
     #[arg(long, default_value_t = 0, value_name = "MS")]
     delay: u64,
-    /// Something that goes wrong, as [OPERATION:]FAULT[*TIMES], such as behaviour:503*1; an unknown one names them all
+    /// Something that goes wrong, as [OPERATION:]FAULT[*TIMES], such as behaviour:503*1; all are named below
     #[arg(long = "fault", value_name = "FAULT")]
     faults: Vec<Fault>,
     /// Refuse what needs a private scanning licence

@@ -24,6 +24,14 @@ impl From<FaultKind> for Fault {
 }
 
 impl Fault {
+    /// All operations and faults that can be named, for help texts.
+    #[must_use]
+    pub fn known() -> String {
+        let endpoints: Vec<_> = Endpoint::ALL.iter().map(|endpoint| endpoint.name()).collect();
+        let kinds: Vec<_> = FaultKind::spellings().collect();
+        format!("operations: {}; faults: {}", endpoints.join(", "), kinds.join(", "))
+    }
+
     pub(super) fn strikes(&self, endpoint: Endpoint) -> bool {
         self.times != Some(0) && self.on.is_none_or(|on| on == endpoint)
     }
@@ -250,14 +258,7 @@ pub struct UnknownFault(String);
 
 impl fmt::Display for UnknownFault {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let endpoints: Vec<_> = Endpoint::ALL.iter().map(|endpoint| endpoint.name()).collect();
-        let kinds: Vec<_> = FaultKind::spellings().collect();
-        let (endpoints, kinds) = (endpoints.join(", "), kinds.join(", "));
-        write!(
-            to,
-            "unknown fault {:?}; write [OPERATION:]FAULT[*TIMES]; operations: {endpoints}; faults: {kinds}",
-            self.0
-        )
+        write!(to, "unknown fault {:?}; write [OPERATION:]FAULT[*TIMES]; {}", self.0, Fault::known())
     }
 }
 

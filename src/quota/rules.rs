@@ -3,9 +3,7 @@
 //! 8.1.2 is the general rule. The rows below it are the exceptions: the first that applies prices
 //! an operation, and where several apply they agree. Where none applies, the general rule does.
 
-use super::{
-    Basis, Entitlements, Holder, Kind, Operation, Period, Pool, Returned, Unit, Units, Verdict, operation::total,
-};
+use super::{Basis, Entitlements, Holder, Kind, Operation, Pool, Returned, Unit, Units, Verdict, operation::total};
 use Basis::{Assumed, Documented};
 use Effect::{Charges, Limits, Prices};
 use Verdict::{Free, Refused, Takes};
@@ -33,22 +31,17 @@ pub enum Effect {
     /// It prices an operation; `None` when the case at hand is not its own.
     Prices(fn(&Operation, &Entitlements) -> Option<Verdict>),
     /// It says whose quota is charged.
-    Charges(fn(&Entitlements) -> &'static [Holder]),
+    Charges,
     /// It says over which periods a unit is limited.
-    Limits(fn(Unit) -> &'static [Period]),
+    Limits,
 }
 
 impl Rule {
-    /// The periods over which the pool it draws from is limited (§8.1.3), shortest first.
-    pub fn periods(&self) -> &'static [Period] {
-        Unit::ALL.iter().find(|unit| unit.pool() == self.pool).map_or(&[], |unit| limits(*unit))
-    }
-
     /// What it makes of an operation; `None` when it does not speak of this case.
     pub fn verdict(&self, operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
         match self.effect {
             Prices(price) => price(operation, entitled),
-            Charges(_) | Limits(_) => None,
+            Charges | Limits => None,
         }
     }
 }
@@ -304,7 +297,7 @@ static CHARGED: Rule = Rule {
     operations: Kind::ALL,
     pool: Pool::None,
     basis: Documented,
-    effect: Charges(charged),
+    effect: Charges,
 };
 
 /// The rule for whatever is no exception.
@@ -340,7 +333,7 @@ static PERIODS: Rule = Rule {
     operations: Kind::ALL,
     pool: Pool::None,
     basis: Documented,
-    effect: Limits(limits),
+    effect: Limits,
 };
 
 const NO_LICENCE: &str = "no private scanning licence";
@@ -358,10 +351,6 @@ fn general(operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
         return refused(Unit::Request, NO_LICENCE);
     }
     requests(operation.calls())
-}
-
-fn limits(unit: Unit) -> &'static [Period] {
-    unit.periods()
 }
 
 /// Whether the operation needs a licence that the user is known not to hold (§4.1).
@@ -414,11 +403,6 @@ fn free() -> Option<Verdict> {
 
 fn refused(unit: Unit, reason: &'static str) -> Option<Verdict> {
     Some(Refused(unit, reason))
-}
-
-/// The rule of this number.
-pub fn rule(number: &str) -> Option<&'static Rule> {
-    RULES.into_iter().find(|rule| rule.number == number)
 }
 
 impl PartialEq for Rule {

@@ -163,7 +163,7 @@ fn left(model: &Model, room: usize) -> Vec<Piece> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Meaning::Free)];
     }
-    let forms = [Wordy::Full, Wordy::Short].into_iter();
+    let forms = [Wordy::Full, Wordy::Short, Wordy::Tight].into_iter();
     let fits = forms.map(|wordy| balances(model, wordy)).find(|pieces| width(pieces) <= room);
     fits.unwrap_or_else(|| balances(model, Wordy::Prices))
 }
@@ -175,44 +175,56 @@ fn counted(model: &Model) -> Unit {
 }
 
 fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
-    let (unit, mut pieces, mut is_used_up) = (counted(model), Vec::new(), false);
-    for (holder, name) in [(Holder::User, "you"), (Holder::Group, "group")] {
-        if let Some(found) = model.figures.scarcest(unit, holder, model.now) {
-            let lead = match (pieces.is_empty(), wordy) {
-                (true, _) if unit == Unit::Scan => " scans left:",
-                (true, Wordy::Full) => "",
-                (true, _) => " left:",
-                (false, Wordy::Prices) => ",",
-                (false, _) => " ·",
-            };
-            pieces.push((lead.to_owned(), Meaning::Faint));
-            is_used_up |= found.limit.remaining == 0;
-            let meaning = if found.limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
-            let wordy = if unit == Unit::Scan && wordy == Wordy::Full { Wordy::Short } else { wordy };
-            pieces.push((balance(name, &found, wordy), meaning));
-        }
+    let unit = counted(model);
+    let holders = [(Holder::User, "you"), (Holder::Group, "group")].into_iter();
+    let scarcest = |(holder, name)| Some((name, model.figures.scarcest(unit, holder, model.now)?));
+    let mut known: Vec<_> = holders.filter_map(scarcest).collect();
+    let least = known.iter().map(|(_, found)| found.limit.remaining).min();
+    let mut pieces = match least {
+        None => vec![(unknown(model, wordy), Meaning::Faint)],
+        Some(1..) if model.figures.says_spent => vec![(says_spent(model, wordy), Meaning::Problem)],
+        _ => Vec::new(),
+    };
+    if wordy == Wordy::Prices {
+        // A number without its period tells nothing: what binds is kept with its own, unless the service denies it.
+        known.retain(|(_, found)| Some(found.limit.remaining) == least && pieces.is_empty());
+        known.truncate(1);
     }
-    if pieces.is_empty() {
-        pieces.push((unknown(model, wordy), Meaning::Faint));
-    } else if model.figures.says_spent && !is_used_up {
-        pieces.insert(0, (says_spent(model, wordy), Meaning::Problem));
+    for (n, (name, found)) in known.iter().enumerate() {
+        let lead = match (n, wordy) {
+            (0, _) if unit == Unit::Scan => " scans left:",
+            (0, Wordy::Full) => "",
+            (0, _) => " left:",
+            (_, Wordy::Tight) => ",",
+            _ => " ·",
+        };
+        let meaning = if found.limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
+        let wordy = if unit == Unit::Scan && wordy == Wordy::Full { Wordy::Short } else { wordy };
+        pieces.extend([(lead.to_owned(), Meaning::Faint), (balance(name, found, wordy), meaning)]);
     }
+    pieces.push(spent(model, wordy));
+    pieces
+}
+
+/// What this session has spent, and what it may have.
+fn spent(model: &Model, wordy: Wordy) -> Piece {
     let spent = model.spent();
     let all: Spent = spent.values().copied().sum();
     let charged = in_units(&spent, |of| of.charged);
-    let unsure = in_units(&spent, |of| of.unsure);
-    let unsure = match (all.unsure, wordy) {
-        (0, _) => String::new(),
-        (_, Wordy::Full) => format!(", perhaps {unsure}{} more", if all.is_open { " or" } else { "" }),
-        (_, _) => format!("+{}{unsure}?", if all.is_open { "≥" } else { "" }),
+    let unsure = match wordy {
+        _ if all.unsure == 0 => String::new(),
+        Wordy::Full => {
+            let unsure = in_units(&spent, |of| of.unsure);
+            format!(", perhaps {unsure}{} more", if all.is_open { " or" } else { "" })
+        }
+        _ => format!(", maybe {}{}", in_units(&spent, |of| of.total()), if all.is_open { " or more" } else { "" }),
     };
-    let words = match wordy {
-        Wordy::Full => format!(" │ spent this session: {charged}{unsure}"),
-        Wordy::Short | Wordy::Tight => format!(" │ spent here: {charged}{unsure}"),
-        Wordy::Prices => format!(" │ spent {charged}{unsure}"),
+    let lead = match wordy {
+        Wordy::Full => "spent this session:",
+        Wordy::Short => "spent here:",
+        Wordy::Tight | Wordy::Prices => "spent",
     };
-    pieces.push((words, if all.total() == 0 { Meaning::Free } else { Meaning::Price }));
-    pieces
+    (format!(" │ {lead} {charged}{unsure}"), if all.total() == 0 { Meaning::Free } else { Meaning::Price })
 }
 
 /// That the service refuses for a spent quota what its counters leave, and what reads them again.
@@ -221,7 +233,7 @@ fn says_spent(model: &Model, wordy: Wordy) -> String {
     match wordy {
         Wordy::Full => format!(" the service says: quota spent; its counters differ ({asks} rereads, 0):"),
         Wordy::Short | Wordy::Tight => format!(" refused as spent, yet ({asks} rereads, 0)"),
-        Wordy::Prices => format!(" refused as spent, yet ({asks} rereads)"),
+        Wordy::Prices => format!(" refused as spent ({asks} rereads)"),
     }
 }
 
@@ -248,7 +260,7 @@ fn balance(name: &str, found: &Left, wordy: Wordy) -> String {
     let remaining = thousands(found.limit.remaining);
     match wordy {
         Wordy::Full => format!(" {name} {}", sheet::left_words(found)),
-        Wordy::Short | Wordy::Tight => format!(" {name} {most}{remaining} {}", found.limit.period.current()),
-        Wordy::Prices => format!(" {name} {most}{remaining}"),
+        Wordy::Prices => format!(" {most}{remaining} {}", found.limit.period.current()),
+        _ => format!(" {name} {most}{remaining} {}", found.limit.period.current()),
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: 
     draw_line_as(buffer, inside, 0, (prompt(&finder.quest), meaning), &finder.quest.typed, finder.is_typed);
     let words = match &finder.process {
         Some(process) => Some(format!("of several with this name: process {}, or no number told", process.number())),
-        None => finder.is_suggested.then(|| "typing replaces the words of last time".to_owned()),
+        None => finder.is_suggested.then(|| "typing replaces these words".to_owned()),
     };
     if let Some(words) = words.filter(|_| finder.quest.problem.is_none()) {
         LineWriter::new(buffer, inside, 1).own(&words, Meaning::Faint);

@@ -113,7 +113,7 @@ fn a_quota_that_is_spent_by_the_services_word_and_not_by_its_counters_is_told_un
     let mut stage = listing("list:429-quota*1");
     for (width, words) in [
         (120, "refused as spent, yet (b rereads, 0) left: you 240"),
-        (60, "refused as spent, yet (b rereads) left: you 240"),
+        (60, "refused as spent (b rereads) │ spent 0, maybe 1"),
     ] {
         stage.size(width, 24);
         assert!(stage.screen().contains(words), "{}", stage.screen());

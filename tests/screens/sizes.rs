@@ -28,6 +28,23 @@ fn at_60_by_20() {
 }
 
 #[test]
+fn what_is_left_stands_with_its_period_at_every_width() {
+    let mut stage = Stage::listed();
+    for columns in 40..=120 {
+        stage.size(columns, 20);
+        let screen = stage.screen();
+        let bar = screen.lines().last().unwrap();
+        for (left, period) in [("239", "this hour"), ("17,519", "today")] {
+            let after = bar
+                .split_once(left)
+                .map(|(_, after)| after.split(['·', '│']).next().and_then(|after| after.split(", ").next()).unwrap());
+            assert!(after.is_none_or(|after| after.contains(period)), "{columns}: {bar}");
+        }
+        assert!(bar.contains("239 ") && bar.contains("spent") && bar.trim_end().ends_with(" 1"), "{columns}: {bar}");
+    }
+}
+
+#[test]
 fn at_40_by_10() {
     let mut stage = Stage::listed();
     stage.size(40, 10);

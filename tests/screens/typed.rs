@@ -81,7 +81,7 @@ fn the_words_of_last_time_give_way_to_what_is_typed() {
     let mut stage = Stage::listed();
     stage.keys("F l u m e n enter F");
     assert!(stage.screen().contains("find lumen▏"), "{}", stage.screen());
-    assert!(stage.screen().contains("typing replaces the words of last time"), "{}", stage.screen());
+    assert!(stage.screen().contains("typing replaces these words"), "{}", stage.screen());
     stage.keys("g a t e");
     assert!(stage.screen().contains("find gate▏"), "{}", stage.screen());
     stage.keys("esc F backspace");

@@ -235,7 +235,12 @@ fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
 fn a_number_that_is_no_moment_dates_nothing() {
     let desk = Desk::new();
     let file = main_file();
-    for (n, date) in [(7, ""), (8, r#""analysis_date":-5,"#), (9, r#""analysis_date":99999999999999,"#)] {
+    for (n, date) in [
+        (7, ""),
+        (2, r#""analysis_date":9,"#),
+        (8, r#""analysis_date":-5,"#),
+        (9, r#""analysis_date":99999999999999,"#),
+    ] {
         let id = format!("{file}_Box-{n}");
         let report = format!(r#"{{"type":"file_behaviour","id":"{id}","attributes":{{{date}"tags":["A"]}}}}"#);
         let path = desk.home.path().join("report.json");

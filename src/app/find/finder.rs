@@ -156,7 +156,7 @@ impl Filter {
 pub struct Finder {
     /// What is sought.
     pub quest: Quest,
-    /// Whether the words are those of last time: the first letter takes their place.
+    /// Whether nobody has typed the words, which are those of last time or of a row: the first letter takes their place.
     pub is_suggested: bool,
     /// Whether keys are typed into it; among hits that were gone back to they are not.
     pub is_typed: bool,

@@ -4,6 +4,7 @@ use super::Piece;
 use super::severity;
 use super::values::{compact, joined, split_member};
 use crate::report::attributes::{Field, Role, Shape};
+use crate::report::identifier::is_moment;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
 use crate::text::Untrusted;
@@ -43,7 +44,10 @@ pub(super) fn pieces(section: &Section, bytes: &[u8], told: Told) -> Vec<Piece> 
     let raw = Raw::new(bytes);
     match section.attribute.map(|attribute| &attribute.shape) {
         Some(Shape::Moment) => {
-            raw.integer().and_then(moment).map_or_else(|| vec![Piece::Value(told.value(raw))], |when| vec![when])
+            // Some sandboxes write another number where they have no date.
+            let no_date = || vec![Piece::Own("no date given: ".into()), Piece::Value(told.value(raw))];
+            let shown = raw.integer().map(|seconds| moment(seconds).map_or_else(no_date, |when| vec![when]));
+            shown.unwrap_or_else(|| vec![Piece::Value(told.value(raw))])
         }
         Some(Shape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields, told),
         _ => vec![Piece::Value(told.value(raw))],
@@ -51,7 +55,7 @@ pub(super) fn pieces(section: &Section, bytes: &[u8], told: Told) -> Vec<Piece> 
 }
 
 fn moment(seconds: i64) -> Option<Piece> {
-    let when = jiff::Timestamp::from_second(seconds).ok()?;
+    let when = jiff::Timestamp::from_second(seconds).ok().filter(|_| is_moment(seconds))?;
     Some(Piece::Own(when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string().into()))
 }
 

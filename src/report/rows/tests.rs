@@ -71,6 +71,8 @@ fn a_process_is_read_wherever_its_name_stands() {
 fn moments_are_dates_where_they_can_be() {
     let json = r#"{"analysis_date":1753002092,"last_modification_date":"never"}"#;
     assert_eq!(pane(json, Pane::Overview), ["analysed|2025-07-20 09:01:32 UTC", "modified|never"]);
+    let json = r#"{"analysis_date":9,"last_modification_date":99999999999999}"#;
+    assert_eq!(pane(json, Pane::Overview), ["analysed|no date given: 9", "modified|no date given: 99999999999999"]);
 }
 
 #[test]
