@@ -178,11 +178,11 @@ impl fmt::Display for OverBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quota::{Entitlements, Kind, price};
+    use crate::quota::{Entitlements, Kind, Operation, price};
 
     #[test]
     fn the_dearest_outcome_must_fit() {
-        let of = |kind| price(&crate::quota::tests::once(kind), &Entitlements::default());
+        let of = |kind| price(&Operation::once(kind), &Entitlements::default());
         let (one, open) = (of(Kind::PrivateBehaviour), of(Kind::V2FileSubmissions));
         let budget = Budget { session: Some(3), daily: Some(5) };
         let spent = |charged| Spent { charged, ..Spent::default() };

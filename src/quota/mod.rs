@@ -50,7 +50,7 @@ pub use plan::{Fit, Forecast, Item, Line, Plan, Total};
 pub use pool::{Holder, Period, Pool, Unit};
 pub use price::{Allowed, Basis, Outcome, Price, Returned, Settled, Units, Verdict};
 pub use pricing::{price, rule_for};
-pub use rules::{Effect, RULES, Rule};
+pub use rules::{Effect, RULES, Rule, rule};
 pub use usage::Usage;
 
 #[cfg(test)]

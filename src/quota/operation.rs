@@ -5,9 +5,10 @@ use crate::text::count;
 use serde::{Serialize, Serializer};
 
 /// Declares the operations: one row is a kind, the numbers its price needs (each of the same name
-/// and type in [`Numbers`]), its name on the command line, and what it does.
+/// and type in [`Numbers`]), its name on the command line, what it does, and what the
+/// specification says of it.
 macro_rules! operations {
-    ($($kind:ident { $($number:ident: $type:ty),* } $name:literal $about:literal)*) => {
+    ($($kind:ident { $($number:ident: $type:ty),* } $name:literal $about:literal $standing:ident)*) => {
         /// Something that can be asked of the service, with its numbers, as explained at [`Numbers`].
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[allow(missing_docs, reason = "the numbers are explained at `Numbers`")]
@@ -60,40 +61,55 @@ macro_rules! operations {
             pub(super) fn needs(self) -> &'static [&'static str] {
                 match self { $(Self::$kind => &[$(stringify!($number)),*],)* }
             }
+
+            fn standing(self) -> Standing {
+                match self { $(Self::$kind => Standing::$standing,)* }
+            }
         }
     };
 }
 
 operations! {
-    PrivateBehaviours { calls: u64 }                            "private-behaviours"  "List the sandbox reports of a private file"
-    PrivateBehaviour  { calls: u64 }                            "private-behaviour"   "Fetch one sandbox report of a private file"
-    PrivateSummary    { calls: u64 }                            "private-summary"     "Fetch a summary of all sandboxes of a private file"
-    PrivateArtefact   { calls: u64 }                            "private-artefact"    "Download an artefact of a private sandbox run"
-    PrivateFile       { calls: u64 }                            "private-file"        "Look at private files"
-    PrivateRelated    { calls: u64 }                            "private-related"     "Fetch what is related to a private file"
-    PrivateDelete     { calls: u64 }                            "private-delete"      "Delete a private file"
-    PrivateAnalysis   { calls: u64 }                            "private-analysis"    "Look at private analyses"
-    PrivateUploadUrl  { calls: u64 }                            "private-upload-url"  "Ask where to upload a large private file"
-    PrivateScan       { scans: u64 }                            "private-scan"        "Scan a file privately, or once more"
-    V2FileReport      { hashes: u64, after_new_upload: bool }   "v2-file-report"      "Fetch v2 file reports for a list of hashes"
-    V2FileSubmissions { submissions: Option<Vec<u64>> }         "v2-file-submissions" "Fetch the uploads of files by v2"
-    V2FileScan        { known: Option<bool> }                   "v2-file-scan"        "Upload a file to the public corpus by v2"
-    V3FileUpload      { known: Option<bool> }                   "v3-file-upload"      "Upload a file to the public corpus"
-    V3File            { calls: u64, after_new_upload: bool }    "v3-file"             "Look up a file"
-    V3FileAnalyses    { calls: u64, after_new_upload: bool }    "v3-file-analyses"    "List the analyses of a file"
-    V3Rescan          { calls: u64 }                            "v3-rescan"           "Scan a public file again"
-    V3Analysis        { exists: Option<bool> }                  "v3-analysis"         "Fetch an analysis by its identifier"
-    V3User            { calls: u64 }                            "v3-user"             "Fetch the user object"
-    V3Quotas          { calls: u64 }                            "v3-quotas"           "Fetch quota details"
-    V3Usage           { calls: u64 }                            "v3-usage"            "Fetch usage details"
-    V3Feed            { calls: u64 }                            "v3-feed"             "Read a feed, or download by a link it gave"
-    V3Search          { calls: u64 }                            "v3-search"           "Search by v3"
-    V3Download        { calls: u64 }                            "v3-download"         "Download a public file by v3"
-    WebSearch         { calls: u64 }                            "web-search"          "Search on the website"
-    LivehuntRules     { rules: u64, active: bool }              "livehunt-rules"      "Create live hunting rules"
-    Retrohunt         { jobs: u64 }                             "retrohunt"           "Create retrospective hunting jobs"
-    GraphPrivate      { graphs: u64, loads: Option<u64> }       "graph-private"       "Create private graphs"
-    GraphPublic       { graphs: u64, loads: Option<u64> }       "graph-public"        "Create public graphs"
+    PrivateBehaviours { calls: u64 }                            "private-behaviours"  "List the sandbox reports of a private file"         Private
+    PrivateBehaviour  { calls: u64 }                            "private-behaviour"   "Fetch one sandbox report of a private file"         Private
+    PrivateSummary    { calls: u64 }                            "private-summary"     "Fetch a summary of all sandboxes of a private file" Private
+    PrivateArtefact   { calls: u64 }                            "private-artefact"    "Download an artefact of a private sandbox run"      Private
+    PrivateFile       { calls: u64 }                            "private-file"        "Look at private files"                              Private
+    PrivateRelated    { calls: u64 }                            "private-related"     "Fetch what is related to a private file"            Private
+    PrivateDelete     { calls: u64 }                            "private-delete"      "Delete a private file"                              Private
+    PrivateAnalysis   { calls: u64 }                            "private-analysis"    "Look at private analyses"                           Private
+    PrivateUploadUrl  { calls: u64 }                            "private-upload-url"  "Ask where to upload a large private file"           Private
+    PrivateScan       { scans: u64 }                            "private-scan"        "Scan a file privately, or once more"                Private
+    V2FileReport      { hashes: u64, after_new_upload: bool }   "v2-file-report"      "Fetch v2 file reports for a list of hashes"         Priced
+    V2FileSubmissions { submissions: Option<Vec<u64>> }         "v2-file-submissions" "Fetch the uploads of files by v2"                   Priced
+    V2FileScan        { known: Option<bool> }                   "v2-file-scan"        "Upload a file to the public corpus by v2"           Priced
+    V3FileUpload      { known: Option<bool> }                   "v3-file-upload"      "Upload a file to the public corpus"                 Priced
+    V3File            { calls: u64, after_new_upload: bool }    "v3-file"             "Look up a file"                                     Priced
+    V3FileAnalyses    { calls: u64, after_new_upload: bool }    "v3-file-analyses"    "List the analyses of a file"                        Priced
+    V3Rescan          { calls: u64 }                            "v3-rescan"           "Scan a public file again"                           Priced
+    V3Analysis        { exists: Option<bool> }                  "v3-analysis"         "Fetch an analysis by its identifier"                Priced
+    V3User            { calls: u64 }                            "v3-user"             "Fetch the user object"                              Unnamed
+    V3Quotas          { calls: u64 }                            "v3-quotas"           "Fetch quota details"                                Priced
+    V3Usage           { calls: u64 }                            "v3-usage"            "Fetch usage details"                                Priced
+    V3Feed            { calls: u64 }                            "v3-feed"             "Read a feed, or download by a link it gave"         Priced
+    V3Search          { calls: u64 }                            "v3-search"           "Search by v3"                                       Priced
+    V3Download        { calls: u64 }                            "v3-download"         "Download a public file by v3"                       Unnamed
+    WebSearch         { calls: u64 }                            "web-search"          "Search on the website"                              Priced
+    LivehuntRules     { rules: u64, active: bool }              "livehunt-rules"      "Create live hunting rules"                          Priced
+    Retrohunt         { jobs: u64 }                             "retrohunt"           "Create retrospective hunting jobs"                  Priced
+    GraphPrivate      { graphs: u64, loads: Option<u64> }       "graph-private"       "Create private graphs"                              Priced
+    GraphPublic       { graphs: u64, loads: Option<u64> }       "graph-public"        "Create public graphs"                               Priced
+}
+
+/// What the specification says of a kind of operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// Section 8 prices it, by itself or as an operation named in §4.2.
+    Priced,
+    /// It lies under `/private`: it needs the licence, and section 8 does not name it.
+    Private,
+    /// It is known from the service only.
+    Unnamed,
 }
 
 impl Kind {
@@ -102,9 +118,14 @@ impl Kind {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Whether it needs the private scanning licence (§4.1): all that do, and no others, are named so.
+    /// Whether it needs the private scanning licence (§4.1).
     pub fn is_private(self) -> bool {
-        self.name().starts_with("private-")
+        self.standing() == Standing::Private
+    }
+
+    /// Whether the specification itself speaks of what it costs.
+    pub fn is_priced_by_specification(self) -> bool {
+        self.standing() == Standing::Priced
     }
 }
 
@@ -115,6 +136,11 @@ impl Serialize for Kind {
 }
 
 impl Operation {
+    /// One operation of this kind, with all else unknown.
+    pub fn once(kind: Kind) -> Self {
+        Self::with(kind, Numbers::default())
+    }
+
     /// How many HTTP calls the general rule counts (§8.1.2). What is counted otherwise, in
     /// hashes, rules or graphs, is one call here.
     pub fn calls(&self) -> u64 {
@@ -147,7 +173,6 @@ pub(super) fn total(counts: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quota::tests::once;
     use std::collections::HashSet;
 
     #[test]
@@ -156,6 +181,7 @@ mod tests {
         assert_eq!(names.len(), Kind::ALL.len());
         for kind in Kind::ALL {
             assert_eq!(Kind::named(kind.name()), Some(*kind));
+            assert_eq!(kind.is_private(), kind.name().starts_with("private-"));
         }
         assert_eq!(Kind::named("V3-file"), None);
     }
@@ -163,23 +189,23 @@ mod tests {
     #[test]
     fn every_kind_builds_an_operation_of_its_kind() {
         for kind in Kind::ALL {
-            assert_eq!(once(*kind).kind(), *kind);
+            assert_eq!(Operation::once(*kind).kind(), *kind);
         }
     }
 
     #[test]
     fn numbers_left_out_are_one_or_unknown_or_the_dearer_case() {
-        assert_eq!(once(Kind::LivehuntRules), Operation::LivehuntRules { rules: 1, active: true });
-        assert_eq!(once(Kind::V3Analysis), Operation::V3Analysis { exists: None });
-        assert_eq!(once(Kind::V3File), Operation::V3File { calls: 1, after_new_upload: false });
+        assert_eq!(Operation::once(Kind::LivehuntRules), Operation::LivehuntRules { rules: 1, active: true });
+        assert_eq!(Operation::once(Kind::V3Analysis), Operation::V3Analysis { exists: None });
+        assert_eq!(Operation::once(Kind::V3File), Operation::V3File { calls: 1, after_new_upload: false });
     }
 
     #[test]
     fn an_operation_says_what_it_counts() {
         let hashes = Numbers { hashes: 600, ..Numbers::default() };
         assert_eq!(Operation::with(Kind::V2FileReport, hashes).words(), "600 hashes");
-        assert_eq!(once(Kind::PrivateBehaviour).words(), "1 call");
-        assert_eq!(once(Kind::V3Search).words(), "1 search");
+        assert_eq!(Operation::once(Kind::PrivateBehaviour).words(), "1 call");
+        assert_eq!(Operation::once(Kind::V3Search).words(), "1 search");
         let submissions = Some(vec![4, 6]);
         assert_eq!(Operation::V2FileSubmissions { submissions }.words(), "10 submissions");
     }

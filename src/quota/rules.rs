@@ -3,7 +3,9 @@
 //! 8.1.2 is the general rule. The rows below it are the exceptions: the first that applies prices
 //! an operation, and where several apply they agree. Where none applies, the general rule does.
 
-use super::{Basis, Entitlements, Holder, Kind, Operation, Pool, Returned, Unit, Units, Verdict, operation::total};
+use super::{
+    Basis, Entitlements, Holder, Kind, Operation, Period, Pool, Returned, Unit, Units, Verdict, operation::total,
+};
 use Basis::{Assumed, Documented};
 use Effect::{Charges, Limits, Prices};
 use Verdict::{Free, Refused, Takes};
@@ -31,17 +33,22 @@ pub enum Effect {
     /// It prices an operation; `None` when the case at hand is not its own.
     Prices(fn(&Operation, &Entitlements) -> Option<Verdict>),
     /// It says whose quota is charged.
-    Charges,
+    Charges(fn(&Entitlements) -> &'static [Holder]),
     /// It says over which periods a unit is limited.
-    Limits,
+    Limits(fn(Unit) -> &'static [Period]),
 }
 
 impl Rule {
+    /// The periods over which the pool it draws from is limited (§8.1.3), shortest first.
+    pub fn periods(&self) -> &'static [Period] {
+        Unit::ALL.iter().find(|unit| unit.pool() == self.pool).map_or(&[], |unit| limits(*unit))
+    }
+
     /// What it makes of an operation; `None` when it does not speak of this case.
     pub fn verdict(&self, operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
         match self.effect {
             Prices(price) => price(operation, entitled),
-            Charges | Limits => None,
+            Charges(_) | Limits(_) => None,
         }
     }
 }
@@ -297,7 +304,7 @@ static CHARGED: Rule = Rule {
     operations: Kind::ALL,
     pool: Pool::None,
     basis: Documented,
-    effect: Charges,
+    effect: Charges(charged),
 };
 
 /// The rule for whatever is no exception.
@@ -333,7 +340,7 @@ static PERIODS: Rule = Rule {
     operations: Kind::ALL,
     pool: Pool::None,
     basis: Documented,
-    effect: Limits,
+    effect: Limits(limits),
 };
 
 const NO_LICENCE: &str = "no private scanning licence";
@@ -351,6 +358,10 @@ fn general(operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
         return refused(Unit::Request, NO_LICENCE);
     }
     requests(operation.calls())
+}
+
+fn limits(unit: Unit) -> &'static [Period] {
+    unit.periods()
 }
 
 /// Whether the operation needs a licence that the user is known not to hold (§4.1).
@@ -403,6 +414,11 @@ fn free() -> Option<Verdict> {
 
 fn refused(unit: Unit, reason: &'static str) -> Option<Verdict> {
     Some(Refused(unit, reason))
+}
+
+/// The rule of this number.
+pub fn rule(number: &str) -> Option<&'static Rule> {
+    RULES.into_iter().find(|rule| rule.number == number)
 }
 
 impl PartialEq for Rule {

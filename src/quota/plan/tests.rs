@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::quota::Kind;
-use crate::quota::tests::once;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -239,7 +238,7 @@ fn a_range_that_fits_leaves_what_is_left_at_worst() {
 #[test]
 fn what_is_free_fits_whatever_is_left() {
     let spent = [(DAILY, Some((1, 9)), None)];
-    let quotas = once(Kind::V3Quotas);
+    let quotas = Operation::once(Kind::V3Quotas);
     let forecast = plan(&[quotas]).forecast(&balances(&spent), now());
     assert_eq!((forecast.words.as_str(), forecast.fit), ("1 call: free", Fit::Fits));
     assert_eq!(words(&[], &spent), "nothing: free");
@@ -250,7 +249,7 @@ fn what_is_refused_does_not_fit() {
     let unlicensed =
         Entitlements { private_scanning: crate::quota::Entitlement::by_hand(false), ..Entitlements::default() };
     let mut plan = plan(&[report(1)]);
-    plan.add(once(Kind::PrivateBehaviour), &unlicensed);
+    plan.add(Operation::once(Kind::PrivateBehaviour), &unlicensed);
     let forecast = plan.forecast(&balances(&[(DAILY, Some((9, 0)), None)]), now());
     assert_eq!(forecast.fit, Fit::Refused);
     assert_eq!(forecast.words, "1 hash and 1 call: refused: no private scanning licence");

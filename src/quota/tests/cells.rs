@@ -6,32 +6,32 @@ use super::*;
 
 #[test]
 fn rule_8_1_1_a_member_of_a_group_consumes_from_user_and_group() {
-    let price = priced(&once(Kind::V3File));
+    let price = priced(&Operation::once(Kind::V3File));
     assert_eq!(price.charged, [Holder::User, Holder::Group]);
 }
 
 #[test]
 fn rule_8_1_1_a_user_without_a_group_consumes_alone() {
     let alone = Entitlements { group: no(), ..entitled() };
-    let price = price(&once(Kind::V3File), &alone);
+    let price = price(&Operation::once(Kind::V3File), &alone);
     assert_eq!(price.charged, [Holder::User]);
 }
 
 #[test]
 fn rule_8_1_1_an_unknown_group_is_counted_for() {
-    let price = price(&once(Kind::V3File), &Entitlements::default());
+    let price = price(&Operation::once(Kind::V3File), &Entitlements::default());
     assert_eq!(price.charged, [Holder::User, Holder::Group]);
 }
 
 #[test]
 fn rule_8_1_1_what_is_free_is_charged_to_nobody() {
-    assert!(priced(&once(Kind::V3Quotas)).charged.is_empty());
+    assert!(priced(&Operation::once(Kind::V3Quotas)).charged.is_empty());
 }
 
 #[test]
 fn rule_8_1_2_one_call_takes_one_request() {
     for kind in [Kind::V3File, Kind::V3FileAnalyses] {
-        let price = priced(&once(kind));
+        let price = priced(&Operation::once(kind));
         assert_price(&price, "8.1.2", Pool::Api, "1 request");
         assert_eq!(price.basis, Basis::Documented);
     }
@@ -47,7 +47,7 @@ fn rule_8_1_2_many_calls_take_as_many_requests() {
 fn rule_8_1_2_private_reads_take_a_request_by_assumption() {
     let reads = Kind::ALL.iter().filter(|kind| kind.is_private());
     for kind in reads.filter(|kind| **kind != Kind::PrivateScan) {
-        let price = priced(&once(*kind));
+        let price = priced(&Operation::once(*kind));
         assert_price(&price, "8.1.2", Pool::Api, "1 request");
         assert_eq!(price.basis, Basis::Assumed);
         let why = price.explanation().join(" ");
@@ -59,7 +59,7 @@ fn rule_8_1_2_private_reads_take_a_request_by_assumption() {
 fn rule_8_1_2_private_reads_without_a_licence_are_refused() {
     let unlicensed = Entitlements { private_scanning: no(), ..entitled() };
     for kind in Kind::ALL.iter().filter(|kind| kind.is_private()) {
-        let price = price(&once(*kind), &unlicensed);
+        let price = price(&Operation::once(*kind), &unlicensed);
         assert_eq!(price.short(), "refused: no private scanning licence");
         assert!(!price.is_allowed() && price.is_free() && price.charged.is_empty());
     }
@@ -67,21 +67,21 @@ fn rule_8_1_2_private_reads_without_a_licence_are_refused() {
 
 #[test]
 fn rule_8_1_2_an_unknown_licence_is_no_refusal_and_is_named() {
-    let price = price(&once(Kind::PrivateBehaviour), &Entitlements::default());
+    let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
     assert_price(&price, "8.1.2", Pool::Api, "1 request");
     assert!(price.explanation().join(" ").contains("licence is not known"));
 }
 
 #[test]
 fn rule_8_1_2_the_user_object_takes_a_request_by_assumption() {
-    let price = priced(&once(Kind::V3User));
+    let price = priced(&Operation::once(Kind::V3User));
     assert_price(&price, "8.1.2", Pool::Api, "1 request");
     assert_eq!(price.basis, Basis::Assumed);
 }
 
 #[test]
 fn rule_8_1_3_api_quota_is_limited_by_minute_day_and_month() {
-    let periods = Unit::Request.periods();
+    let periods = rule("8.1.2").unwrap().periods();
     for period in [Period::Minute, Period::Daily, Period::Monthly] {
         assert!(periods.contains(&period), "{period:?}");
     }
@@ -89,9 +89,14 @@ fn rule_8_1_3_api_quota_is_limited_by_minute_day_and_month() {
 
 #[test]
 fn rule_8_1_3_intelligence_hunting_and_graph_quota_are_limited_by_month() {
-    for unit in [Unit::Search, Unit::Download, Unit::Rule, Unit::Job, Unit::Graph] {
-        assert_eq!(unit.periods(), [Period::Monthly], "{unit:?}");
+    for number in ["8.4.1", "8.5.1", "8.5.2", "8.6.1"] {
+        assert_eq!(rule(number).unwrap().periods(), [Period::Monthly], "{number}");
     }
+}
+
+#[test]
+fn rule_8_1_3_what_is_free_has_no_period() {
+    assert!(rule("8.3.3").unwrap().periods().is_empty());
 }
 
 // §8.2 API v2 consumption
@@ -112,7 +117,7 @@ fn rule_8_2_2_submissions_are_summed_over_files() {
 
 #[test]
 fn rule_8_2_2_unknown_submissions_take_a_request_each() {
-    let price = priced(&once(Kind::V2FileSubmissions));
+    let price = priced(&Operation::once(Kind::V2FileSubmissions));
     assert_price(&price, "8.2.2", Pool::Api, "1 request per submission");
     assert_eq!(price.settle(Outcome::Items(10)), Settled::Exactly(10));
     assert_eq!(price.settle(Outcome::Items(0)), Settled::Exactly(0));
@@ -302,7 +307,7 @@ fn rule_8_4_3_enterprise_endpoints_take_intelligence_quota_otherwise() {
 #[test]
 fn rule_8_4_3_enterprise_endpoints_are_refused_to_who_has_neither() {
     for kind in [Kind::V3Search, Kind::V3Download] {
-        let price = price(&once(kind), &searcher(no(), no()));
+        let price = price(&Operation::once(kind), &searcher(no(), no()));
         assert_eq!(price.rule.number, "8.4.3");
         assert_eq!(price.short(), "refused: neither premium API nor premium intelligence");
         assert_eq!((price.pool, price.is_free()), (Pool::None, true));
@@ -394,7 +399,7 @@ fn rule_8_6_2_a_public_graph_takes_a_request_for_each_call_that_loads_it() {
 
 #[test]
 fn rule_8_6_2_a_public_graph_of_unknown_size_takes_a_request_a_call() {
-    let price = priced(&once(Kind::GraphPublic));
+    let price = priced(&Operation::once(Kind::GraphPublic));
     assert_price(&price, "8.6.2", Pool::Api, "1 request per call");
     assert_eq!(price.settle(Outcome::Items(5)), Settled::Exactly(5));
 }

@@ -24,15 +24,6 @@ fn searcher(premium_api: Entitlement, premium_intelligence: Entitlement) -> Enti
     Entitlements { premium_api, premium_intelligence, ..entitled() }
 }
 
-/// One operation of a kind, with all else unknown.
-pub(super) fn once(kind: Kind) -> Operation {
-    Operation::with(kind, Numbers::default())
-}
-
-fn rule(number: &str) -> Option<&'static Rule> {
-    RULES.into_iter().find(|rule| rule.number == number)
-}
-
 fn priced(operation: &Operation) -> Price {
     price(operation, &entitled())
 }

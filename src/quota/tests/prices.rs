@@ -32,11 +32,11 @@ fn the_form_for_machines_of_an_exact_price() {
 
 #[test]
 fn the_form_for_machines_of_ranges_and_refusals() {
-    let range = serde_json::to_value(priced(&once(Kind::V3Analysis))).unwrap();
+    let range = serde_json::to_value(priced(&Operation::once(Kind::V3Analysis))).unwrap();
     assert_eq!(range["units"], json!({"min": 0, "max": 1}));
-    let open = serde_json::to_value(priced(&once(Kind::V2FileSubmissions))).unwrap();
+    let open = serde_json::to_value(priced(&Operation::once(Kind::V2FileSubmissions))).unwrap();
     assert_eq!(open["units"], json!({"min": 0, "max": null}));
-    let refused = price(&once(Kind::V3Search), &searcher(no(), no()));
+    let refused = price(&Operation::once(Kind::V3Search), &searcher(no(), no()));
     let refused = serde_json::to_value(refused).unwrap();
     assert_eq!((&refused["allowed"], &refused["units"]), (&json!(false), &json!(0)));
     assert_eq!((&refused["pool"], &refused["charged"]), (&json!("none"), &json!([])));
@@ -64,16 +64,16 @@ fn what_was_never_sent_costs_nothing() {
 #[test]
 fn a_lost_or_failed_call_counts_as_charged() {
     for outcome in [Outcome::Failed, Outcome::Unknown] {
-        let settled = priced(&once(Kind::PrivateBehaviour)).settle(outcome);
+        let settled = priced(&Operation::once(Kind::PrivateBehaviour)).settle(outcome);
         assert_eq!(settled, Settled::AtMost(1));
-        let free = priced(&once(Kind::V3Quotas)).settle(outcome);
+        let free = priced(&Operation::once(Kind::V3Quotas)).settle(outcome);
         assert_eq!(free, Settled::Exactly(0));
     }
 }
 
 #[test]
 fn a_range_without_a_deciding_answer_settles_to_its_upper_end() {
-    let settled = priced(&once(Kind::V3Analysis)).settle(Outcome::Answered);
+    let settled = priced(&Operation::once(Kind::V3Analysis)).settle(Outcome::Answered);
     assert_eq!((settled, settled.careful()), (Settled::AtMost(1), Some(1)));
 }
 

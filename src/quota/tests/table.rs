@@ -63,10 +63,9 @@ fn a_price_draws_from_the_pool_of_its_unit_or_from_none() {
 
 #[test]
 fn what_the_specification_does_not_price_is_assumed() {
-    let is_named = |kind: Kind| !kind.is_private() && ![Kind::V3User, Kind::V3Download].contains(&kind);
     for operation in every_operation() {
         let documented = priced(&operation).basis == Basis::Documented;
-        assert_eq!(documented, is_named(operation.kind()), "{operation:?}");
+        assert_eq!(documented, operation.kind().is_priced_by_specification(), "{operation:?}");
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::quota::{Entitlements, Operation, Spent, price};
+use crate::quota::{Entitlements, Kind, Operation, Spent, price};
 use crate::store::Keep;
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ const DAMAGES: [&str; 10] = [
 
 /// The price of a report.
 fn report() -> Price {
-    price(&Operation::PrivateBehaviour { calls: 1 }, &Entitlements::default())
+    price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default())
 }
 
 /// A question that every program asks alike.
