@@ -79,7 +79,7 @@ impl Model {
                 if is_held {
                     self.warn(format!("{} The held report stays.", failure.words()));
                 }
-                self.stop_batch("A report could not be fetched.");
+                self.stop_batch(&format!("A report could not be fetched. {}", failure.words()));
             }
         }
         effects.extend(self.next_in_batch());
