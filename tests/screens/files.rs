@@ -88,6 +88,18 @@ fn a_behaviour_summary() {
 }
 
 #[test]
+fn a_document_of_another_kind_says_so_wherever_rows_of_a_report_would_stand() {
+    let opened = Opened::new(
+        r#"{"data":{"id":"x","type":"private_file","attributes":{"tags":["text"],"size":5,"names":["a.txt"]}}}"#,
+    );
+    screen!("document_of_another_kind", opened);
+    let trees = Opened::new(r#"{"data":{"Box":{"tactics":[{"id":"TA0005"}]}}}"#).screen();
+    assert!(trees.contains(" no behaviour report ") && !trees.contains("·0"), "{trees}");
+    let empty = Opened::new(r#"{"data":{"id":"x","type":"file_behaviour","attributes":{}}}"#).screen();
+    assert!(!empty.contains("no behaviour report") && empty.contains("·0"), "{empty}");
+}
+
+#[test]
 fn a_document_that_is_cut_shows_what_came() {
     let opened = Opened::new(r#"{"data":{"id":"x","attributes":{"tags":["A","B"],"files_opened":["C:\\a","C:\\hal"#);
     screen!("document_cut", opened);
