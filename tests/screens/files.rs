@@ -80,6 +80,19 @@ fn a_command_line_is_a_processes_own_only_where_it_can_be_no_other() {
 }
 
 #[test]
+fn what_of_a_value_nobody_sees_is_said_below_the_row() {
+    let said = |row: &str| {
+        let mut opened = Opened::new(&format!(r#"{{"data":{{"files_opened":[{row}]}}}}"#));
+        opened.keys("4 g enter");
+        opened.screen()
+    };
+    assert!(said(r#""C:\\trailing ""#).contains("value: ends with a blank"), "{}", said(r#""C:\\trailing ""#));
+    assert!(said(r#"" C:\\a""#).contains("value: begins with a blank"));
+    assert!(said(r#""""#).contains("value: is empty"));
+    assert!(!said(r#""C:\\a b""#).contains("blank"));
+}
+
+#[test]
 fn a_behaviour_summary() {
     let opened = Opened::new(
         r#"{"data":{"tags":["RUNTIME_MODULES"],"files_opened":["C:\\a"],"verdicts":["CLEAN"],"new":{"k":"v"}}}"#,

@@ -357,7 +357,11 @@ impl Report {
             let whole = self.row_bytes(section, row, WHOLE_ROW).unwrap_or_default();
             return self.process(section, row, &whole, WHOLE_ROW);
         }
-        let mut pieces = vec![value("name").map_or(Piece::Own("(no name)".into()), Piece::Value)];
+        let name = value("name");
+        // An empty one is a value as well, but nobody sees it.
+        let is_seen = name.as_ref().is_some_and(|name| !name.is_empty());
+        let mut pieces: Vec<_> = name.map(Piece::Value).into_iter().collect();
+        pieces.extend((!is_seen).then(|| Piece::Own("(no name)".into())));
         if let Some(id) = value("process_id") {
             pieces.extend([Piece::Own("  ".into()), Piece::Detail(id)]);
         }
