@@ -79,7 +79,7 @@ impl Model {
                 if is_held {
                     self.warn(format!("{} The held report stays.", failure.words()));
                 }
-                self.stop_batch("A report could not be fetched.");
+                self.stop_batch(&format!("A report could not be fetched. {}", failure.words()));
             }
         }
         effects.extend(self.next_in_batch());
@@ -280,7 +280,7 @@ impl Model {
         } else if is_complete && is_cut {
             self.warn("This report stops in the middle: it was cut short. What came of it is shown.");
         } else if is_complete && self.is_document() && !is_behaviour {
-            self.say("This document is no behaviour report. All that it holds stands in the pane Other.");
+            self.say("This document is no behaviour report. What no other pane is for stands in Other.");
             self.focus_pane(Pane::Other);
         }
         if is_complete { self.known_whole(opening) } else { Vec::new() }

@@ -223,11 +223,20 @@ fn body(path: &Path) -> anyhow::Result<Body> {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
     let path = &file::typed(path);
-    let file = opened(path).with_context(|| format!("{} cannot be opened", text::path(path)))?;
+    let file = opened(path).with_context(|| unopened(path))?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
         return Body::on_disk(file).with_context(|| format!("{} cannot be read", text::path(path)));
     }
     Ok(Body::in_memory(piped(file, text::path(path).as_str(), 0)?))
+}
+
+/// Says of a path that it cannot be opened; what is no file may be an identifier that looks like a path.
+fn unopened(path: &Path) -> String {
+    let way = match path.exists() {
+        true => "",
+        false => " as a file (an identifier that looks like a path is named on standard input, by -)",
+    };
+    format!("{} cannot be opened{way}", text::path(path))
 }
 
 /// Opens what is to be read. To open a pipe is to wait for whoever writes to it: where nobody comes soon, that is said.

@@ -53,16 +53,19 @@ fn alone(range: Range<usize>) -> Vec<Range<usize>> {
     std::iter::once(range).collect()
 }
 
-/// The root of a path, and as many of its last parts as fit; without the root where fewer than two would.
+/// The root of a path, and as many of its last parts as fit; without the root where fewer than two would, but never without the
+/// quotation mark that it begins with.
 fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let width = text.columns();
     let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, Columns::columns);
     let root = if root > ROOT { 0 } else { root };
+    let quote = usize::from(text.starts_with('"'));
+    let quoted = |tail: Range<usize>| if quote > 0 { vec![0..quote, tail] } else { alone(tail) };
     let mut ends = Vec::new();
     // From the end, and no further than there is room: a text may be nothing but separators.
     for (at, _) in text.rmatch_indices(SEPARATORS) {
         let tail = text.get(at..).map_or(0, Columns::columns);
-        if tail >= columns {
+        if tail + quote >= columns {
             break;
         }
         ends.push(tail);
@@ -71,9 +74,9 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let bare = ends.len().min(LAST);
     match (beside_root >= bare, ends.get(beside_root.max(1) - 1), ends.get(bare.max(1) - 1)) {
         (true, Some(tail), _) if root > 0 => Some(vec![0..root, width - tail..width]),
-        (_, _, Some(tail)) => Some(alone(width - tail..width)),
+        (_, _, Some(tail)) => Some(quoted(width - tail..width)),
         // Not even the last part fits: its end says what kind of thing it is.
-        _ if text.contains('\\') => Some(alone(width + 1 - columns..width)),
+        _ if text.contains('\\') => Some(quoted(width + 1 + quote - columns..width)),
         _ => None,
     }
 }
@@ -94,6 +97,19 @@ fn is_program(word: &str) -> bool {
     PROGRAMS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
 }
 
+/// What is left out of a folder, for so many columns to be won: as little as does, and where that is not enough all of it but its
+/// hive.
+fn gap(folder: &str, wanted: usize) -> Range<usize> {
+    let root = folder.find(SEPARATORS).and_then(|end| folder.get(..end)).unwrap_or(folder);
+    let is_hive = HIVES.iter().any(|hive| [hive.short, hive.long].iter().any(|name| root.eq_ignore_ascii_case(name)));
+    let least = if is_hive { root.columns() } else { 0 };
+    let most = if root.columns() > ROOT { least } else { root.columns() };
+    let all = folder.columns();
+    let ends = || folder.match_indices(SEPARATORS).filter_map(|(at, _)| folder.get(..at)).map(Columns::columns);
+    let enough = |from: usize| ends().chain([all]).find(|end| *end > from + wanted).map(|end| from..end);
+    enough(most).or_else(|| enough(least)).unwrap_or(least..all)
+}
+
 /// A command with its paths cut down to their last parts, from the left, until it fits; what still does not is cut at its end.
 fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     if !is_command(text) {
@@ -101,12 +117,15 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     }
     let mut left_out: Vec<Range<usize>> = Vec::new();
     let mut width = text.columns();
-    for word in folders(text) {
+    for (start, folder) in folders(text) {
         if width <= columns {
             break;
         }
-        width -= word.len().saturating_sub(1);
-        left_out.push(word);
+        let gap = gap(folder, width - columns);
+        if gap.len() > 1 {
+            width -= gap.len() - 1;
+            left_out.push(start + gap.start..start + gap.end);
+        }
     }
     let mut kept = Vec::new();
     let (mut at, mut room) = (0, if width > columns { columns.saturating_sub(1) } else { columns });
@@ -123,16 +142,16 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     Some(kept)
 }
 
-/// The folders of the paths in a command, in columns: what stands before their last separator, but for a quotation mark.
-fn folders(text: &str) -> impl Iterator<Item = Range<usize>> {
+/// The folders of the paths in a command, each with the column where it starts: what stands before their last separator, but for
+/// a quotation mark.
+fn folders(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split(' ').filter_map(move |word| {
         let start = at;
         at += word.columns() + 1;
         let quote = word.chars().take_while(|letter| matches!(letter, '"' | '\'')).count();
         let last = word.rfind('\\')?;
-        let folder = start + quote..start + word.get(..last)?.columns();
-        (folder.len() > 2).then_some(folder)
+        Some((start + quote, word.get(quote..last)?))
     })
 }
 
@@ -171,6 +190,17 @@ mod tests {
         assert_eq!(shown(line, 40), r#""…\cmd.exe" /c …\svchost64.exe "…\03bd9…"#);
         assert_eq!(shown("powershell  -Command Add-MpPreference", 24), "powershell  -Command Ad…");
         assert_eq!(shown(r"%TEMP%\a.exe", 100), r"%TEMP%\a.exe");
+        let key = r"reg.exe add HKCU\Software\Microsoft\Windows\CurrentVersion\Run /v X";
+        assert_eq!(shown(key, 60), r"reg.exe add HKCU…\Microsoft\Windows\CurrentVersion\Run /v X");
+        assert_eq!(shown(key, 30), r"reg.exe add HKCU…\Run /v X");
+    }
+
+    #[test]
+    fn a_quotation_mark_that_ends_is_one_that_began() {
+        let path = r#""C:\Program Files\Vendor\1.3.36.372\GoogleCrashHandler.exe""#;
+        assert_eq!(shown(path, 38), r#""…\1.3.36.372\GoogleCrashHandler.exe""#);
+        assert_eq!(shown(path, 27), r#""…\GoogleCrashHandler.exe""#);
+        assert_eq!(shown(path, 12), r#""…ndler.exe""#);
     }
 
     #[test]

@@ -25,6 +25,9 @@ const OVERVIEW: usize = 10;
 /// Deepest level of a process tree that is drawn with its guides; deeper ones are told by a number.
 const GUIDES: usize = 24;
 
+/// What is said of a document in which no behaviour report is.
+pub(super) const NO_REPORT: &str = "no behaviour report";
+
 /// Draws a frame and gives back its inside.
 pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
     let meaning = if has_focus { Meaning::Focus } else { Meaning::Faint };
@@ -215,6 +218,7 @@ fn draw_note(buffer: &mut Canvas<'_>, inside: Area, notes: Option<&Notes>) {
 fn absent(open: &OpenReport, pane: Pane) -> String {
     match (&open.unreadable, open.report.index.is_complete, open.report.count(pane)) {
         (Some(why), _, _) => format!("cannot be read: {why}"),
+        (None, true, 0) if open.report.is_of_another_kind() => NO_REPORT.to_owned(),
         (None, true, 0) => "nothing reported".to_owned(),
         (None, true, _) => "no row is like this".to_owned(),
         (None, false, _) => "reading …".to_owned(),

@@ -244,6 +244,12 @@ fn draw_strip_anew(buffer: &mut Canvas<'_>, area: Area, open: &OpenReport, model
     tell(&mut stops, &mut room, Told::Name, |_| true);
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" ", Meaning::Text);
+    if open.report.is_of_another_kind() {
+        // A count of none would read as if something had looked and seen nothing.
+        stops.retain(|stop| !stop.is_empty);
+        line.own(pane::NO_REPORT, Meaning::Problem);
+        line.own("  ", Meaning::Text);
+    }
     for stop in stops.iter().filter(|stop| stop.told != Told::Nothing) {
         draw_stop(&mut line, stop, model.focused() == Some(stop.pane));
         line.own(&" ".repeat(gap), Meaning::Text);

@@ -108,11 +108,36 @@ fn from_a_row_that_tells_of_a_process_to_that_process() {
 }
 
 #[test]
+fn what_of_a_value_nobody_sees_is_said_below_the_row() {
+    let said = |row: &str| {
+        let mut opened = Opened::new(&format!(r#"{{"data":{{"files_opened":[{row}]}}}}"#));
+        opened.keys("4 g enter");
+        opened.screen()
+    };
+    assert!(said(r#""C:\\trailing ""#).contains("value: ends with a blank"), "{}", said(r#""C:\\trailing ""#));
+    assert!(said(r#"" C:\\a""#).contains("value: begins with a blank"));
+    assert!(said(r#""""#).contains("value: is empty"));
+    assert!(!said(r#""C:\\a b""#).contains("blank"));
+}
+
+#[test]
 fn a_behaviour_summary() {
     let opened = Opened::new(
         r#"{"data":{"tags":["RUNTIME_MODULES"],"files_opened":["C:\\a"],"verdicts":["CLEAN"],"new":{"k":"v"}}}"#,
     );
     screen!("document_summary", opened);
+}
+
+#[test]
+fn a_document_of_another_kind_says_so_wherever_rows_of_a_report_would_stand() {
+    let opened = Opened::new(
+        r#"{"data":{"id":"x","type":"private_file","attributes":{"tags":["text"],"size":5,"names":["a.txt"]}}}"#,
+    );
+    screen!("document_of_another_kind", opened);
+    let trees = Opened::new(r#"{"data":{"Box":{"tactics":[{"id":"TA0005"}]}}}"#).screen();
+    assert!(trees.contains(" no behaviour report ") && !trees.contains("·0"), "{trees}");
+    let empty = Opened::new(r#"{"data":{"id":"x","type":"file_behaviour","attributes":{}}}"#).screen();
+    assert!(!empty.contains("no behaviour report") && empty.contains("·0"), "{empty}");
 }
 
 #[test]

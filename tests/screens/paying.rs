@@ -138,6 +138,8 @@ fn a_spent_quota_is_told_before_anything_is_sent() {
     let screen = stage.screen();
     assert!(!screen.contains("0 now, then 1 request") && !screen.contains("0 now, then at most"), "{screen}");
     assert!(screen.contains("quota spent until"), "{screen}");
+    let downloads = "d             downloads · 0; what it leads to: quota spent until 00:00 UTC";
+    assert!(screen.contains(downloads), "the way to what is barred is open: {screen}");
 }
 
 #[test]

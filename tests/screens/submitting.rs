@@ -98,6 +98,7 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
     assert!(stage.screen().contains("spent this session: 1 request, 1 scan"), "{}", stage.screen());
     screen!("submit_done", stage);
     let shown = stage.screen();
+    assert!(shown.lines().next().unwrap().contains("sample.bin"), "its name stands in the title: {shown}");
     assert!(
         shown.contains("there may be nothing to list yet") && shown.contains("W follows the scan until"),
         "{shown}"

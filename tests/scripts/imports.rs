@@ -33,6 +33,25 @@ fn entries_that_are_no_reports_are_counted_with_why() {
 }
 
 #[test]
+fn what_is_held_under_an_identifier_like_a_path_is_named_on_standard_input() {
+    let (desk, file) = (Desk::new(), main_file());
+    let path = desk.home.path().join("odd.json");
+    std::fs::write(&path, r#"{"type":"file_behaviour","id":"../../../etc/x","attributes":{"tags":["ODD"]}}"#).unwrap();
+    let imported = desk.run(&["import", "--file", &file, path.to_str().unwrap()]);
+    assert!(imported.status.success(), "{imported:?}");
+    let missing = desk.run(&["export", "--format", "json", "../../../etc/x"]);
+    assert!(
+        errors(&missing).contains("an identifier that looks like a path is named on standard input"),
+        "{missing:?}"
+    );
+    let list = desk.home.path().join("list");
+    std::fs::write(&list, "../../../etc/x\n").unwrap();
+    let list = std::fs::File::open(list).unwrap();
+    let held = desk.command(&["export", "--format", "json", "-"]).stdin(list).output().unwrap();
+    assert!(text(&held).contains("ODD"), "{held:?}");
+}
+
+#[test]
 fn where_some_are_imported_and_some_refused_both_are_told_of() {
     let (desk, file) = (Desk::new(), main_file());
     let page = |reports: &str| format!(r#"{{"data":[{reports},{{"type":"file_behaviour"}}]}}"#);

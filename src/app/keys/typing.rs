@@ -3,7 +3,7 @@
 use super::key::{Key, Named};
 use crate::app::effect::Effect;
 use crate::app::model::{Model, Screen};
-use crate::app::over::detail::Detail;
+use crate::app::over::detail::{Detail, Remark};
 use crate::app::over::overlay::Overlay;
 use crate::app::over::palette::Does;
 use crate::app::spending::prompt::Prompt;
@@ -109,8 +109,10 @@ impl Model {
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         match open.report.lines(place.section, place.row) {
             Ok(lines) => {
+                let blanks = lines.iter().filter_map(Remark::of_blanks);
+                let remarks = self.reasons(place).into_iter().chain(blanks).collect();
                 let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
-                let detail = Detail::new(title, lines, self.reasons(place), columns);
+                let detail = Detail::new(title, lines, remarks, columns);
                 self.over.put(Overlay::Detail(detail));
             }
             Err(error) => self.warn(format!("The row cannot be read: {error}")),

@@ -206,6 +206,20 @@ impl Stands for Detail {
 }
 
 impl Remark {
+    /// What of a value nobody sees: that it is empty, or where blanks begin or end it.
+    pub(in crate::app) fn of_blanks(line: &Line) -> Option<Self> {
+        let value = line.value.as_ref()?.as_bytes();
+        let words = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {
+            (true, _, _) => "is empty",
+            (_, true, true) => "begins and ends with a blank",
+            (_, true, false) => "begins with a blank",
+            (_, false, true) => "ends with a blank",
+            _ => return None,
+        };
+        let head = line.name.as_ref().map_or_else(|| "value".to_owned(), |name| name.visible_cut(40).to_string());
+        Some(Self { head, words: words.to_owned() })
+    }
+
     fn rows(&self, columns: usize) -> Vec<DetailRow> {
         let head = Untrusted::from(self.head.as_str()).visible();
         let hanging = (head.width() + 2).min(columns / 3);

@@ -1,7 +1,7 @@
 //! Words of our own that stand over the screen: the prices explained, the ledger, the counters.
 
 use super::overlay::Stands;
-use crate::app::commands::Command;
+use crate::app::commands::{Act, Command};
 use crate::app::keys::key::Key;
 use crate::app::keys::place::Place;
 use crate::app::layout::Size;
@@ -187,6 +187,10 @@ pub(super) fn drawn(head: &str, mark: Mark) -> Paragraph {
 fn price_of(model: &Model, key: Key, command: &Command) -> Paragraph {
     let words = match model.tag(command) {
         Tag::UnderWay => "0, the same question is under way".to_owned(),
+        // What bars a call does not bar the way to it.
+        tag @ (Tag::Spent(_) | Tag::Barred(_)) if matches!(command.act, Act::Leads { .. }) => {
+            format!("0; what it leads to: {}", tag.words())
+        }
         tag => tag.words(),
     };
     paragraph(&key.to_string(), format!("{} · {words}", command.label))

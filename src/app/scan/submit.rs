@@ -315,6 +315,8 @@ impl Model {
                 if self.submitting().is_some_and(is_form) {
                     self.over.close();
                     effects.extend(self.open_file(submission.file.clone()));
+                    // Its name is kept by now, and the title says it.
+                    effects.push(Effect::FindRecent);
                 }
                 let (follow, price) = (self.way_to("follow"), self.follow_price());
                 self.say(format!(

@@ -66,7 +66,7 @@ impl Sheet {
             let older = thousands(page.older);
             paragraphs.push(paragraph("", format!("{older} older entries: behaview ledger --all")));
         }
-        Self::new("The ledger: predicted, settled, counted", paragraphs, columns)
+        Self::new("The ledger: predicted, settled, counted; times in UTC", paragraphs, columns)
     }
 }
 

@@ -168,12 +168,20 @@ impl Report {
         self.header(self.index.kind)
     }
 
-    /// Whether anything says that it is a behaviour report: its type, or an attribute that no other document has.
+    /// Whether anything says that it is a behaviour report: its type, or an attribute of one. What calls itself a file is none: a
+    /// file has tags as well.
     #[must_use]
     pub fn is_behaviour(&self) -> bool {
         let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
-        let says_so = |kind: Untrusted| kind.as_bytes().ends_with(b"behaviour");
-        self.index.sections.iter().any(is_known) || self.kind().is_some_and(says_so)
+        let kind = self.kind().unwrap_or_default();
+        let is_of = |end: &str| kind.as_bytes().ends_with(end.as_bytes());
+        is_of("behaviour") || !is_of("file") && self.index.sections.iter().any(is_known)
+    }
+
+    /// Whether it is known whole, and is no behaviour report.
+    #[must_use]
+    pub fn is_of_another_kind(&self) -> bool {
+        self.index.is_complete && self.index.is_json && !self.index.is_cut && !self.is_behaviour()
     }
 
     fn header(&self, at: Option<u32>) -> Option<Untrusted> {
@@ -349,7 +357,11 @@ impl Report {
             let whole = self.row_bytes(section, row, WHOLE_ROW).unwrap_or_default();
             return self.process(section, row, &whole, WHOLE_ROW);
         }
-        let mut pieces = vec![value("name").map_or(Piece::Own("(no name)".into()), Piece::Value)];
+        let name = value("name");
+        // An empty one is a value as well, but nobody sees it.
+        let is_seen = name.as_ref().is_some_and(|name| !name.is_empty());
+        let mut pieces: Vec<_> = name.map(Piece::Value).into_iter().collect();
+        pieces.extend((!is_seen).then(|| Piece::Own("(no name)".into())));
         if let Some(id) = value("process_id") {
             pieces.extend([Piece::Own("  ".into()), Piece::Detail(id)]);
         }

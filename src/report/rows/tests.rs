@@ -56,12 +56,12 @@ fn unnamed_attributes_land_in_other_by_their_own_name() {
 
 #[test]
 fn a_process_is_read_wherever_its_name_stands() {
-    let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7,"time_offset":3}],"name":"a","process_id":"7"},{"name":"c","children":[null]},{}]}"#;
+    let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7,"time_offset":3}],"name":"a","process_id":"7"},{"name":"c","children":[null]},{},{"name":""}]}"#;
     let twice = r#"{"processes_tree":[{"name":"X","children":[{"name":"y"}],"mid":"M","children":[],"end":"E"}]}"#;
     assert_eq!(report(twice).lines(0, 0).unwrap().len(), 3);
     let long = format!(r#"{{"processes_tree":[{{"cmd":"{}","name":"behind"}}]}}"#, "c".repeat(20_000));
     assert_eq!(pane(&long, Pane::Processes), ["|behind"]);
-    assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3 s", "|c", "|null", "|(no name)"]);
+    assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3 s", "|c", "|null", "|(no name)", "|(no name)"]);
     let found = report(json);
     let own: Vec<_> = found.lines(0, 0).unwrap().into_iter().map(|line| line.name.unwrap()).collect();
     assert_eq!(own, [Untrusted::from("name"), Untrusted::from("process_id")]);
