@@ -157,6 +157,25 @@ fn a_path_may_begin_with_a_variable_or_as_the_kernel_has_it() {
 }
 
 #[test]
+fn a_path_with_blanks_is_one_though_nothing_quotes_it() {
+    for (text, wanted) in [
+        (r"C:\Program Files\Common Files\Microsoft Shared\TextConv\Works632.cnv", None),
+        (r"C:\Program Files (x86)\Google\Update.exe /c", Some(r"C:\Program Files (x86)\Google\Update.exe")),
+        (r"C:\PROGRAM FILES", None),
+        (r"\??\C:\Program Files\a b\x.sys", Some(r"C:\Program Files\a b\x.sys")),
+        (r"C:\Program Files\my notes.txt", None),
+        (r"rundll32.exe C:\Documents and Settings\a\x.dll,Run", Some(r"C:\Documents and Settings\a\x.dll")),
+        (r"C:\a\My Folder\b.exe -o D:\c\d", Some(r"C:\a\My Folder\b.exe")),
+        (r"C:\a\tool.exe sub\dir", Some(r"C:\a\tool.exe")),
+        (r"C:\a\tool /x sub\dir", Some(r"C:\a\tool")),
+        (r"C:\a\tool arg", Some(r"C:\a\tool")),
+    ] {
+        assert_eq!(named(text)[0], format!("path {}", wanted.unwrap_or(text)), "{text}");
+    }
+    assert_eq!(named(r"C:\a b\c.exe D:\d e\f.exe"), [r"path C:\a b\c.exe", r"path D:\d e\f.exe"]);
+}
+
+#[test]
 fn a_module_counts_by_its_path_and_a_row_once() {
     let json = r#"{"modules_loaded":["KERNEL32.dll","C:\\a b\\evil.dll","\\??\\C:\\A B\\evil.dll"],
         "ids_alerts":[{"alert_context":{"hostname":"c2.example","url":"http://c2.example/x"}}]}"#;
@@ -219,4 +238,7 @@ fn urls_within_urls_are_looked_at_once_each() {
     let found = words::named(&text);
     assert_eq!(found.len(), 100_000);
     assert_eq!((found[0].1.len(), found[1].1.len()), (text.len(), 12));
+    for (word, times) in [(r"\\a\bc ", 1), (r"C:\a b\c ", 1)] {
+        assert_eq!(words::named(&word.repeat(100_000)).len(), 100_000 * times, "{word}");
+    }
 }

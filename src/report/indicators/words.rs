@@ -16,7 +16,16 @@ pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
             path(part, &mut found);
             continue;
         }
-        for chunk in part.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '`')) {
+        let mut rest = part;
+        while let Some(start) = rest.find(|c| !is_gap(c)) {
+            rest = rest.get(start..).unwrap_or_default();
+            let (word, length) = (word(rest), spaced_path_length(rest));
+            let (chunk, behind) = rest.split_at_checked(length.unwrap_or(word.len())).unwrap_or((rest, ""));
+            rest = behind;
+            if length.is_some() {
+                path(chunk, &mut found);
+                continue;
+            }
             let mut done = 0;
             for url in urls(chunk) {
                 others(chunk.get(done..url.start.max(done)).unwrap_or_default(), &mut found);
@@ -27,6 +36,54 @@ pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
         }
     }
     found
+}
+
+/// What parts words.
+fn is_gap(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '<' | '>' | '`')
+}
+
+/// The first word of a text.
+fn word(text: &str) -> &str {
+    text.split(is_gap).next().unwrap_or_default()
+}
+
+/// How much of a text that stands in no quotes is a path with blanks in it; none where it begins with no such path. A path goes on
+/// behind a blank within a folder that is known to have one, or where what follows leads further down, and is neither another path nor
+/// an option; it is at its end where it names a file. Else the blank may as well part a program from what it is told.
+fn spaced_path_length(text: &str) -> Option<usize> {
+    const FOLDERS: [&str; 3] = [r"Program Files (x86)", "Program Files", "Documents and Settings"];
+    let first = word(text);
+    if !is_path(first) {
+        return None;
+    }
+    let drive = first.find(r":\")? + 2;
+    let below = text.get(drive..)?;
+    let is_here = |folder: &&&str| below.get(..folder.len()).is_some_and(|start| start.eq_ignore_ascii_case(folder));
+    let folder = FOLDERS.iter().find(is_here).map_or(0, |folder| drive + folder.len());
+    let mut end = folder.max(first.len());
+    end += step(text.get(end..)?).filter(|_| folder > first.len()).unwrap_or("").len();
+    while let Some(next) = text.get(end..).and_then(|rest| rest.strip_prefix(' ')).and_then(step) {
+        let is_end = has_extension(text.get(..end)?) || next.is_empty() || next.starts_with(['-', '/', '\\', '%']);
+        let goes_down = next.contains('\\') && !is_path(next);
+        if is_end || !(goes_down || end > first.len() && has_extension(next)) {
+            break;
+        }
+        end += 1 + next.len();
+    }
+    (end > first.len()).then_some(end)
+}
+
+/// The first word of a text as far as it may be part of a path.
+fn step(text: &str) -> Option<&str> {
+    word(text).split(['\'', ',', ';', '|', '=']).next()
+}
+
+/// Whether a path ends in the name of a file: by what kind it is.
+fn has_extension(path: &str) -> bool {
+    let name = path.rsplit('\\').next().unwrap_or_default();
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    extension.is_some_and(|end| matches!(end.len(), 1..=5) && end.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// Where URLs stand in a text without blanks. One that stands within another is found as well, up to the next: what redirects names
