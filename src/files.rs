@@ -261,6 +261,21 @@ pub fn has_small_blocks(path: &Path) -> Option<bool> {
     }
 }
 
+/// Whether so many bytes can be had in a folder, which is seen by taking them for a moment; not where the system cannot say.
+pub(crate) fn can_take(folder: &Path, bytes: u64) -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::{FallocateFlags, Mode, OFlags};
+        let nameless = rustix::fs::open(folder, OFlags::TMPFILE | OFlags::WRONLY, Mode::RUSR | Mode::WUSR);
+        nameless.and_then(|file| rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes)).is_ok()
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let _ = (folder, bytes);
+        false
+    }
+}
+
 /// Takes the disk that a file stands for, where parts of it are not there yet and the system can: what is written into memory that
 /// stands for such a part ends the program where no disk is left.
 pub(crate) fn allocate(file: &File) {

@@ -68,11 +68,14 @@ async fn to_its_end(
         () = end => Err(GateError::Internal("the store takes nothing".to_owned())),
     };
     if let (true, Err(error)) = (signals.has_any(), &answer) {
+        let rest = match request {
+            Request::Artefact { .. } => "; to ask again costs again, and goes on where it ended",
+            _ => "",
+        };
         // A terminal that is gone leaves nobody to tell.
         let _ = writeln!(
             std::io::stderr(),
-            "behaview: {}: {error}. {} behaview ledger says what it counts as; to ask again costs again, and goes on where an artefact \
-             ended.",
+            "behaview: {}: {error}. {} behaview ledger says what it counts as{rest}.",
             request.words(),
             error.advice()
         );

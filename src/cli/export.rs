@@ -110,7 +110,7 @@ impl Export {
             return dry::print(setup, requests, self.refresh, None, self.json);
         }
         let (mut sources, mut at_hand, runtime) = (Vec::new(), 0, runtime()?);
-        let (all, mut damaged) = (wanted.len(), 0_u64);
+        let (all, mut damaged) = (wanted.len(), 0_usize);
         let mut made = |wanted, file: Option<PathBuf>| -> anyhow::Result<()> {
             let source = match (wanted, &setup) {
                 (Wanted::Saved(source), _) => *source,
@@ -153,6 +153,9 @@ impl Export {
         fetched.and(written)?;
         match damaged {
             0 => Ok(()),
+            damaged if damaged < all => {
+                Err(Failed::partial(format!("damaged, and not written: {damaged} of {all} reports")).into())
+            }
             damaged => Err(Failed::bad_answer(format!("damaged, and not written: {damaged} of {all} reports")).into()),
         }
     }

@@ -292,6 +292,9 @@ impl Gathered {
             Kind::Address => self.add(kind, servers::address(plain), seen),
             Kind::Url => self.url(plain, text, seen),
             Kind::Mail => self.add(kind, servers::mail(plain), seen),
+            Kind::Path if plain != words::unprefixed(plain) => {
+                self.add(kind, Some(Untrusted::from(words::unprefixed(plain))), seen);
+            }
             Kind::Path | Kind::Key | Kind::Mutex => {
                 self.add(kind, Some(text.clone()).filter(|text| !text.is_empty()), seen);
             }

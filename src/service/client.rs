@@ -5,7 +5,7 @@ use super::error::{LONGEST_ADDRESS, Refusal, ServiceError};
 use super::failure::{not_sent_or_lost, reason};
 use super::head::{is_framed, range_of, version_of};
 use super::http::build;
-use super::masking::{Masking, SHORTEST_PASSWORD, is_no_word};
+use super::masking::{Masking, SHORTEST_PASSWORD, is_no_word, is_word};
 use super::packing::Packing;
 use super::patience::Patience;
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
@@ -263,7 +263,10 @@ impl Client {
             passwords.push(new.clone());
         }
         let is_held = request.holding_key().is_some();
-        let hidden = passwords.iter().map(Password::expose).filter(|password| !is_held || is_no_word(password));
+        let hidden = passwords
+            .iter()
+            .map(Password::expose)
+            .filter(|password| if is_held { is_no_word(password) } else { !is_word(password) });
         match (hidden.collect::<Vec<_>>(), &self.credential) {
             (hidden, Some(key)) if !hidden.is_empty() => Arc::new(Masking::of_all(key.expose(), &hidden)),
             _ => Arc::clone(&self.masking),

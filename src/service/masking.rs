@@ -19,6 +19,11 @@ use std::ops::Range;
 /// A shorter password is not masked: it stands in the names of which every answer is made, and in any scan's id.
 pub(super) const SHORTEST_PASSWORD: usize = 5;
 
+/// Whether a password is a word such as those that answers are made of: nobody could read them without it.
+pub(super) fn is_word(password: &str) -> bool {
+    password.len() < SHORTEST_KEY && password.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-".contains(&byte))
+}
+
 /// Whether a password is told apart from any word or number that a sandbox may write: it is long, or more than letters or digits.
 pub(super) fn is_no_word(password: &str) -> bool {
     let is_mixed = || {

@@ -20,8 +20,12 @@ const TO_MAKE: u64 = 512 * 1024;
 pub(super) fn check(path: &Path) -> rusqlite::Result<()> {
     let is_new = std::fs::metadata(path).map_or(0, |about| about.len()) < PAGE as u64;
     let wanted = if is_new { TO_MAKE } else { TO_OPEN };
-    let is_full = files::free_space(path).is_some_and(|free| free < wanted);
-    if is_full && has_small_blocks(path) { Err(error::full()) } else { Ok(()) }
+    let may_lack = files::free_space(path).is_some_and(|free| free < wanted) && has_small_blocks(path);
+    // What the system says is free does not count what is kept for some users.
+    if may_lack && !path.parent().is_some_and(|folder| files::can_take(folder, wanted)) {
+        return Err(error::full());
+    }
+    Ok(())
 }
 
 /// Takes the disk of the index of a database that is open.

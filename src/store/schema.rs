@@ -199,9 +199,11 @@ CREATE TABLE used (
 ALTER TABLE ledger ADD COLUMN owner INTEGER;
 ";
 
-/// The seal of an entry covers whose key asked: an earlier version would take each new one for damaged, and is kept away. What that has
-/// sealed is believed as before.
-const SEALED_OWNER: &str = "";
+/// The seal of an entry covers whose key asked: an earlier version would take each new one for damaged, and is kept away by an index
+/// that it does not know. What that has sealed is believed as before.
+const SEALED_OWNER: &str = "
+CREATE INDEX ledger_by_owner ON ledger (owner, at);
+";
 
 /// A table or an index, as the database tells of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

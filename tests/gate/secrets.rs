@@ -279,7 +279,7 @@ async fn left_of(password: &str, status: &'static str, body: String) -> (String,
 
 #[tokio::test]
 async fn a_password_that_the_service_repeats_goes_no_further() {
-    for password in ["Sup3rSecret!Pass", "infected", "пароль"] {
+    for password in ["Sup3rSecret!Pass", "hunter2", "пароль"] {
         let escaped: String = password.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
         let encoded: String = password.bytes().map(|byte| format!("%{byte:02x}")).collect();
         for spelled in [password.to_owned(), password.to_ascii_uppercase(), escaped, encoded] {
@@ -318,7 +318,7 @@ fn said_of(came: Result<Answer, GateError>) -> String {
 
 #[tokio::test]
 async fn a_password_stays_hidden_in_every_later_answer() {
-    for password in ["Sup3rSecret!Pass", "infected"] {
+    for password in ["Sup3rSecret!Pass", "hunter2"] {
         let scan =
             format!(r#"{{"data":{{"type":"private_analysis","id":"x","attributes":{{"password":"{password}"}}}}}}"#);
         let error = format!(r#"{{"error":{{"code":"BadRequestError","message":"bad {password}"}}}}"#);
@@ -330,7 +330,7 @@ async fn a_password_stays_hidden_in_every_later_answer() {
                 let said = said_of(visit::ask(&gate, request).await);
                 assert!(!said.contains(password), "{status}: {said}");
             }
-            if password != "infected" {
+            if password != "hunter2" {
                 assert_eq!(files_with(password, folder.path()), [""; 0], "{status}");
             }
         }
@@ -357,4 +357,9 @@ async fn a_word_that_was_a_password_is_what_the_sandbox_saw() {
 async fn a_password_as_short_as_any_word_spoils_no_answer() {
     let scan = r#"{"data":{"type":"private_analysis","id":"data-1"}}"#;
     assert_eq!(left_of("data", "200 OK", scan.to_owned()).await.0, scan);
+    // A longer one may be a word that is read all the same.
+    let scan = r#"{"data":{"type":"private_analysis","id":"x","attributes":{"status":"completed"}}}"#;
+    for password in ["attributes", "status", "completed", "private_analysis"] {
+        assert_eq!(left_of(password, "200 OK", scan.to_owned()).await.0, scan);
+    }
 }

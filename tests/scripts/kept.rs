@@ -295,7 +295,7 @@ fn an_export_names_a_damaged_report_and_writes_the_others() {
         assert_eq!(database(&desk).execute(damage, [&ids[1]]).unwrap(), 1);
         let arguments = [&["export", "--offline", &ids[0], &ids[1], &ids[2], "--format", "csv"], more].concat();
         let exported = desk.command(&arguments).current_dir(desk.home.path()).output().unwrap();
-        assert_eq!(exported.status.code(), Some(9), "{exported:?}");
+        assert_eq!(exported.status.code(), Some(12), "{exported:?}");
         let said = errors(&exported);
         assert!(said.contains(&ids[1]) && said.contains("damaged, and not written: 1 of 3 reports"), "{said}");
         let written = match more {

@@ -179,6 +179,8 @@ fn a_path_with_blanks_is_one_though_nothing_quotes_it() {
 fn a_module_counts_by_its_path_and_a_row_once() {
     let json = r#"{"modules_loaded":["KERNEL32.dll","C:\\a b\\evil.dll","\\??\\C:\\A B\\evil.dll"],
         "ids_alerts":[{"alert_context":{"hostname":"c2.example","url":"http://c2.example/x"}}]}"#;
+    let same = r#"{"files_opened":["\\??\\C:\\a.sys","\\??\\UNC\\s.example\\b"],"command_executions":["C:\\a.sys \\??\\UNC\\s.example\\b"]}"#;
+    assert_eq!(found(same), ["host s.example 1", r"path C:\a.sys 2", r"path \??\UNC\s.example\b 2"]);
     assert_eq!(found(json), ["host c2.example 1", "url http://c2.example/x 1", r"path C:\a b\evil.dll 2"]);
 }
 

@@ -181,7 +181,8 @@ fn others<'a>(text: &'a str, found: &mut Vec<(Kind, &'a str)>) {
 fn path<'a>(path: &'a str, found: &mut Vec<(Kind, &'a str)>) {
     let path = unprefixed(path);
     found.push((Kind::Path, path));
-    let machine = path.strip_prefix(r"\\").and_then(|rest| rest.split(['\\', '/', '@']).next());
+    let share = [r"\??\UNC\", r"\\?\UNC\", r"\\"].iter().find_map(|prefix| path.strip_prefix(prefix));
+    let machine = share.and_then(|rest| rest.split(['\\', '/', '@']).next());
     found.extend(machine.filter(|machine| machine.contains('.')).map(|machine| (Kind::Host, machine)));
 }
 
@@ -201,7 +202,7 @@ fn address_in(word: &str) -> Option<&str> {
 
 /// A path that says itself where it begins.
 pub(super) fn is_path(word: &str) -> bool {
-    has_root(unprefixed(word)) || word.starts_with(r"\\") && word.len() > 4
+    has_root(unprefixed(word)) || word.starts_with(r"\\") && word.len() > 4 || word.starts_with(r"\??\UNC\")
 }
 
 /// Whether a path begins at a drive, or where a variable or the system's own link leads.

@@ -132,7 +132,8 @@ pub(super) fn mark(path: &Path) {
 /// Whether the database is there, and has lost all that it had: one that was never filled has no spare room beside it.
 pub(super) fn was_emptied(path: &Path) -> bool {
     // Another program may fill it right now, and makes the room after that.
-    spare::file_of(path).exists() && is_short(path)
+    let had_any = spare::file_of(path).exists();
+    is_short(path) && (had_any || std::fs::metadata(path).is_ok_and(|about| about.len() > 0))
 }
 
 /// Whether the database is there, and too short to be one.
