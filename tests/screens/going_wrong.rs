@@ -113,15 +113,41 @@ fn a_quota_that_is_spent_by_the_services_word_and_not_by_its_counters_is_told_un
     let mut stage = listing("list:429-quota*1");
     for (width, words) in [
         (120, "refused as spent, yet (b rereads, 0) left: you 240"),
-        (60, "refused as spent (b rereads) │ spent 0, maybe 1"),
+        (60, "refused as spent (b rereads) │ spent 0 to 1"),
     ] {
         stage.size(width, 24);
         assert!(stage.screen().contains(words), "{}", stage.screen());
     }
     stage.keys("b esc");
     assert!(stage.screen().contains("refused as spent"), "read again, they still differ:\n{}", stage.screen());
+    for (width, words) in [
+        (120, "refused as spent, yet left: you 240 this hour · group 17,520 today │ spent here: 0 to 1"),
+        (60, "refused as spent, yet left: 240 this hour │ spent 0 to 1"),
+        (40, " left: 240 this hour │ spent 0 to 1"),
+    ] {
+        stage.size(width, 24);
+        assert!(stage.screen().contains(words), "{}", stage.screen());
+    }
     stage.keys("enter");
     assert!(!stage.screen().contains("refused as spent"), "{}", stage.screen());
+}
+
+#[test]
+fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by_itself() {
+    let mut stage = listing("list:429-rate-seconds*1");
+    for keys in ["enter", "W", "u"] {
+        stage.keys(keys);
+        assert!(stage.screen().contains("enter list sandboxes · wait until 09:"), "{}", stage.screen());
+        assert_eq!(stage.paid_calls(), 1);
+    }
+    stage.keys("enter");
+    assert!(stage.screen().contains("Nothing was sent: wait until 09:"), "{}", stage.screen());
+    assert!(stage.session.model().is_waiting(), "ticks come until it ends");
+    stage.later(121);
+    assert!(stage.screen().contains("enter list sandboxes · 1 request"), "{}", stage.screen());
+    assert!(!stage.session.model().is_waiting());
+    stage.keys("enter");
+    assert_eq!(stage.calls(Endpoint::List), 2);
 }
 
 #[test]
