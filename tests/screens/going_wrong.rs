@@ -121,7 +121,7 @@ fn a_quota_that_is_spent_by_the_services_word_and_not_by_its_counters_is_told_un
     stage.keys("b esc");
     assert!(stage.screen().contains("refused as spent"), "read again, they still differ:\n{}", stage.screen());
     for (width, words) in [
-        (120, "refused as spent, yet left: you 240 this hour · group 17,520 today │ spent here: 0 to 1"),
+        (120, "refused as spent, yet you 240 of 240 left this hour · group 17,520 of 30,000 left today │ spent"),
         (60, "refused as spent, yet left: 240 this hour │ spent 0 to 1"),
         (40, " left: 240 this hour │ spent 0 to 1"),
     ] {
@@ -137,11 +137,11 @@ fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by
     let mut stage = listing("list:429-rate-seconds*1");
     for keys in ["enter", "W", "u"] {
         stage.keys(keys);
-        assert!(stage.screen().contains("enter list sandboxes · wait until 09:"), "{}", stage.screen());
+        assert!(stage.screen().contains("enter list sandboxes · wait until 10:02:0"), "{}", stage.screen());
         assert_eq!(stage.paid_calls(), 1);
     }
     stage.keys("enter");
-    assert!(stage.screen().contains("Nothing was sent: wait until 09:"), "{}", stage.screen());
+    assert!(stage.screen().contains("Nothing was sent: wait until 10:02:0"), "{}", stage.screen());
     assert!(stage.session.model().is_waiting(), "ticks come until it ends");
     stage.later(121);
     assert!(stage.screen().contains("enter list sandboxes · 1 request"), "{}", stage.screen());
