@@ -211,6 +211,7 @@ impl Model {
                 let columns = usize::from(self.overlay_room().width);
                 self.show_figures(Sheet::counters(&balances, now, columns), is_asked);
                 self.figures.take_balances(balances, asked);
+                self.figures.is_reread |= is_asked;
                 if !self.is_quitting {
                     effects.push(Effect::ReadRecord);
                 }

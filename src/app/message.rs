@@ -310,6 +310,8 @@ pub enum Message {
     },
     /// Whether the service says of a call that costs something that the quota is spent, whatever its counters say.
     SaysSpent(bool),
+    /// The service has refused a call that costs something, and said until when to wait.
+    WaitUntil(Timestamp),
     /// Something of the runtime's that the analyst should know.
     Notice(String),
     /// The program is asked to make way for the shell.

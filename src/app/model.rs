@@ -221,7 +221,10 @@ impl Model {
     /// Whether the screen changes by itself as time passes.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        !self.calls.is_empty() || self.batch.is_some() || !self.follows.is_empty()
+        !self.calls.is_empty()
+            || self.batch.is_some()
+            || !self.follows.is_empty()
+            || self.figures.waits(self.now).is_some()
     }
 
     /// The file that is shown, or was shown last where the start screen stands over it.

@@ -89,7 +89,10 @@ impl Model {
             Message::Saved(result) => self.saved(result),
             Message::Fetched { request, result } => self.fetched(&request, result),
             Message::Indicators { opening, result } => self.indicated(opening, result),
-            Message::SaysSpent(says_spent) => self.only(|model| model.figures.says_spent = says_spent),
+            Message::SaysSpent(says_spent) => {
+                self.only(|model| (model.figures.says_spent, model.figures.is_reread) = (says_spent, false))
+            }
+            Message::WaitUntil(until) => self.only(|model| model.figures.wait_until = Some(until)),
             Message::Spent(spent) => self.only(|model| model.figures.spent = spent),
             Message::Ledger(page) => self.show_ledger(&page),
             Message::Held(lines) => self.show_held(lines),

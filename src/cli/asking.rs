@@ -131,15 +131,7 @@ pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
     let all: Spent = spent.values().copied().sum();
     let words = match (all.charged, all.unsure) {
         (0, 0) => "nothing was charged".to_owned(),
-        (_, 0) => format!("charged: {}", in_units(&spent, |of| of.charged)),
-        (_, _) => {
-            let or = if all.is_open { " or" } else { "" };
-            format!(
-                "charged: {}, perhaps {}{or} more",
-                in_units(&spent, |of| of.charged),
-                in_units(&spent, |of| of.unsure)
-            )
-        }
+        _ => format!("charged: {}", in_units(&spent)),
     };
     // What was paid for is worth more than the remark about it.
     let _ = writeln!(std::io::stderr(), "behaview: {words}");

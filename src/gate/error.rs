@@ -6,6 +6,7 @@ use crate::quota::OverBudget;
 use crate::service::error::{Reason, ServiceError};
 use crate::store::{NEAR, StoreError};
 use jiff::Timestamp;
+use std::time::Duration;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +87,15 @@ impl GateError {
     #[must_use]
     pub fn says_spent(&self) -> bool {
         matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::QuotaSpent)
+    }
+
+    /// How long the service says to wait.
+    #[must_use]
+    pub fn wait(&self) -> Option<Duration> {
+        match self {
+            Self::Service { error: ServiceError::Refused(refusal), .. } => refusal.retry_after,
+            _ => None,
+        }
     }
 
     /// What to do about what the service did, in a sentence or two; empty where there is nothing to say.

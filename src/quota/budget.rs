@@ -76,14 +76,30 @@ impl Sum for Spent {
     }
 }
 
-/// A part of what was spent of each unit, in words: requests, which most of it is, by their number alone; what else there is by name.
+/// As prices are written: "1", "1 to 4", "1 or more".
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&thousands(self.charged))?;
+        match (self.is_open, self.unsure) {
+            (true, _) => f.write_str(" or more"),
+            (false, 0) => Ok(()),
+            (false, _) => write!(f, " to {}", thousands(self.total())),
+        }
+    }
+}
+
+/// What was spent of each unit, in words: requests, which most of it is, by their number alone; what else there is by name.
 #[must_use]
-pub fn in_units(spent: &BTreeMap<Unit, Spent>, part: impl Fn(&Spent) -> u64) -> String {
-    let each: Vec<_> = spent.iter().map(|(unit, spent)| (*unit, part(spent))).filter(|(_, n)| *n > 0).collect();
+pub fn in_units(spent: &BTreeMap<Unit, Spent>) -> String {
+    let each: Vec<_> = spent.iter().filter(|(_, spent)| spent.total() > 0 || spent.is_open).collect();
+    let named = |(unit, spent): &(&Unit, &Spent)| match spent.most() {
+        Some(1) => format!("{spent} {}", unit.name()),
+        _ => format!("{spent} {}", unit.plural()),
+    };
     match each.as_slice() {
         [] => "0".to_owned(),
-        [(Unit::Request, n)] => thousands(*n),
-        each => each.iter().map(|(unit, n)| unit.count(*n)).collect::<Vec<_>>().join(", "),
+        [(Unit::Request, spent)] => spent.to_string(),
+        each => each.iter().map(named).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -199,12 +215,17 @@ mod tests {
         let words = budget.exceeded(&one, lost, lost).unwrap().to_string();
         assert!(words.contains("nobody knows how much of the 3"), "{words}");
         let (three, two) = (spent(3), Spent { unsure: 2, ..spent(0) });
-        let each =
-            |part: fn(&Spent) -> u64| in_units(&BTreeMap::from([(Unit::Request, three), (Unit::Scan, two)]), part);
-        assert_eq!(
-            (each(|of| of.charged), each(|of| of.unsure), each(|of| of.total())),
-            ("3".into(), "2 scans".into(), "3 requests, 2 scans".into())
-        );
+        let maybe = Spent { unsure: 1, ..spent(0) };
+        for (requests, scans, words) in [
+            (spent(0), spent(0), "0"),
+            (three.and(two), spent(0), "3 to 5"),
+            (lost.and(three), spent(0), "3 or more"),
+            (three, two, "3 requests, 0 to 2 scans"),
+            (spent(1).and(maybe), maybe, "1 to 2 requests, 0 to 1 scan"),
+            (spent(0), maybe, "0 to 1 scan"),
+        ] {
+            assert_eq!(in_units(&BTreeMap::from([(Unit::Request, requests), (Unit::Scan, scans)])), words);
+        }
         assert_eq!([three, two].into_iter().sum::<Spent>(), Spent { unsure: 2, ..three });
         assert_eq!(budget.at_most(Some(1)).session, Some(1));
         assert_eq!(budget.at_most(Some(9)).session, Some(3));

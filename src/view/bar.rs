@@ -136,7 +136,7 @@ fn priced_key(model: &Model, (key, command): (Key, &Command), wordy: Wordy) -> V
     let meaning = match &tag {
         Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
         Tag::Together(_) => Meaning::Price,
-        Tag::Barred(_) | Tag::OverBudget(_) => Meaning::Problem,
+        Tag::Wait(_) | Tag::Barred(_) | Tag::OverBudget(_) => Meaning::Problem,
         _ => Meaning::Free,
     };
     let price = match wordy {
@@ -163,9 +163,11 @@ fn left(model: &Model, room: usize) -> Vec<Piece> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Meaning::Free)];
     }
-    let forms = [Wordy::Full, Wordy::Short, Wordy::Tight].into_iter();
-    let fits = forms.map(|wordy| balances(model, wordy)).find(|pieces| width(pieces) <= room);
-    fits.unwrap_or_else(|| balances(model, Wordy::Prices))
+    let is_told = model.figures.says_spent;
+    let forms = [Wordy::Full, Wordy::Short, Wordy::Tight, Wordy::Prices].into_iter();
+    let fits = forms.map(|wordy| balances(model, wordy, is_told)).find(|pieces| width(pieces) <= room);
+    // What is left goes before the refusal once the counters were read again for it.
+    fits.unwrap_or_else(|| balances(model, Wordy::Prices, is_told && !model.figures.is_reread))
 }
 
 /// What is counted where the analyst is: a form to submit a file spends scans, everything else requests.
@@ -174,7 +176,7 @@ fn counted(model: &Model) -> Unit {
     if submits { Unit::Scan } else { Unit::Request }
 }
 
-fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
+fn balances(model: &Model, wordy: Wordy, is_told: bool) -> Vec<Piece> {
     let unit = counted(model);
     let holders = [(Holder::User, "you"), (Holder::Group, "group")].into_iter();
     let scarcest = |(holder, name)| Some((name, model.figures.scarcest(unit, holder, model.now)?));
@@ -182,12 +184,14 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
     let least = known.iter().map(|(_, found)| found.limit.remaining).min();
     let mut pieces = match least {
         None => vec![(unknown(model, wordy), Meaning::Faint)],
-        Some(1..) if model.figures.says_spent => vec![(says_spent(model, wordy), Meaning::Problem)],
+        Some(1..) if is_told => vec![(says_spent(model, wordy), Meaning::Problem)],
         _ => Vec::new(),
     };
     if wordy == Wordy::Prices {
         // A number without its period tells nothing: what binds is kept with its own, unless the service denies it.
-        known.retain(|(_, found)| Some(found.limit.remaining) == least && pieces.is_empty());
+        known.retain(|(_, found)| {
+            Some(found.limit.remaining) == least && (pieces.is_empty() || model.figures.is_reread)
+        });
         known.truncate(1);
     }
     for (n, (name, found)) in known.iter().enumerate() {
@@ -210,27 +214,19 @@ fn balances(model: &Model, wordy: Wordy) -> Vec<Piece> {
 fn spent(model: &Model, wordy: Wordy) -> Piece {
     let spent = model.spent();
     let all: Spent = spent.values().copied().sum();
-    let charged = in_units(&spent, |of| of.charged);
-    let unsure = match wordy {
-        _ if all.unsure == 0 => String::new(),
-        Wordy::Full => {
-            let unsure = in_units(&spent, |of| of.unsure);
-            format!(", perhaps {unsure}{} more", if all.is_open { " or" } else { "" })
-        }
-        _ => format!(", maybe {}{}", in_units(&spent, |of| of.total()), if all.is_open { " or more" } else { "" }),
-    };
     let lead = match wordy {
         Wordy::Full => "spent this session:",
         Wordy::Short => "spent here:",
         Wordy::Tight | Wordy::Prices => "spent",
     };
-    (format!(" │ {lead} {charged}{unsure}"), if all.total() == 0 { Meaning::Free } else { Meaning::Price })
+    (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Meaning::Free } else { Meaning::Price })
 }
 
 /// That the service refuses for a spent quota what its counters leave, and what reads them again.
 fn says_spent(model: &Model, wordy: Wordy) -> String {
     let asks = model.way_to("balances");
     match wordy {
+        _ if model.figures.is_reread => " refused as spent, yet".to_owned(),
         Wordy::Full => format!(" the service says: quota spent; its counters differ ({asks} rereads, 0):"),
         Wordy::Short | Wordy::Tight => format!(" refused as spent, yet ({asks} rereads, 0)"),
         Wordy::Prices => format!(" refused as spent ({asks} rereads)"),

@@ -113,15 +113,41 @@ fn a_quota_that_is_spent_by_the_services_word_and_not_by_its_counters_is_told_un
     let mut stage = listing("list:429-quota*1");
     for (width, words) in [
         (120, "refused as spent, yet (b rereads, 0) left: you 240"),
-        (60, "refused as spent (b rereads) │ spent 0, maybe 1"),
+        (60, "refused as spent (b rereads) │ spent 0 to 1"),
     ] {
         stage.size(width, 24);
         assert!(stage.screen().contains(words), "{}", stage.screen());
     }
     stage.keys("b esc");
     assert!(stage.screen().contains("refused as spent"), "read again, they still differ:\n{}", stage.screen());
+    for (width, words) in [
+        (120, "refused as spent, yet you 240 of 240 left this hour · group 17,520 of 30,000 left today │ spent"),
+        (60, "refused as spent, yet left: 240 this hour │ spent 0 to 1"),
+        (40, " left: 240 this hour │ spent 0 to 1"),
+    ] {
+        stage.size(width, 24);
+        assert!(stage.screen().contains(words), "{}", stage.screen());
+    }
     stage.keys("enter");
     assert!(!stage.screen().contains("refused as spent"), "{}", stage.screen());
+}
+
+#[test]
+fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by_itself() {
+    let mut stage = listing("list:429-rate-seconds*1");
+    assert!(stage.screen().contains("enter list sandboxes · wait until 10:02:0"), "{}", stage.screen());
+    stage.keys("W y");
+    assert_eq!(stage.calls(Endpoint::List), 1, "agreed to or not");
+    stage.keys("esc");
+    stage.keys("enter");
+    assert!(stage.screen().contains("Nothing was sent: wait until 10:02:0"), "{}", stage.screen());
+    assert_eq!(stage.calls(Endpoint::List), 1);
+    assert!(stage.session.model().is_waiting(), "ticks come until it ends");
+    stage.later(121);
+    assert!(stage.screen().contains("enter list sandboxes · 1 request"), "{}", stage.screen());
+    assert!(!stage.session.model().is_waiting());
+    stage.keys("enter");
+    assert_eq!(stage.calls(Endpoint::List), 2);
 }
 
 #[test]

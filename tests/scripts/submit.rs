@@ -149,7 +149,7 @@ fn each_failure_has_its_exit_code() {
     desk.demo.arm("scan:lost*1".parse().unwrap());
     let output = desk.run(&["submit", &path]);
     assert_eq!(output.status.code(), Some(8));
-    assert!(errors(&output).contains("perhaps 1"), "{}", errors(&output));
+    assert!(errors(&output).contains("charged: 0 to 1 scan"), "{}", errors(&output));
     assert!(errors(&output).contains("behaview follow --looks 1 "), "{}", errors(&output));
     assert!(errors(&output).contains("looks for its scan: 1 request"), "{}", errors(&output));
     assert_eq!(desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);

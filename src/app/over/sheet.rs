@@ -188,7 +188,7 @@ fn price_of(model: &Model, key: Key, command: &Command) -> Paragraph {
     let words = match model.tag(command) {
         Tag::UnderWay => "0, the same question is under way".to_owned(),
         // What bars a call does not bar the way to it.
-        tag @ (Tag::Spent(_) | Tag::Barred(_)) if matches!(command.act, Act::Leads { .. }) => {
+        tag @ (Tag::Spent(_) | Tag::Wait(_) | Tag::Barred(_)) if matches!(command.act, Act::Leads { .. }) => {
             format!("0; what it leads to: {}", tag.words())
         }
         tag => tag.words(),

@@ -1,7 +1,7 @@
 //! What is sent and what is not: whatever asks the service passes here, with its price, its yes, and where its answer may come from.
 
 use super::confirm::{Confirm, Confirmed};
-use super::price::Barred;
+use super::price::{Barred, Tag};
 use crate::app::effect::{Effect, Source};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
@@ -21,7 +21,7 @@ impl Model {
             self.over.put(Overlay::Confirm(Confirm { what, why }));
             return Vec::new();
         }
-        if self.refuse_spent(&quote) {
+        if self.refuse_for_now(&quote) {
             return Vec::new();
         }
         if is_agreed {
@@ -34,7 +34,7 @@ impl Model {
     /// there.
     pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: Source) -> Vec<Effect> {
         let quote = request.quote(&self.figures.entitlements);
-        if self.refuse_barred(&quote) || self.refuse_spent(&quote) {
+        if self.refuse_barred(&quote) || self.refuse_for_now(&quote) {
             return Vec::new();
         }
         self.send(quote, source)
@@ -76,13 +76,14 @@ impl Model {
         true
     }
 
-    /// Refuses what the quota is spent for, and says until when; whether it did.
-    fn refuse_spent(&mut self, quote: &Quote) -> bool {
-        let Some(until) = self.figures.spent_until(quote.price(), self.now) else { return false };
-        let asks = self.way_to("balances");
-        self.warn(format!(
-            "Nothing was sent: the quota is spent until {until}. {asks} asks the counters again, for nothing."
-        ));
+    /// Refuses what the quota is spent for or the service has said to wait with, and says until when; whether it did.
+    fn refuse_for_now(&mut self, quote: &Quote) -> bool {
+        let Some(bar) = self.figures.bar(quote.price(), self.now) else { return false };
+        let way = match bar {
+            Tag::Wait(_) => "The service said so; a new start of behaview sends all the same.".to_owned(),
+            _ => format!("{} asks the counters again, for nothing.", self.way_to("balances")),
+        };
+        self.warn(format!("Nothing was sent: {}. {way}", bar.words()));
         true
     }
 

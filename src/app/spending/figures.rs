@@ -1,6 +1,8 @@
 //! What is known of quota: the service's counters, what this session has spent, what the user has bought.
 
 use super::allowance::Allowance;
+use super::ledger::when;
+use super::price::Tag;
 use crate::quota::{Balances, Entitlements, Holder, Limit, Price, Spent, Unit, Usage};
 use crate::request::Request;
 use jiff::Timestamp;
@@ -27,6 +29,10 @@ pub struct Figures {
     pub failure: Option<String>,
     /// Whether the service refused the last call that costs something because the quota is spent.
     pub says_spent: bool,
+    /// Whether the analyst has had the counters read again since.
+    pub is_reread: bool,
+    /// Until when the service has said to wait with what costs something.
+    pub wait_until: Option<Timestamp>,
     /// What was used by day and endpoint, once somebody has looked at it.
     pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
@@ -111,9 +117,17 @@ impl Figures {
         limits.find(|limit| limit.remaining == 0)
     }
 
-    /// When a spent quota is full again, if it is spent.
+    /// Until when the service has said to wait, if that is still to come.
     #[must_use]
-    pub fn spent_until(&self, price: &Price, now: Timestamp) -> Option<String> {
-        self.used_up(price, now).map(|limit| limit.period.reset_words(now))
+    pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {
+        self.wait_until.filter(|until| *until > now)
+    }
+
+    /// What bars a price for now: the quota is spent, or the service has said to wait.
+    #[must_use]
+    pub fn bar(&self, price: &Price, now: Timestamp) -> Option<Tag> {
+        let spent = self.used_up(price, now).map(|limit| Tag::Spent(limit.period.reset_words(now)));
+        let wait = || self.waits(now).filter(|_| !price.is_free());
+        spent.or_else(|| Some(Tag::Wait(format!("{} UTC", when(wait()?, now)))))
     }
 }

@@ -70,7 +70,7 @@ impl Sheet {
     }
 }
 
-fn when(at: Timestamp, now: Timestamp) -> String {
+pub(super) fn when(at: Timestamp, now: Timestamp) -> String {
     let is_today = Period::Daily.meets(now, at, at);
     at.strftime(if is_today { "%H:%M:%S" } else { "%m-%d %H:%M" }).to_string()
 }

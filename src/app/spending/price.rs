@@ -22,6 +22,8 @@ pub enum Tag {
     UnderWay,
     /// Nothing, because the quota is spent: when it is worth trying again, as far as that is known.
     Spent(String),
+    /// Nothing, because the service has said to wait: until when.
+    Wait(String),
     /// Several questions together cost this.
     Together(Together),
     /// Nothing now; what it opens asks for this.
@@ -120,6 +122,7 @@ impl Tag {
             Self::Costs(price) => price.short(),
             Self::UnderWay => "under way".to_owned(),
             Self::Spent(until) => format!("quota spent until {until}"),
+            Self::Wait(until) => format!("wait until {until}"),
             Self::Barred(barred) => barred.words().to_owned(),
             Self::Together(together) if together.plan.refusal().is_some() => together.to_string(),
             Self::Together(together) => format!("{together} in all"),
@@ -137,6 +140,7 @@ impl Tag {
             Self::Free | Self::Held | Self::Later(_) => "0".to_owned(),
             Self::UnderWay => "…".to_owned(),
             Self::Spent(_) => "spent".to_owned(),
+            Self::Wait(_) => "wait".to_owned(),
             Self::Barred(barred) => barred.short().to_owned(),
             Self::Together(together) => together.brief(),
             Self::OverBudget(tag) => format!("{}, over budget", tag.short()),
@@ -237,8 +241,8 @@ impl Model {
         let (request, is_held) = match &command.act {
             Act::Local(_) => return Tag::Free,
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
-            Act::Leads { price, .. } => return self.barred_or(|| self.unless_spent(price(self), Tag::Later)),
-            Act::Each { price, .. } => return self.barred_or(|| self.unless_spent(price(self), Tag::Together)),
+            Act::Leads { price, .. } => return self.barred_or(|| self.unless_not_now(price(self), Tag::Later)),
+            Act::Each { price, .. } => return self.barred_or(|| self.unless_not_now(price(self), Tag::Together)),
             Act::Ask { request, is_held, .. } => (request, is_held),
         };
         match request(self) {
@@ -247,7 +251,7 @@ impl Model {
             Some(request) if self.calls.has(&request) => Tag::UnderWay,
             Some(request) => self.barred_or(|| {
                 let price = self.price(&request);
-                self.figures.spent_until(&price, self.now).map_or(Tag::Costs(price), Tag::Spent)
+                self.figures.bar(&price, self.now).unwrap_or(Tag::Costs(price))
             }),
         }
     }
@@ -257,11 +261,11 @@ impl Model {
         self.service.barred().map_or_else(tag, Tag::Barred)
     }
 
-    /// Several questions, unless the service's counters leave nothing for one of them.
-    fn unless_spent(&self, together: Together, tag: fn(Together) -> Tag) -> Tag {
-        let spent = |item: &Item| self.figures.spent_until(&item.price, self.now);
-        let spent = together.plan.items().iter().find_map(spent).filter(|_| together.plan.refusal().is_none());
-        spent.map_or_else(|| tag(together), Tag::Spent)
+    /// Several questions, unless something bars one of them for now.
+    fn unless_not_now(&self, together: Together, tag: fn(Together) -> Tag) -> Tag {
+        let bar = |item: &Item| self.figures.bar(&item.price, self.now);
+        let bar = together.plan.items().iter().find_map(bar).filter(|_| together.plan.refusal().is_none());
+        bar.unwrap_or_else(|| tag(together))
     }
 
     /// Whether the answer to the question that is typed is held, and is not asked for anew.

@@ -84,6 +84,9 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
     if let Some(says_spent) = is_paid.then(|| says_spent(&result, begun)).flatten() {
         work.send(Message::SaysSpent(says_spent));
     }
+    if let Some(wait) = result.as_ref().err().filter(|_| is_paid).and_then(GateError::wait) {
+        work.send(Message::WaitUntil(gate.now().saturating_add(wait).unwrap_or(Timestamp::MAX)));
+    }
     work.send(message(request, result));
 }
 
