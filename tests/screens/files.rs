@@ -285,6 +285,36 @@ fn of_several_processes_with_one_name_what_names_another_number_is_none_of_this_
 }
 
 #[test]
+fn beside_what_a_service_runs_it_is_found_whether_it_starts_by_itself() {
+    let mut opened = Opened::new(
+        r#"{"registry_keys_set":[{"key":"HKLM\\System\\CurrentControlSet\\Services\\R\\Start","value":"DWORD (0x00000003)"},
+        {"key":"HKLM\\System\\CurrentControlSet\\Services\\R\\ImagePath","value":"r.sys"},
+        {"key":"HKLM\\System\\CurrentControlSet\\Services\\R\\Start","value":"DWORD (0x00000004)"}]}"#,
+    );
+    opened.keys("! / p e r s i s t e n c e");
+    for found in ["Writes a service's registration", "Sets a service to start on demand only", "Switches a service off"]
+    {
+        assert!(opened.screen().contains(found), "{found}\n{}", opened.screen());
+    }
+}
+
+#[test]
+fn of_processes_with_one_name_that_of_the_very_path_is_offered_first_and_each_says_where_it_is_from() {
+    let mut opened = Opened::new(
+        r#"{"processes_tree":[{"name":"%WINDIR%\\explorer.exe","process_id":"3308","children":[
+        {"name":"a.exe","process_id":"7","children":[{"name":"C:\\Windows\\explorer.exe","process_id":"3496"}]},
+        {"name":"C:\\T\\explorer.exe","process_id":"9","time_offset":"12"}]}],
+        "command_executions":["c:\\windows\\Explorer.exe  --algo=rx"],"processes_injected":["C:\\Windows\\explorer.exe"]}"#,
+    );
+    for keys in ["6 g ^", "esc 1 G ^"] {
+        opened.keys(keys);
+        let screen = opened.screen();
+        assert!(screen.contains("›parent a.exe  7 C:\\Windows\\explorer.exe  3496"), "{keys}\n{screen}");
+        assert!(screen.contains("begins +12 s") && screen.contains("%WINDIR%\\explorer.exe  3308"), "{keys}\n{screen}");
+    }
+}
+
+#[test]
 fn a_row_that_may_mean_several_processes_lists_them() {
     let mut opened = Opened::new(NAMESAKES);
     opened.keys("4 g ^ y");

@@ -4,10 +4,12 @@ use crate::app::effect::Effect;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::over::spots::Spots;
+use crate::order::sort_by_key;
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
 use crate::report::{Pane, Place, Report, Section};
 use crate::text::{Untrusted, Visible, last_part, thousands};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Rows of an attribute that are looked through for one process.
@@ -26,6 +28,8 @@ pub struct Named {
     id: Vec<u8>,
     /// Its name, without its folder and its ending, in small letters.
     name: Vec<u8>,
+    /// The same as it is written, with its folder.
+    path: Vec<u8>,
 }
 
 impl Named {
@@ -33,8 +37,13 @@ impl Named {
     fn of(record: Raw<'_>, names: &[&str]) -> Option<Self> {
         let id = record.member("process_id").map(Raw::text).unwrap_or_default();
         let name = names.iter().find_map(|name| record.member(name)).map(Raw::text).unwrap_or_default();
-        let named = Self { id: id.as_bytes().to_vec(), name: program(name.as_bytes()) };
+        let named = Self { id: id.as_bytes().to_vec(), ..Self::run(name.as_bytes().to_vec()) };
         (named != Self::default()).then_some(named)
+    }
+
+    /// The process that runs the program of a path.
+    fn run(path: Vec<u8>) -> Self {
+        Self { id: Vec::new(), name: program(&path), path }
     }
 
     /// Whether a row that names this one means that one: numbers are used again, so both must fit where both are there.
@@ -78,7 +87,7 @@ fn goes_on(path: &[u8], word: &[u8]) -> bool {
 fn programs(command: &[u8]) -> Vec<Vec<u8>> {
     let command = command.trim_ascii();
     if let Some(quoted) = command.strip_prefix(b"\"") {
-        return quoted.split(|byte| *byte == b'"').take(1).map(program).collect();
+        return quoted.split(|byte| *byte == b'"').take(1).map(<[u8]>::to_vec).collect();
     }
     let mut last = 0;
     let ends = memchr::memchr_iter(b' ', command).chain([command.len()]).take(MOST);
@@ -86,9 +95,9 @@ fn programs(command: &[u8]) -> Vec<Vec<u8>> {
         let (path, word) = (command.get(..last)?, command.get(last..end)?);
         last = end;
         (path.is_empty() || goes_on(path, word.trim_ascii_start()))
-            .then(|| program(command.get(..end).unwrap_or_default()))
+            .then(|| command.get(..end).unwrap_or_default().to_vec())
     });
-    paths.filter(|name| !name.is_empty()).collect()
+    paths.filter(|path| !path.is_empty()).collect()
 }
 
 /// The processes that a row may name, the likeliest first.
@@ -103,7 +112,7 @@ fn meant(report: &Report, place: Place) -> Vec<Named> {
     let own = [raw, Raw::new(text.as_bytes())].into_iter().find_map(|raw| Named::of(raw, &names));
     let is_run = matches!(pane, Some(Pane::Processes | Pane::Commands)) && own.is_none();
     let run = if is_run { programs(text.as_bytes()) } else { Vec::new() };
-    own.into_iter().chain(run.into_iter().map(|name| Named { id: Vec::new(), name })).collect()
+    own.into_iter().chain(run.into_iter().map(Named::run)).collect()
 }
 
 impl Model {
@@ -120,11 +129,23 @@ impl Model {
                 self.show_row(*place);
             }
             several => {
-                let spots = self.spots_at(several, several.len() as u64);
+                let mut spots = self.spots_at(several, several.len() as u64);
+                for (spot, place) in spots.iter_mut().zip(several) {
+                    // The same word before all of them would tell none from another.
+                    spot.head = self.apart(*place).map_or_else(|| spot.head.clone(), Cow::from);
+                }
                 self.over.put(Overlay::Spots(Spots::new("Processes that the row may mean", spots)));
             }
         }
         Vec::new()
+    }
+
+    /// What tells a process from others of its name: when it begins, or else what started it.
+    fn apart(&self, place: Place) -> Option<String> {
+        let Line { name, value, .. } = origin(&self.open()?.report, place).into_iter().next()?;
+        let (name, value) = (name?.visible(), value?);
+        let value = Untrusted::from(last_part(value.as_bytes())).visible_cut(20);
+        Some(format!("{} {value}", name.as_str().trim_start_matches("→ ")))
     }
 
     /// The process under the cursor, where others of the tree have its name.
@@ -160,7 +181,6 @@ impl Model {
         else {
             return Vec::new();
         };
-        let parent = tree.depths().parent(place.row).map(|row| fact("parent", text(report, Place { row, ..place })));
         let children = (place.row + 1..tree.len())
             .take_while(|row| tree.depths().get(*row) > tree.depths().get(place.row))
             .filter(|row| tree.depths().parent(*row) == Some(place.row))
@@ -170,19 +190,27 @@ impl Model {
         });
         let dropped = dropped.into_iter().map(|place| fact("dropped", text(report, place)));
         let commands = commands(report, &named);
-        let time = report.record(place).ok().and_then(|record| {
-            let after = Raw::new(&record.value).member("time_offset").map(Raw::text)?;
-            Some(fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes(), b" s"].concat())))
-        });
-        let kinds =
-            [time.into_iter().collect(), parent.into_iter().collect(), children.collect(), commands, dropped.collect()];
+        let kinds = [origin(report, place), children.collect(), commands, dropped.collect()];
         kinds.into_iter().flat_map(few).collect()
     }
 }
 
+/// When a process of the tree begins, and what started it.
+fn origin(report: &Report, place: Place) -> Vec<Line> {
+    let time = report.record(place).ok().and_then(|record| {
+        let after = Raw::new(&record.value).member("time_offset").map(Raw::text)?;
+        Some(fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes(), b" s"].concat())))
+    });
+    let parent = report.section(place.section).and_then(|tree| tree.depths().parent(place.row));
+    let parent = parent.map(|row| fact("parent", text(report, Place { row, ..place })));
+    time.into_iter().chain(parent).collect()
+}
+
 /// The command lines that run a program of a process's name, each once.
 fn commands(report: &Report, named: &Named) -> Vec<Line> {
-    let runs = |record: Raw<'_>| !named.name.is_empty() && programs(record.text().as_bytes()).contains(&named.name);
+    let runs = |record: Raw<'_>| {
+        !named.name.is_empty() && programs(record.text().as_bytes()).iter().any(|path| program(path) == named.name)
+    };
     let places = ["command_executions", "processes_created"].map(|attribute| rows(report, attribute, runs));
     let mut known = HashSet::new();
     let texts = places.into_iter().flatten().map(|place| text(report, place));
@@ -230,17 +258,19 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
     found
 }
 
-/// The processes of the tree that a row may mean, the first of them.
+/// The processes of the tree that a row may mean, the first of them: those of the very path that it names before those of its name.
 fn processes(report: &Report, named: &Named) -> Vec<Place> {
     let mut found = Vec::new();
     if let Some((section, _)) = report.tree() {
         let read = report.each_row(section, |row| {
             let process = row.own().ok().and_then(|own| Named::of(Raw::new(&own), &["name"]));
-            found.extend(process.filter(|process| named.is(process)).map(|_| row.place));
+            let process = process.filter(|process| named.is(process));
+            found.extend(process.map(|process| (!process.path.eq_ignore_ascii_case(&named.path), row.place)));
             found.len() < MOST_MEANT
         });
         // What cannot be read is said where it stands.
         drop(read);
     }
-    found
+    sort_by_key(&mut found, |(is_other, _)| *is_other);
+    found.into_iter().map(|(_, place)| place).collect()
 }

@@ -36,7 +36,7 @@ fn shipped_rules_are_sound_many_and_named_once() {
 }
 
 /// Rows that tell something, each with the rule that says so.
-const TELLING: [(&str, &str); 32] = [
+const TELLING: [(&str, &str); 36] = [
     (
         r#"{"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}]}"#,
         "run-key",
@@ -102,6 +102,22 @@ const TELLING: [(&str, &str); 32] = [
         "service-start",
     ),
     (r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"4"}]}"#, "service-off"),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"3"}]}"#,
+        "service-on-demand",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"DWORD (0x00000002)"}]}"#,
+        "service-start",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"DWORD (0x00000003)"}]}"#,
+        "service-on-demand",
+    ),
+    (
+        r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"DWORD (0x00000004)"}]}"#,
+        "service-off",
+    ),
     (r#"{"registry_keys_deleted":["HKCU\Software\Microsoft\Windows\CurrentVersion\Run\x"]}"#, "start-removed"),
     (r#"{"registry_keys_deleted":["HKLM\SYSTEM\CurrentControlSet\Services\x"]}"#, "start-removed"),
     (
@@ -131,7 +147,6 @@ fn ordinary_rows_are_not() {
         r#"{"registry_keys_set":[{"key":"HKLM\\SYSTEM\\CurrentControlSet\\Services\\TrustedInstaller\\Start","value":"3"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKLM\\SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Schedule\\TaskCache\\Tasks\\{1}\\DynamicInfo","value":"x"}]}"#,
         r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":44443}]}"#,
-        r#"{"registry_keys_set":[{"key":"HKLM\SYSTEM\CurrentControlSet\Services\x\Start","value":"3"}]}"#,
         r#"{"registry_keys_set":[{"key":"HKCU\Software\Microsoft\Office\16.0\Word\Security\VBAWarnings","value":"2"}]}"#,
         r#"{"registry_keys_deleted":["HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters\Interfaces"]}"#,
         r#"{"registry_keys_deleted":["HKCU\Software\Microsoft\Windows\CurrentVersion\Internet Settings\ProxyServer"]}"#,
