@@ -21,7 +21,8 @@ pub(super) const SHORTEST_PASSWORD: usize = 5;
 
 /// Whether a password is a word such as those that answers are made of: nobody could read them without it.
 pub(super) fn is_word(password: &str) -> bool {
-    password.len() < SHORTEST_KEY && password.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-".contains(&byte))
+    let is_short = password.len() < SHORTEST_KEY || password.contains('_');
+    is_short && password.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-".contains(&byte))
 }
 
 /// Whether a password is told apart from any word or number that a sandbox may write: it is long, or more than letters or digits.
@@ -30,7 +31,7 @@ pub(super) fn is_no_word(password: &str) -> bool {
         password.contains(char::is_alphabetic)
             && password.contains(|letter: char| !letter.is_alphabetic() && letter != '_')
     };
-    password.len() >= SHORTEST_KEY || password.len() >= 8 && is_mixed()
+    !is_word(password) && (password.len() >= SHORTEST_KEY || password.len() >= 8 && is_mixed())
 }
 
 /// Characters of a key that stand at the end of what broke off, from which on they are left out: fewer tell next to nothing of

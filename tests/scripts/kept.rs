@@ -456,7 +456,7 @@ fn what_a_signal_cuts_off_is_kept_and_written_down() {
     desk.demo.arm("artefact:stall=900000*1".parse().unwrap());
     let fetch = ["fetch", &ids[0], "memdump", "--anyway", "--output", "memory.bin"];
     let said = errors(&ended_by(&desk, "TERM", &fetch));
-    assert!(said.contains("it was given up") && said.contains("goes on where an artefact ended"), "{said}");
+    assert!(said.contains("it was given up") && said.contains("goes on where it ended"), "{said}");
     let entries = json(&desk.run(&["ledger", "--json"]))["entries"].clone();
     assert_eq!((&entries[0]["state"], &entries[0]["outcome"]), (&"unknown".into(), &"it was given up".into()));
     let part: i64 =
