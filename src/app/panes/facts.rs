@@ -4,7 +4,6 @@ use crate::app::effect::Effect;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::over::spots::Spots;
-use crate::order::sort_by_key;
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
 use crate::report::{Pane, Place, Report, Section};
@@ -260,17 +259,19 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
 
 /// The processes of the tree that a row may mean, the first of them: those of the very path that it names before those of its name.
 fn processes(report: &Report, named: &Named) -> Vec<Place> {
-    let mut found = Vec::new();
+    let (mut found, mut others) = (Vec::new(), Vec::new());
     if let Some((section, _)) = report.tree() {
         let read = report.each_row(section, |row| {
             let process = row.own().ok().and_then(|own| Named::of(Raw::new(&own), &["name"]));
-            let process = process.filter(|process| named.is(process));
-            found.extend(process.map(|process| (!process.path.eq_ignore_ascii_case(&named.path), row.place)));
-            found.len() < MOST_MEANT
+            if let Some(process) = process.filter(|process| named.is(process)) {
+                let is_same = process.path.eq_ignore_ascii_case(&named.path);
+                if is_same { &mut found } else { &mut others }.push(row.place);
+            }
+            found.len() + others.len() < MOST_MEANT
         });
         // What cannot be read is said where it stands.
         drop(read);
     }
-    sort_by_key(&mut found, |(is_other, _)| *is_other);
-    found.into_iter().map(|(_, place)| place).collect()
+    found.append(&mut others);
+    found
 }
