@@ -89,9 +89,7 @@ impl Model {
             Message::Saved(result) => self.saved(result),
             Message::Fetched { request, result } => self.fetched(&request, result),
             Message::Indicators { opening, result } => self.indicated(opening, result),
-            Message::SaysSpent(says_spent) => {
-                self.only(|model| (model.figures.says_spent, model.figures.is_reread) = (says_spent, false))
-            }
+            Message::SaysSpent(says_spent) => self.only(|model| model.figures.take_says_spent(says_spent)),
             Message::WaitUntil(until) => self.only(|model| model.figures.wait_until = Some(until)),
             Message::Spent(spent) => self.only(|model| model.figures.spent = spent),
             Message::Ledger(page) => self.show_ledger(&page),
@@ -102,9 +100,7 @@ impl Model {
             Message::Indexed { opening, batch } => self.indexed_further(opening, batch),
             Message::Found { search, rows, ended } => self.found(search, rows, ended),
             Message::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
-            Message::IndexLost { opening } => self.change_open(opening, |open| {
-                open.report = Report::unread(open.report.body.clone());
-            }),
+            Message::IndexLost { opening } => self.index_lost(opening),
             Message::Unreadable { opening, why } => self.change_open(opening, |open| open.unreadable = Some(why)),
             Message::TakenIn => self.taken_in(),
             Message::Notice(text) => self.only(|model| model.warn(text)),
@@ -114,6 +110,11 @@ impl Model {
             Message::Quit => self.quit(),
             Message::QuitNow => self.quit_now(),
         }
+    }
+
+    /// Takes the rows of a report for unread: what said where they are is gone.
+    fn index_lost(&mut self, opening: Opening) -> Vec<Effect> {
+        self.change_open(opening, |open| open.report = Report::unread(open.report.body.clone()))
     }
 
     /// A change that asks for nothing further.

@@ -94,6 +94,16 @@ fn about() -> String {
     )
 }
 
+/// What a run comes to in which so many of all reports were damaged.
+fn unless_damaged(damaged: usize, all: usize) -> anyhow::Result<()> {
+    let words = || format!("damaged, and not written: {damaged} of {all} reports");
+    match damaged {
+        0 => Ok(()),
+        _ if damaged < all => Err(Failed::partial(words()).into()),
+        _ => Err(Failed::bad_answer(words()).into()),
+    }
+}
+
 impl Export {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let format = self.format()?;
@@ -151,13 +161,7 @@ impl Export {
             false => self.write(format, &sources, self.output.as_deref()),
         };
         fetched.and(written)?;
-        match damaged {
-            0 => Ok(()),
-            damaged if damaged < all => {
-                Err(Failed::partial(format!("damaged, and not written: {damaged} of {all} reports")).into())
-            }
-            damaged => Err(Failed::bad_answer(format!("damaged, and not written: {damaged} of {all} reports")).into()),
-        }
+        unless_damaged(damaged, all)
     }
 
     fn format(&self) -> anyhow::Result<&'static Format> {

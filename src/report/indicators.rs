@@ -1,24 +1,23 @@
 //! What a report holds that others can look for: hashes, hosts, addresses, URLs, mail addresses, paths, registry keys, mutexes;
 //! each with the rows where it was seen.
 
+mod gathered;
 mod servers;
 mod words;
 
 pub use servers::is_plain_host;
 
-use super::attributes::{DESTINATION, Meaning, ORIGIN, Source};
+use super::attributes::{DESTINATION, ORIGIN};
 use super::identifier::Sha256;
 use super::index::Section;
-use super::json::{Kind as JsonKind, Raw};
+use super::json::Raw;
 use super::rows::Report;
 use super::rows::records::{Place, Step, leaves};
 use super::rules::Severity;
 use super::wanted::still_wanted;
-use crate::order;
-use crate::text::{Untrusted, Visible, count};
+use crate::text::{Untrusted, Visible};
+use gathered::Gathered;
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::BuildHasher;
 use std::io;
 
 /// How many of its rows an indicator keeps; all of them are counted.
@@ -172,7 +171,7 @@ impl Indicators {
         for (section, found) in report.index.sections.iter().enumerate() {
             let sources = found.attribute.map_or(&[][..], |known| known.holds);
             if sources.is_empty() {
-                gathered.without += rows(section).into_iter().count() as u64;
+                gathered.pass_over(rows(section).into_iter().count() as u64);
                 continue;
             }
             let has_destination = sources.iter().any(|source| source.member == DESTINATION);
@@ -182,7 +181,7 @@ impl Indicators {
                 }
                 let place = Place { section, row };
                 let (record, mark) = (report.record(place)?, mark(place));
-                gathered.row += 1;
+                gathered.begin_row();
                 let traffic = match has_destination {
                     true => Traffic::of(Raw::new(&record.value)),
                     false => Traffic::default(),
@@ -193,10 +192,7 @@ impl Indicators {
                         gathered.leaf(sources, way, value, (place, mark));
                     }
                 });
-                gathered.end_row();
-                if gathered.found.len() > MOST {
-                    return Err(too_many());
-                }
+                gathered.end_row()?;
             }
         }
         Ok(gathered.sorted())
@@ -234,171 +230,6 @@ impl Indicators {
         let end = self.found.partition_point(|indicator| indicator.kind <= kind);
         self.found.get(start..end).unwrap_or_default()
     }
-}
-
-/// One row that names an indicator.
-#[derive(Clone, Copy)]
-struct Seen {
-    place: Place,
-    mark: Option<Severity>,
-    is_left: bool,
-    /// Whether the value is the thing itself, and not words that name it.
-    is_itself: bool,
-    /// Whether it is one of several that a list within the row names.
-    is_listed: bool,
-}
-
-/// A row with its mark.
-type Marked = (Place, Option<Severity>);
-
-/// What has been found so far.
-#[derive(Default)]
-struct Gathered {
-    found: Vec<Indicator>,
-    /// The place of each among these, by a hash of what it is; by the next number where two have one hash.
-    known: HashMap<u64, u32>,
-    /// The row that is looked through, by its number among all, from 1 on.
-    row: u64,
-    /// What it names.
-    named: Vec<usize>,
-    without: u64,
-}
-
-impl Gathered {
-    fn leaf(&mut self, sources: &[Source], way: &[Step], value: Raw<'_>, (place, mark): Marked) {
-        if value.kind() != JsonKind::Text {
-            return;
-        }
-        let is_meant = |wanted: &str| if wanted.is_empty() { way.len() == 1 } else { is_named(way, wanted) };
-        for source in sources.iter().filter(|source| is_meant(source.member)) {
-            let text = value.text();
-            let is_itself = matches!(source.meaning, Meaning::Is(_));
-            let is_listed = way.iter().skip(1).any(|step| matches!(step, Step::Element(_)));
-            let seen = Seen { place, mark, is_left: source.is_left, is_itself, is_listed };
-            match source.meaning {
-                Meaning::Is(kind) => self.known_as(kind, &text, seen),
-                Meaning::Module => self.module(&text, seen),
-                Meaning::Words | Meaning::Others => self.words(&text, seen, source.meaning == Meaning::Words),
-            }
-        }
-    }
-
-    fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: Seen) {
-        let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
-        match kind {
-            Kind::Hash => self.add(kind, hash(text), seen),
-            Kind::Host if servers::is_address(plain) => self.add(Kind::Address, servers::address(plain), seen),
-            Kind::Host => self.add(kind, servers::host(plain), seen),
-            Kind::Address => self.add(kind, servers::address(plain), seen),
-            Kind::Url => self.url(plain, text, seen),
-            Kind::Mail => self.add(kind, servers::mail(plain), seen),
-            Kind::Path if plain != words::unprefixed(plain) => {
-                self.add(kind, Some(Untrusted::from(words::unprefixed(plain))), seen);
-            }
-            Kind::Path | Kind::Key | Kind::Mutex => {
-                self.add(kind, Some(text.clone()).filter(|text| !text.is_empty()), seen);
-            }
-        }
-    }
-
-    /// A URL, and the host or address in it.
-    fn url(&mut self, plain: &str, text: &Untrusted, seen: Seen) {
-        if let Some(server) = servers::server(plain).or_else(|| servers::server_without_scheme(plain)) {
-            self.add(Kind::Url, Some(text.clone()), seen);
-            self.known_as(Kind::Host, &Untrusted::from(server), seen);
-        }
-    }
-
-    /// A module that was loaded by its path: mere names say nothing of where it is.
-    fn module(&mut self, text: &Untrusted, seen: Seen) {
-        let plain = words::unprefixed(std::str::from_utf8(text.as_bytes()).unwrap_or_default());
-        if words::is_path(plain) {
-            self.known_as(Kind::Path, &Untrusted::from(plain), seen);
-        }
-    }
-
-    /// What stands out among words, whatever it is.
-    fn words(&mut self, text: &Untrusted, seen: Seen, is_about: bool) {
-        let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
-        for (kind, word) in words::named(plain) {
-            // A program that is named by its path alone, say of those that were started, is what the row is about.
-            let is_itself = is_about && kind == Kind::Path && word == words::unprefixed(plain);
-            self.known_as(kind, &Untrusted::from(word), Seen { is_itself, ..seen });
-        }
-    }
-
-    fn add(&mut self, kind: Kind, value: Option<Untrusted>, seen: Seen) {
-        let Some(value) = value else { return };
-        let number = self.number_of(kind, value);
-        // More than two say no more than two do.
-        if self.named.len() < 2 && !self.named.contains(&number) {
-            self.named.push(number);
-        }
-        if let Some(indicator) = self.found.get_mut(number) {
-            indicator.seen += u64::from(indicator.last != self.row);
-            indicator.last = self.row;
-            indicator.is_left |= seen.is_left;
-            add_place(&mut indicator.places, seen.place);
-            if seen.is_itself && !seen.is_listed {
-                add_place(&mut indicator.own, seen.place);
-            }
-            let counts = [true, seen.is_itself];
-            for (marked, _) in indicator.marked.iter_mut().zip(counts).filter(|(_, counts)| *counts) {
-                let mark = seen.mark.filter(|mark| marked.is_none_or(|(known, _)| *mark < known));
-                *marked = mark.map(|mark| (mark, seen.place)).or(*marked);
-            }
-        }
-    }
-
-    /// The place of an indicator, which is new if it was not seen yet.
-    fn number_of(&mut self, kind: Kind, value: Untrusted) -> usize {
-        let is_same = |known: &Indicator| known.kind == kind && compared(kind, &known.value) == compared(kind, &value);
-        let mut hash = self.known.hasher().hash_one((kind, compared(kind, &value)));
-        while let Some(known) = self.known.get(&hash).and_then(|known| usize::try_from(*known).ok()) {
-            if self.found.get(known).is_some_and(is_same) {
-                return known;
-            }
-            hash = hash.wrapping_add(1);
-        }
-        let number = self.found.len();
-        self.known.extend(u32::try_from(number).map(|number| (hash, number)));
-        self.found.push(Indicator::new(kind, value));
-        number
-    }
-
-    fn end_row(&mut self) {
-        match self.named.as_slice() {
-            [] => self.without += 1,
-            [one] => self.found.get_mut(*one).into_iter().for_each(|found| found.alone += 1),
-            _ => {}
-        }
-        self.named.clear();
-    }
-
-    /// By kind; within a kind the order of the report stays.
-    fn sorted(self) -> Indicators {
-        let mut found = self.found;
-        order::sort_by_key(&mut found, |indicator| indicator.kind);
-        Indicators { found, without: self.without }
-    }
-}
-
-/// Adds a row to the first ones, once.
-fn add_place(places: &mut Vec<Place>, place: Place) {
-    if places.len() < MOST_PLACES && places.last() != Some(&place) {
-        if places.is_empty() {
-            // Most are named once.
-            places.reserve_exact(1);
-        }
-        places.push(place);
-    }
-}
-
-fn too_many() -> io::Error {
-    let most = count(MOST as u64, "thing");
-    io::Error::other(format!(
-        "it names more than {most} to look for; what is in its panes can be written as CSV or JSON lines"
-    ))
 }
 
 /// A hash as it is kept, whatever its letters are like; none where the text is no hash.

@@ -7,7 +7,7 @@ use super::output::Output;
 use super::painter::{self, Painter};
 use super::signals::{self, Ending, Signals, Stops};
 use super::threads::{address_space, told_of_panic};
-use super::{Backing, Beginning, Ended, Exit, Session, Start, Turn};
+use super::{Backing, Begin, Beginning, Ended, Exit, Session, Start, Turn};
 use crate::app::{Model, Size};
 use crate::text::{Untrusted, bytes};
 use crate::view::{Depth, Look, Theme};
@@ -236,26 +236,14 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     let mut session = session.with_clipboard(Way::from_here(), Box::new(Output::terminal()));
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
-    let mut taken = TakenOver::now(takes_mouse)?;
+    let taken = TakenOver::now(takes_mouse)?;
     let keyboard = Keyboard::open()?;
     let (look, is_asked) = display.look();
     session.set_look(look);
     session.listen(keyboard, is_asked)?;
-    let Beginning { backing, first } = match start {
-        Start::Ready(beginning) => beginning,
-        Start::Awaited(begin) => {
-            session.preview()?;
-            interruptible(true);
-            let begun = begin(session.model_mut(), &let_wait)?;
-            if TAKEN.load(Ordering::SeqCst) {
-                interruptible(false);
-            } else {
-                drop(taken);
-                taken = TakenOver::now(takes_mouse)?;
-                session.draw_anew();
-            }
-            begun
-        }
+    let (Beginning { backing, first }, mut taken) = match start {
+        Start::Ready(beginning) => (beginning, taken),
+        Start::Awaited(begin) => awaited(&mut session, taken, begin)?,
     };
     session.reach(backing);
     session.begin(first);
@@ -288,6 +276,27 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     drop(taken);
     let remembered = session.model_mut().remember();
     Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
+}
+
+/// Shows a first frame, and begins behind it; whoever is made to wait has the terminal meanwhile.
+fn awaited<W: Write>(
+    session: &mut Session<Painter<W>>,
+    mut taken: TakenOver,
+    begin: Begin,
+) -> anyhow::Result<(Beginning, TakenOver)> {
+    session.preview()?;
+    interruptible(true);
+    let begun = begin(session.model_mut(), &let_wait)?;
+    if TAKEN.load(Ordering::SeqCst) {
+        interruptible(false);
+    } else {
+        let takes_mouse = taken.takes_mouse;
+        // What is taken over anew must not be given back by the end of what was before.
+        drop(taken);
+        taken = TakenOver::now(takes_mouse)?;
+        session.draw_anew();
+    }
+    Ok((begun, taken))
 }
 
 /// Whether ctrl-c ends the program, as it does for whoever has no keys to offer yet.

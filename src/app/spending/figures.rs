@@ -117,6 +117,11 @@ impl Figures {
         limits.find(|limit| limit.remaining == 0)
     }
 
+    /// Notes whether the service says of a call that costs something that the quota is spent.
+    pub fn take_says_spent(&mut self, says_spent: bool) {
+        (self.says_spent, self.is_reread) = (says_spent, false);
+    }
+
     /// Until when the service has said to wait, if that is still to come.
     #[must_use]
     pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {

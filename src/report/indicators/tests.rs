@@ -1,3 +1,4 @@
+use super::super::attributes::Meaning;
 use super::super::{ATTRIBUTES, Body, Index};
 use super::*;
 
