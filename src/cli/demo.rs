@@ -1,7 +1,7 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
 use super::setup::session;
-use super::{Common, app, display, exit};
+use super::{Common, Failed, app, display, exit};
 use crate::app::Model;
 use crate::app::settings::Settings;
 use crate::config::Config;
@@ -78,6 +78,11 @@ impl Demo {
         let threads = runtime::threads(2)?;
         let (_, config) = common.config()?;
         let display = display::display(&config);
+        if common.offline {
+            let why = "the demo holds nothing yet, and calls a service of its own on this machine alone: leave \
+                       --offline out";
+            return Err(Failed::usage(why).into());
+        }
         if !self.serve {
             runtime::attended(display)?;
         }

@@ -22,7 +22,7 @@ pub(super) fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 /// # Errors
 /// When it is none; says what may have been meant.
 pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
-    Sha256::parse(text).ok_or_else(|| Failed::usage(format!("{} {}", shown(text), no_command(text))).into())
+    Sha256::parse(text).ok_or_else(|| Failed::usage(no_command(text)).into())
 }
 
 /// The start of a word; it is said by way of the escaper.
@@ -48,12 +48,18 @@ fn no_hash(text: &str) -> &'static str {
 }
 
 fn no_command(text: &str) -> String {
-    let is_hexadecimal = text.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
     if Path::new(text).is_file() {
-        return "is a file of this machine: `behaview open` shows a report that is saved in one, `behaview submit` has \
-                one scanned"
-            .to_owned();
+        // A path that leads to a file is no key: it is shown whole.
+        return format!(
+            "{text} is a file of this machine: `behaview open` shows a report that is saved in one, `behaview submit` \
+             has one scanned"
+        );
     }
+    format!("{} {}", shown(text), no_name(text))
+}
+
+fn no_name(text: &str) -> String {
+    let is_hexadecimal = text.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
     if commands().find_subcommand(text).is_some() {
         return format!("is a command, and stands before its options: `behaview {text} …`");
     }

@@ -317,8 +317,17 @@ pub(super) fn has_shell() -> bool {
 /// Stops this program, and what it is piped to, until the shell lets it go on.
 pub(super) fn stop() {
     #[cfg(unix)]
-    {
-        // A program that cannot be stopped goes on.
-        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::STOP);
-    }
+    stop_by(rustix::process::Signal::STOP);
+}
+
+/// The same for what reaches for the terminal from behind the shell; where no shell is left it goes on.
+pub(super) fn stop_behind() {
+    #[cfg(unix)]
+    stop_by(rustix::process::Signal::TTOU);
+}
+
+#[cfg(unix)]
+fn stop_by(signal: rustix::process::Signal) {
+    // A program that cannot be stopped goes on.
+    let _ = rustix::process::kill_current_process_group(signal);
 }

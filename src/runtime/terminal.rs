@@ -17,7 +17,6 @@ use crossterm::{cursor, queue};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-#[cfg(unix)]
 use std::time::Duration;
 
 /// The least address space that a screen is drawn in, in bytes: whoever runs out of it ends at once, and leaves the terminal as it is
@@ -150,6 +149,49 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
+        end_raw_mode();
+    }
+}
+
+/// How often the shell is let put this program in front before the system has the last word: where no shell is left to do it, nothing
+/// stops this program.
+const TIMES_BEHIND: u32 = 20;
+
+/// How long it may take until a signal that came along with the one that brought this program back is told by its thread.
+const TOLD_WITHIN: Duration = Duration::from_millis(50);
+
+/// Whether the terminal is this program's to set. The system stops whoever sets one from behind the shell, and again whenever it
+/// comes back there, be it to end.
+fn is_in_front() -> bool {
+    #[cfg(unix)]
+    {
+        rustix::termios::tcgetpgrp(io::stdout()).map_or(true, |front| front == rustix::process::getpgrp())
+    }
+    #[cfg(not(unix))]
+    {
+        true
+    }
+}
+
+/// Stops this program until the shell puts it in front; false where it is brought back only to end.
+fn comes_to_front(ending: &Ending) -> bool {
+    for _ in 0..TIMES_BEHIND {
+        if is_in_front() {
+            return true;
+        }
+        std::thread::sleep(TOLD_WITHIN);
+        if ending.signal().is_some() {
+            return false;
+        }
+        signals::stop_behind();
+    }
+    true
+}
+
+/// Ends the mode in which keys are handed over as they are pressed. Behind the shell, the modes are the shell's.
+fn end_raw_mode() {
+    if is_in_front() {
+        // There is nobody to tell.
         let _ = disable_raw_mode();
     }
 }
@@ -167,7 +209,7 @@ fn give_back() {
     if TAKEN.load(Ordering::SeqCst) {
         let mut stdout = Output::terminal();
         let _ = leave(&mut stdout).and_then(|()| stdout.flush());
-        let _ = disable_raw_mode();
+        end_raw_mode();
         TAKEN.store(false, Ordering::SeqCst);
     }
     drop(FORCED.lock());
@@ -178,10 +220,10 @@ fn give_back() {
 pub(super) fn wrest() {
     std::mem::forget(FORCED.lock());
     #[cfg(unix)]
-    if TAKEN.load(Ordering::SeqCst) {
+    if TAKEN.load(Ordering::SeqCst) && is_in_front() {
         let _ = wrest_output();
     }
-    let _ = disable_raw_mode();
+    end_raw_mode();
 }
 
 /// Writes what ends the modes in place of all that the terminal has not taken yet. The lock of standard output, which the loop
@@ -236,6 +278,9 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     let mut session = session.with_clipboard(Way::from_here(), Box::new(Output::terminal()));
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
+    if !comes_to_front(&ending) {
+        return Ok(ended(session.model_mut(), &ending, Exit::Done));
+    }
     let taken = TakenOver::now(takes_mouse)?;
     let keyboard = Keyboard::open()?;
     let (look, is_asked) = display.look();
@@ -259,12 +304,18 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
             Turn::Aside => {
                 drop(taken);
                 signals::stop();
-                taken = TakenOver::now(takes_mouse).unwrap_or_else(|_| TakenOver { takes_mouse });
+                let is_in_front = comes_to_front(&ending);
+                let anew = if is_in_front { TakenOver::now(takes_mouse).ok() } else { None };
+                taken = anew.unwrap_or_else(|| TakenOver { takes_mouse });
+                if !is_in_front {
+                    continue;
+                }
             }
             Turn::Left => {
                 give_back();
                 continue;
             }
+            Turn::Resumed if !comes_to_front(&ending) => continue,
             Turn::Resumed => taken.renew().unwrap_or(()),
             Turn::Unheard => {
                 ending.of_terminal();
@@ -274,8 +325,12 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
         session.draw_anew();
     };
     drop(taken);
-    let remembered = session.model_mut().remember();
-    Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
+    Ok(ended(session.model_mut(), &ending, exit))
+}
+
+/// How the app ended: by a signal, if one came.
+fn ended(model: &mut Model, ending: &Ending, exit: Exit) -> Ended {
+    Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered: model.remember() }
 }
 
 /// Shows a first frame, and begins behind it; whoever is made to wait has the terminal meanwhile.

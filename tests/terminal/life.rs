@@ -213,6 +213,28 @@ fn stopped_from_outside_it_comes_back_whole() {
 }
 
 #[test]
+fn the_shell_ends_it_behind_the_prompt() {
+    for (begun, stopped_by) in [("", "TSTP"), ("", "STOP"), ("&", "")] {
+        let mut terminal = demo_in_a_shell(begun);
+        let job = terminal.job();
+        if !stopped_by.is_empty() {
+            terminal.wait_for("Sandboxes 4 of 6");
+            signal(stopped_by, job);
+        }
+        // The shell says before its next prompt that a job of the background was stopped.
+        while !terminal.text().contains("Stopped") {
+            terminal.press("\r");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        // It asks for the end, and brings the job back for that, behind the prompt.
+        let is_there = format!("kill -0 {job} 2>/dev/null");
+        terminal.press(&format!("clear; kill %1; while {is_there}; do sleep 0.1; done\r"));
+        terminal.wait_for("Exit 143");
+        terminal.assert_given_back();
+    }
+}
+
+#[test]
 fn in_the_background_it_waits_for_the_terminal() {
     let mut terminal = demo_in_a_shell("&");
     // It is stopped by the system as it reaches for the terminal; the shell says so before its next prompt.

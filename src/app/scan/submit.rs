@@ -343,8 +343,9 @@ impl Model {
     pub fn way_to_look(&self, file: &Sha256) -> String {
         let request = Request::PrivateAnalyses { file: file.clone() };
         format!(
-            "It may have arrived all the same. Before it is sent again: {} offers {}, and {} looks for its scan there, the \
-             first time for {}.",
+            "It may have arrived all the same. Before it is sent again: {}, then {} offers {}, and {} looks for its scan \
+             there, the first time for {}.",
+            self.way_to("back"),
             self.way_to("other-file"),
             file.short(),
             self.way_to("follow"),
