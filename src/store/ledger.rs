@@ -137,11 +137,15 @@ impl Store {
         let outcome = self.told_outcome(state, outcome);
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let found = state_of(&transaction, call.entry)?;
             transaction.execute(
                 "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5",
                 params![state, settled, now.as_millisecond(), outcome, call.entry],
             )?;
-            seal::entries(&transaction, "id = ?1", &[&call.entry])?;
+            // One that was damaged meanwhile stays so: what else it says is not what was written.
+            if found != Some(State::Damaged) {
+                seal::entries(&transaction, "id = ?1", &[&call.entry])?;
+            }
             transaction.commit()
         })?;
         call.end();
@@ -193,15 +197,19 @@ fn asked_elsewhere(
     Ok(asked)
 }
 
+/// The state of an entry; none where there is none.
+fn state_of(transaction: &Transaction<'_>, entry: i64) -> rusqlite::Result<Option<State>> {
+    let mut select = transaction.prepare_cached(&format!("SELECT {}, seal FROM ledger WHERE id = ?1", seal::ENTRY))?;
+    Ok(select.query_row([entry], LedgerEntry::read).optional()?.map(|entry| entry.state))
+}
+
 /// Writes down that nobody waits for the calls of programs that were killed, and removes what they left; gives what may only be
 /// removed once that is on disk.
 fn tidy(transaction: &Transaction<'_>, store: &Path, now: Timestamp) -> rusqlite::Result<Vec<Left>> {
-    let mut select = transaction.prepare_cached(&format!("SELECT {}, seal FROM ledger WHERE id = ?1", seal::ENTRY))?;
     let mut kept = Vec::new();
     for left in calls::left(store) {
-        let found = select.query_row([left.entry], LedgerEntry::read).optional()?;
         // One that is not what was written stays as it is.
-        if found.is_some_and(|entry| entry.state == State::Reserved) {
+        if state_of(transaction, left.entry)? == Some(State::Reserved) {
             transaction.execute(
                 "UPDATE ledger SET state = 'unknown', settled_at = MIN(at + ?1, MAX(at, ?2)), outcome = ?3
                  WHERE id = ?4",

@@ -113,6 +113,20 @@ fn what_is_not_known_counts_as_charged() {
 }
 
 #[test]
+fn what_was_damaged_during_its_call_stays_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+    let (price, now) = (report(), Timestamp::UNIX_EPOCH);
+    let Reserved::Entry(call) = store.reserve(&entry(&price, "s", now)).unwrap() else {
+        panic!("it was to be asked");
+    };
+    store.with(|c| c.execute("UPDATE ledger SET predicted_max = 0", [])).unwrap();
+    store.settle(call, Settlement::Charged(1), "200", now).unwrap();
+    assert_eq!(store.damaged_entries().unwrap(), [1]);
+    assert_eq!(store.spent("s").unwrap().total(), 1);
+}
+
+#[test]
 fn what_an_earlier_version_sealed_without_its_owner_is_believed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("behaview.db");
