@@ -50,7 +50,7 @@
 //!  └──> demo   (knows none of the others: it must be able to disagree with them)
 //! ```
 //! `config` stands beside `cli` and knows `app`, `view`, `service`, `quota`, `files`, `log`, `state` and `text`. `clock`, `environment`,
-//! `files` and `order`, which know nobody, `log`, which knows these two and `text`, and `state`, which knows `app`, `files` and `text`, stand beside all. So does
+//! `files` and `order`, which know nobody, `log`, which knows `clock`, `files` and `text`, and `state`, which knows `app`, `files` and `text`, stand beside all. So does
 //! `text`, by which `quota` writes its numbers. Arrows only point down; a test holds them.
 //!
 //! Money is spent in one place: a row of [`app::COMMANDS`] names a [`request::Request`], the bar shows its price by
@@ -61,7 +61,7 @@
 //!
 //! # To add something
 //! - an attribute: a row of [`report::ATTRIBUTES`]
-//! - a pane: a variant of [`report::Pane`] with its name, its place in `Pane::ALL` and what makes two of its values the same
+//! - a pane: a variant of [`report::Pane`] with its name, its title, its place in `Pane::ALL` and what makes two of its values the same
 //!   ([`report::attributes::Sameness`]), and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
 //! - something that belongs to one open file, or to what is looked at of it: a field of [`app::files::OpenFile`], which goes aside
@@ -76,7 +76,7 @@
 //!   row of its own, from the specification and not from these rules
 //! - a setting: a row of `config::settings`, and the field that it is read into
 //! - a screen over the others: a variant of [`app::Overlay`], a row of [`app::keys::place`], what it says of itself (`Stands`, beside its
-//!   type), commands for it, and how `view::overlay` draws it
+//!   type), commands for it, an arm of `whichever!`, and how `view::overlay` draws it
 
 pub mod app;
 pub mod cli;

@@ -25,24 +25,24 @@ pub fn sort_by<T>(things: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
     if things.len() < 2 {
         return;
     }
-    let places = places(things.len(), &|one, other| match (things.get(one), things.get(other)) {
+    // Nothing that is sorted here comes near the end of these numbers.
+    let mut places: Vec<_> = (0..u32::try_from(things.len()).unwrap_or(u32::MAX)).collect();
+    sort_places(&mut places, &|one, other| match (things.get(one), things.get(other)) {
         (Some(one), Some(other)) => compare(one, other),
         _ => Ordering::Equal,
     });
     let mut taken: Vec<Option<T>> = std::mem::take(things).into_iter().map(Some).collect();
-    things.extend(places.into_iter().filter_map(|place| taken.get_mut(place)?.take()));
+    things.extend(places.into_iter().filter_map(|place| taken.get_mut(place as usize)?.take()));
 }
 
 /// Sorts rows of a section, which may be very many, by a number of each.
 pub fn sort_rows(rows: &mut [u32], number: &dyn Fn(usize) -> usize) {
-    rows.sort_by_key(|row| number(*row as usize));
+    sort_places(rows, &|one, other| number(one).cmp(&number(other)));
 }
 
-/// The places of so many things, in order.
-fn places(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
-    let mut places: Vec<_> = (0..count).collect();
-    places.sort_by(|one, other| compare(*one, *other));
-    places
+/// The one sort of the library that is written out.
+fn sort_places(places: &mut [u32], compare: &dyn Fn(usize, usize) -> Ordering) {
+    places.sort_by(|one, other| compare(*one as usize, *other as usize));
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod entry;
 
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::panes::scroll::Scroll;
+use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry};
 use crate::request::{Listing, Request};
@@ -247,7 +248,8 @@ impl List {
                 continue;
             }
             let mut row = before.remove(&entry.identifier).unwrap_or_else(|| Entry::new(Some(entry.identifier)));
-            if let Some(body) = entry.report {
+            let is_here = |body: &Body| row.here().is_some_and(|here| body.is_abstract_of(&here.body));
+            if let Some(body) = entry.report.filter(|body| !is_here(body)) {
                 row.take_arrived(Here { received, body, unkept: unkept.clone() }, false);
             }
             self.entries.push(row);

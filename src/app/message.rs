@@ -191,6 +191,8 @@ pub enum Message {
         result: Result<(Sha256, u64), String>,
         /// When it was sent before and no answer came, if so.
         sent: Option<Timestamp>,
+        /// How many of its reports are held.
+        held: usize,
     },
     /// The address has come that a large file is uploaded to, or not.
     Addressed(Result<UploadAddress, Failure>),

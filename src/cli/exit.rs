@@ -27,7 +27,7 @@ pub struct Failed {
 pub(super) enum Kind {
     /// Anything that no other kind names.
     Other = 1,
-    /// The command line or the config is wrong.
+    /// The command line, or a variable that stands for a part of it, is wrong.
     Usage = 2,
     /// There is no key, or it is not accepted.
     Key = 3,

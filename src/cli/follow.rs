@@ -72,6 +72,8 @@ impl Looks {
 struct Shown {
     file: String,
     scan: Option<String>,
+    /// When it began.
+    began: Option<Timestamp>,
     status: Option<String>,
     sandboxes: Vec<Sandbox>,
     /// Identifiers of the reports that are listed.
@@ -95,6 +97,7 @@ impl Follow {
             |text: String| Identifier::new(Untrusted::from(text)).ok_or_else(|| Failed::usage("that names no scan"));
         let scan = self.scan.clone().map(name).transpose()?;
         let setup = setup_to_spend(common, self.spending)?;
+        let is_given = scan.is_some();
         let scan = scan.or(known_scan(&setup, &file)?);
         let pace = self.looks.pace(&setup);
         if self.spending.dry_run {
@@ -103,6 +106,10 @@ impl Follow {
                 None => Request::PrivateAnalyses { file },
             };
             return dry::print(&setup, vec![look], true, Some(most(pace, 1)), self.json);
+        }
+        // What was given may be misspelt: it is noted once the service knows of it.
+        if !is_given {
+            note(&setup, &file, Some(scan.clone()))?;
         }
         follow(&setup, file, scan, pace)
     }
@@ -132,7 +139,6 @@ pub(super) fn most(pace: Pace, named: u64) -> dry::Remark {
 
 /// Follows a scan to its end, and prints what came of it.
 pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> anyhow::Result<()> {
-    note(setup, &file, Some(scan.clone()))?;
     let mut following = Following::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = Vec::new();
     let result = runtime()?.block_on(look_to_the_end(setup, &mut following, &mut reports));
@@ -146,9 +152,18 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
         }
         Turn::Done => note(setup, &file, None),
         Turn::On => {
-            let why = "the scan is not done, and the looks are used up";
-            Err(Failed::partial(format!("{why}: behaview follow {} goes on, for as many calls again", following.file))
-                .into())
+            let why = match &following.seen {
+                None => "the service knows of no scan of this file and lists no report of it".to_owned(),
+                Some(Analysis { began: Some(began), .. }) => {
+                    format!("the scan that began on {} is not done", crate::text::moment(*began))
+                }
+                Some(_) => "the scan is not done".to_owned(),
+            };
+            let file = &following.file;
+            Err(Failed::partial(format!(
+                "{why}, and the looks are used up: behaview follow {file} goes on, for as many calls again"
+            ))
+            .into())
         }
     }
 }
@@ -187,6 +202,9 @@ async fn look_to_the_end(
         let Request::Behaviours { file, listing, .. } = request else {
             since = asked_since;
             following.looked(seen(&body)?, now);
+            if let Some(seen) = &following.seen {
+                note(setup, &following.file, Some(Some(seen.identifier.clone())))?;
+            }
             tell(following);
             continue;
         };
@@ -254,6 +272,7 @@ fn shown(following: &Following, reports: &[Identifier], cost: BTreeMap<Unit, Cos
     Shown {
         file: following.file.to_string(),
         scan: seen.map(|seen| seen.identifier.text().unicode()),
+        began: seen.and_then(|seen| seen.began),
         status: seen.map(|seen| seen.progress.words()),
         sandboxes: runs.iter().map(sandbox).collect(),
         reports: reports.iter().map(|identifier| identifier.text().unicode()).collect(),

@@ -211,7 +211,7 @@ fn flat(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
             }
             _ => identifier(data),
         };
-        add(name.trim_matches('"').as_bytes(), &value);
+        add(name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or_default().as_bytes(), &value);
     }
     if let Some(attributes) = report.member("attributes").filter(|found| found.kind() == Kind::Object) {
         let inside = attributes.bytes().strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"}"));

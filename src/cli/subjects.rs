@@ -2,6 +2,7 @@
 
 use super::document::{self, Document, STANDARD_INPUT, is_json};
 use super::{Common, Failed, exit};
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
@@ -18,7 +19,8 @@ pub(super) enum Subject {
     Piped(String),
 }
 
-/// Reads the arguments. `-` stands for standard input, which holds a document, or identifiers, one a line.
+/// Reads the arguments. `-` stands for standard input, which holds a document, or identifiers, one a line. What is named twice is
+/// asked for once.
 pub(super) fn read(arguments: &[OsString]) -> anyhow::Result<Vec<Subject>> {
     let mut subjects = Vec::new();
     for argument in arguments {
@@ -28,10 +30,23 @@ pub(super) fn read(arguments: &[OsString]) -> anyhow::Result<Vec<Subject>> {
             None => subjects.push(Subject::Saved(document::read(argument)?)),
         }
     }
+    let mut known = HashSet::new();
+    subjects.retain(|subject| match subject {
+        Subject::Named(text) | Subject::Piped(text) => known.insert(in_lower_case(text)),
+        Subject::Saved(_) => true,
+    });
     if subjects.is_empty() {
         return Err(Failed::usage("standard input names nothing: it has one identifier a line, or a document").into());
     }
     Ok(subjects)
+}
+
+/// A name whose hash is written in small letters.
+fn in_lower_case(text: &str) -> String {
+    match text.split_at_checked(64) {
+        Some((hash, rest)) => hash.to_ascii_lowercase() + rest,
+        None => text.to_owned(),
+    }
 }
 
 fn standard_input() -> anyhow::Result<Vec<Subject>> {

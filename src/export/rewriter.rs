@@ -1,5 +1,6 @@
 //! JSON that any strict reader takes, whatever it is made of: rewritten as it streams by.
 
+use crate::report::json::is_delimiter;
 use crate::text::Untrusted;
 use std::io::{self, Write};
 
@@ -217,10 +218,6 @@ impl<W: Write> Rewriter<W> {
         }
         if !self.is_done { self.value(b"null") } else { Ok(()) }
     }
-}
-
-fn is_delimiter(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"')
 }
 
 /// Whether bytes are `true`, `false`, `null`, or a number by the letter of RFC 8259 that readers can hold: beyond the range of a

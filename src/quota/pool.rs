@@ -240,11 +240,8 @@ impl Period {
     /// The next reset as a wall clock in UTC says it: "00:00 UTC", "1 December 00:00 UTC".
     pub fn reset_words(self, now: Timestamp) -> String {
         let reset = self.next_reset(now).to_zoned(TimeZone::UTC);
-        let clock = format!("{:02}:{:02} UTC", reset.hour(), reset.minute());
-        match self {
-            Self::Monthly => format!("{} {} {clock}", reset.day(), month_name(reset.month())),
-            Self::Minute | Self::Hourly | Self::Daily => clock,
-        }
+        let form = if self == Self::Monthly { "%-d %B %H:%M UTC" } else { "%H:%M UTC" };
+        reset.strftime(form).to_string()
     }
 }
 
@@ -268,23 +265,6 @@ fn next_month(now: Timestamp) -> Timestamp {
         .checked_add(1.month())
         .and_then(|first| first.to_zoned(TimeZone::UTC))
         .map_or(Timestamp::MAX, |midnight| midnight.timestamp())
-}
-
-fn month_name(month: i8) -> &'static str {
-    match month {
-        1 => "January",
-        2 => "February",
-        3 => "March",
-        4 => "April",
-        5 => "May",
-        6 => "June",
-        7 => "July",
-        8 => "August",
-        9 => "September",
-        10 => "October",
-        11 => "November",
-        _ => "December",
-    }
 }
 
 /// Whose quota it is (§8.1.1).

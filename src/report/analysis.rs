@@ -19,6 +19,8 @@ pub struct Analysis {
     pub sandboxes: Vec<SandboxRun>,
     /// The file, if the answer says so.
     pub file: Option<Sha256>,
+    /// When it began, if the answer says so.
+    pub began: Option<Timestamp>,
 }
 
 /// A scan that was begun or looked at from here, and whose end nobody here has seen.
@@ -118,7 +120,9 @@ impl Analysis {
         let sandboxes = attributes.member("sandbox_status").map(runs).unwrap_or_default();
         let hash = |of: Raw<'_>| Sha256::parse(&String::from_utf8_lossy(of.member("sha256")?.text().as_bytes()));
         let file = answer.member("meta").and_then(|meta| meta.member("file_info")).and_then(hash);
-        Some(Self { identifier, progress, sandboxes, file })
+        let began = attributes.member("date").and_then(Raw::integer);
+        let began = began.and_then(|second| Timestamp::from_second(second).ok());
+        Some(Self { identifier, progress, sandboxes, file, began })
     }
 
     /// Whether nothing further comes of it.

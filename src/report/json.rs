@@ -195,7 +195,8 @@ fn is_escaped(bytes: &[u8], at: usize, escaped: bool) -> bool {
     (run % 2 == 1) != (run == at && escaped)
 }
 
-fn is_delimiter(byte: u8) -> bool {
+/// What ends a number or a word.
+pub(crate) fn is_delimiter(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"')
 }
 

@@ -1,10 +1,11 @@
 //! Ranges of anything that can be put in order.
 
+use crate::order;
 use std::ops::Range;
 
 /// Puts ranges in order, and those that meet together.
 pub(crate) fn join<T: Ord + Copy>(ranges: &mut Vec<Range<T>>) {
-    ranges.sort_unstable_by_key(|range| range.start);
+    order::sort_by_key(ranges, |range| range.start);
     ranges.dedup_by(|next, last| {
         let meet = next.start <= last.end;
         if meet {

@@ -10,7 +10,7 @@ use crate::request::{Address, Upload, UploadAddress};
 use crate::text::Untrusted;
 use bytes::Bytes;
 use http_body_util::channel::{Channel, Sender};
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use reqwest::multipart::{Form, Part};
 use reqwest::{Body, RequestBuilder, Response, Url};
 use sha2::{Digest, Sha256 as Hash};
@@ -111,7 +111,9 @@ impl Client {
     fn trusted(&self, to: &UploadAddress) -> Result<(Url, bool), ServiceError> {
         let text = std::str::from_utf8(to.expose().as_bytes()).unwrap_or_default();
         let foreign = |host: &str| ServiceError::ForeignUpload(Untrusted::from(host));
-        if self.masking.has_masked(text.as_bytes()) {
+        // Whoever passes it on reads it however it is escaped. What ends it is no beginning of a key.
+        let unescaped: Vec<_> = percent_decode_str(text).chain([b'\n']).collect();
+        if self.masking.has_masked(text.as_bytes()) || !self.masking.leaves(&unescaped) {
             return Err(ServiceError::KeyInAddress);
         }
         let url = Url::parse(text).map_err(|_| foreign("no address at all"))?;

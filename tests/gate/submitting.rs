@@ -333,6 +333,12 @@ async fn what_is_deleted_is_gone_and_its_reports_can_stay() {
 
 #[tokio::test]
 async fn an_address_with_the_key_in_it_is_not_used() {
+    for told in ["Sekrit-0123456789abcdefXYZ_", "Sekrit-01%32345678%39abcdefX%59Z_"] {
+        an_address_with_the_key_told_so_is_not_used(told).await;
+    }
+}
+
+async fn an_address_with_the_key_told_so_is_not_used(told: &'static str) {
     const KEY: &str = "Sekrit-0123456789abcdefXYZ_";
     let service = TcpListener::bind("127.0.0.1:0").unwrap();
     let root = format!("http://{}", service.local_addr().unwrap());
@@ -342,7 +348,7 @@ async fn an_address_with_the_key_in_it_is_not_used() {
         for mut stream in service.incoming().map_while(Result::ok) {
             *hears.lock().unwrap() += 1;
             let _ = stream.read(&mut [0; 8192]);
-            let body = format!(r#"{{"data":"{own}/up?apikey={KEY}"}}"#);
+            let body = format!(r#"{{"data":"{own}/up?apikey={told}"}}"#);
             let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
             let _ = stream.write_all((head + &body).as_bytes());
         }

@@ -95,6 +95,28 @@ fn an_answer_about_something_else_is_not_taken_for_what_was_asked() {
     }
 }
 
+#[test]
+fn a_list_that_tells_less_of_a_report_does_not_hide_what_is_held_of_it() {
+    let desk = Desk::new();
+    let id = format!("{}_Box-1794474845", main_file());
+    let entry = |tags: &str| {
+        let attributes = format!(r#"{{"tags":[{tags}]}}"#);
+        format!(
+            r#"{{"id":"{}_Box-1794474845","type":"private_file_behaviour","attributes":{attributes}}}"#,
+            main_file()
+        )
+    };
+    let set = service(move |path| {
+        let whole = entry(&vec![r#""SEEN""#; 200].join(","));
+        let is_report = path.ends_with("1794474845");
+        plain(&if is_report { format!(r#"{{"data":{whole}}}"#) } else { format!(r#"{{"data":[{}]}}"#, entry("")) })
+    });
+    assert!(desk.run(&["show", &id, "--set", &set]).status.success());
+    assert!(desk.run(&["list", "--refresh", &main_file(), "--set", &set]).status.success());
+    let shown = desk.run(&["show", "--offline", &id, "--set", &set]);
+    assert!(text(&shown).contains("SEEN"), "{shown:?}");
+}
+
 fn follow(desk: &Desk, set: &str) -> Output {
     desk.run(&["follow", "--scan", "scan-1", "--interval", "1", "--looks", "4", &main_file(), "--set", set])
 }

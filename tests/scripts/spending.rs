@@ -134,6 +134,17 @@ fn a_dry_run_knows_what_the_day_has_cost_before() {
 }
 
 #[test]
+fn what_is_named_twice_is_paid_for_once() {
+    let desk = Desk::new();
+    let (file, loud) = (main_file(), main_file().to_uppercase());
+    assert!(desk.run(&["list", "--refresh", &file, &loud, &file]).status.success());
+    assert_eq!(desk.paid(), 1);
+    let again = piped(&desk, &["list", "--refresh", "-"], &format!("{loud}\n{file}\n"));
+    assert!(again.status.success(), "{again:?}");
+    assert_eq!(desk.paid(), 2);
+}
+
+#[test]
 fn offline_shows_what_is_held_and_sends_nothing() {
     let desk = Desk::new();
     let nothing = desk.run(&["list", "--offline", &main_file()]);

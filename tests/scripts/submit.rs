@@ -36,6 +36,9 @@ fn a_file_is_submitted_and_followed_until_its_reports_are_there() {
     assert_eq!((charged("request"), charged("scan")), (Some(calls), Some(1)), "{found}");
     let held = json(&desk.run(&["list", "--offline", found["file"].as_str().unwrap()]));
     assert_eq!(held["sandboxes"].as_array().unwrap().len(), 3);
+    // Whoever sends it once more is told of them.
+    let again = desk.run(&["submit", "--dry-run", &path]);
+    assert!(errors(&again).contains("Scanned before: 3 reports of it held."), "{again:?}");
 }
 
 #[test]
@@ -49,7 +52,8 @@ fn a_scan_is_known_to_later_runs_until_its_end_was_seen() {
     let found = json(&desk.run(&["follow", "--interval", "1", file]));
     assert_eq!((found["scan"].as_str(), found["done"].as_bool()), (submitted["scan"].as_str(), Some(true)));
     assert_eq!(calls(Endpoint::PrivateAnalyses), 0);
-    // From then on it is the service's last one.
+    // From then on it is the service's last one; a slip does not change that.
+    assert_eq!(desk.run(&["follow", "--scan", "no-such-scan", file]).status.code(), Some(5));
     json(&desk.run(&["follow", "--interval", "1", file]));
     assert_eq!(calls(Endpoint::PrivateAnalyses), 1);
 }

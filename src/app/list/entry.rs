@@ -142,9 +142,10 @@ impl Entry {
         Some(HeldReport { identifier, here, imported: self.imported.clone() })
     }
 
-    /// Takes a report that is held, unless one that came no earlier is here already.
+    /// Takes a report that is held, unless one that came no earlier is here already, and not merely an abstract with its page.
     pub(super) fn take_newer(&mut self, held: &HeldReport) {
-        if self.here().is_none_or(|here| here.received < held.here.received) {
+        let is_newer = |here: &Here| here.received < held.here.received || here.body.is_abstract_of(&held.here.body);
+        if self.here().is_none_or(is_newer) {
             self.take(held.here.clone());
             self.imported.clone_from(&held.imported);
         }

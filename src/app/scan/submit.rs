@@ -50,6 +50,8 @@ pub struct Found {
     pub limit: UploadLimit,
     /// When it was sent before and no answer came, if so: it may have arrived.
     pub sent: Option<Timestamp>,
+    /// How many of its reports are held.
+    pub held: usize,
 }
 
 /// One field of the form.
@@ -277,6 +279,7 @@ impl Model {
         path: PathBuf,
         result: Result<(Sha256, u64), String>,
         sent: Option<Timestamp>,
+        held: usize,
     ) -> Vec<Effect> {
         let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
         let is_sent = self.is_form_sent();
@@ -296,7 +299,7 @@ impl Model {
             }
             Ok((file, size)) => {
                 let limit = if size > direct { UploadLimit::Large } else { UploadLimit::Direct };
-                form.found = Some(Found { path, file, size, limit, sent });
+                form.found = Some(Found { path, file, size, limit, sent, held });
             }
             Err(why) => form.failure = Some(unsent(why)),
         }

@@ -113,7 +113,11 @@ impl Model {
         let Some(request) = batch.waiting.pop_front() else {
             let total = batch.total;
             self.batch = None;
-            self.say(format!("All {total} reports are here."));
+            self.say(if total == 1 {
+                "The report is here.".to_owned()
+            } else {
+                format!("All {total} reports are here.")
+            });
             return Vec::new();
         };
         batch.not_before = passed.saturating_add(pace);

@@ -13,6 +13,7 @@ use super::fan_out::in_order;
 use super::index::Section;
 use super::rows::{Report, Row};
 use super::wanted::still_wanted;
+use crate::order;
 use foldhash::quality::RandomState;
 use identity::Way;
 use std::borrow::Cow;
@@ -227,7 +228,7 @@ impl Matrix {
                 })?;
             }
         }
-        found.sort_unstable();
+        order::sort_rows(&mut found, &|item| item);
         Ok(found)
     }
 

@@ -1,12 +1,13 @@
 //! Letters without their case: what a search that ignores case compares.
 
+use crate::order;
 use std::sync::LazyLock;
 
 /// Every character beyond ASCII that has a case, after what it is without: sorted, so that the cases of a letter stand together.
 static CASED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
     let all = ('\u{80}'..LAST_WITH_CASE).map(|c| (without_case(c), c));
     let mut cased: Vec<_> = all.filter(|(folded, c)| folded != c).collect();
-    cased.sort_unstable();
+    order::sort(&mut cased);
     cased
 });
 

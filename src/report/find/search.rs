@@ -2,6 +2,7 @@
 
 use super::pattern::{Pattern, Scratch};
 use super::sought::Work;
+use crate::order;
 use crate::report::fan_out::in_order;
 use crate::report::{Pane, Report, RowSet, Section};
 use std::io;
@@ -82,6 +83,6 @@ fn firsts(report: &Report, pane: Option<Pane>) -> Vec<(u64, usize)> {
     let wanted = |section: &Section| pane.is_none_or(|pane| section.pane() == pane);
     let sections = (0..).zip(&report.index.sections).filter(|(_, section)| wanted(section));
     let mut firsts: Vec<_> = sections.filter_map(|(n, section)| Some((u64::from(section.start(0)?), n))).collect();
-    firsts.sort_unstable();
+    order::sort(&mut firsts);
     firsts
 }

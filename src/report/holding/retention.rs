@@ -15,6 +15,8 @@ const LONGEST: SignedDuration = SignedDuration::from_hours(28 * 24);
 /// Whether the service still has a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Retention {
+    /// The identifier does not say when the sandbox ran.
+    Unknown,
     /// Gone since then at the latest.
     Gone(Timestamp),
     /// Gone since then, unless a longer retention was chosen.
@@ -23,8 +25,6 @@ pub enum Retention {
     Had(Timestamp),
     /// There until then at least, as long as nobody deletes it.
     Until(Timestamp),
-    /// The identifier does not say when the sandbox ran.
-    Unknown,
 }
 
 impl Retention {

@@ -161,10 +161,10 @@ impl<'a> Judge<'a> {
                 Use::All(n) => found.all |= 1 << n,
                 Use::Program => found.program |= is_program(seen.text, hit.range()),
             }
-            self.touched.push(rule);
+            if let Err(place) = self.touched.binary_search(&rule) {
+                self.touched.insert(place, rule);
+            }
         }
-        self.touched.sort_unstable();
-        self.touched.dedup();
         let mut agreed = Vec::new();
         for number in &self.touched {
             let found = self.found.get_mut(*number).map(std::mem::take).unwrap_or_default();

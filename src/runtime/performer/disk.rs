@@ -39,13 +39,15 @@ impl Performer {
             let result = submission::look_at(&path, largest, &is_wanted)
                 .map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
             let found = result.as_ref().ok().zip(gate);
-            let sent = found.and_then(|((file, size), gate)| {
+            let before = found.map(|((file, size), gate)| {
+                // What cannot be read of the store keeps nobody from sending it: then the call cannot be written down either.
+                let held = gate.store().reports(gate.profile(), file).map_or(0, |held| held.len());
                 let (file, options) = (file.clone(), ScanOptions::default());
                 let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
-                // What cannot be read of the ledger keeps nobody from sending it: then the call cannot be written down either.
-                gate.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten()
+                (gate.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten(), held)
             });
-            work.send(Message::LookedAtFile { path, result, sent });
+            let (sent, held) = before.unwrap_or_default();
+            work.send(Message::LookedAtFile { path, result, sent, held });
         });
     }
 
