@@ -203,16 +203,12 @@ fn before(entries: &[LedgerEntry]) -> i64 {
 }
 
 fn entries(connection: &Connection, profile: &str, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
-    let read = |how| {
-        let sql =
-            format!("SELECT {}, seal FROM ledger {how} WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
-        rows(connection, &sql, params![profile, most], LedgerEntry::read)
-    };
-    let mut entries = read("")?;
-    if entries.is_empty() {
-        // An index that is damaged may lead to none of them, and say nothing.
-        entries = read("NOT INDEXED")?;
-    }
+    // An index that is damaged may lead past some of them, and say nothing.
+    let select = format!(
+        "SELECT {}, seal FROM ledger NOT INDEXED WHERE profile = ?1 ORDER BY id DESC LIMIT ?2",
+        seal::ENTRY
+    );
+    let mut entries = rows(connection, &select, params![profile, most], LedgerEntry::read)?;
     entries.reverse();
     Ok(entries)
 }

@@ -31,7 +31,9 @@ pub(super) fn draw_indicators(buffer: &mut Canvas<'_>, area: Area, list: &Indica
     let kind = list.kind.map_or("all kinds", |kind| kind.name());
     let count = thousands(list.count() as u64);
     let of = if line > 0 { format!(" of {}", thousands(list.all() as u64)) } else { String::new() };
-    let title = format!("Indicators · {kind} {count}{of}");
+    let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
+    let whose = identifier.map_or_else(String::new, |one| format!(" of {}", one.parts().sandbox.visible_cut(40)));
+    let title = format!("Indicators{whose} · {kind} {count}{of}");
     let inside = inside(buffer, area, model, &title, list.scroll.top, list.count().max(usize::from(below)));
     draw_kinds(LineWriter::new(buffer, inside, 0), list);
     if line > 0 {

@@ -335,7 +335,7 @@ fn every_row_that_names_an_indicator_can_be_gone_to() {
     stage.keys("esc");
     assert!(stage.screen().contains("Rows that name it"), "{}", stage.screen());
     stage.keys("esc");
-    assert!(stage.screen().contains("Indicators · all kinds") && chosen(&stage).contains("+5"), "{}", stage.screen());
+    assert!(stage.screen().contains("all kinds") && chosen(&stage).contains("+5"), "{}", stage.screen());
     stage.keys("g j enter");
     assert!(!stage.screen().contains("Rows that name it"), "one row needs no list:\n{}", stage.screen());
 }
