@@ -204,10 +204,8 @@ fn before(entries: &[LedgerEntry]) -> i64 {
 
 fn entries(connection: &Connection, profile: &str, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
     // An index that is damaged may lead past some of them, and say nothing.
-    let select = format!(
-        "SELECT {}, seal FROM ledger NOT INDEXED WHERE profile = ?1 ORDER BY id DESC LIMIT ?2",
-        seal::ENTRY
-    );
+    let select =
+        format!("SELECT {}, seal FROM ledger NOT INDEXED WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
     let mut entries = rows(connection, &select, params![profile, most], LedgerEntry::read)?;
     entries.reverse();
     Ok(entries)

@@ -138,10 +138,6 @@ impl Stands for HeldScreen {
         Some(&mut self.scroll)
     }
 
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        self.line.press(key, most)
-    }
-
     fn sought(&mut self) -> Option<&mut SoughtLine> {
         Some(&mut self.line)
     }

@@ -4,7 +4,6 @@ use super::overlay::{Overlay, Rows, Stands, TYPED};
 use super::spots::{Shows, Spot, Spots, Target};
 use crate::app::effect::Effect;
 use crate::app::find::sought::SoughtLine;
-use crate::app::keys::key::Key;
 use crate::app::keys::place::Place;
 use crate::app::layout::Size;
 use crate::app::message::Opening;
@@ -113,10 +112,6 @@ impl Stands for IndicatorList {
 
     fn scroll(&mut self) -> Option<&mut Scroll> {
         Some(&mut self.scroll)
-    }
-
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        self.line.press(key, most)
     }
 
     fn sought(&mut self) -> Option<&mut SoughtLine> {

@@ -139,12 +139,13 @@ pub(in crate::app) trait Stands {
         None
     }
 
-    /// Shows the rows that hold what is sought, the cursor on the row that it was on if that is one of them; rows of the open report are read in it.
+    /// Shows the rows that hold what is sought, the cursor where it was if that row is one of them; rows of the open report are
+    /// read in it.
     fn sift(&mut self, _: Option<&Report>) {}
 
     /// Types a key into its line of at most so many bytes; says whether it is one that is typed.
-    fn press(&mut self, _: Key, _: usize) -> bool {
-        false
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        self.sought().is_some_and(|line| line.press(key, most))
     }
 }
 

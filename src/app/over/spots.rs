@@ -2,7 +2,6 @@
 
 use crate::app::effect::Effect;
 use crate::app::find::sought::SoughtLine;
-use crate::app::keys::key::Key;
 use crate::app::keys::place;
 use crate::app::layout::Size;
 use crate::app::list::List;
@@ -261,10 +260,6 @@ impl Stands for Spots {
 
     fn scroll(&mut self) -> Option<&mut Scroll> {
         Some(&mut self.scroll)
-    }
-
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        self.line.press(key, most)
     }
 
     fn sought(&mut self) -> Option<&mut SoughtLine> {

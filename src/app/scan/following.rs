@@ -298,7 +298,9 @@ impl Model {
         match &follow.seen {
             None => rows.push(row("scan", "nothing is known of it yet".to_owned())),
             Some(seen) => {
-                rows.push(row("scan", seen.progress.words()));
+                let began =
+                    seen.began.map_or_else(String::new, |when| format!(", begun {}", crate::text::moment(when)));
+                rows.push(row("scan", format!("{}{began}", seen.progress.words())));
                 let runs = seen.sandboxes.iter();
                 rows.extend(runs.map(|run| row("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
             }
