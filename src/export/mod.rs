@@ -211,7 +211,7 @@ impl Format {
     }
 }
 
-/// The bytes as they came, each report followed by a line feed.
+/// The bytes as they came, and no other. Several reports would run into each other: they are not asked for at once.
 fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {
@@ -220,7 +220,6 @@ fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
             still_wanted(job.is_wanted)?;
             out.write_all(window)?;
         }
-        out.write_all(b"\n")?;
         summary.add_report(&source.open()?);
     }
     Ok(summary)
