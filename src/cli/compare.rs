@@ -4,17 +4,18 @@ use super::document;
 use super::output::{print_json, print_text};
 use super::{Common, Failed, Setup, pane, parse_sha256, setup};
 use crate::app::Here;
-use crate::app::compare::sides;
-use crate::app::list::{Entry, List, Next};
+use crate::app::compare::{Only, cut, sides};
+use crate::app::list::{Entry, List};
 use crate::gate::Gate;
 use crate::quota::{Entitlements, Plan};
-use crate::report::compare::{Item, MOST_COLUMNS, Matrix, Presence};
+use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::{Body, Pane, Piece, Row};
 use crate::request::Request;
 use crate::runtime::recall::held_of;
 use crate::text::{Untrusted, count};
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -56,18 +57,21 @@ pub(super) struct Compare {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Only {
-    /// Everything
-    Any,
-    /// Seen in all
-    All,
-    /// Seen in some, not in all
-    Some,
-    /// Seen only here
-    Here,
-    /// Seen elsewhere, not here
-    NotHere,
+impl ValueEnum for Only {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Any, Self::All, Self::Some, Self::Here, Self::NotHere]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Any => ("any", "Everything"),
+            Self::All => ("all", "Seen in all"),
+            Self::Some => ("some", "Seen in some, not in all"),
+            Self::Here => ("here", "Seen only here"),
+            Self::NotHere => ("not-here", "Seen elsewhere, not here"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
 }
 
 /// One sandbox.
@@ -93,6 +97,8 @@ struct Compared {
     missing: Option<String>,
     /// What is said of reports that only other profiles hold.
     elsewhere: String,
+    /// By what a report that is not held is priced; none for documents.
+    entitled: Option<Entitlements>,
 }
 
 #[derive(Serialize)]
@@ -154,10 +160,9 @@ impl Compare {
 
     fn print(&self, compared: &Compared, matrix: &Matrix) -> anyhow::Result<()> {
         let known: Vec<_> = compared.columns.iter().map(|column| (column.side, column.body.is_some())).collect();
-        let (sides, here) = (sides(&known), self.here(&compared.columns)?);
-        let presence = self.only.presence(sides.iter().copied().find(|bits| bits >> here & 1 == 1).unwrap_or(0));
-        let items: Vec<&Item> =
-            matrix.select(self.pane, presence, &sides).iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
+        let (sides, here) = (sides(&known), self.here(compared)?);
+        let numbers = matrix.select(self.pane, self.only, &sides, here);
+        let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
         if self.json {
             print_json(&printed(compared, matrix, &items))
         } else {
@@ -184,7 +189,7 @@ impl Compare {
         let left_out = cut(&mut columns);
         let missing = price(&columns, &entitled);
         let elsewhere = elsewhere(&gate, &parse_sha256(file)?)?;
-        Ok(Compared { columns, has_more_pages, is_aside, left_out, missing, elsewhere })
+        Ok(Compared { columns, has_more_pages, is_aside, left_out, missing, elsewhere, entitled: Some(entitled) })
     }
 
     /// What is compared of documents: each is held against the others; one alone, report against report.
@@ -216,11 +221,29 @@ impl Compare {
             left_out,
             missing: None,
             elsewhere: String::new(),
+            entitled: None,
         })
     }
 
-    /// The column that "here" means.
-    fn here(&self, columns: &[Column]) -> anyhow::Result<usize> {
+    /// The column that "here" means. What one saw that is not held is not known, so nothing is told by it.
+    fn here(&self, compared: &Compared) -> anyhow::Result<usize> {
+        let here = self.named(&compared.columns)?;
+        match compared.columns.get(here).filter(|column| column.body.is_none()) {
+            Some(column) if matches!(self.only, Only::Here | Only::NotHere) => {
+                let cost =
+                    compared.entitled.as_ref().and_then(|entitled| price(std::slice::from_ref(column), entitled));
+                let words = column.identifier.as_ref().zip(cost).map(|(identifier, cost)| {
+                    format!(". behaview show {} fetches it: {cost}", identifier.text().visible())
+                });
+                let words = words.unwrap_or_default();
+                Err(Failed::not_found(format!("what {} saw is not held{words}", name(column))).into())
+            }
+            _ => Ok(here),
+        }
+    }
+
+    /// The column that is named, or else the first that is held.
+    fn named(&self, columns: &[Column]) -> anyhow::Result<usize> {
         let Some(wanted) = &self.sandbox else {
             return Ok(columns.iter().position(|column| column.body.is_some()).unwrap_or(0));
         };
@@ -242,23 +265,6 @@ impl Compared {
     }
 }
 
-/// Leaves out what cannot be compared at once; says how many.
-fn cut(columns: &mut Vec<Column>) -> usize {
-    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
-}
-
-impl Only {
-    fn presence(self, here: u64) -> Presence {
-        match self {
-            Self::Any => Presence::Any,
-            Self::All => Presence::All,
-            Self::Some => Presence::Some,
-            Self::Here => Presence::Only(here),
-            Self::NotHere => Presence::Without(here),
-        }
-    }
-}
-
 /// The sandboxes of a file as far as they are held, in the order of the pages, and whether there may be more.
 fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>, bool)> {
     let (pages, reports) = held_of(gate, file)?;
@@ -268,8 +274,7 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
         let body = entry.here().map(|here| here.body.clone());
         Column { side, file: Some(file.clone()), document: None, identifier: entry.identifier.clone(), body }
     };
-    let has_more = matches!(list.next, Next::Page(_) | Next::Lost);
-    Ok((list.entries().iter().map(column).collect(), has_more))
+    Ok((list.entries().iter().map(column).collect(), list.has_more_pages()))
 }
 
 /// Says of a list that cannot be read what lists the file again; says whether there is one.

@@ -38,6 +38,11 @@ fn what_is_not_held_is_said_with_its_price() {
     let found = json(&desk.run(&["compare", &main_file(), "--json"]));
     assert_eq!((&found["columns"][0]["held"], &found["columns"][1]["held"]), (&Value::Bool(true), &Value::Bool(false)));
     assert_eq!(found["missing"], "3 requests");
+    let unknown = desk.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "2"]);
+    assert_eq!(unknown.status.code(), Some(5), "{unknown:?}");
+    let said = errors(&unknown);
+    assert!(said.contains("behaview show ") && said.contains("fetches it: 1 request"), "{said}");
+    assert!(desk.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "1"]).status.success());
 }
 
 #[test]

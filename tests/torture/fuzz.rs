@@ -6,7 +6,7 @@ use super::wire::{Stage, now, shown};
 use behaview::export::{FORMATS, Job, Source, What};
 use behaview::quota::{Balances, Entitlements, Usage};
 use behaview::report::analysis::{Analysis, submitted, upload_address};
-use behaview::report::compare::{Matrix, Presence};
+use behaview::report::compare::{Matrix, Only};
 use behaview::report::identifier::Identifier;
 use behaview::report::page::Page;
 use behaview::report::rows::lines;
@@ -215,7 +215,7 @@ fn compare(bytes: &[u8], noise: &mut Noise) {
         }
     }
     let sides = [0b001, 0b010, 0b100];
-    let parts = [Presence::All, Presence::Some].map(|presence| matrix.select(None, presence, &sides).len());
+    let parts = [Only::All, Only::Some].map(|only| matrix.select(None, only, &sides, 0).len());
     assert_eq!(parts.iter().sum::<usize>(), matrix.items().len());
 }
 

@@ -59,7 +59,7 @@ pub struct Item {
 
 /// Which items are wanted by who saw them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Presence {
+pub enum Only {
     /// Every item.
     #[default]
     Any,
@@ -67,23 +67,24 @@ pub enum Presence {
     All,
     /// Items that some sides saw and others did not.
     Some,
-    /// Items that no side but this one saw.
-    Only(u64),
-    /// Items that another side saw, and this one did not.
-    Without(u64),
+    /// Items that no side but the one here saw.
+    Here,
+    /// Items that another side saw, and the one here did not.
+    NotHere,
 }
 
-impl Presence {
-    /// Whether an item with these bits is wanted; `sides` are the bits of what is held to each other.
+impl Only {
+    /// Whether an item with these bits is wanted; `sides` are the bits of what is held to each other, `here` is the number of a report.
     #[must_use]
-    pub fn wants(self, seen: u64, sides: &[u64]) -> bool {
+    pub fn wants(self, seen: u64, sides: &[u64], here: usize) -> bool {
         let is_everywhere = || sides.iter().all(|side| seen & side != 0);
+        let here = || sides.iter().copied().find(|side| side >> here & 1 == 1).unwrap_or(0);
         match self {
             Self::Any => true,
             Self::All => is_everywhere(),
             Self::Some => !is_everywhere(),
-            Self::Only(side) => seen & side != 0 && seen & !side == 0,
-            Self::Without(side) => seen & side == 0,
+            Self::Here => seen & here() != 0 && seen & !here() == 0,
+            Self::NotHere => seen & here() == 0,
         }
     }
 }
@@ -194,8 +195,8 @@ impl Matrix {
 
     /// The items of a pane, or of all, that are wanted by who saw them.
     #[must_use]
-    pub fn select(&self, pane: Option<Pane>, presence: Presence, sides: &[u64]) -> Vec<u32> {
-        let wanted = |item: &Item| pane.is_none_or(|pane| pane == item.pane) && presence.wants(item.seen, sides);
+    pub fn select(&self, pane: Option<Pane>, only: Only, sides: &[u64], here: usize) -> Vec<u32> {
+        let wanted = |item: &Item| pane.is_none_or(|pane| pane == item.pane) && only.wants(item.seen, sides, here);
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 

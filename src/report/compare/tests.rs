@@ -40,9 +40,9 @@ fn items_stand_in_the_order_of_the_panes_and_what_happened_tells_them_apart() {
     assert_eq!(rows(&found), wanted);
     assert_eq!(found.counts(None), [3, 3]);
     assert_eq!(found.places(2, 1, 9), [(0, 0), (0, 1)]);
-    assert_eq!(found.select(None, Presence::All, &[1, 2]), [2]);
-    assert_eq!(found.select(None, Presence::Only(2), &[1, 2]), [1, 4]);
-    assert_eq!(found.select(Some(Pane::Files), Presence::Without(2), &[1, 2]), [3]);
+    assert_eq!(found.select(None, Only::All, &[1, 2], 0), [2]);
+    assert_eq!(found.select(None, Only::Here, &[1, 2], 1), [1, 4]);
+    assert_eq!(found.select(Some(Pane::Files), Only::NotHere, &[1, 2], 1), [3]);
     assert_eq!(found.find(b"C:\\X", &|| true).unwrap(), [2, 3]);
 }
 
