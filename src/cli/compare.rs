@@ -1,5 +1,7 @@
 //! `behaview compare`: which sandbox saw what, of one file or of two, from what is held.
 
+mod printed;
+
 use super::document;
 use super::output::{print_json, print_text};
 use super::{Common, Failed, Setup, pane, parse_sha256, setup};
@@ -17,7 +19,6 @@ use crate::runtime::recall::held_of;
 use crate::text::{Untrusted, count};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -66,7 +67,7 @@ impl ValueEnum for Only {
         let (name, help) = match self {
             Self::Any => ("any", "Everything"),
             Self::All => ("all", "Seen in all"),
-            Self::Some => ("some", "Seen in some, not in all"),
+            Self::Some => ("some", "Seen in some, not in all, or told otherwise by some"),
             Self::Here => ("here", "Seen only here"),
             Self::NotHere => ("not-here", "Seen elsewhere, not here"),
         };
@@ -101,41 +102,6 @@ struct Compared {
     entitled: Option<Entitlements>,
 }
 
-#[derive(Serialize)]
-struct Printed {
-    columns: Vec<PrintedColumn>,
-    /// Whether further sandboxes may be on pages that are not held.
-    more: bool,
-    /// Sandboxes beyond the 64 that can be compared at once.
-    left_out: usize,
-    /// What holding the missing reports would cost.
-    missing: Option<String>,
-    items: Vec<PrintedItem>,
-}
-
-#[derive(Serialize)]
-struct PrintedColumn {
-    number: usize,
-    file: Option<String>,
-    /// The name of the document that it stands in.
-    document: Option<String>,
-    id: String,
-    sandbox: String,
-    held: bool,
-    /// Items of those that are printed.
-    items: usize,
-}
-
-#[derive(Serialize)]
-struct PrintedItem {
-    pane: &'static str,
-    /// What happened to it.
-    what: String,
-    item: String,
-    /// Numbers of the columns that saw it.
-    seen: Vec<usize>,
-}
-
 impl Compare {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let mut compared = self.compared(common)?;
@@ -164,7 +130,7 @@ impl Compare {
         let numbers = matrix.select(self.pane, self.only, &sides, here);
         let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
         if self.json {
-            print_json(&printed(compared, matrix, &items))
+            print_json(&printed::printed(compared, matrix, &numbers)?)
         } else {
             print_text(&text(compared, matrix, &items))
         }
@@ -315,34 +281,6 @@ fn name(column: &Column) -> String {
     column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.visible().to_string()).unwrap_or_default()
 }
 
-fn printed(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> Printed {
-    let columns = compared.columns.iter().enumerate().map(|(n, column)| PrintedColumn {
-        number: n + 1,
-        file: column.file.as_ref().map(ToString::to_string),
-        document: column.document.as_ref().map(Untrusted::unicode),
-        id: column.identifier.as_ref().map(|identifier| identifier.text().unicode()).unwrap_or_default(),
-        sandbox: column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
-        held: column.body.is_some(),
-        items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
-    });
-    let item = |item: &&Item| {
-        let row = matrix.row(item);
-        PrintedItem {
-            pane: item.pane.name(),
-            what: words(&row, Untrusted::unicode),
-            item: pieces(&row, Untrusted::unicode),
-            seen: (0..compared.columns.len()).filter(|n| item.seen >> n & 1 == 1).map(|n| n + 1).collect(),
-        }
-    };
-    Printed {
-        columns: columns.collect(),
-        more: compared.has_more_pages,
-        left_out: compared.left_out,
-        missing: compared.missing.clone(),
-        items: items.iter().map(item).collect(),
-    }
-}
-
 fn title(pane: Pane) -> &'static str {
     crate::app::panes::info(pane).map_or("", |info| info.title)
 }
@@ -381,10 +319,14 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> String {
     if compared.left_out > 0 {
         let _ = writeln!(out, "sandboxes left out: {}; {MOST_COLUMNS} are compared at most", compared.left_out);
     }
+    if items.iter().any(|item| item.other != 0) {
+        out.push_str("≠  tells something else than the first that saw it, whose words are printed: --json has all\n");
+    }
     out.push('\n');
     for item in items {
         let marks = compared.columns.iter().enumerate().map(|(n, column)| match (&column.body, item.seen >> n & 1) {
             (None, _) => '?',
+            (Some(_), 1) if item.other >> n & 1 == 1 => '≠',
             (Some(_), 1) => 'x',
             (Some(_), _) => '.',
         });

@@ -83,6 +83,7 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix
         line.tab(start, n * cell(compare));
         let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
             (false, _) => ("?", Meaning::Faint),
+            (true, true) if item.other >> n & 1 == 1 => ("≠", Meaning::Strong),
             (true, true) => ("●", Meaning::Strong),
             (true, false) => ("·", Meaning::Faint),
         };

@@ -149,6 +149,15 @@ fn a_report_that_cannot_be_read_is_left_out_of_what_the_others_saw() {
 }
 
 #[test]
+fn what_one_sandbox_tells_otherwise_than_another_is_marked_and_differs() {
+    let mut stage = Stage::listed();
+    stage.keys("c 4 d / p e _ d l l enter");
+    screen!("compare_told_otherwise", stage);
+    stage.keys("enter");
+    screen!("compare_told_where", stage);
+}
+
+#[test]
 fn an_item_can_be_read_where_it_is_narrow() {
     let mut stage = Stage::listed();
     stage.size(40, 12).keys("c");

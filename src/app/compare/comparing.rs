@@ -8,7 +8,7 @@ use crate::app::message::{HeldPage, HeldReport};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::panes::scroll::Scroll;
-use crate::report::compare::{MOST_COLUMNS, Matrix};
+use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::Sha256;
 use crate::report::{Pane, Recent};
 use crate::text::thousands;
@@ -176,6 +176,10 @@ impl Model {
         if compare.left_out > 0 {
             remarks
                 .push(format!("{} left out: {MOST_COLUMNS} are compared at most", thousands(compare.left_out as u64)));
+        }
+        let differs = |item: &Item| item.other != 0 && compare.pane.is_none_or(|pane| pane == item.pane);
+        if compare.matrix.as_ref().is_some_and(|matrix| matrix.items().iter().any(differs)) {
+            remarks.push("≠ tells something else than the first that saw it".to_owned());
         }
         let columns = usize::from(self.overlay_room().width).max(20);
         let most = usize::from(self.overlay_room().height / 3).max(1);

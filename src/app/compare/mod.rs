@@ -151,7 +151,7 @@ impl Only {
         match self {
             Self::Any => "everything".to_owned(),
             Self::All => "seen in all".to_owned(),
-            Self::Some => "seen in some, not in all".to_owned(),
+            Self::Some => "not alike in all".to_owned(),
             Self::Here => format!("only in {here}"),
             Self::NotHere => format!("not in {here}"),
         }
@@ -325,7 +325,10 @@ impl Compare {
         let held = || self.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
         let saw = held().filter(|(n, _)| item.seen >> n & 1 == 1).map(|(_, column)| column.name.visible_cut(24));
         let saw: Vec<_> = saw.map(|name| name.to_string()).collect();
-        Some(format!("seen by {} of {}: {}", saw.len(), held().count(), saw.join(", ")))
+        let other = held().filter(|(n, _)| item.other >> n & 1 == 1).map(|(_, column)| column.name.visible_cut(24));
+        let other: Vec<_> = other.map(|name| name.to_string()).collect();
+        let other = if other.is_empty() { String::new() } else { format!("; told otherwise by {}", other.join(", ")) };
+        Some(format!("seen by {} of {}: {}{other}", saw.len(), held().count(), saw.join(", ")))
     }
 
     /// Where the chosen item was seen.
@@ -347,7 +350,8 @@ impl Compare {
                 let place = Place { section, row };
                 let target =
                     Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
-                spots.push(Spot::row(format!("● {head}"), matrix.row_of(n, section, row), target));
+                let sign = if item.other >> n & 1 == 1 { '≠' } else { '●' };
+                spots.push(Spot::row(format!("{sign} {head}"), matrix.row_of(n, section, row), target));
             }
         }
         Some(Spots::new("Where it was seen", spots))
