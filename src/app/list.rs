@@ -171,6 +171,12 @@ impl List {
         self.entries.get_mut(place)
     }
 
+    /// Whether further sandboxes may be on pages that were not listed.
+    #[must_use]
+    pub fn has_more_pages(&self) -> bool {
+        matches!(self.next, Next::Page(_) | Next::Lost)
+    }
+
     /// The question for the next page; none where there is none.
     #[must_use]
     pub fn next_page(&self, listing: Listing) -> Option<Request> {

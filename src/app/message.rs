@@ -80,8 +80,8 @@ pub enum Message {
     Compared {
         /// Which comparison.
         number: u64,
-        /// The matrix, or why there is none.
-        result: Result<Arc<Matrix>, String>,
+        /// The matrix, and the numbers of the reports that cannot be read; or why there is none.
+        result: Result<(Arc<Matrix>, Vec<usize>), String>,
     },
     /// What was sought in a comparison has been found.
     Sifted {

@@ -1,22 +1,24 @@
 //! `behaview compare`: which sandbox saw what, of one file or of two, from what is held.
 
+mod printed;
+
 use super::document;
 use super::output::{print_json, print_text};
 use super::{Common, Failed, Setup, pane, parse_sha256, setup};
 use crate::app::Here;
-use crate::app::compare::sides;
-use crate::app::list::{Entry, List, Next};
+use crate::app::compare::{Only, cut, sides};
+use crate::app::list::{Entry, List};
 use crate::gate::Gate;
 use crate::quota::{Entitlements, Plan};
-use crate::report::compare::{Item, MOST_COLUMNS, Matrix, Presence};
+use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::{Body, Pane, Piece, Row};
 use crate::request::Request;
 use crate::runtime::recall::held_of;
 use crate::text::{Untrusted, count};
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -56,18 +58,21 @@ pub(super) struct Compare {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Only {
-    /// Everything
-    Any,
-    /// Seen in all
-    All,
-    /// Seen in some, not in all
-    Some,
-    /// Seen only here
-    Here,
-    /// Seen elsewhere, not here
-    NotHere,
+impl ValueEnum for Only {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Any, Self::All, Self::Some, Self::Here, Self::NotHere]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Any => ("any", "Everything"),
+            Self::All => ("all", "Seen in all"),
+            Self::Some => ("some", "Seen in some, not in all, or told otherwise by some"),
+            Self::Here => ("here", "Seen only here"),
+            Self::NotHere => ("not-here", "Seen elsewhere, not here"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
 }
 
 /// One sandbox.
@@ -93,41 +98,8 @@ struct Compared {
     missing: Option<String>,
     /// What is said of reports that only other profiles hold.
     elsewhere: String,
-}
-
-#[derive(Serialize)]
-struct Printed {
-    columns: Vec<PrintedColumn>,
-    /// Whether further sandboxes may be on pages that are not held.
-    more: bool,
-    /// Sandboxes beyond the 64 that can be compared at once.
-    left_out: usize,
-    /// What holding the missing reports would cost.
-    missing: Option<String>,
-    items: Vec<PrintedItem>,
-}
-
-#[derive(Serialize)]
-struct PrintedColumn {
-    number: usize,
-    file: Option<String>,
-    /// The name of the document that it stands in.
-    document: Option<String>,
-    id: String,
-    sandbox: String,
-    held: bool,
-    /// Items of those that are printed.
-    items: usize,
-}
-
-#[derive(Serialize)]
-struct PrintedItem {
-    pane: &'static str,
-    /// What happened to it.
-    what: String,
-    item: String,
-    /// Numbers of the columns that saw it.
-    seen: Vec<usize>,
+    /// By what a report that is not held is priced; none for documents.
+    entitled: Option<Entitlements>,
 }
 
 impl Compare {
@@ -154,12 +126,11 @@ impl Compare {
 
     fn print(&self, compared: &Compared, matrix: &Matrix) -> anyhow::Result<()> {
         let known: Vec<_> = compared.columns.iter().map(|column| (column.side, column.body.is_some())).collect();
-        let (sides, here) = (sides(&known), self.here(&compared.columns)?);
-        let presence = self.only.presence(sides.iter().copied().find(|bits| bits >> here & 1 == 1).unwrap_or(0));
-        let items: Vec<&Item> =
-            matrix.select(self.pane, presence, &sides).iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
+        let (sides, here) = (sides(&known), self.here(compared)?);
+        let numbers = matrix.select(self.pane, self.only, &sides, here);
+        let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
         if self.json {
-            print_json(&printed(compared, matrix, &items))
+            print_json(&printed::printed(compared, matrix, &numbers)?)
         } else {
             print_text(&text(compared, matrix, &items))
         }
@@ -184,7 +155,7 @@ impl Compare {
         let left_out = cut(&mut columns);
         let missing = price(&columns, &entitled);
         let elsewhere = elsewhere(&gate, &parse_sha256(file)?)?;
-        Ok(Compared { columns, has_more_pages, is_aside, left_out, missing, elsewhere })
+        Ok(Compared { columns, has_more_pages, is_aside, left_out, missing, elsewhere, entitled: Some(entitled) })
     }
 
     /// What is compared of documents: each is held against the others; one alone, report against report.
@@ -216,11 +187,29 @@ impl Compare {
             left_out,
             missing: None,
             elsewhere: String::new(),
+            entitled: None,
         })
     }
 
-    /// The column that "here" means.
-    fn here(&self, columns: &[Column]) -> anyhow::Result<usize> {
+    /// The column that "here" means. What one saw that is not held is not known, so nothing is told by it.
+    fn here(&self, compared: &Compared) -> anyhow::Result<usize> {
+        let here = self.named(&compared.columns)?;
+        match compared.columns.get(here).filter(|column| column.body.is_none()) {
+            Some(column) if matches!(self.only, Only::Here | Only::NotHere) => {
+                let cost =
+                    compared.entitled.as_ref().and_then(|entitled| price(std::slice::from_ref(column), entitled));
+                let words = column.identifier.as_ref().zip(cost).map(|(identifier, cost)| {
+                    format!(". behaview show {} fetches it: {cost}", identifier.text().visible())
+                });
+                let words = words.unwrap_or_default();
+                Err(Failed::not_found(format!("what {} saw is not held{words}", name(column))).into())
+            }
+            _ => Ok(here),
+        }
+    }
+
+    /// The column that is named, or else the first that is held.
+    fn named(&self, columns: &[Column]) -> anyhow::Result<usize> {
         let Some(wanted) = &self.sandbox else {
             return Ok(columns.iter().position(|column| column.body.is_some()).unwrap_or(0));
         };
@@ -242,23 +231,6 @@ impl Compared {
     }
 }
 
-/// Leaves out what cannot be compared at once; says how many.
-fn cut(columns: &mut Vec<Column>) -> usize {
-    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
-}
-
-impl Only {
-    fn presence(self, here: u64) -> Presence {
-        match self {
-            Self::Any => Presence::Any,
-            Self::All => Presence::All,
-            Self::Some => Presence::Some,
-            Self::Here => Presence::Only(here),
-            Self::NotHere => Presence::Without(here),
-        }
-    }
-}
-
 /// The sandboxes of a file as far as they are held, in the order of the pages, and whether there may be more.
 fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>, bool)> {
     let (pages, reports) = held_of(gate, file)?;
@@ -268,8 +240,7 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
         let body = entry.here().map(|here| here.body.clone());
         Column { side, file: Some(file.clone()), document: None, identifier: entry.identifier.clone(), body }
     };
-    let has_more = matches!(list.next, Next::Page(_) | Next::Lost);
-    Ok((list.entries().iter().map(column).collect(), has_more))
+    Ok((list.entries().iter().map(column).collect(), list.has_more_pages()))
 }
 
 /// Says of a list that cannot be read what lists the file again; says whether there is one.
@@ -310,34 +281,6 @@ fn name(column: &Column) -> String {
     column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.visible().to_string()).unwrap_or_default()
 }
 
-fn printed(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> Printed {
-    let columns = compared.columns.iter().enumerate().map(|(n, column)| PrintedColumn {
-        number: n + 1,
-        file: column.file.as_ref().map(ToString::to_string),
-        document: column.document.as_ref().map(Untrusted::unicode),
-        id: column.identifier.as_ref().map(|identifier| identifier.text().unicode()).unwrap_or_default(),
-        sandbox: column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
-        held: column.body.is_some(),
-        items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
-    });
-    let item = |item: &&Item| {
-        let row = matrix.row(item);
-        PrintedItem {
-            pane: item.pane.name(),
-            what: words(&row, Untrusted::unicode),
-            item: pieces(&row, Untrusted::unicode),
-            seen: (0..compared.columns.len()).filter(|n| item.seen >> n & 1 == 1).map(|n| n + 1).collect(),
-        }
-    };
-    Printed {
-        columns: columns.collect(),
-        more: compared.has_more_pages,
-        left_out: compared.left_out,
-        missing: compared.missing.clone(),
-        items: items.iter().map(item).collect(),
-    }
-}
-
 fn title(pane: Pane) -> &'static str {
     crate::app::panes::info(pane).map_or("", |info| info.title)
 }
@@ -376,10 +319,14 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> String {
     if compared.left_out > 0 {
         let _ = writeln!(out, "sandboxes left out: {}; {MOST_COLUMNS} are compared at most", compared.left_out);
     }
+    if items.iter().any(|item| item.other != 0) {
+        out.push_str("≠  tells something else than the first that saw it, whose words are printed: --json has all\n");
+    }
     out.push('\n');
     for item in items {
         let marks = compared.columns.iter().enumerate().map(|(n, column)| match (&column.body, item.seen >> n & 1) {
             (None, _) => '?',
+            (Some(_), 1) if item.other >> n & 1 == 1 => '≠',
             (Some(_), 1) => 'x',
             (Some(_), _) => '.',
         });

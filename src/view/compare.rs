@@ -81,8 +81,9 @@ fn draw_numbers(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare) {
 fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix: &Matrix, item: &Item) {
     for (n, column) in compare.columns.iter().enumerate() {
         line.tab(start, n * cell(compare));
-        let (mark, meaning) = match (column.body.is_some(), item.seen >> n & 1 == 1) {
+        let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
             (false, _) => ("?", Meaning::Faint),
+            (true, true) if item.other >> n & 1 == 1 => ("≠", Meaning::Strong),
             (true, true) => ("●", Meaning::Strong),
             (true, false) => ("·", Meaning::Faint),
         };

@@ -1,7 +1,7 @@
 //! Sandboxes against each other: marks, filters, finding, going to a row, fetching what is missing, another file.
 
 use crate::screen;
-use crate::stage::{Stage, file, main_file, options};
+use crate::stage::{Stage, file, identifiers, main_file, options};
 
 #[test]
 fn a_matrix_says_which_sandbox_saw_what() {
@@ -115,6 +115,46 @@ fn two_files_are_held_against_each_other() {
     screen!("compare_two_files_all", stage);
     stage.keys("a l l l u enter enter");
     assert!(stage.screen().contains("57874b32"), "{}", stage.screen());
+}
+
+#[test]
+fn pages_of_the_other_file_that_were_not_listed_are_missed_as_well() {
+    let mut stage = Stage::listed();
+    stage.keys("f");
+    stage.open(&file("Unfriendly"));
+    stage.keys("enter c");
+    let words = "further sandboxes on pages that were not listed";
+    assert!(!stage.screen().contains(words), "{}", stage.screen());
+    stage.keys("w enter");
+    assert!(stage.screen().contains(words), "{}", stage.screen());
+}
+
+#[test]
+fn a_report_that_cannot_be_read_is_left_out_of_what_the_others_saw() {
+    let mut stage = Stage::new(identifiers());
+    stage.open(&main_file());
+    stage.keys("enter enter esc j enter esc");
+    stage.sql(
+        "UPDATE block SET bytes = zeroblob(100)
+         WHERE answer = (SELECT MIN(id) FROM answer WHERE CAST(key AS TEXT) LIKE 'behaviour %')",
+    );
+    let mut stage = stage.restart();
+    stage.open(&main_file());
+    stage.keys("c");
+    let screen = stage.screen();
+    assert!(screen.contains("1 CAPE Sandbox cannot be read · ▸2 Zenbox 16"), "{screen}");
+    assert!(screen.contains("› ? ● ? ?") || screen.contains("›? ● ? ?"), "{screen}");
+    stage.keys("enter");
+    assert!(stage.screen().contains("cannot be read"), "{}", stage.screen());
+}
+
+#[test]
+fn what_one_sandbox_tells_otherwise_than_another_is_marked_and_differs() {
+    let mut stage = Stage::listed();
+    stage.keys("c 4 d / p e _ d l l enter");
+    screen!("compare_told_otherwise", stage);
+    stage.keys("enter");
+    screen!("compare_told_where", stage);
 }
 
 #[test]

@@ -38,6 +38,11 @@ fn what_is_not_held_is_said_with_its_price() {
     let found = json(&desk.run(&["compare", &main_file(), "--json"]));
     assert_eq!((&found["columns"][0]["held"], &found["columns"][1]["held"]), (&Value::Bool(true), &Value::Bool(false)));
     assert_eq!(found["missing"], "3 requests");
+    let unknown = desk.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "2"]);
+    assert_eq!(unknown.status.code(), Some(5), "{unknown:?}");
+    let said = errors(&unknown);
+    assert!(said.contains("behaview show ") && said.contains("fetches it: 1 request"), "{said}");
+    assert!(desk.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "1"]).status.success());
 }
 
 #[test]
@@ -105,6 +110,31 @@ fn saved_reports_are_compared_with_each_other() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(errors(&output).contains("behaview compare one.json two.json"), "{output:?}");
     }
+}
+
+#[test]
+fn what_two_reports_tell_differently_of_one_thing_is_marked_and_told_of_each() {
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str, value: &str, ip: &str| {
+        let path = home.path().join(name);
+        let set = format!(r#"{{"key":"HKCU\\Run\\X","value":"{value}"}}"#);
+        let dns = format!(r#"{{"hostname":"h.example","resolved_ips":[{ip}]}}"#);
+        std::fs::write(&path, format!(r#"{{"tags":["A"],"registry_keys_set":[{set}],"dns_lookups":[{dns}]}}"#))
+            .unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (one, two) = (path("one.json", "good.exe", r#""1","2""#), path("two.json", "evil.exe", r#""2","1""#));
+    let compare = |more: &[&str]| behaview(home.path()).args(["compare", &one, &two]).args(more).output().unwrap();
+    let found = json(&compare(&["--json", "--only", "some"]));
+    let told = serde_json::json!([{"number": 1, "items": [r"HKCU\Run\X = good.exe"]}, {"number": 2, "items": [r"HKCU\Run\X = evil.exe"]}]);
+    assert_eq!((found["items"].as_array().unwrap().len(), &found["items"][0]["told"]), (1, &told));
+    assert_eq!(found["items"][0]["differs"], true);
+    let all = json(&compare(&["--json", "--pane", "network"]));
+    assert_eq!((&all["items"][0]["differs"], all["items"][0].get("told")), (&Value::Bool(false), None));
+    let lines = text(&compare(&[]));
+    assert!(lines.contains("x≠  Registry") && lines.contains("xx  Network"), "{lines}");
+    assert!(lines.contains("≠  tells something else than the first"), "{lines}");
+    assert!(!text(&compare(&["--pane", "tags"])).contains('≠'));
 }
 
 #[test]

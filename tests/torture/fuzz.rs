@@ -6,7 +6,7 @@ use super::wire::{Stage, now, shown};
 use behaview::export::{FORMATS, Job, Source, What};
 use behaview::quota::{Balances, Entitlements, Usage};
 use behaview::report::analysis::{Analysis, submitted, upload_address};
-use behaview::report::compare::{Matrix, Presence};
+use behaview::report::compare::{Matrix, Only};
 use behaview::report::identifier::Identifier;
 use behaview::report::page::Page;
 use behaview::report::rows::lines;
@@ -206,6 +206,7 @@ fn compare(bytes: &[u8], noise: &mut Noise) {
         matrix.items().iter().all(|item| item.seen & 0b101 != 0b001 && item.seen & 0b101 != 0b100),
         "the same sees the same"
     );
+    assert!(matrix.items().iter().all(|item| item.other & 0b101 == 0), "the same tells the same");
     for (number, item) in matrix.items().iter().enumerate().step_by(1 + matrix.items().len() / 20) {
         let _ = matrix.row(item);
         for column in 0..matrix.columns() {
@@ -215,8 +216,9 @@ fn compare(bytes: &[u8], noise: &mut Noise) {
         }
     }
     let sides = [0b001, 0b010, 0b100];
-    let parts = [Presence::All, Presence::Some].map(|presence| matrix.select(None, presence, &sides).len());
-    assert_eq!(parts.iter().sum::<usize>(), matrix.items().len());
+    let parts = [Only::All, Only::Some].map(|only| matrix.select(None, only, &sides, 0).len());
+    let both = matrix.items().iter().filter(|item| item.seen == 0b111 && item.other != 0).count();
+    assert_eq!(parts.iter().sum::<usize>(), matrix.items().len() + both);
 }
 
 fn page(bytes: &[u8], _: &mut Noise) {

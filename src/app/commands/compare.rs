@@ -42,7 +42,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "compare-some",
         keys: &[key('d')],
         label: "differs",
-        help: "Show only what some saw and others did not, or everything again",
+        help: "Show only what some saw and others did not, or told otherwise (≠), or everything again",
         rank: 3,
         place: COMPARE,
         when: When::Always,

@@ -1,6 +1,6 @@
 //! Comparing: what is compared, what is looked at of it, what is missing from it and what that costs.
 
-use super::{Column, Compare, Only, OtherFile};
+use super::{Column, Compare, Only, OtherFile, cut};
 use crate::app::effect::Effect;
 use crate::app::files::OpenFile;
 use crate::app::list::List;
@@ -8,7 +8,7 @@ use crate::app::message::{HeldPage, HeldReport};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::panes::scroll::Scroll;
-use crate::report::compare::{MOST_COLUMNS, Matrix};
+use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::Sha256;
 use crate::report::{Pane, Recent};
 use crate::text::thousands;
@@ -34,13 +34,14 @@ impl Model {
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
     pub(in crate::app) fn compare(&mut self) -> Vec<Effect> {
         let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return Vec::new() };
-        let (columns, more) = (Column::of(list, 0), matches!(list.next, crate::app::list::Next::Page(_)));
-        if let Some(left) = compared.take().filter(|left| left.is_current(list)) {
+        let (columns, more) = (Column::of(list, 0), list.has_more_pages());
+        if let Some(mut left) = compared.take().filter(|left| left.is_current(list)) {
+            left.has_more_pages[0] = more;
             self.over.put(Overlay::Compare(left));
             self.settle();
             return self.compare_further();
         }
-        let compare = self.new_comparison(columns, more);
+        let compare = self.new_comparison(columns, [more, false]);
         let effects = matrix_of(&compare);
         self.over.put(Overlay::Compare(compare));
         effects
@@ -64,7 +65,7 @@ impl Model {
         }
     }
 
-    fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: bool) -> Box<Compare> {
+    fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: [bool; 2]) -> Box<Compare> {
         let left_out = cut(&mut columns);
         Box::new(Compare { left_out, ..Compare::new(self.next_number(), columns, has_more_pages) })
     }
@@ -73,8 +74,10 @@ impl Model {
     pub(in crate::app) fn compare_anew(&mut self) -> Vec<Effect> {
         let list = self.list();
         let columns = self.comparing().zip(list).map(|(compare, list)| compare.columns_of(list)).unwrap_or_default();
+        let more = list.is_some_and(List::has_more_pages);
         let number = self.next_number();
         let Some(compare) = self.comparing_mut() else { return Vec::new() };
+        compare.has_more_pages[0] = more;
         let here = compare.columns.get(compare.here).cloned();
         let other = compare.columns.iter().filter(|column| column.side == 1).cloned();
         compare.columns = columns.into_iter().chain(other.collect::<Vec<_>>()).collect();
@@ -96,11 +99,27 @@ impl Model {
         self.compare_anew()
     }
 
-    pub(in crate::app) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) -> Vec<Effect> {
+    /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
+    pub(in crate::app) fn compared(
+        &mut self,
+        number: u64,
+        result: Result<(Arc<Matrix>, Vec<usize>), String>,
+    ) -> Vec<Effect> {
         let Some(compare) = self.comparing_mut().filter(|compare| compare.number == number) else { return Vec::new() };
         match result {
-            Ok(matrix) => compare.matrix = Some(matrix),
-            Err(why) => compare.failure = Some(why),
+            Ok((matrix, unreadable)) => {
+                for (n, column) in compare.columns.iter_mut().enumerate() {
+                    column.is_unreadable = unreadable.contains(&n);
+                }
+                (compare.matrix, compare.failure) = (Some(matrix), None);
+                if compare.columns.get(compare.here).is_some_and(|here| here.is_unreadable) {
+                    compare.step_column(true);
+                }
+            }
+            Err(why) => {
+                compare.failure = Some(why);
+                compare.forget_matrix();
+            }
         }
         compare.found = None;
         compare.refresh();
@@ -139,11 +158,15 @@ impl Model {
             let file = if compare.other.is_some() { if column.side == 0 { "this: " } else { "other: " } } else { "" };
             let name = column.words();
             let count = counts.as_ref().and_then(|counts| counts.get(n)).copied().unwrap_or(0);
-            let state = if column.body.is_none() { "not held".to_owned() } else { thousands(count as u64) };
+            let state = match (column.is_unreadable, &column.body) {
+                (true, _) => "cannot be read".to_owned(),
+                (false, None) => "not held".to_owned(),
+                (false, Some(_)) => thousands(count as u64),
+            };
             format!("{chosen}{} {file}{name} {state}", n + 1)
         });
         let mut remarks: Vec<_> = self.compare_missing(compare).into_iter().collect();
-        if compare.has_more_pages {
+        if compare.has_more_pages.contains(&true) {
             remarks.push("further sandboxes on pages that were not listed".to_owned());
         }
         if !compare.without.is_empty() {
@@ -153,6 +176,10 @@ impl Model {
         if compare.left_out > 0 {
             remarks
                 .push(format!("{} left out: {MOST_COLUMNS} are compared at most", thousands(compare.left_out as u64)));
+        }
+        let differs = |item: &Item| item.other != 0 && compare.pane.is_none_or(|pane| pane == item.pane);
+        if compare.matrix.as_ref().is_some_and(|matrix| matrix.items().iter().any(differs)) {
+            remarks.push("≠ tells something else than the first that saw it".to_owned());
         }
         let columns = usize::from(self.overlay_room().width).max(20);
         let most = usize::from(self.overlay_room().height / 3).max(1);
@@ -253,6 +280,7 @@ impl Model {
         self.over.close();
         if let Some(compare) = self.comparing_mut() {
             compare.other = Some(file.clone());
+            compare.has_more_pages[1] = false;
             compare.forget_matrix();
         }
         vec![Effect::RecallBeside(file)]
@@ -272,6 +300,7 @@ impl Model {
         compare.columns.retain(|column| column.side == 0);
         compare.without.retain(|column| column.side == 0);
         compare.columns.extend(Column::of(&list, 1));
+        compare.has_more_pages[1] = list.has_more_pages();
         self.compare_anew()
     }
 
@@ -286,11 +315,6 @@ impl Model {
 fn matrix_of(compare: &Compare) -> Vec<Effect> {
     let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
     vec![Effect::Compare { number: compare.number, bodies }]
-}
-
-/// Leaves out what cannot be compared at once; says how many.
-fn cut(columns: &mut Vec<Column>) -> usize {
-    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
 }
 
 /// Pieces in rows of at most so many columns, a dot between them.
@@ -312,10 +336,31 @@ fn wrapped(pieces: &[String], columns: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::Here;
+    use crate::report::Body;
 
     #[test]
     fn a_legend_is_wrapped_between_its_pieces() {
         let pieces = ["1 one".to_owned(), "2 two".to_owned(), "3 three".to_owned()];
         assert_eq!(wrapped(&pieces, 14), ["1 one · 2 two", "3 three"]);
+    }
+
+    #[test]
+    fn a_failure_takes_the_place_of_what_was_compared_and_gives_it_back() {
+        let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
+        let body = Body::in_memory(br#"{"tags":["A"]}"#.to_vec());
+        let here = || Here { received: jiff::Timestamp::UNIX_EPOCH, body: body.clone(), unkept: None };
+        model.open_documents(["one", "two"].map(|name| (name.to_owned(), vec![(None, here())])).to_vec());
+        model.compare();
+        let number = model.comparing().unwrap().number;
+        let matrix = || Arc::new(Matrix::of(&[Some(body.clone()), Some(body.clone())]).unwrap());
+        let shown = |model: &mut Model, result| {
+            model.compared(number, result);
+            let compare = model.comparing().unwrap();
+            (compare.matrix.is_some(), compare.shown.len(), compare.failure.clone(), compare.here)
+        };
+        assert_eq!(shown(&mut model, Ok((matrix(), Vec::new()))), (true, 1, None, 0));
+        assert_eq!(shown(&mut model, Err("gone".to_owned())), (false, 0, Some("gone".to_owned()), 0));
+        assert_eq!(shown(&mut model, Ok((matrix(), vec![0]))), (true, 1, None, 1), "one that was read is chosen");
     }
 }

@@ -13,11 +13,13 @@ use super::panes::PANES;
 use super::panes::scroll::Scroll;
 use crate::order;
 use crate::report::Place;
-use crate::report::compare::{MOST_COLUMNS, Matrix, Presence};
+use crate::report::compare::{MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Pane, Recent, Row};
 use crate::text::Untrusted;
 use std::sync::Arc;
+
+pub use crate::report::compare::Only;
 
 /// Times that one report saw one item which are told apart.
 const MOST_TIMES: usize = 50;
@@ -49,8 +51,8 @@ pub struct Compare {
     pub typed: String,
     /// Whether keys go into it.
     pub is_typing: bool,
-    /// Whether further sandboxes may be on pages that were not fetched.
-    pub has_more_pages: bool,
+    /// Of this file and the other: whether further sandboxes may be on pages that were not fetched.
+    pub has_more_pages: [bool; 2],
     /// Sandboxes beyond those that can be compared at once.
     pub left_out: usize,
     /// Items that hold what is sought; none while nothing is.
@@ -74,22 +76,8 @@ pub struct Column {
     pub entry: usize,
     /// Its report, if it is held.
     pub body: Option<Body>,
-}
-
-/// Which items are shown by who saw them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Only {
-    /// All.
-    #[default]
-    Any,
-    /// Seen in all.
-    All,
-    /// Seen in some, not in all.
-    Some,
-    /// Seen only here.
-    Here,
-    /// Seen elsewhere, not here.
-    NotHere,
+    /// Whether it is held, and cannot be read.
+    pub is_unreadable: bool,
 }
 
 /// Another file to compare with is chosen.
@@ -132,8 +120,15 @@ impl Column {
             identifier: found.identifier.clone(),
             entry,
             body: found.here().map(|here| here.body.clone()),
+            is_unreadable: false,
         };
         list.entries().iter().enumerate().map(column).collect()
+    }
+
+    /// Whether it is held against the others.
+    #[must_use]
+    pub fn is_compared(&self) -> bool {
+        self.body.is_some() && !self.is_unreadable
     }
 
     /// Its name in a few columns, with that of its document.
@@ -156,11 +151,16 @@ impl Only {
         match self {
             Self::Any => "everything".to_owned(),
             Self::All => "seen in all".to_owned(),
-            Self::Some => "seen in some, not in all".to_owned(),
+            Self::Some => "not alike in all".to_owned(),
             Self::Here => format!("only in {here}"),
             Self::NotHere => format!("not in {here}"),
         }
     }
+}
+
+/// Leaves out what cannot be compared at once; says how many.
+pub(crate) fn cut<T>(columns: &mut Vec<T>) -> usize {
+    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
 }
 
 /// The columns that are held to each other: each held sandbox by itself, or each file as a whole.
@@ -179,7 +179,7 @@ pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
 }
 
 impl Compare {
-    pub(super) fn new(number: u64, columns: Vec<Column>, has_more_pages: bool) -> Self {
+    pub(super) fn new(number: u64, columns: Vec<Column>, has_more_pages: [bool; 2]) -> Self {
         let here = columns.iter().position(|column| column.body.is_some()).unwrap_or(0);
         Self {
             number,
@@ -202,7 +202,7 @@ impl Compare {
     }
 
     fn sides(&self) -> Vec<u64> {
-        let columns: Vec<_> = self.columns.iter().map(|column| (column.side, column.body.is_some())).collect();
+        let columns: Vec<_> = self.columns.iter().map(|column| (column.side, column.is_compared())).collect();
         sides(&columns)
     }
 
@@ -217,22 +217,11 @@ impl Compare {
         }
     }
 
-    fn presence(&self) -> Presence {
-        let here = self.sides().into_iter().find(|bits| bits >> self.here & 1 == 1).unwrap_or(0);
-        match self.only {
-            Only::Any => Presence::Any,
-            Only::All => Presence::All,
-            Only::Some => Presence::Some,
-            Only::Here => Presence::Only(here),
-            Only::NotHere => Presence::Without(here),
-        }
-    }
-
     /// Finds the shown items again, the cursor as near to its item as can be.
     pub(super) fn refresh(&mut self) {
         let Some(matrix) = &self.matrix else { return };
         let chosen = self.shown.get(self.scroll.cursor).copied();
-        self.shown = matrix.select(self.pane, self.presence(), &self.sides());
+        self.shown = matrix.select(self.pane, self.only, &self.sides(), self.here);
         if let Some(found) = &self.found {
             self.shown.retain(|item| found.binary_search(item).is_ok());
         }
@@ -250,7 +239,7 @@ impl Compare {
     pub(super) fn step_column(&mut self, forward: bool) {
         let count = self.columns.len();
         let steps = (1..=count).map(|n| if forward { self.here + n } else { self.here + count * 2 - n } % count.max(1));
-        let held = |column: &usize| self.columns.get(*column).is_some_and(|column| column.body.is_some());
+        let held = |column: &usize| self.columns.get(*column).is_some_and(Column::is_compared);
         self.here = steps.into_iter().find(held).unwrap_or(self.here);
         self.refresh();
     }
@@ -258,7 +247,7 @@ impl Compare {
     /// Whether the chosen column can be left out, so that two are still held to each other.
     pub(super) fn can_leave_out(&self) -> bool {
         let others = self.sides().into_iter().filter(|bits| bits & !(1 << self.here) != 0);
-        self.columns.get(self.here).is_some_and(|column| column.body.is_some()) && others.count() > 1
+        self.columns.get(self.here).is_some_and(Column::is_compared) && others.count() > 1
     }
 
     /// Leaves the chosen column out, and chooses the next one that is held.
@@ -333,10 +322,13 @@ impl Compare {
     pub(super) fn seen_words(&self) -> Option<String> {
         let matrix = self.matrix.as_ref()?;
         let item = matrix.items().get(*self.shown.get(self.scroll.cursor)? as usize)?;
-        let held = || self.columns.iter().enumerate().filter(|(_, column)| column.body.is_some());
+        let held = || self.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
         let saw = held().filter(|(n, _)| item.seen >> n & 1 == 1).map(|(_, column)| column.name.visible_cut(24));
         let saw: Vec<_> = saw.map(|name| name.to_string()).collect();
-        Some(format!("seen by {} of {}: {}", saw.len(), held().count(), saw.join(", ")))
+        let other = held().filter(|(n, _)| item.other >> n & 1 == 1).map(|(_, column)| column.name.visible_cut(24));
+        let other: Vec<_> = other.map(|name| name.to_string()).collect();
+        let other = if other.is_empty() { String::new() } else { format!("; told otherwise by {}", other.join(", ")) };
+        Some(format!("seen by {} of {}: {}{other}", saw.len(), held().count(), saw.join(", ")))
     }
 
     /// Where the chosen item was seen.
@@ -347,8 +339,9 @@ impl Compare {
         let mut spots = Vec::new();
         for (n, column) in self.columns.iter().enumerate() {
             let head = format!("{} {}", n + 1, column.words());
-            if column.body.is_none() {
-                spots.push(Spot::words(format!("? {head}"), "not held"));
+            if !column.is_compared() {
+                let words = if column.is_unreadable { "cannot be read" } else { "not held" };
+                spots.push(Spot::words(format!("? {head}"), words));
             } else if item.seen >> n & 1 == 0 {
                 spots.push(Spot::words(format!("· {head}"), "not seen"));
             }
@@ -357,7 +350,8 @@ impl Compare {
                 let place = Place { section, row };
                 let target =
                     Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
-                spots.push(Spot::row(format!("● {head}"), matrix.row_of(n, section, row), target));
+                let sign = if item.other >> n & 1 == 1 { '≠' } else { '●' };
+                spots.push(Spot::row(format!("{sign} {head}"), matrix.row_of(n, section, row), target));
             }
         }
         Some(Spots::new("Where it was seen", spots))

@@ -5,7 +5,7 @@ use super::overlay::Overlay;
 use super::spots::{Reach, Shows, Spot, Spots, Target};
 use crate::app::effect::Effect;
 use crate::app::find::sought::SoughtLine;
-use crate::app::list::{Entry, Next, OpenReport};
+use crate::app::list::{Entry, List, OpenReport};
 use crate::app::message::Opening;
 use crate::app::model::Model;
 use crate::app::panes::PANES;
@@ -307,7 +307,7 @@ impl Model {
     /// were not listed, reports that could not be read.
     fn not_judged(&self, unread: u64) -> (String, Option<String>) {
         let missing = Some(self.missing_reports().len() as u64).filter(|missing| *missing > 0);
-        let has_more = self.list().is_some_and(|list| matches!(list.next, Next::Page(_) | Next::Lost));
+        let has_more = self.list().is_some_and(List::has_more_pages);
         let title = missing.map(|missing| format!(" · without {} not held", thousands(missing))).unwrap_or_default();
         let sandboxes = match missing {
             Some(1) => Some("1 sandbox that is not held".to_owned()),

@@ -14,8 +14,12 @@
 //! one of this name, where samples are laid: an `svchost.exe` from elsewhere is another one.
 //!
 //! What tells one run from another whatever the file does (identifiers, dates, links) is not compared.
+//!
+//! What a record's row tells beside its key (the value that was set, a status, a severity) may differ from report to report: a hash
+//! of it says so. Numbers of processes, what a sandbox kept and what it saw a thing by are its own, and no such difference; nor is
+//! the order of a list, or what a row only counts.
 
-use crate::report::attributes::Sameness;
+use crate::report::attributes::{Field, Role, Sameness, Shape};
 use crate::report::hives::{HIVES, Hive};
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
@@ -32,8 +36,13 @@ pub(super) struct Way {
     kind: u64,
     sameness: Sameness,
     told_by: &'static [&'static [&'static str]],
+    /// What a record's row tells.
+    fields: &'static [Field],
     form: Form,
 }
+
+/// Fields that are a sandbox's own.
+const OWN: &[&str] = &["process_id", "stage", "file_name"];
 
 impl Way {
     /// The way for a section; none where its rows are not compared.
@@ -41,19 +50,54 @@ impl Way {
         let known = section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.told_by));
         let (label, sameness, told_by) = known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
         let kind = keys.hash_one((section.pane() as u8, label));
+        let fields = match section.attribute.map(|known| &known.shape) {
+            Some(Shape::Records(fields)) => *fields,
+            _ => &[],
+        };
         // Where the report itself stands at the service.
         let is_address = known.is_none() && section.form == Form::Object && label == b"links";
-        (sameness != Sameness::Never && !is_address).then_some(Self { kind, sameness, told_by, form: section.form })
+        (sameness != Sameness::Never && !is_address).then_some(Self {
+            kind,
+            sameness,
+            told_by,
+            fields,
+            form: section.form,
+        })
     }
 
-    /// The hash of a row's key. `key` is room for it, and is emptied first.
-    pub(super) fn hash(&self, bytes: &[u8], key: &mut Vec<u8>, keys: &impl BuildHasher) -> u64 {
-        key.clear();
-        self.key(bytes, key);
-        let mut hasher = keys.build_hasher();
-        hasher.write_u64(self.kind);
-        hasher.write(key);
-        hasher.finish()
+    /// The hash of a row's key, and of what it tells beside it: 0 for nothing. `room` is for them, and is emptied first.
+    pub(super) fn hash(&self, bytes: &[u8], room: &mut Vec<u8>, keys: &impl BuildHasher) -> (u64, u64) {
+        room.clear();
+        let key = self.key(bytes, room);
+        let hash = hash(self.kind, room, keys);
+        (hash, key.map_or(0, |key| self.told(Raw::new(bytes), key, room, keys)))
+    }
+
+    /// The hash of what a record's row tells beside the members of its key.
+    fn told(&self, raw: Raw<'_>, key: &[&str], room: &mut Vec<u8>, keys: &impl BuildHasher) -> u64 {
+        let is_own = |name: &str| key.contains(&name) || OWN.contains(&name);
+        let mut told = 0_u64;
+        for (place, field) in (0..).zip(self.fields) {
+            if field.role == Role::Evidence || is_own(field.name) {
+                continue;
+            }
+            let Some(value) = raw.member(field.name) else { continue };
+            let mut tell = |value: Raw<'_>| {
+                room.clear();
+                add(value, if field.name == "process_name" { Sameness::Program } else { self.sameness }, room);
+                if field.role == Role::Severity && room.starts_with(SEVERITY) {
+                    put(room, 0..SEVERITY.len(), b"");
+                }
+                if !room.is_empty() && value.bytes() != b"null" {
+                    told = told.wrapping_add(hash(place, room, keys));
+                }
+            };
+            match value.kind() {
+                Kind::Array => value.elements().for_each(tell),
+                Kind::Object | Kind::Text | Kind::Word => tell(value),
+            }
+        }
+        told
     }
 
     /// Whether what stands before a process's children says what it is.
@@ -61,13 +105,14 @@ impl Way {
         self.form != Form::Processes || Raw::new(head).member("name").is_some()
     }
 
-    /// Adds a row's key to `out`.
-    fn key(&self, bytes: &[u8], out: &mut Vec<u8>) {
+    /// Adds a row's key to `out`; gives the members that it is made of, where it is that of a record.
+    fn key(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<&'static [&'static str]> {
         if matches!(self.form, Form::Object | Form::Loose) {
             let (name, value) = split_member(bytes);
             out.extend_from_slice(name.text().as_bytes());
             out.push(0);
-            return add(value, self.sameness, out);
+            add(value, self.sameness, out);
+            return None;
         }
         let raw = Raw::new(bytes);
         match raw.kind() {
@@ -75,14 +120,19 @@ impl Way {
             Kind::Object if self.form == Form::Processes => {
                 raw.member("name").into_iter().for_each(|name| add(name, self.sameness, out));
             }
-            Kind::Object if self.record_key(raw, out) => {}
-            _ => add(raw, self.sameness, out),
+            _ => {
+                let key = self.record_key(raw, out);
+                if key.is_none() {
+                    add(raw, self.sameness, out);
+                }
+                return key;
+            }
         }
+        None
     }
 
-    /// Adds the key of a record that has the fields which say what it is.
-    fn record_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) -> bool {
-        let start = out.len();
+    /// Adds the key of a record that has the fields which say what it is; gives their names.
+    fn record_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) -> Option<&'static [&'static str]> {
         for group in self.told_by {
             let mut members = group.iter().filter_map(|name| raw.member(name)).peekable();
             if members.peek().is_some() {
@@ -90,11 +140,21 @@ impl Way {
                     add(value, self.sameness, out);
                     out.push(0);
                 }
-                return out.len() > start;
+                return Some(group);
             }
         }
-        false
+        None
     }
+}
+
+/// What stands before the words for severity where the service wrote them, in small letters.
+const SEVERITY: &[u8] = b"impact_severity_";
+
+fn hash(kind: u64, text: &[u8], keys: &impl BuildHasher) -> u64 {
+    let mut hasher = keys.build_hasher();
+    hasher.write_u64(kind);
+    hasher.write(text);
+    hasher.finish()
 }
 
 /// Adds a value in the form in which it is compared.

@@ -3,7 +3,7 @@
 //! ```text
 //! bodies ── a thread each ──> hashes of keys, row by row ── one after another ──> items (a bit a report) ── counting sort ──> Matrix
 //! ```
-//! Only hashes are kept, four bytes a row and some thirty an item; the text of an item is decoded when it is looked at.
+//! Only hashes are kept, four bytes a row and some forty an item; the text of an item is decoded when it is looked at.
 
 mod identity;
 
@@ -11,6 +11,7 @@ use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
 use super::fan_out::in_order;
 use super::index::Section;
+use super::rows::stream::RowBytes;
 use super::rows::{Report, Row};
 use super::wanted::still_wanted;
 use crate::order;
@@ -47,6 +48,8 @@ struct Column {
 pub struct Item {
     /// A bit for each report that saw it, the first report's lowest.
     pub seen: u64,
+    /// A bit for each report whose rows tell something else of it than those of the first that saw it.
+    pub other: u64,
     /// The pane that shows it.
     pub pane: Pane,
     /// Place of its attribute among the rows of all panes.
@@ -60,31 +63,32 @@ pub struct Item {
 
 /// Which items are wanted by who saw them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Presence {
+pub enum Only {
     /// Every item.
     #[default]
     Any,
     /// Items that every side saw.
     All,
-    /// Items that some sides saw and others did not.
+    /// Items that some sides saw and others did not, or that not all tell alike.
     Some,
-    /// Items that no side but this one saw.
-    Only(u64),
-    /// Items that another side saw, and this one did not.
-    Without(u64),
+    /// Items that no side but the one here saw.
+    Here,
+    /// Items that another side saw, and the one here did not.
+    NotHere,
 }
 
-impl Presence {
-    /// Whether an item with these bits is wanted; `sides` are the bits of what is held to each other.
-    #[must_use]
-    pub fn wants(self, seen: u64, sides: &[u64]) -> bool {
+impl Only {
+    /// Whether an item is wanted; `sides` are the bits of what is held to each other, `here` is the number of a report.
+    fn wants(self, item: &Item, sides: &[u64], here: usize) -> bool {
+        let seen = item.seen;
         let is_everywhere = || sides.iter().all(|side| seen & side != 0);
+        let here = || sides.iter().copied().find(|side| side >> here & 1 == 1).unwrap_or(0);
         match self {
             Self::Any => true,
             Self::All => is_everywhere(),
-            Self::Some => !is_everywhere(),
-            Self::Only(side) => seen & side != 0 && seen & !side == 0,
-            Self::Without(side) => seen & side == 0,
+            Self::Some => item.other != 0 || !is_everywhere(),
+            Self::Here => seen & here() != 0 && seen & !here() == 0,
+            Self::NotHere => seen & here() == 0,
         }
     }
 }
@@ -111,7 +115,8 @@ type ByHash = HashMap<u64, u32, BuildHasherDefault<AsItIs>>;
 struct Hashed {
     report: Report,
     sections: Vec<(usize, usize)>,
-    hashes: Vec<u64>,
+    /// Of each row that of its key, and that of what it tells beside it.
+    hashes: Vec<(u64, u64)>,
 }
 
 impl Matrix {
@@ -150,7 +155,7 @@ impl Matrix {
         &self.items
     }
 
-    /// An item's row, as the first report that saw it has it. Number and time of a process are those of one process: where it
+    /// An item's row, as the first report that saw it has it; [`Item::other`] says which tell something else. Number and time of a process are those of one process: where it
     /// stands for several, only its name is what was seen.
     #[must_use]
     pub fn row(&self, item: &Item) -> Row {
@@ -195,8 +200,8 @@ impl Matrix {
 
     /// The items of a pane, or of all, that are wanted by who saw them.
     #[must_use]
-    pub fn select(&self, pane: Option<Pane>, presence: Presence, sides: &[u64]) -> Vec<u32> {
-        let wanted = |item: &Item| pane.is_none_or(|pane| pane == item.pane) && presence.wants(item.seen, sides);
+    pub fn select(&self, pane: Option<Pane>, only: Only, sides: &[u64], here: usize) -> Vec<u32> {
+        let wanted = |item: &Item| pane.is_none_or(|pane| pane == item.pane) && only.wants(item, sides, here);
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 
@@ -207,29 +212,48 @@ impl Matrix {
     pub fn find(&self, sought: &[u8], is_wanted: &dyn Fn() -> bool) -> io::Result<Vec<u32>> {
         let sought = sought.to_ascii_lowercase();
         let (mut found, mut text) = (Vec::new(), Vec::new());
+        self.each_row(is_wanted, &mut |number, place, row| {
+            let Some(item) = self.items.get(place as usize) else { return };
+            let is_first = (item.section as usize, item.row as usize) == (row.place.section, row.place.row);
+            if item.column == number && is_first || item.other != 0 {
+                text.clear();
+                row.told().push_text(&mut text);
+                text.make_ascii_lowercase();
+                if memchr::memmem::find(&text, &sought).is_some() {
+                    found.push(place);
+                }
+            }
+        })?;
+        order::sort_rows(&mut found, &|item| item);
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Hands over every row of the items that not all tell alike, with the item's number and the report's.
+    ///
+    /// # Errors
+    /// When a body cannot be read.
+    pub fn each_of_differing(&self, look: &mut dyn FnMut(u32, usize, Row)) -> io::Result<()> {
+        self.each_row(&|| true, &mut |number, item, row| {
+            if self.items.get(item as usize).is_some_and(|item| item.other != 0) {
+                look(item, number.into(), row.decoded());
+            }
+        })
+    }
+
+    /// Hands over every row, with the report's number and the item's.
+    fn each_row(&self, is_wanted: &dyn Fn() -> bool, look: &mut dyn FnMut(u8, u32, RowBytes<'_>)) -> io::Result<()> {
         for (number, column) in (0_u8..).zip(&self.columns) {
             let Some(column) = column else { continue };
             for (section, first) in &column.sections {
                 still_wanted(is_wanted)?;
                 column.report.each_row(*section, |row| {
-                    let item = column.items.get(first + row.place.row).copied().unwrap_or(u32::MAX);
-                    let is_its_own = |item: &Item| {
-                        (item.column, item.section as usize, item.row as usize) == (number, *section, row.place.row)
-                    };
-                    if self.items.get(item as usize).is_some_and(is_its_own) {
-                        text.clear();
-                        row.told().push_text(&mut text);
-                        text.make_ascii_lowercase();
-                        if memchr::memmem::find(&text, &sought).is_some() {
-                            found.push(item);
-                        }
-                    }
+                    look(number, column.items.get(first + row.place.row).copied().unwrap_or(u32::MAX), row);
                     true
                 })?;
             }
         }
-        order::sort_rows(&mut found, &|item| item);
-        Ok(found)
+        Ok(())
     }
 
     fn column(&self, column: usize) -> Option<&Column> {
@@ -270,6 +294,8 @@ fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
 struct Joined {
     columns: Vec<Option<Column>>,
     items: Vec<Item>,
+    /// The sum of what the first report that saw it tells of each item.
+    told: Vec<u64>,
     by_hash: ByHash,
 }
 
@@ -280,13 +306,39 @@ impl Joined {
             // What one report saw, the others mostly saw as well.
             self.by_hash.reserve(first.hashes.len());
         }
-        self.columns.push(hashed.map(|hashed| join(number, hashed, &mut self.items, &mut self.by_hash)));
+        let column = hashed.map(|hashed| {
+            let (column, hashes) = join(number, hashed, &mut self.items, &mut self.by_hash);
+            self.hold_against_first(number, &column.items, &hashes);
+            column
+        });
+        self.columns.push(column);
+    }
+
+    /// Marks the items of which a report tells something else than the first that saw them. What it tells twice counts once, in
+    /// whatever order.
+    fn hold_against_first(&mut self, number: u8, rows: &[u32], hashes: &[(u64, u64)]) {
+        let (mut known, mut told) = (ByHash::default(), vec![0_u64; self.items.len()]);
+        for (item, (key, tells)) in rows.iter().zip(hashes).filter(|(_, (_, tells))| *tells != 0) {
+            if let Some(sum) = told.get_mut(*item as usize)
+                && known.insert(key ^ tells, 0).is_none()
+            {
+                *sum = sum.wrapping_add(*tells);
+            }
+        }
+        // Where this report is the first that saw an item, it is held against by the others.
+        self.told.extend_from_slice(told.get(self.told.len()..).unwrap_or_default());
+        for item in rows {
+            let at = *item as usize;
+            if let Some(item) = self.items.get_mut(at).filter(|_| self.told.get(at) != told.get(at)) {
+                item.other |= 1 << number;
+            }
+        }
     }
 
     /// The matrix, its items in the order of panes and attributes.
     fn sorted(self) -> Matrix {
-        let Self { mut columns, mut items, by_hash } = self;
-        drop(by_hash);
+        let Self { mut columns, mut items, told, by_hash } = self;
+        drop((told, by_hash));
         let places = sort(&mut items);
         for column in columns.iter_mut().flatten() {
             for item in &mut column.items {
@@ -297,19 +349,19 @@ impl Joined {
     }
 }
 
-fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash) -> Column {
+fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash) -> (Column, Vec<(u64, u64)>) {
     let Hashed { report, sections, hashes } = hashed;
     let mut rows = Vec::with_capacity(hashes.len());
     let ends = sections.iter().skip(1).map(|(_, first)| *first).chain([hashes.len()]);
     for ((section, first), end) in sections.iter().zip(ends) {
         let Some(found) = report.section(*section) else { continue };
         let (pane, order) = (found.pane(), order(found));
-        for (row, hash) in (0_u32..).zip(hashes.get(*first..end).unwrap_or_default()) {
+        for (row, (hash, _)) in (0_u32..).zip(hashes.get(*first..end).unwrap_or_default()) {
             let next = u32::try_from(items.len()).unwrap_or(u32::MAX);
             let item = *by_hash.entry(*hash).or_insert(next);
             if item == next {
                 let section = u32::try_from(*section).unwrap_or(u32::MAX);
-                items.push(Item { seen: 0, pane, order, column: number, is_shared: false, section, row });
+                items.push(Item { seen: 0, other: 0, pane, order, column: number, is_shared: false, section, row });
             }
             if let Some(item) = items.get_mut(item as usize) {
                 item.is_shared = item.seen != 0;
@@ -318,7 +370,7 @@ fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash)
             rows.push(item);
         }
     }
-    Column { report, sections, items: rows }
+    (Column { report, sections, items: rows }, hashes)
 }
 
 /// Place of a section's attribute among those of all panes.

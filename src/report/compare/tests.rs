@@ -40,9 +40,9 @@ fn items_stand_in_the_order_of_the_panes_and_what_happened_tells_them_apart() {
     assert_eq!(rows(&found), wanted);
     assert_eq!(found.counts(None), [3, 3]);
     assert_eq!(found.places(2, 1, 9), [(0, 0), (0, 1)]);
-    assert_eq!(found.select(None, Presence::All, &[1, 2]), [2]);
-    assert_eq!(found.select(None, Presence::Only(2), &[1, 2]), [1, 4]);
-    assert_eq!(found.select(Some(Pane::Files), Presence::Without(2), &[1, 2]), [3]);
+    assert_eq!(found.select(None, Only::All, &[1, 2], 0), [2]);
+    assert_eq!(found.select(None, Only::Here, &[1, 2], 1), [1, 4]);
+    assert_eq!(found.select(Some(Pane::Files), Only::NotHere, &[1, 2], 1), [3]);
     assert_eq!(found.find(b"C:\\X", &|| true).unwrap(), [2, 3]);
 }
 
@@ -55,6 +55,62 @@ fn records_are_the_same_by_what_says_which_they_are() {
         "files_dropped": [{"sha256": "FF"}, {"path": r"C:\P", "sha256": "bb"}],
         "processes_tree": [{"name": "B.EXE"}, {"name": "CMD.exe", "process_id": "9"}]});
     assert!(matrix(&[one, two]).items().iter().all(|item| item.seen == 3));
+}
+
+/// The bits of the reports that tell something else than the first, of the only item.
+fn others(name: &str, rows: &[Value]) -> u64 {
+    let found = matrix(&rows.iter().map(|rows| json!({name: rows})).collect::<Vec<_>>());
+    assert_eq!(found.items().len(), 1, "{rows:?}");
+    found.items()[0].other
+}
+
+#[test]
+fn what_reports_tell_differently_of_one_thing_is_marked() {
+    let set = |value: &str| json!([{"key": r"HKCU\Run\X", "value": value}]);
+    assert_eq!(others("registry_keys_set", &[set("good.exe"), set("evil.exe"), set("Good.exe")]), 0b010);
+    assert_eq!(others("registry_keys_set", &[set(""), json!([{"key": r"HKEY_CURRENT_USER\run\x"}])]), 0);
+    let dropped =
+        |hash: &str, by: &str| json!([{"path": r"C:\a", "sha256": hash, "process_name": by, "process_id": by.len()}]);
+    let by = r"C:\Windows\System32\wscript.exe";
+    assert_eq!(
+        others(
+            "files_dropped",
+            &[dropped("aa", by), dropped("AA", "WScript.exe"), dropped("bb", by), dropped("aa", "a.exe")]
+        ),
+        0b1100
+    );
+    let status =
+        |code: Value| json!([{"url": "http://a/", "request_method": "GET", "response_status_code": code, "n": [code]}]);
+    assert_eq!(others("http_conversations", &[status(json!(200)), status(json!("200")), status(json!(404))]), 0b100);
+    let alert =
+        |severity: &str| json!([{"rule_msg": "M", "alert_severity": severity, "alert_context": {"p": severity}}]);
+    assert_eq!(others("ids_alerts", &[alert("high"), alert("IMPACT_SEVERITY_HIGH"), alert("low")]), 0b100);
+}
+
+#[test]
+fn neither_order_nor_number_nor_what_is_a_sandboxes_own_is_a_difference() {
+    let name = |ips: &[&str]| json!({"hostname": "a.example", "resolved_ips": ips});
+    let (one, two) = (name(&["1", "2"]), name(&["2", "1"]));
+    assert_eq!(others("dns_lookups", &[json!([one]), json!([two, one])]), 0);
+    assert_eq!(others("dns_lookups", &[json!([one]), json!([one, name(&["3"])]), json!([two])]), 0b010);
+    let dump = |n: u64| json!([{"process": "a.exe", "process_id": n, "stage": n, "file_name": n.to_string()}]);
+    assert_eq!(others("memory_dumps", &[dump(1), dump(2)]), 0);
+    let tree = |n: u64| json!([{"name": "a.exe", "process_id": n, "time_offset": n}]);
+    assert_eq!(others("processes_tree", &[tree(1), tree(2)]), 0);
+    let seen_by = |n: u64| json!([{"id": "S", "severity": "low", "match_data": [n], "more": n}]);
+    assert_eq!(others("signature_matches", &[seen_by(1), seen_by(2)]), 0);
+}
+
+#[test]
+fn what_differs_is_wanted_and_found_by_what_each_report_tells() {
+    let set = |value: &str| json!({"tags": ["A"], "registry_keys_set": [{"key": "K", "value": value}]});
+    let found = matrix(&[set("good"), set("evil")]);
+    assert_eq!(found.select(None, Only::Some, &[1, 2], 0), [1]);
+    assert_eq!(found.select(None, Only::All, &[1, 2], 0), [0, 1]);
+    assert_eq!(found.find(b"evil", &|| true).unwrap(), [1]);
+    let mut told = Vec::new();
+    found.each_of_differing(&mut |item, column, row| told.push((item, column, text(&row)))).unwrap();
+    assert_eq!(told, [(1, 0, "K = good".to_owned()), (1, 1, "K = evil".to_owned())]);
 }
 
 #[test]

@@ -103,8 +103,9 @@ impl Performer {
     pub(super) fn compare(&self, number: u64, bodies: Vec<Option<Body>>) {
         self.blocking(
             move |work| {
-                let result = Matrix::of(&bodies).map(Arc::new).map_err(|error| error.to_string());
-                work.send(Message::Compared { number, result });
+                let (matrix, unreadable) = Matrix::of_readable(&bodies);
+                let unreadable = unreadable.into_iter().map(|(column, _)| column).collect();
+                work.send(Message::Compared { number, result: Ok((Arc::new(matrix), unreadable)) });
             },
             move |why| Message::Compared { number, result: Err(why) },
         );

@@ -1,0 +1,102 @@
+//! A comparison as JSON.
+
+use super::{Compared, pieces, words};
+use crate::report::compare::{Item, Matrix};
+use crate::text::Untrusted;
+use serde::Serialize;
+
+/// Texts of one sandbox about one item that are printed.
+const MOST_TOLD: usize = 50;
+
+#[derive(Serialize)]
+pub(super) struct Printed {
+    columns: Vec<PrintedColumn>,
+    /// Whether further sandboxes may be on pages that are not held.
+    more: bool,
+    /// Sandboxes beyond the 64 that can be compared at once.
+    left_out: usize,
+    /// What holding the missing reports would cost.
+    missing: Option<String>,
+    items: Vec<PrintedItem>,
+}
+
+#[derive(Serialize)]
+struct PrintedColumn {
+    number: usize,
+    file: Option<String>,
+    /// The name of the document that it stands in.
+    document: Option<String>,
+    id: String,
+    sandbox: String,
+    held: bool,
+    /// Items of those that are printed.
+    items: usize,
+}
+
+#[derive(Serialize)]
+struct PrintedItem {
+    pane: &'static str,
+    /// What happened to it.
+    what: String,
+    item: String,
+    /// Numbers of the columns that saw it.
+    seen: Vec<usize>,
+    /// Whether one of them tells something else of it than the first: `item` is what the first tells.
+    differs: bool,
+    /// Where it differs, what each of them tells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    told: Vec<Told>,
+}
+
+/// What one sandbox tells of an item, at most fifty texts.
+#[derive(Serialize)]
+struct Told {
+    number: usize,
+    items: Vec<String>,
+}
+
+pub(super) fn printed(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> std::io::Result<Printed> {
+    let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
+    let columns = compared.columns.iter().enumerate().map(|(n, column)| PrintedColumn {
+        number: n + 1,
+        file: column.file.as_ref().map(ToString::to_string),
+        document: column.document.as_ref().map(Untrusted::unicode),
+        id: column.identifier.as_ref().map(|identifier| identifier.text().unicode()).unwrap_or_default(),
+        sandbox: column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
+        held: column.body.is_some(),
+        items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
+    });
+    let item = |item: &&Item| {
+        let row = matrix.row(item);
+        PrintedItem {
+            pane: item.pane.name(),
+            what: words(&row, Untrusted::unicode),
+            item: pieces(&row, Untrusted::unicode),
+            seen: (0..compared.columns.len()).filter(|n| item.seen >> n & 1 == 1).map(|n| n + 1).collect(),
+            differs: item.other != 0,
+            told: Vec::new(),
+        }
+    };
+    let mut printed = Printed {
+        columns: columns.collect(),
+        more: compared.has_more_pages,
+        left_out: compared.left_out,
+        missing: compared.missing.clone(),
+        items: items.iter().map(item).collect(),
+    };
+    tell(&mut printed.items, matrix, numbers)?;
+    Ok(printed)
+}
+
+/// Adds what each sandbox tells of the items that differ.
+fn tell(items: &mut [PrintedItem], matrix: &Matrix, numbers: &[u32]) -> std::io::Result<()> {
+    matrix.each_of_differing(&mut |item, column, row| {
+        let Some(item) = numbers.binary_search(&item).ok().and_then(|at| items.get_mut(at)) else { return };
+        let (number, text) = (column + 1, pieces(&row, Untrusted::unicode));
+        match item.told.last_mut().filter(|told| told.number == number) {
+            Some(told) if told.items.len() >= MOST_TOLD || told.items.contains(&text) => {}
+            Some(told) => told.items.push(text),
+            None => item.told.push(Told { number, items: vec![text] }),
+        }
+    })
+}
