@@ -36,7 +36,7 @@ fn shipped_rules_are_sound_many_and_named_once() {
 }
 
 /// Rows that tell something, each with the rule that says so.
-const TELLING: [(&str, &str); 36] = [
+const TELLING: [(&str, &str); 37] = [
     (
         r#"{"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}]}"#,
         "run-key",
@@ -50,6 +50,7 @@ const TELLING: [(&str, &str); 36] = [
         "browser-passwords",
     ),
     (r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":4444}]}"#, "c2-port"),
+    (r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":8443}]}"#, "shared-port"),
     (
         r#"{"files_written":["C:\\Users\\a\\AppData\\Roaming\\Microsoft\\Windows\\Start Menu\\Programs\\Startup\\a.lnk"]}"#,
         "startup-folder",
