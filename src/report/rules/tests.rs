@@ -308,6 +308,7 @@ fn what_starts_by_itself_is_marked_on_every_system() {
         (command, "schtasks /change /tn x /disable", ""),
         (command, r"netsh add helper c:\x.dll", "start-command"),
         (command, r#"copy x "C:\Users\u\Start Menu\Programs\Startup\x.exe""#, "start-command"),
+        (command, r"Remove-Item C:\Users\u\Startup\x.exe", ""),
         (key, r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\BootExecute", "other-start"),
         (key, r"HKCU\Software\Microsoft\Command Processor\AutoRun", "other-start"),
         (key, r"HKCU\Software\Microsoft\Windows NT\CurrentVersion\Windows\Load", "other-start"),
