@@ -3,6 +3,7 @@
 use super::lines::Member;
 use super::noted::Noted;
 use super::opened::Opened;
+use super::verdict::verdict;
 use super::{Job, Summary, csv, lines, list, literal, markdown, object, own_literal};
 use crate::report::indicators::{ITSELF, Kind};
 use crate::report::rules::{Rule, Severity};
@@ -40,11 +41,12 @@ impl Reason<'_> {
     }
 }
 
-/// Why others are told to block an indicator, if they are: the file that was run, and what stands in a row that a rule marks high or
-/// medium, for programs that do harm ask for harmless hosts as well. Of these only what can be told from anybody else's.
+/// Why others are told to block an indicator, if they are: the file that was run, unless the sandbox found it clean, and what stands in
+/// a row that a rule marks high or medium, for programs that do harm ask for harmless hosts as well. Of these only what can be told
+/// from anybody else's.
 pub(super) fn reason<'a>(opened: &Opened<'a>, indicator: &Indicator) -> Option<Reason<'a>> {
     if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
-        return Some(Reason::Sample);
+        return Some(Reason::Sample).filter(|_| verdict(&opened.report) != "benign");
     }
     let rule = opened.rule_of(indicator).filter(|rule| indicator.can_be_blocked() && rule.severity <= Severity::Medium);
     rule.map(Reason::Rule)

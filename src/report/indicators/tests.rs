@@ -200,6 +200,20 @@ fn what_was_injected_into_is_not_marked_for_that_unless_the_sample_left_it() {
 }
 
 #[test]
+fn a_machine_is_not_marked_for_words_or_a_url_that_name_it() {
+    let json = r#"{"command_executions":["ping 198.51.100.7 & curl http://a.example/x"],"http_conversations":[{"url":"http://b.example/x"}],
+        "dns_lookups":[{"hostname":"c.example"}],"ip_traffic":[{"destination_ip":"203.0.113.5"}]}"#;
+    let body = Body::in_memory(json.as_bytes().to_vec());
+    let report = Report::new(body.clone(), Index::of(&body).unwrap());
+    let found = Indicators::of(&report, &|_| Some(Severity::High), &|| true).unwrap();
+    let marked =
+        found.all().iter().filter(|found| found.marked().is_some()).map(|found| found.value.visible().to_string());
+    let mut marked: Vec<_> = marked.collect();
+    marked.sort();
+    assert_eq!(marked, ["203.0.113.5", "c.example", "http://a.example/x", "http://b.example/x"]);
+}
+
+#[test]
 fn numbers_that_look_like_something_are_none_of_it() {
     let hash = "0123456789abcdef".repeat(2);
     for text in ["System, Version=4.0.0.0, Culture=neutral", "FileVersion=2.0.5.0", &format!("/x {{{hash}}}")] {

