@@ -191,8 +191,8 @@ pub enum Message {
         result: Result<(Sha256, u64), String>,
         /// When it was sent before and no answer came, if so.
         sent: Option<Timestamp>,
-        /// How many of its reports are held.
-        held: usize,
+        /// What is known of a scan of it.
+        before: Option<String>,
     },
     /// The address has come that a large file is uploaded to, or not.
     Addressed(Result<UploadAddress, Failure>),

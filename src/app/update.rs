@@ -78,7 +78,7 @@ impl Model {
             Message::Entitled { request, result } => self.entitled(&request, result),
             Message::LookedUp { request, since } => self.looked_up(request, since),
             Message::Listed { request, result } => self.listed(&request, result),
-            Message::LookedAtFile { path, result, sent, held } => self.looked_at_file(path, result, sent, held),
+            Message::LookedAtFile { path, result, sent, before } => self.looked_at_file(path, result, sent, before),
             Message::Addressed(result) => self.addressed(result),
             Message::Submitted { request, result } => self.submitted(&request, result),
             Message::Looked { request, result } => self.looked(&request, result),

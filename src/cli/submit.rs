@@ -67,8 +67,7 @@ impl Submit {
         let repeats = scan(None)
             .warning()
             .map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, &submission.file)));
-        let held = setup.gate.store().reports(setup.gate.profile(), &submission.file)?.len();
-        super::store::say(Submission::remark(held).as_slice());
+        super::store::say(setup.gate.scanned_before(&submission.file)?.as_slice());
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));

@@ -6,7 +6,7 @@ use crate::report::identifier::Sha256;
 use crate::report::wanted::still_wanted;
 use crate::request::{Request, Submission};
 use crate::store::{Store, StoreError};
-use crate::text::bytes;
+use crate::text::{bytes, count, moment};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256 as Hash};
 use std::io::{self, Read};
@@ -23,6 +23,22 @@ impl Gate {
     /// When the store cannot be read.
     pub fn unanswered(&self, request: &Request) -> Result<Option<Timestamp>, StoreError> {
         self.look_for(request, None).map_or(Ok(None), |look| look(self.store()))
+    }
+
+    /// What whoever sends a file is told where it was scanned before, or is being scanned.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn scanned_before(&self, file: &Sha256) -> Result<Option<String>, StoreError> {
+        let held = self.store.reports(self.profile(), file)?.len() as u64;
+        let scan = self.store.pending_scan(self.profile(), file)?;
+        let scan = scan.filter(|scan| scan.identifier.is_some() && scan.is_pending(self.now()));
+        let before = match scan {
+            Some(scan) => format!("A scan of it was begun from here on {}", moment(scan.since)),
+            None if held > 0 => format!("Scanned before: {} of it held", count(held, "report")),
+            None => return Ok(None),
+        };
+        Ok(Some(format!("{before}. To send it is another scan.")))
     }
 
     /// Refuses to send a file, for which a call is reserved, of which whoever sends it does not know that it was sent before: between

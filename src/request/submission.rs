@@ -1,7 +1,6 @@
 //! A file that is to be scanned privately, and what the sandboxes are told.
 
 use crate::report::identifier::Sha256;
-use crate::text::count;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use std::cmp::Ordering;
@@ -78,13 +77,6 @@ impl Submission {
     #[must_use]
     pub fn claims_of(file: &Sha256) -> String {
         format!("private-scan {file} ")
-    }
-
-    /// What whoever has reports of the file already is told before it is scanned once more; nothing without any.
-    #[must_use]
-    pub fn remark(held: usize) -> Option<String> {
-        let reports = count(held as u64, "report");
-        (held > 0).then(|| format!("Scanned before: {reports} of it held. Sending it scans it once more."))
     }
 }
 

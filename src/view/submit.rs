@@ -9,7 +9,7 @@ use crate::app::over::sheet::left_words;
 use crate::app::scan::submit::{FIELDS, SubmitForm};
 use crate::app::{Area, Model};
 use crate::quota::Price;
-use crate::request::{Request, ScanOption, Submission, UploadLimit};
+use crate::request::{Request, ScanOption, UploadLimit};
 use crate::text::{bytes, words_in_rows};
 
 /// Columns of a field's name.
@@ -106,7 +106,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
         ),
     ];
     said.extend(left(model, &basis).map(|left| (left, Meaning::Detail)));
-    said.extend(Submission::remark(found.held).map(|held| (held, Meaning::Strong)));
+    said.extend(found.before.clone().map(|before| (before, Meaning::Strong)));
     said.extend(sent);
     said
 }

@@ -50,8 +50,8 @@ pub struct Found {
     pub limit: UploadLimit,
     /// When it was sent before and no answer came, if so: it may have arrived.
     pub sent: Option<Timestamp>,
-    /// How many of its reports are held.
-    pub held: usize,
+    /// What is known of a scan of it, in words.
+    pub before: Option<String>,
 }
 
 /// One field of the form.
@@ -279,7 +279,7 @@ impl Model {
         path: PathBuf,
         result: Result<(Sha256, u64), String>,
         sent: Option<Timestamp>,
-        held: usize,
+        before: Option<String>,
     ) -> Vec<Effect> {
         let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
         let is_sent = self.is_form_sent();
@@ -299,7 +299,7 @@ impl Model {
             }
             Ok((file, size)) => {
                 let limit = if size > direct { UploadLimit::Large } else { UploadLimit::Direct };
-                form.found = Some(Found { path, file, size, limit, sent, held });
+                form.found = Some(Found { path, file, size, limit, sent, before });
             }
             Err(why) => form.failure = Some(unsent(why)),
         }

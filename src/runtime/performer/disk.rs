@@ -41,13 +41,13 @@ impl Performer {
             let found = result.as_ref().ok().zip(gate);
             let before = found.map(|((file, size), gate)| {
                 // What cannot be read of the store keeps nobody from sending it: then the call cannot be written down either.
-                let held = gate.store().reports(gate.profile(), file).map_or(0, |held| held.len());
+                let before = gate.scanned_before(file).ok().flatten();
                 let (file, options) = (file.clone(), ScanOptions::default());
                 let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
-                (gate.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten(), held)
+                (gate.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten(), before)
             });
-            let (sent, held) = before.unwrap_or_default();
-            work.send(Message::LookedAtFile { path, result, sent, held });
+            let (sent, before) = before.unwrap_or_default();
+            work.send(Message::LookedAtFile { path, result, sent, before });
         });
     }
 
