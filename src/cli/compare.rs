@@ -19,6 +19,7 @@ use crate::runtime::recall::held_of;
 use crate::text::{Untrusted, count};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use printed::Told;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -68,8 +69,8 @@ impl ValueEnum for Only {
             Self::Any => ("any", "Everything"),
             Self::All => ("all", "Seen in all"),
             Self::Some => ("some", "Seen in some, not in all, or told otherwise by some"),
-            Self::Here => ("here", "Seen only here"),
-            Self::NotHere => ("not-here", "Seen elsewhere, not here"),
+            Self::Here => ("here", "Seen only here, or told otherwise"),
+            Self::NotHere => ("not-here", "Seen elsewhere, not here, or told otherwise"),
         };
         Some(PossibleValue::new(name).help(help))
     }
@@ -132,7 +133,7 @@ impl Compare {
         if self.json {
             print_json(&printed::printed(compared, matrix, &numbers)?)
         } else {
-            print_text(&text(compared, matrix, &items))
+            print_text(&text(compared, matrix, &items, &printed::told(matrix, &numbers, visible)?))
         }
     }
 
@@ -300,8 +301,13 @@ fn pieces(row: &Row, shown: fn(&Untrusted) -> String) -> String {
     pieces.collect()
 }
 
-/// A legend, and an item a line: its marks, its pane, what happened, what it is.
-fn text(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> String {
+fn visible(text: &Untrusted) -> String {
+    text.visible().to_string()
+}
+
+/// A legend, and an item a line: its marks, its pane, what happened, what it is. What others tell of it follows, a line each with
+/// the number of who tells it.
+fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Told>]) -> String {
     let mut out = String::new();
     for (n, column) in compared.columns.iter().enumerate() {
         let state = if column.body.is_some() { "held" } else { "not held" };
@@ -320,10 +326,10 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> String {
         let _ = writeln!(out, "sandboxes left out: {}; {MOST_COLUMNS} are compared at most", compared.left_out);
     }
     if items.iter().any(|item| item.other != 0) {
-        out.push_str("≠  tells something else than the first that saw it, whose words are printed: --json has all\n");
+        out.push_str("≠  tells something else, or less, than the first that saw it: below it, by number\n");
     }
     out.push('\n');
-    for item in items {
+    for (item, told) in items.iter().zip(told) {
         let marks = compared.columns.iter().enumerate().map(|(n, column)| match (&column.body, item.seen >> n & 1) {
             (None, _) => '?',
             (Some(_), 1) if item.other >> n & 1 == 1 => '≠',
@@ -331,9 +337,13 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item]) -> String {
             (Some(_), _) => '.',
         });
         let row = matrix.row(item);
-        let visible = |text: &Untrusted| text.visible().to_string();
         let (what, thing) = (words(&row, visible), pieces(&row, visible));
         let _ = writeln!(out, "{}  {:<22}  {what:<14}  {thing}", marks.collect::<String>(), title(item.pane));
+        for told in told.iter().filter(|told| item.other >> (told.number - 1) & 1 == 1) {
+            for thing in &told.items {
+                let _ = writeln!(out, "{:>1$}  {thing}", told.number, compared.columns.len() + 40);
+            }
+        }
     }
     out
 }

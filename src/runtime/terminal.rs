@@ -176,16 +176,16 @@ fn is_in_front() -> bool {
 /// Stops this program until the shell puts it in front; false where it is brought back only to end.
 fn comes_to_front(ending: &Ending) -> bool {
     for _ in 0..TIMES_BEHIND {
-        if is_in_front() {
-            return true;
+        // What ends has given the terminal back, and takes it no more.
+        if is_in_front() || ending.signal().is_some() {
+            break;
         }
         std::thread::sleep(TOLD_WITHIN);
-        if ending.signal().is_some() {
-            return false;
+        if ending.signal().is_none() {
+            signals::stop_behind();
         }
-        signals::stop_behind();
     }
-    true
+    ending.signal().is_none()
 }
 
 /// Ends the mode in which keys are handed over as they are pressed. Behind the shell, the modes are the shell's.

@@ -203,10 +203,16 @@ fn before(entries: &[LedgerEntry]) -> i64 {
 }
 
 fn entries(connection: &Connection, profile: &str, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
-    // An index that is damaged may lead past some of them, and say nothing.
-    let select =
-        format!("SELECT {}, seal FROM ledger NOT INDEXED WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
-    let mut entries = rows(connection, &select, params![profile, most], LedgerEntry::read)?;
+    let read = |how| {
+        let select =
+            format!("SELECT {}, seal FROM ledger {how} WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
+        rows(connection, &select, params![profile, most], LedgerEntry::read)
+    };
+    // An index that is damaged may lead past some of them, and say nothing; a row that is damaged may not say whose it is.
+    let (mut entries, by_table) = (read("")?, read("NOT INDEXED")?);
+    if by_table.len() > entries.len() {
+        entries = by_table;
+    }
     entries.reverse();
     Ok(entries)
 }

@@ -235,6 +235,17 @@ fn the_shell_ends_it_behind_the_prompt() {
 }
 
 #[test]
+fn what_ends_during_a_call_takes_the_terminal_no_more() {
+    let mut terminal = Terminal::start(&["demo", "--delay", "3000"]);
+    terminal.wait_for("under way");
+    terminal.signal("TERM");
+    std::thread::sleep(Duration::from_millis(200));
+    terminal.signal("CONT");
+    assert_eq!(terminal.wait_for_end(), 143);
+    terminal.assert_given_back();
+}
+
+#[test]
 fn in_the_background_it_waits_for_the_terminal() {
     let mut terminal = demo_in_a_shell("&");
     // It is stopped by the system as it reaches for the terminal; the shell says so before its next prompt.

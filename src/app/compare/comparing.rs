@@ -179,7 +179,7 @@ impl Model {
         }
         let differs = |item: &Item| item.other != 0 && compare.pane.is_none_or(|pane| pane == item.pane);
         if compare.matrix.as_ref().is_some_and(|matrix| matrix.items().iter().any(differs)) {
-            remarks.push("≠ tells something else than the first that saw it".to_owned());
+            remarks.push("≠ tells something else, or less, than the first that saw it".to_owned());
         }
         let columns = usize::from(self.overlay_room().width).max(20);
         let most = usize::from(self.overlay_room().height / 3).max(1);

@@ -313,6 +313,8 @@ impl Model {
         match result {
             Ok(scan) => {
                 self.scans.insert(submission.file.clone(), scan);
+                // An earlier scan of the file is followed no more: the one that was paid for last is offered.
+                self.follows.retain(|follow| follow.file != submission.file);
                 effects.push(self.note_pending(&submission.file));
                 let is_form = |form: &SubmitForm| form.submission().as_ref() == Some(submission);
                 if self.submitting().is_some_and(is_form) {

@@ -49,10 +49,10 @@ struct PrintedItem {
 }
 
 /// What one sandbox tells of an item, at most fifty texts.
-#[derive(Serialize)]
-struct Told {
-    number: usize,
-    items: Vec<String>,
+#[derive(Clone, Serialize)]
+pub(super) struct Told {
+    pub(super) number: usize,
+    pub(super) items: Vec<String>,
 }
 
 pub(super) fn printed(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> std::io::Result<Printed> {
@@ -66,7 +66,7 @@ pub(super) fn printed(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> 
         held: column.body.is_some(),
         items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
     });
-    let item = |item: &&Item| {
+    let item = |(item, told): (&&Item, Vec<Told>)| {
         let row = matrix.row(item);
         PrintedItem {
             pane: item.pane.name(),
@@ -74,29 +74,34 @@ pub(super) fn printed(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> 
             item: pieces(&row, Untrusted::unicode),
             seen: (0..compared.columns.len()).filter(|n| item.seen >> n & 1 == 1).map(|n| n + 1).collect(),
             differs: item.other != 0,
-            told: Vec::new(),
+            told,
         }
     };
-    let mut printed = Printed {
+    let told = told(matrix, numbers, Untrusted::unicode)?;
+    Ok(Printed {
         columns: columns.collect(),
         more: compared.has_more_pages,
         left_out: compared.left_out,
         missing: compared.missing.clone(),
-        items: items.iter().map(item).collect(),
-    };
-    tell(&mut printed.items, matrix, numbers)?;
-    Ok(printed)
+        items: items.iter().zip(told).map(item).collect(),
+    })
 }
 
-/// Adds what each sandbox tells of the items that differ.
-fn tell(items: &mut [PrintedItem], matrix: &Matrix, numbers: &[u32]) -> std::io::Result<()> {
+/// What each sandbox tells of those of these items of which not all tell alike.
+pub(super) fn told(
+    matrix: &Matrix,
+    numbers: &[u32],
+    shown: fn(&Untrusted) -> String,
+) -> std::io::Result<Vec<Vec<Told>>> {
+    let mut all = vec![Vec::<Told>::new(); numbers.len()];
     matrix.each_of_differing(&mut |item, column, row| {
-        let Some(item) = numbers.binary_search(&item).ok().and_then(|at| items.get_mut(at)) else { return };
-        let (number, text) = (column + 1, pieces(&row, Untrusted::unicode));
-        match item.told.last_mut().filter(|told| told.number == number) {
+        let Some(told) = numbers.binary_search(&item).ok().and_then(|at| all.get_mut(at)) else { return };
+        let (number, text) = (column + 1, pieces(&row, shown));
+        match told.last_mut().filter(|told| told.number == number) {
             Some(told) if told.items.len() >= MOST_TOLD || told.items.contains(&text) => {}
             Some(told) => told.items.push(text),
-            None => item.told.push(Told { number, items: vec![text] }),
+            None => told.push(Told { number, items: vec![text] }),
         }
-    })
+    })?;
+    Ok(all)
 }

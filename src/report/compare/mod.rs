@@ -71,9 +71,9 @@ pub enum Only {
     All,
     /// Items that some sides saw and others did not, or that not all tell alike.
     Some,
-    /// Items that no side but the one here saw.
+    /// Items that no side but the one here saw, or not all tell alike.
     Here,
-    /// Items that another side saw, and the one here did not.
+    /// Items that another side saw, and the one here did not, or not all tell alike.
     NotHere,
 }
 
@@ -87,8 +87,8 @@ impl Only {
             Self::Any => true,
             Self::All => is_everywhere(),
             Self::Some => item.other != 0 || !is_everywhere(),
-            Self::Here => seen & here() != 0 && seen & !here() == 0,
-            Self::NotHere => seen & here() == 0,
+            Self::Here => seen & here() != 0 && (seen & !here() == 0 || item.other != 0),
+            Self::NotHere => seen & here() == 0 || seen & !here() != 0 && item.other != 0,
         }
     }
 }

