@@ -113,7 +113,7 @@ fn two_files_are_held_against_each_other() {
     screen!("compare_two_files", stage);
     stage.keys("a");
     screen!("compare_two_files_all", stage);
-    stage.keys("a l l l u enter enter");
+    stage.keys("a l l l u G enter enter");
     assert!(stage.screen().contains("57874b32"), "{}", stage.screen());
 }
 

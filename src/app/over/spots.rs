@@ -215,7 +215,7 @@ impl Spots {
     pub fn told(&self, room: Size) -> u16 {
         match room {
             Size { width, .. } if self.tells_below(width) => 1,
-            Size { width, height } if self.is_notable() && width < WIDE && height >= TALL => 2,
+            Size { width, height } if width < WIDE && height >= TALL => 2,
             _ => 0,
         }
     }

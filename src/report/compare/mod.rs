@@ -71,24 +71,26 @@ pub enum Only {
     All,
     /// Items that some sides saw and others did not, or that not all tell alike.
     Some,
-    /// Items that no side but the one here saw, or not all tell alike.
+    /// Items that no side but the one here saw, or of which it tells what no other does.
     Here,
-    /// Items that another side saw, and the one here did not, or not all tell alike.
+    /// Items that another side saw, and the one here did not, or of which another tells what it does not.
     NotHere,
 }
 
 impl Only {
     /// Whether an item is wanted; `sides` are the bits of what is held to each other, `here` is the number of a report.
     fn wants(self, item: &Item, sides: &[u64], here: usize) -> bool {
-        let seen = item.seen;
+        let (seen, other) = (item.seen, item.other);
+        // Whether these tell of it what the rest does not, where both saw it.
+        let tell_more = |these: u64, rest: u64| these & other != 0 || rest & !other == 0;
         let is_everywhere = || sides.iter().all(|side| seen & side != 0);
         let here = || sides.iter().copied().find(|side| side >> here & 1 == 1).unwrap_or(0);
         match self {
             Self::Any => true,
             Self::All => is_everywhere(),
-            Self::Some => item.other != 0 || !is_everywhere(),
-            Self::Here => seen & here() != 0 && (seen & !here() == 0 || item.other != 0),
-            Self::NotHere => seen & here() == 0 || seen & !here() != 0 && item.other != 0,
+            Self::Some => other != 0 || !is_everywhere(),
+            Self::Here => seen & here() != 0 && tell_more(seen & here(), seen & !here()),
+            Self::NotHere => seen & here() == 0 || seen & !here() != 0 && tell_more(seen & !here(), seen & here()),
         }
     }
 }
