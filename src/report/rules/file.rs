@@ -19,6 +19,12 @@ const TOO_MANY: [&str; 2] = [
     "there are more than 1,000 regular expressions; what any, all or program can say costs nothing more",
 ];
 
+/// Names that stand for several attributes: whatever is started, and whatever is left on the disk.
+const SEVERAL: [(&str, &[&str]); 2] = [
+    ("commands", &["command_executions", "processes_created", "processes_tree", "processes_injected"]),
+    ("files", &["files_written", "files_dropped", "files_copied"]),
+];
+
 /// The rules that are shipped.
 const SHIPPED: &[(&str, &str)] = &[
     ("notable.toml", include_str!("../../../assets/rules/notable.toml")),
@@ -212,7 +218,13 @@ impl Reading {
         }
     }
 
-    fn rule(&mut self, written: Written) -> Result<(), String> {
+    fn rule(&mut self, mut written: Written) -> Result<(), String> {
+        for (name, several) in SEVERAL {
+            if written.attributes.iter().any(|written| written == name) {
+                written.attributes.retain(|written| written != name);
+                written.attributes.extend(several.iter().map(|name| (*name).to_owned()));
+            }
+        }
         if let Some(unknown) = written.attributes.iter().find(|name| Attribute::named(name.as_bytes()).is_none()) {
             return Err(format!("there is no attribute {unknown}"));
         }
