@@ -5,9 +5,8 @@ mod entry;
 
 use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
 use super::panes::scroll::Scroll;
-use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::page::{Page, PageEntry};
+use crate::report::page::{Page, PageEntry, is_abstract};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use entries::Entries;
@@ -254,8 +253,8 @@ impl List {
                 continue;
             }
             let mut row = before.remove(&entry.identifier).unwrap_or_else(|| Entry::new(Some(entry.identifier)));
-            let is_here = |body: &Body| row.here().is_some_and(|here| body.is_abstract_of(&here.body));
-            if let Some(body) = entry.report.filter(|body| !is_here(body)) {
+            let held = row.here().map_or(0, |here| here.body.len());
+            if let Some(body) = entry.report.filter(|body| !is_abstract(body.len(), held)) {
                 row.take_arrived(Here { received, body, unkept: unkept.clone() }, false);
             }
             self.entries.push(row);

@@ -108,16 +108,7 @@ pub(super) fn accept(
     index: Option<Index>,
 ) -> Result<Accepted, ServiceError> {
     match read(request, body, index) {
-        Ok((mut brought, index)) => {
-            if matches!(request, Request::Behaviours { .. }) {
-                // A list may tell less of a report than is held of it, which must not be lost sight of.
-                brought.retain(|one| {
-                    let held = store.report(profile, &one.identifier).ok().flatten();
-                    !held.is_some_and(|held| body.slice(one.range.clone()).is_abstract_of(&held.body))
-                });
-            }
-            Ok(Accepted { unmarked: store.accept(profile, id, &brought).err(), index })
-        }
+        Ok((brought, index)) => Ok(Accepted { unmarked: store.accept(profile, id, &brought).err(), index }),
         // One that cannot be set aside is read again when it is next asked for.
         Err(error) => {
             let _ = matches!(error, ServiceError::Unusable(_)).then(|| store.set_aside(id));

@@ -34,7 +34,7 @@ impl Gate {
         let scan = self.store.pending_scan(self.profile(), file)?;
         let scan = scan.filter(|scan| scan.identifier.is_some() && scan.is_pending(self.now()));
         let before = match scan {
-            Some(scan) => format!("A scan of it was begun from here on {}", moment(scan.since)),
+            Some(scan) => format!("A scan of it was under way on {}", moment(scan.since)),
             None if held > 0 => format!("Scanned before: {} of it held", count(held, "report")),
             None => return Ok(None),
         };

@@ -20,6 +20,13 @@ const LONGEST_WORD: u64 = 1024 * 1024;
 /// The longest cursor that an address can carry back, in bytes as it stands there.
 const LONGEST_CURSOR: usize = 56 * 1024;
 
+/// Whether so many bytes that a list brings of a report are but an abstract of those that are held of it: what a sandbox saw in one
+/// run does not come down to less than a quarter.
+#[must_use]
+pub fn is_abstract(brought: u64, held: u64) -> bool {
+    brought < held / 4
+}
+
 /// One page of a file's sandbox reports.
 #[derive(Debug, Clone, Default)]
 pub struct Page {

@@ -1,14 +1,14 @@
 //! Reports that came with an answer: where each stands in its bytes. What is lost of that is found again in the bytes.
 
 use super::blocks;
-use super::held::AnswerId;
+use super::held::{AnswerId, HERE, found};
 use super::seal;
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::page::Page;
+use crate::report::page::{Page, is_abstract};
 use crate::request::Request;
 use crate::text::Untrusted;
-use rusqlite::{Transaction, params};
+use rusqlite::{ToSql, Transaction, params};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -62,6 +62,24 @@ impl Brought {
         )
     }
 
+    /// Whether a list, which this answer is, tells less of it than is held, so that it must not take the place of that.
+    pub(super) fn is_abstract(
+        &self,
+        transaction: &Transaction<'_>,
+        profile: &str,
+        answer: AnswerId,
+    ) -> rusqlite::Result<bool> {
+        // What is asked for by itself is the whole of its answer.
+        if self.range.start == 0 {
+            return Ok(false);
+        }
+        let identifier: &dyn ToSql = &self.identifier.as_bytes();
+        let held = found(transaction, "", profile, ("r.identifier = ?2", &[identifier]), HERE)?;
+        let held = held.iter().find(|held| held.is_whole && held.answer != answer);
+        let length = |range: &Range<u64>| range.end.saturating_sub(range.start);
+        Ok(held.is_some_and(|held| is_abstract(length(&self.range), length(&held.range))))
+    }
+
     /// Whether it is known that the answer brought it.
     fn is_known(&self, transaction: &Transaction<'_>, answer: AnswerId) -> rusqlite::Result<bool> {
         let first = i64::try_from(self.range.start).unwrap_or(i64::MAX);
@@ -88,7 +106,7 @@ pub(super) fn find_again(transaction: &Transaction<'_>) -> rusqlite::Result<Agai
     let mut again = Again { count: 0, fileless: Vec::new() };
     for (answer, profile, key, length, is_imported) in answers.collect::<rusqlite::Result<Vec<_>>>()? {
         for report in brought_by(transaction, answer, &key, u64::try_from(length).unwrap_or(0))? {
-            if report.is_known(transaction, answer)? {
+            if report.is_known(transaction, answer)? || report.is_abstract(transaction, &profile, answer)? {
                 continue;
             }
             again.count += report.insert(transaction, &profile, answer)? as u64;
@@ -119,6 +137,39 @@ fn brought_by(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn a_list_that_tells_less_hides_nothing_neither_at_once_nor_where_reports_are_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let id = format!("{file}_Box-1794474845");
+        let identifier = Identifier::new(Untrusted::from(id.as_str())).unwrap();
+        let report = |tags: &str| format!(r#"{{"id":"{id}","type":"private_file_behaviour","attributes":{{{tags}}}}}"#);
+        let whole = report(&format!(r#""tags":["{}"]"#, "A".repeat(2_000)));
+        let whole = Body::in_memory(format!(r#"{{"data":{whole}}}"#).into_bytes());
+        let list = Body::in_memory(format!(r#"{{"data":[{}]}}"#, report(r#""tags":["B"]"#)).into_bytes());
+        let listed = Brought::of_page(Page::of(&list).unwrap(), &file);
+        let keep = |request: Request, body: &Body, brought: &[Brought]| {
+            let (key, now) = (request.holding_key().unwrap(), jiff::Timestamp::UNIX_EPOCH);
+            let answer = store.keep("p", &key, now, body).unwrap();
+            store.accept("p", answer, brought).unwrap();
+        };
+        let asked = Request::Behaviour { identifier: identifier.clone() };
+        keep(asked, &whole, &[Brought::whole(identifier.clone(), whole.len())]);
+        let listing = crate::request::Listing::Reports;
+        keep(Request::Behaviours { file, listing, cursor: None }, &list, &listed);
+        let held = || store.report("p", &identifier).unwrap().unwrap().body.len();
+        assert_eq!(held(), whole.len());
+        let again = store.with(|connection| {
+            let transaction = connection.transaction()?;
+            transaction.execute("DELETE FROM report", [])?;
+            let again = find_again(&transaction)?.count;
+            transaction.commit().map(|()| again)
+        });
+        assert_eq!((again.unwrap(), held()), (1, whole.len()));
+    }
 
     #[test]
     fn of_two_reports_with_one_name_the_first_is_brought() {

@@ -107,8 +107,14 @@ impl Store {
             if transaction.query_row(is_unread, [answer.0], |_| Ok(())).optional()?.is_none() {
                 return Ok(());
             }
+            let mut brought = Vec::with_capacity(reports.len());
+            for report in reports {
+                if !report.is_abstract(&transaction, profile, answer)? {
+                    brought.push(report);
+                }
+            }
             if let Some(held) = the_same(&transaction, answer)?
-                && seal::is_whole(&transaction, held, reports.len())?
+                && seal::is_whole(&transaction, held, brought.len())?
             {
                 let came = "received = (SELECT received FROM answer WHERE id = ?1)";
                 transaction
@@ -118,7 +124,7 @@ impl Store {
                 transaction.execute("DELETE FROM answer WHERE id = ?1", [answer.0])?;
                 return transaction.commit();
             }
-            for report in reports {
+            for report in brought {
                 report.insert(&transaction, profile, answer)?;
             }
             transaction.execute("UPDATE answer SET usable = 1 WHERE id = ?1", [answer.0])?;

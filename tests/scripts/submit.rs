@@ -48,7 +48,7 @@ fn a_scan_is_known_to_later_runs_until_its_end_was_seen() {
     let file = submitted["file"].as_str().unwrap();
     let calls = |endpoint| desk.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
     let again = desk.run(&["submit", "--dry-run", &path]);
-    assert!(errors(&again).contains("A scan of it was begun from here on"), "{again:?}");
+    assert!(errors(&again).contains("A scan of it was under way on"), "{again:?}");
     let short = desk.run(&["follow", "--looks", "1", file]);
     assert_eq!((short.status.code(), calls(Endpoint::PrivateAnalyses)), (Some(12), 0), "it need not be looked for");
     let found = json(&desk.run(&["follow", "--interval", "1", file]));

@@ -7,6 +7,7 @@ use crate::app::panes::PaneState;
 use crate::order;
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts};
+use crate::report::page::is_abstract;
 use crate::report::rows::verdict;
 use crate::report::rules::Marks;
 use crate::report::{Imported, Indicators, Pane, Report};
@@ -144,7 +145,8 @@ impl Entry {
 
     /// Takes a report that is held, unless one that came no earlier is here already, and not merely an abstract with its page.
     pub(super) fn take_newer(&mut self, held: &HeldReport) {
-        let is_newer = |here: &Here| here.received < held.here.received || here.body.is_abstract_of(&held.here.body);
+        let is_newer =
+            |here: &Here| here.received < held.here.received || is_abstract(here.body.len(), held.here.body.len());
         if self.here().is_none_or(is_newer) {
             self.take(held.here.clone());
             self.imported.clone_from(&held.imported);

@@ -109,12 +109,6 @@ pub struct Body {
 }
 
 impl Body {
-    /// Whether it is but an abstract of another: what a sandbox saw in one run does not come down to less than a quarter.
-    #[must_use]
-    pub fn is_abstract_of(&self, other: &Self) -> bool {
-        self.len() < other.len() / 4
-    }
-
     /// The whole of a place.
     #[must_use]
     pub fn new(bytes: impl Bytes + 'static) -> Self {
