@@ -1,9 +1,9 @@
 //! Writes the cells that have changed in as few bytes as it takes, and nothing where none has.
 
+use super::surface::Screen;
+use crate::view::{Glyph, Glyphs, Shade};
 use crossterm::style::Colored;
-use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
-use ratatui::buffer::Cell;
-use ratatui::layout::{Position, Size};
+use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier};
 use std::io::{self, Write};
 
@@ -21,29 +21,26 @@ const MODIFIERS: [(Modifier, u16); 9] = [
 ];
 
 /// Blanks that are written sooner than wiped.
-const WORTH_ERASING: u16 = 9;
+const WORTH_ERASING: usize = 9;
 
 /// Hides the cursor.
-const HIDE_CURSOR: &str = "\x1b[?25l";
+const HIDE_CURSOR: &[u8] = b"\x1b[?25l";
 
 /// Wipes the screen: without the first part what is wiped takes the colour that somebody else may have written with last.
-const WIPE: &str = "\x1b[0m\x1b[2J";
+const WIPE: &[u8] = b"\x1b[0m\x1b[2J";
 
 /// The largest screen that is drawn on: a terminal may say that it has any size, and each cell takes memory.
 const LARGEST: Size = Size { width: 2_000, height: 1_000 };
 
-/// The terminal's own style.
-const PLAIN: Look = Look { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
-
-/// A terminal that is drawn on by cells.
+/// A terminal that is drawn on by glyphs.
 pub struct Painter<W: Write> {
-    terminal: CrosstermBackend<W>,
+    terminal: W,
     has_colours: bool,
     is_cursor_hidden: bool,
-    /// What is to be written, where it leaves the cursor, and with which look.
-    frame: String,
+    /// What is to be written, where it leaves the cursor, and with which shade.
+    frame: Vec<u8>,
     pen: Option<Pen>,
-    look: Look,
+    shade: Shade,
 }
 
 /// Columns and rows of the terminal, as many as are drawn on.
@@ -67,32 +64,45 @@ fn output_size() -> Option<(u16, u16)> {
     None
 }
 
-/// How a cell looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Look {
-    fg: Color,
-    bg: Color,
-    modifier: Modifier,
-}
-
 impl<W: Write> Painter<W> {
-    /// Draws on what `writer` leads to; without colours where the user wants none.
+    /// Draws on what `terminal` leads to; without colours where the user wants none.
     #[must_use]
-    pub fn new(writer: W) -> Self {
+    pub fn new(terminal: W) -> Self {
         let has_colours = !Colored::ansi_color_disabled_memoized();
-        let terminal = CrosstermBackend::new(writer);
-        Self { terminal, has_colours, is_cursor_hidden: false, frame: String::new(), pen: None, look: PLAIN }
+        let (frame, pen, shade) = (Vec::new(), None, Shade::PLAIN);
+        Self { terminal, has_colours, is_cursor_hidden: false, frame, pen, shade }
     }
 
-    fn look_of(&self, cell: &Cell) -> Look {
-        let colour = |colour| if self.has_colours { colour } else { Color::Reset };
-        Look { fg: colour(cell.fg), bg: colour(cell.bg), modifier: cell.modifier }
+    fn shade_of(&self, glyph: Glyph) -> Shade {
+        if self.has_colours { glyph.shade() } else { glyph.shade().without_colours() }
+    }
+
+    fn is_empty(&self, glyph: Glyph) -> bool {
+        glyph.is_blank() && self.shade_of(glyph) == Shade::PLAIN
+    }
+
+    /// Moves to a cell; says whether it is sure to be there.
+    fn go(&mut self, x: u16, y: u16) -> bool {
+        match self.pen {
+            // Most cells stand behind the one before.
+            Some(pen) if (pen.x, pen.y) == (x, y) => return pen.is_sure,
+            pen => Pen::go(pen, x, y, &mut self.frame),
+        }
+        true
+    }
+
+    /// Writes with this shade from now on.
+    fn take(&mut self, shade: Shade) {
+        if self.shade != shade {
+            change(self.shade, shade, &mut self.frame);
+            self.shade = shade;
+        }
     }
 
     /// Begins a frame on a terminal of which nothing is known.
     fn forget(&mut self) {
         self.frame.clear();
-        (self.pen, self.look) = (None, PLAIN);
+        (self.pen, self.shade) = (None, Shade::PLAIN);
     }
 }
 
@@ -105,75 +115,72 @@ struct Pen {
 }
 
 impl Pen {
-    /// Moves to a cell.
-    fn go(pen: Option<Self>, x: u16, y: u16, to: &mut String) {
+    /// Moves to another cell.
+    fn go(pen: Option<Self>, x: u16, y: u16, to: &mut Vec<u8>) {
         match pen {
-            Some(pen) if (pen.x, pen.y) == (x, y) => {}
-            Some(pen) if pen.is_sure && pen.y == y && x == pen.x + 1 => to.push_str("\x1b[C"),
-            Some(pen) if pen.is_sure && pen.y == y && x > pen.x => sequence(&[x - pen.x], 'C', to),
+            Some(pen) if pen.is_sure && pen.y == y && x == pen.x + 1 => to.extend_from_slice(b"\x1b[C"),
+            Some(pen) if pen.is_sure && pen.y == y && x > pen.x => sequence(&[x - pen.x], b'C', to),
             // The first column needs no number.
-            _ if x == 0 => sequence(&[y.saturating_add(1)], 'H', to),
-            _ => sequence(&[y.saturating_add(1), x.saturating_add(1)], 'H', to),
+            _ if x == 0 => sequence(&[y.saturating_add(1)], b'H', to),
+            _ => sequence(&[y.saturating_add(1), x.saturating_add(1)], b'H', to),
         }
     }
 }
 
 /// Adds a control sequence with its numbers.
-fn sequence(numbers: &[u16], end: char, to: &mut String) {
-    to.push_str("\x1b[");
+fn sequence(numbers: &[u16], end: u8, to: &mut Vec<u8>) {
+    to.extend_from_slice(b"\x1b[");
     numbers.iter().for_each(|number| digits(*number, to));
     finish(end, to);
 }
 
 /// Adds a number with what stands behind it.
-fn digits(number: u16, to: &mut String) {
+fn digits(number: u16, to: &mut Vec<u8>) {
     decimal(number, to);
-    to.push(';');
+    to.push(b';');
 }
 
-fn decimal(number: u16, to: &mut String) {
+fn decimal(number: u16, to: &mut Vec<u8>) {
     if number >= 10 {
         decimal(number / 10, to);
     }
-    to.extend(char::from_digit(u32::from(number % 10), 10));
+    let digits = number % 10;
+    to.push(b'0' + digits as u8);
 }
 
 /// Ends a control sequence after its last number.
-fn finish(end: char, to: &mut String) {
-    if to.ends_with(';') {
+fn finish(end: u8, to: &mut Vec<u8>) {
+    if to.last() == Some(&b';') {
         to.pop();
     }
     to.push(end);
 }
 
-/// Brings the terminal from one look to another, in one sequence.
-fn change(from: Look, look: Look, to: &mut String) {
-    if from == look {
-        return;
-    }
-    to.push_str("\x1b[");
+/// Brings the terminal from one shade to another, in one sequence.
+fn change(from: Shade, shade: Shade, to: &mut Vec<u8>) {
+    to.extend_from_slice(b"\x1b[");
     // What goes away takes everything with it.
-    let is_more = look.modifier.contains(from.modifier);
-    let from = if is_more { from } else { PLAIN };
-    if !is_more && look != PLAIN {
+    let is_more = shade.modifier().contains(from.modifier());
+    let from = if is_more { from } else { Shade::PLAIN };
+    if !is_more && shade != Shade::PLAIN {
         digits(0, to);
     }
-    for (modifier, number) in MODIFIERS {
-        if look.modifier.contains(modifier) && !from.modifier.contains(modifier) {
-            digits(number, to);
-        }
+    let more = shade.modifier().difference(from.modifier());
+    if !more.is_empty() {
+        let more = MODIFIERS.iter().filter(|(modifier, _)| more.contains(*modifier));
+        more.for_each(|(_, number)| digits(*number, to));
     }
-    if look.fg != from.fg {
-        colour(look.fg, 30, to);
+    if shade.front() != from.front() {
+        colour(shade.front(), 30, to);
     }
-    if look.bg != from.bg {
-        colour(look.bg, 40, to);
+    if shade.back() != from.back() {
+        colour(shade.back(), 40, to);
     }
-    finish('m', to);
+    finish(b'm', to);
 }
 
 /// Adds a colour's numbers; `base` is 30 for letters and 40 for what is behind them.
-fn colour(colour: Color, base: u16, to: &mut String) {
+fn colour(colour: Color, base: u16, to: &mut Vec<u8>) {
     let number = match colour {
         Color::Reset => 9,
         Color::Black => 0,
@@ -203,97 +210,52 @@ fn colour(colour: Color, base: u16, to: &mut String) {
     digits(base + number, to);
 }
 
-impl<W: Write> Backend for Painter<W> {
+impl<W: Write> Screen for Painter<W> {
     type Error = io::Error;
-
-    fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
-    where
-        I: Iterator<Item = (u16, u16, &'a Cell)>,
-    {
-        let (mut frame, mut pen, mut look) = (std::mem::take(&mut self.frame), self.pen, self.look);
-        let mut content = content.peekable();
-        while let Some((x, y, cell)) = content.next() {
-            Pen::go(pen, x, y, &mut frame);
-            let next = self.look_of(cell);
-            change(look, next, &mut frame);
-            look = next;
-            let was_sure = pen.is_none_or(|pen: Pen| pen.is_sure || (pen.x, pen.y) != (x, y));
-            let is_blank = |cell: &Cell| cell.symbol() == " " && self.look_of(cell) == PLAIN;
-            let mut blanks = u16::from(is_blank(cell));
-            while blanks > 0
-                && content.next_if(|(at, row, cell)| *row == y && *at == x + blanks && is_blank(cell)).is_some()
-            {
-                blanks += 1;
-            }
-            if blanks > WORTH_ERASING {
-                // Wipes them without moving.
-                sequence(&[blanks], 'X', &mut frame);
-                pen = Some(Pen { x, y, is_sure: was_sure });
-                continue;
-            }
-            frame.push_str(if blanks > 0 { " " } else { cell.symbol() });
-            (1..blanks).for_each(|_| frame.push(' '));
-            let x = x.saturating_add(blanks.max(1));
-            pen = Some(Pen { x, y, is_sure: was_sure && cell.symbol().is_ascii() });
-        }
-        (self.frame, self.pen, self.look) = (frame, pen, look);
-        Ok(())
-    }
-
-    /// Goes with the frame, as all that belongs to it: each write wakes whoever reads.
-    fn hide_cursor(&mut self) -> io::Result<()> {
-        if !std::mem::replace(&mut self.is_cursor_hidden, true) {
-            self.frame.push_str(HIDE_CURSOR);
-        }
-        Ok(())
-    }
-
-    fn show_cursor(&mut self) -> io::Result<()> {
-        self.is_cursor_hidden = false;
-        self.terminal.show_cursor()
-    }
-
-    fn get_cursor_position(&mut self) -> io::Result<Position> {
-        self.terminal.get_cursor_position()
-    }
-
-    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
-        self.terminal.set_cursor_position(position)
-    }
-
-    fn clear(&mut self) -> io::Result<()> {
-        self.forget();
-        self.terminal.clear()
-    }
-
-    fn clear_region(&mut self, kind: ClearType) -> io::Result<()> {
-        self.forget();
-        if kind == ClearType::All {
-            self.frame.push_str(WIPE);
-            return Ok(());
-        }
-        self.terminal.clear_region(kind)
-    }
-
-    fn append_lines(&mut self, lines: u16) -> io::Result<()> {
-        self.terminal.append_lines(lines)
-    }
 
     fn size(&self) -> io::Result<Size> {
         size().map(|(width, height)| Size { width, height })
     }
 
-    fn window_size(&mut self) -> io::Result<WindowSize> {
-        self.terminal.window_size()
+    fn wipe(&mut self) -> io::Result<()> {
+        self.forget();
+        self.frame.extend_from_slice(WIPE);
+        Ok(())
     }
 
-    /// Writes what was drawn since the last time.
-    fn flush(&mut self) -> io::Result<()> {
-        change(self.look, PLAIN, &mut self.frame);
-        let written = self.terminal.write_all(self.frame.as_bytes());
+    fn paint(&mut self, row: u16, mut columns: &[u16], glyphs: &Glyphs) -> io::Result<()> {
+        let glyph = |x: u16| glyphs.row().get(usize::from(x)).copied().unwrap_or(Glyph::BLANK);
+        while let Some(x) = columns.first().copied() {
+            let first = glyph(x);
+            let was_sure = self.go(x, row);
+            self.take(self.shade_of(first));
+            let meets = |(column, x): &(&u16, u16)| **column == *x && self.is_empty(glyph(*x));
+            let blanks = if self.is_empty(first) { columns.iter().zip(x..).take_while(meets).count() } else { 0 };
+            columns = columns.get(blanks.max(1)..).unwrap_or_default();
+            if blanks > WORTH_ERASING {
+                // Wipes them without moving.
+                sequence(&[u16::try_from(blanks).unwrap_or(u16::MAX)], b'X', &mut self.frame);
+                self.pen = Some(Pen { x, y: row, is_sure: was_sure });
+                continue;
+            }
+            let is_ascii = glyphs.push_letter(x, first, &mut self.frame);
+            (1..blanks).for_each(|_| self.frame.push(b' '));
+            let x = x.saturating_add(u16::try_from(blanks.max(1)).unwrap_or(u16::MAX));
+            self.pen = Some(Pen { x, y: row, is_sure: was_sure && is_ascii });
+        }
+        Ok(())
+    }
+
+    /// Writes all that belongs to the frame at once: each write wakes whoever reads.
+    fn show(&mut self) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_cursor_hidden, true) {
+            self.frame.extend_from_slice(HIDE_CURSOR);
+        }
+        self.take(Shade::PLAIN);
+        let written = self.terminal.write_all(&self.frame);
         self.forget();
         written?;
-        Backend::flush(&mut self.terminal)
+        self.terminal.flush()
     }
 }
 
@@ -301,19 +263,25 @@ impl<W: Write> Backend for Painter<W> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use ratatui::backend::{Backend, CrosstermBackend};
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;
     use ratatui::style::Style;
 
     const AREA: Rect = Rect { x: 0, y: 0, width: 30, height: 4 };
 
-    /// Draws what changed between two pictures.
+    /// Draws what changed between two pictures, on a terminal whose cursor is hidden.
     fn bytes(before: &Buffer, after: &Buffer) -> Vec<u8> {
-        let mut written = Vec::new();
+        let (mut written, mut glyphs) = (Vec::new(), Glyphs::default());
         let mut painter = Painter::new(&mut written);
-        painter.has_colours = true;
-        painter.draw(before.diff(after).into_iter()).unwrap();
-        Backend::flush(&mut painter).unwrap();
+        (painter.has_colours, painter.is_cursor_hidden) = (true, true);
+        let changed = before.diff(after);
+        for (row, cells) in (0..).zip(after.content.chunks(AREA.width.into())) {
+            let columns: Vec<u16> = changed.iter().filter(|(_, y, _)| *y == row).map(|(x, _, _)| *x).collect();
+            glyphs.copy(cells);
+            painter.paint(row, &columns, &glyphs).unwrap();
+        }
+        painter.show().unwrap();
         drop(painter);
         written
     }

@@ -1,84 +1,121 @@
 //! What a terminal shows, and what it is to show next: what differs is written.
 
-use super::print::{Print, Printer, WIDEST};
-use crate::report::ranges::join;
-use crate::view::Picture;
-use ratatui::backend::{Backend, ClearType};
-use ratatui::buffer::Cell;
+use crate::view::{Glyph, Glyphs, Picture};
+use ratatui::backend::Backend;
 use ratatui::layout::Size;
-use std::ops::Range;
-use std::slice::from_ref;
 
 /// What a terminal is to show.
 pub trait Frame {
-    /// Adds the columns in which a row, counted from the top, may look otherwise than in the frame before it, in order.
-    fn changes(&self, row: u16, found: &mut Vec<Range<u16>>);
+    /// Whether a row, counted from the top, may look otherwise than in the frame before it.
+    fn is_changed(&self, row: u16) -> bool;
 
-    /// Adds the columns in which a row, counted from the top, may look otherwise than blank, in order.
-    fn covered(&self, row: u16, found: &mut Vec<Range<u16>>);
-
-    /// Gives a row its look in columns that are blank.
-    fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]);
+    /// Writes a row, counted from the top.
+    fn write(&self, row: u16, to: &mut Glyphs);
 }
 
 impl Frame for Picture {
-    fn changes(&self, row: u16, found: &mut Vec<Range<u16>>) {
-        Self::changes(self, row, found);
+    fn is_changed(&self, row: u16) -> bool {
+        Self::is_changed(self, row)
     }
 
-    fn covered(&self, row: u16, found: &mut Vec<Range<u16>>) {
-        Self::covered(self, row, found);
-    }
-
-    fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]) {
-        Self::fill(self, row, within, cells);
+    fn write(&self, row: u16, to: &mut Glyphs) {
+        Self::write(self, row, to);
     }
 }
 
-/// A terminal with its cells. Unlike the library's own, it is told what may have changed, may be gone at the end, and compares
-/// by prints of cells: comparing cell with cell was half of what a key took.
-pub struct Surface<B> {
-    backend: B,
+/// A terminal that glyphs are written to.
+pub trait Screen {
+    /// Why it cannot be written to.
+    type Error: std::error::Error;
+
+    /// Its columns and rows right now.
+    ///
+    /// # Errors
+    /// When it does not say.
+    fn size(&self) -> Result<Size, Self::Error>;
+
+    /// Wipes all of it.
+    ///
+    /// # Errors
+    /// When it cannot be written to.
+    fn wipe(&mut self) -> Result<(), Self::Error>;
+
+    /// Writes what a row, counted from the top, has in these columns, which are in order.
+    ///
+    /// # Errors
+    /// When it cannot be written to.
+    fn paint(&mut self, row: u16, columns: &[u16], glyphs: &Glyphs) -> Result<(), Self::Error>;
+
+    /// Shows what was painted, without a cursor.
+    ///
+    /// # Errors
+    /// When it cannot be written to.
+    fn show(&mut self) -> Result<(), Self::Error>;
+}
+
+/// The library's terminals take cells.
+impl<B: Backend> Screen for B {
+    type Error = B::Error;
+
+    fn size(&self) -> Result<Size, B::Error> {
+        Backend::size(self)
+    }
+
+    fn wipe(&mut self) -> Result<(), B::Error> {
+        self.clear()
+    }
+
+    fn paint(&mut self, row: u16, columns: &[u16], glyphs: &Glyphs) -> Result<(), B::Error> {
+        let cells: Vec<_> = columns.iter().map(|x| (*x, glyphs.cell(*x))).collect();
+        self.draw(cells.iter().map(|(x, cell)| (*x, row, cell)))
+    }
+
+    fn show(&mut self) -> Result<(), B::Error> {
+        self.hide_cursor()?;
+        self.flush()
+    }
+}
+
+/// A terminal with its cells. Unlike the library's own, it is told which rows may have changed, may be gone at the end, and compares
+/// glyphs: comparing cell with cell was half of what a key took.
+pub struct Surface<S> {
+    screen: S,
     /// As large as this was drawn last.
     size: Size,
     /// What it shows, row by row.
-    shown: Vec<Print>,
-    /// Cells of the row that is drawn, and its prints; kept for their room.
-    cells: Vec<Cell>,
-    wanted: Vec<Print>,
-    /// The columns of the row that are to be written; kept for its room.
+    shown: Vec<Glyph>,
+    /// The row that is drawn, and its columns that are to be written: kept for their room.
+    wanted: Glyphs,
     changed: Vec<u16>,
-    printer: Printer,
     /// Whether it shows what was drawn: its cells are cut when its size changes, even if it has the same again when that is heard.
     is_trusted: bool,
 }
 
-impl<B: Backend> Surface<B> {
+impl<S: Screen> Surface<S> {
     /// A terminal that may show anything yet: not each has a screen for programs beside that of the shell.
     #[must_use]
-    pub fn new(backend: B) -> Self {
-        let (shown, cells, wanted) = (Vec::new(), Vec::new(), Vec::new());
-        let (changed, printer) = (Vec::new(), Printer::default());
-        Self { backend, size: Size::ZERO, shown, cells, wanted, changed, printer, is_trusted: false }
+    pub fn new(screen: S) -> Self {
+        let (shown, wanted, changed) = (Vec::new(), Glyphs::default(), Vec::new());
+        Self { screen, size: Size::ZERO, shown, wanted, changed, is_trusted: false }
     }
 
     /// What is written to.
     #[must_use]
-    pub fn backend(&self) -> &B {
-        &self.backend
+    pub fn screen(&self) -> &S {
+        &self.screen
     }
 
     /// What is written to, to be changed.
-    pub fn backend_mut(&mut self) -> &mut B {
-        &mut self.backend
+    pub fn screen_mut(&mut self) -> &mut S {
+        &mut self.screen
     }
 
     /// Its columns and rows right now.
     ///
     /// # Errors
     /// When it does not say.
-    pub fn size(&self) -> Result<Size, B::Error> {
-        self.backend.size()
+    pub fn size(&self) -> Result<Size, S::Error> {
+        self.screen.size()
     }
 
     /// What it shows can no longer be relied on: the next frame wipes it, and is written whole.
@@ -90,96 +127,51 @@ impl<B: Backend> Surface<B> {
     ///
     /// # Errors
     /// When it cannot be written to.
-    pub fn draw(&mut self, size: Size, frame: &impl Frame) -> Result<(), B::Error> {
+    pub fn draw(&mut self, size: Size, frame: &impl Frame) -> Result<(), S::Error> {
         if self.size != size {
             self.is_trusted = false;
             self.size = size;
-            self.shown = vec![Print::BLANK; usize::from(size.width) * usize::from(size.height)];
+            self.shown = vec![Glyph::BLANK; usize::from(size.width) * usize::from(size.height)];
         }
         // Until all is written nobody knows what it shows.
         let was_trusted = std::mem::replace(&mut self.is_trusted, false);
         if !was_trusted {
-            self.shown.fill(Print::BLANK);
-            self.backend.clear_region(ClearType::All)?;
+            self.shown.fill(Glyph::BLANK);
+            self.screen.wipe()?;
         }
-        let mut columns = Vec::new();
-        for row in 0..size.height {
-            columns.clear();
-            if was_trusted {
-                frame.changes(row, &mut columns);
-            } else {
-                frame.covered(row, &mut columns);
-            }
-            if !columns.is_empty() {
-                self.draw_row(row, &columns, frame)?;
+        for row in (0..size.height).filter(|row| !was_trusted || frame.is_changed(*row)) {
+            frame.write(row, &mut self.wanted);
+            self.compare(row);
+            if !self.changed.is_empty() {
+                self.screen.paint(row, &self.changed, &self.wanted)?;
             }
         }
-        self.backend.hide_cursor()?;
-        self.backend.flush()?;
+        self.screen.show()?;
         self.is_trusted = true;
         Ok(())
     }
 
-    /// Draws a row in these columns.
-    fn draw_row(&mut self, row: u16, columns: &[Range<u16>], frame: &impl Frame) -> Result<(), B::Error> {
+    /// Finds what is to be written of the row that is wanted. What stands under a wide letter is not; what a wide letter stood over
+    /// is, whatever is there.
+    fn compare(&mut self, row: u16) {
         let width = usize::from(self.size.width);
         let start = usize::from(row) * width;
-        let Some(shown) = self.shown.get_mut(start..start + width) else { return Ok(()) };
-        self.wanted.clear();
-        self.wanted.extend_from_slice(shown);
-        self.cells.resize(width, Cell::EMPTY);
-        let places = || columns.iter().map(|columns| usize::from(columns.start)..usize::from(columns.end).min(width));
-        for place in places() {
-            self.cells.get_mut(place).into_iter().flatten().for_each(Cell::reset);
-        }
-        frame.fill(row, columns, &mut self.cells);
-        for place in places() {
-            let (wanted, cells) = (self.wanted.get_mut(place.clone()), self.cells.get(place));
-            let pairs = wanted.into_iter().flatten().zip(cells.into_iter().flatten());
-            pairs.for_each(|(wanted, cell)| *wanted = self.printer.print(cell));
-        }
+        let shown = self.shown.get_mut(start..start + width).unwrap_or_default();
+        let (mut covered, mut bared) = (0, 0);
         self.changed.clear();
-        for columns in around(columns, self.size.width) {
-            changes(columns, shown, &self.wanted, &mut self.changed);
-        }
-        // A wide letter that was there may have stood over more than is drawn.
-        let is_drawn = |x: &u16| columns.iter().any(|columns| columns.contains(x));
-        if !self.changed.iter().all(is_drawn) {
-            return self.draw_row(row, from_ref(&(0..self.size.width)), frame);
-        }
-        let changed = self.changed.iter().filter_map(|x| Some((*x, row, self.cells.get(usize::from(*x))?)));
-        self.backend.draw(changed)?;
-        shown.copy_from_slice(&self.wanted);
-        Ok(())
-    }
-}
-
-/// The columns that may have changed, and as many around them as a wide letter can stand over.
-fn around(columns: &[Range<u16>], width: u16) -> Vec<Range<u16>> {
-    let wider =
-        |changed: &Range<u16>| changed.start.saturating_sub(WIDEST)..changed.end.saturating_add(WIDEST).min(width);
-    let mut around = columns.iter().map(wider).collect();
-    join(&mut around);
-    around
-}
-
-/// Adds the columns of a row that are to be written among some, where the first is shown and the second is wanted. What stands
-/// under a wide letter is not; what a wide letter stood over is, whatever is there.
-fn changes(among: Range<u16>, shown: &[Print], wanted: &[Print], found: &mut Vec<u16>) {
-    let (mut covered, mut bared) = (0, 0);
-    let place = usize::from(among.start)..usize::from(among.end);
-    let (shown, wanted) = (shown.get(place.clone()).unwrap_or_default(), wanted.get(place).unwrap_or_default());
-    for (x, (shown, wanted)) in among.zip(shown.iter().zip(wanted)) {
-        let differs = shown != wanted || x < bared;
-        if !differs && !wanted.is_wide() {
-            continue;
-        }
-        if differs {
-            bared = bared.max(x.saturating_add(shown.columns()));
-        }
-        if x >= covered {
-            covered = x.saturating_add(wanted.columns());
-            found.extend(differs.then_some(x));
+        for (x, (shown, wanted)) in shown.iter_mut().zip(self.wanted.row()).enumerate() {
+            let differs = *shown != *wanted || x < bared;
+            if !differs && !wanted.is_wide() {
+                continue;
+            }
+            if differs {
+                bared = bared.max(x + usize::from(shown.columns()));
+            }
+            if x >= covered {
+                covered = x + usize::from(wanted.columns());
+                self.changed.extend(u16::try_from(x).ok().filter(|_| differs));
+            }
+            *shown = *wanted;
         }
     }
 }
@@ -189,7 +181,7 @@ mod tests {
     use super::*;
     use crate::runtime::painter::Painter;
     use proptest::prelude::*;
-    use ratatui::buffer::Buffer;
+    use ratatui::buffer::{Buffer, Cell};
     use ratatui::layout::Rect;
     use ratatui::style::{Color, Style};
 
@@ -221,21 +213,12 @@ mod tests {
     struct Cells<'a>(&'a Buffer, Option<&'a Buffer>);
 
     impl Frame for Cells<'_> {
-        fn changes(&self, row: u16, found: &mut Vec<Range<u16>>) {
-            let Some(before) = self.1 else { return found.push(0..AREA.width) };
-            let cells = row_of(before, row).iter().zip(row_of(self.0, row)).zip(0..);
-            found.extend(cells.filter(|((last, next), _)| last != next).map(|(_, x)| x..x + 1));
+        fn is_changed(&self, row: u16) -> bool {
+            self.1.is_none_or(|before| row_of(before, row) != row_of(self.0, row))
         }
 
-        fn covered(&self, row: u16, found: &mut Vec<Range<u16>>) {
-            let cells = row_of(self.0, row).iter().zip(0..);
-            found.extend(cells.filter(|(cell, _)| **cell != Cell::default()).map(|(_, x)| x..x + 1));
-        }
-
-        fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]) {
-            for x in within.iter().cloned().flatten().map(usize::from) {
-                cells[x] = row_of(self.0, row)[x].clone();
-            }
+        fn write(&self, row: u16, to: &mut Glyphs) {
+            to.copy(row_of(self.0, row));
         }
     }
 

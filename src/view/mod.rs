@@ -9,6 +9,7 @@ mod canvas;
 mod compare;
 mod elide;
 mod finder;
+pub(crate) mod glyph;
 mod held;
 mod line;
 mod list;
@@ -23,5 +24,6 @@ mod strokes;
 mod submit;
 pub mod theme;
 
+pub use glyph::{Glyph, Glyphs, Shade};
 pub use picture::Picture;
 pub use theme::{Depth, Look, Theme};

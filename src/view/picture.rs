@@ -1,23 +1,22 @@
 //! What the screen is to show: the strokes of each row. A row whose strokes are those of the frame before looks as it did.
 
 use super::canvas::Canvas;
+use super::glyph::Glyphs;
 use super::memo::{Key, Memo};
 use super::screen;
 use super::strokes::{Block, Mark, Strokes};
-use super::theme::{Look, Styles};
+use super::theme::{Brushes, Look};
 use crate::app::{Area, Model};
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
-use std::ops::Range;
 use std::rc::Rc;
-use std::slice::from_ref;
 
 /// The screen as it is to be.
 #[derive(Debug, Default)]
 pub struct Picture {
     size: Size,
     look: Option<Look>,
-    styles: Styles,
+    brushes: Brushes,
     rows: Vec<Row>,
     memo: Memo,
 }
@@ -45,7 +44,7 @@ impl Picture {
         if (self.size, self.look) == (size, Some(look)) {
             self.rows.iter_mut().for_each(Row::turn);
         } else {
-            (self.look, self.styles) = (Some(look), Styles::of(look));
+            (self.look, self.brushes) = (Some(look), Brushes::of(look));
             self.wipe(size);
         }
         self.memo.turn();
@@ -65,34 +64,28 @@ impl Picture {
         self.size
     }
 
-    /// Adds the columns in which a row, counted from the top, may look otherwise than in the frame before, in order.
-    pub fn changes(&self, row: u16, found: &mut Vec<Range<u16>>) {
-        match self.rows.get(usize::from(row)) {
-            Some(Row { strokes, before: Some(before) }) => strokes.changes(before, found),
-            Some(Row { before: None, .. }) => found.push(0..self.size.width),
-            None => {}
-        }
+    /// Whether a row, counted from the top, may look otherwise than in the frame before.
+    #[must_use]
+    pub fn is_changed(&self, row: u16) -> bool {
+        self.rows.get(usize::from(row)).is_some_and(|row| row.before.as_ref() != Some(&row.strokes))
     }
 
-    /// Adds the columns in which a row, counted from the top, is not blank, in order.
-    pub fn covered(&self, row: u16, found: &mut Vec<Range<u16>>) {
-        self.rows.get(usize::from(row)).into_iter().for_each(|row| row.strokes.covered(found));
-    }
-
-    /// Fills cells of a row, counted from the top, that are blank in these columns, with what it shows there. What comes to stand
-    /// in other columns is not meant to be looked at.
-    pub fn fill(&self, row: u16, within: &[Range<u16>], cells: &mut [Cell]) {
+    /// Writes a row, counted from the top; an empty one below the last.
+    pub fn write(&self, row: u16, to: &mut Glyphs) {
+        to.begin(self.size.width);
         if let Some(row) = self.rows.get(usize::from(row)) {
-            row.strokes.fill(cells, within, &|tone| self.styles.of_tone(tone));
+            row.strokes.write(to, &|tone| self.brushes.of_tone(tone));
         }
     }
 
     /// All of its cells.
     #[must_use]
     pub fn cells(&self) -> Buffer {
-        let mut cells = Buffer::empty(Rect::from((Position::ORIGIN, self.size)));
-        let (width, whole) = (usize::from(self.size.width).max(1), 0..self.size.width);
-        cells.content.chunks_mut(width).zip(0..).for_each(|(cells, row)| self.fill(row, from_ref(&whole), cells));
+        let (mut cells, mut glyphs) = (Buffer::empty(Rect::from((Position::ORIGIN, self.size))), Glyphs::default());
+        for (row, y) in cells.content.chunks_mut(usize::from(self.size.width).max(1)).zip(0..) {
+            self.write(y, &mut glyphs);
+            row.iter_mut().zip(0..).for_each(|(cell, x)| *cell = glyphs.cell(x));
+        }
         cells
     }
 

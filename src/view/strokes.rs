@@ -1,10 +1,7 @@
 //! What is drawn in a row of the screen, in order: a few strokes, which are sooner compared than the cells that they fill.
 
+use super::glyph::{Brush, Glyphs};
 use super::theme::Meaning;
-use crate::report::ranges::join;
-use ratatui::buffer::Cell;
-use ratatui::style::Style;
-use std::ops::Range;
 use std::rc::Rc;
 
 /// What letters mean: how they look is for a theme to say.
@@ -175,206 +172,41 @@ impl Strokes {
         self.kept.push(Kept { block: Rc::clone(block), row });
     }
 
-    /// Each stroke with what it draws.
-    fn each(&self) -> impl Iterator<Item = Drawn<'_>> {
+    /// Writes a row, each tone with its brush.
+    pub(super) fn write(&self, to: &mut Glyphs, brush: &impl Fn(Tone) -> Brush) {
+        self.write_from(0, u16::MAX, to, brush);
+    }
+
+    /// Writes into so many columns from one on; what has no room there is not written.
+    fn write_from(&self, first: u16, columns: u16, to: &mut Glyphs, brush: &impl Fn(Tone) -> Brush) {
         let (mut letters, mut kept) = (self.letters.as_str(), self.kept.iter());
-        self.strokes.iter().map(move |stroke| {
+        for stroke in &self.strokes {
             let (own, rest) = letters.split_at_checked(stroke.ink.bytes()).unwrap_or((letters, ""));
             letters = rest;
-            (stroke, own, if stroke.ink == Ink::Kept { kept.next() } else { None })
-        })
-    }
-
-    /// The columns in which a row may look otherwise than with other strokes, in order: those of the strokes that only one of
-    /// them has.
-    pub(super) fn changes(&self, before: &Self, found: &mut Vec<Range<u16>>) {
-        if self == before {
-            return;
-        }
-        if self.strokes.len() == before.strokes.len() {
-            let pairs = self.each().zip(before.each()).filter(|(one, other)| one != other);
-            pairs.for_each(|(one, other)| {
-                differences(&laid_out([one].into_iter()), &laid_out([other].into_iter()), found)
-            });
-        } else {
-            differences(&laid_out(self.each()), &laid_out(before.each()), found);
-        }
-        join(found);
-    }
-
-    /// Adds the columns of a row that anything is drawn in, in order.
-    pub(super) fn covered(&self, found: &mut Vec<Range<u16>>) {
-        found.extend(laid_out(self.each()).iter().map(|(stroke, _)| stroke.range()));
-        join(found);
-    }
-
-    /// Fills the cells of a row, which are blank in these columns, where each tone has this style. Cells in other columns come to
-    /// be anything.
-    pub(super) fn fill(&self, cells: &mut [Cell], within: &[Range<u16>], style: &impl Fn(Tone) -> Style) {
-        self.fill_from(0, cells, within, style);
-    }
-
-    /// The same for cells that begin with this column of the row.
-    fn fill_from(&self, first: u16, cells: &mut [Cell], within: &[Range<u16>], style: &impl Fn(Tone) -> Style) {
-        for (stroke, letters, kept) in self.each() {
-            let (start, end) = (first.saturating_add(stroke.x), first.saturating_add(stroke.range().end));
-            if !within.iter().any(|columns| start < columns.end && columns.start < end) {
+            let kept = if stroke.ink == Ink::Kept { kept.next().and_then(Kept::strokes) } else { None };
+            if stroke.x.saturating_add(stroke.columns) > columns {
                 continue;
             }
-            let Some(cells) = cells.get_mut(usize::from(stroke.x)..usize::from(stroke.range().end)) else { continue };
-            match kept.and_then(Kept::strokes) {
-                Some(kept) => kept.fill_from(start, cells, within, style),
-                None => stroke.ink.fill(letters, cells, style(stroke.tone)),
+            let x = first.saturating_add(stroke.x);
+            match kept {
+                Some(kept) => kept.write_from(x, stroke.columns, to, brush),
+                None => stroke.write(x, own, to, brush),
             }
         }
     }
-}
-
-/// A stroke, its letters, and what it keeps.
-type Drawn<'a> = (&'a Stroke, &'a str, Option<&'a Kept>);
-
-/// A stroke that keeps nothing, and its letters.
-type Laid<'a> = (Stroke, &'a str);
-
-/// Strokes that a row has mostly.
-const USUAL: usize = 32;
-
-/// Strokes, with those of what was kept in its place: a pane that is drawn as it was differs from one that is drawn row by row in
-/// little more than its border.
-fn laid_out<'a>(mut strokes: impl Iterator<Item = Drawn<'a>>) -> Vec<Laid<'a>> {
-    let mut all = Vec::with_capacity(USUAL);
-    lay_out(&mut strokes, (0, u16::MAX), &mut all);
-    all
-}
-
-/// Lays strokes out in so many columns from one on; what has no room there is not drawn.
-fn lay_out<'a>(strokes: &mut dyn Iterator<Item = Drawn<'a>>, (first, columns): (u16, u16), all: &mut Vec<Laid<'a>>) {
-    for (stroke, letters, kept) in strokes.filter(|(stroke, _, _)| stroke.range().end <= columns) {
-        let x = first.saturating_add(stroke.x);
-        match kept.and_then(Kept::strokes) {
-            Some(kept) => lay_out(&mut kept.each(), (x, stroke.columns), all),
-            None => all.push((Stroke { x, ..*stroke }, letters)),
-        }
-    }
-}
-
-/// Adds the columns of the strokes that only one of the two has.
-fn differences(one: &[Laid<'_>], other: &[Laid<'_>], found: &mut Vec<Range<u16>>) {
-    if one.len() == other.len() {
-        let pairs = one.iter().zip(other).filter(|(one, other)| one != other);
-        found.extend(pairs.flat_map(|(one, other)| [one.0.range(), other.0.range()]));
-        return;
-    }
-    let alike = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-    let (one, other) = (one.get(alike..).unwrap_or_default(), other.get(alike..).unwrap_or_default());
-    let alike = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
-    let all = [one, other].into_iter().flat_map(|some| some.iter().rev().skip(alike));
-    found.extend(all.map(|(stroke, _)| stroke.range()));
 }
 
 impl Stroke {
-    /// Its columns.
-    fn range(&self) -> Range<u16> {
-        self.x..self.x.saturating_add(self.columns)
-    }
-}
-
-impl Ink {
-    fn fill(self, letters: &str, cells: &mut [Cell], style: Style) {
-        match self {
-            Self::Plain(_) => {
-                for (cell, letter) in cells.iter_mut().zip(letters.chars()) {
-                    cell.set_char(letter).set_style(style);
-                }
-            }
-            Self::Grapheme(_) => {
-                let Some((cell, covered)) = cells.split_first_mut() else { return };
-                cell.set_symbol(letters).set_style(style);
-                covered.iter_mut().for_each(Cell::reset);
-            }
-            Self::Repeated(_) => {
-                let mut sign = Cell::default();
-                sign.set_symbol(letters).set_style(style);
-                cells.fill(sign);
-            }
-            Self::Blank => cells.iter_mut().for_each(Cell::reset),
-            Self::Kept => {}
-            Self::Tone => cells.iter_mut().for_each(|cell| {
-                cell.set_style(style);
-            }),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::view::theme::{Depth, Look, Styles, Theme};
-    use proptest::prelude::*;
-    use std::slice::from_ref;
-
-    const COLUMNS: u16 = 24;
-
-    fn strokes() -> impl Strategy<Value = Strokes> {
-        let tone = (prop::sample::select(Meaning::ALL.to_vec()), any::<bool>());
-        let tone = tone.prop_map(|(meaning, is_opaque)| Tone { is_opaque, ..meaning.into() });
-        let stroke = (0..COLUMNS - 4, 0..6_u8, prop::sample::select(vec!["a", "é─", "abc"]), tone);
-        prop::collection::vec(stroke, 0..8).prop_map(|all| {
-            let mut drawn = Strokes::default();
-            for (x, kind, text, tone) in all {
-                let columns = u16::try_from(text.chars().count()).unwrap();
-                match kind {
-                    0 => drawn.plain(x, columns, text, tone),
-                    1 => drawn.grapheme(x, 2, "世", tone),
-                    2 => drawn.repeated(x, 3, "│", tone),
-                    3 => drawn.blank(x, 4),
-                    4 => drawn.tone(x, 4, tone),
-                    _ => {
-                        let mark = drawn.mark();
-                        drawn.plain(x, columns, text, tone);
-                        let block = Block::from([drawn.since(mark, x).unwrap()]);
-                        drawn.take_back(mark);
-                        drawn.again(x, 4, &block, 0);
-                    }
-                }
-            }
-            drawn
-        })
-    }
-
-    fn fill(strokes: &Strokes, within: &[Range<u16>], cells: &mut [Cell]) {
-        let styles = Styles::of(Look { theme: Theme::Dark, depth: Depth::True });
-        strokes.fill(cells, within, &|tone| styles.of_tone(tone));
-    }
-
-    proptest! {
-        #[test]
-        fn outside_of_what_is_covered_a_row_is_blank(strokes in strokes()) {
-            let (whole, mut found) = (0..COLUMNS, Vec::new());
-            let mut cells = vec![Cell::EMPTY; COLUMNS.into()];
-            fill(&strokes, from_ref(&whole), &mut cells);
-            strokes.covered(&mut found);
-            for x in whole.filter(|x| !found.iter().any(|columns| columns.contains(x))) {
-                prop_assert_eq!(&cells[usize::from(x)], &Cell::EMPTY, "{}: {:?}", x, found);
-            }
-        }
-
-        #[test]
-        fn outside_of_what_has_changed_a_row_looks_as_before(before in strokes(), after in strokes()) {
-            let whole = 0..COLUMNS;
-            let row = |strokes: &Strokes| {
-                let mut cells = vec![Cell::EMPTY; COLUMNS.into()];
-                fill(strokes, from_ref(&whole), &mut cells);
-                cells
-            };
-            let (mut found, mut cells, wanted) = (Vec::new(), row(&before), row(&after));
-            after.changes(&before, &mut found);
-            let mut drawn = vec![Cell::EMPTY; COLUMNS.into()];
-            fill(&after, &found, &mut drawn);
-            for x in found.iter().cloned().flatten().map(usize::from) {
-                cells[x] = drawn[x].clone();
-            }
-            prop_assert_eq!(cells, wanted, "{:?}", found);
+    /// Writes it with its letters, as if it began with this column.
+    fn write(&self, x: u16, letters: &str, to: &mut Glyphs, brush: impl Fn(Tone) -> Brush) {
+        let columns = usize::from(x)..usize::from(x) + usize::from(self.columns);
+        match self.ink {
+            Ink::Plain(_) => to.plain(columns, letters, brush(self.tone)),
+            Ink::Grapheme(_) => to.grapheme(columns, letters, brush(self.tone)),
+            Ink::Repeated(_) => to.repeated(columns, letters, brush(self.tone)),
+            Ink::Tone => to.tone(columns, brush(self.tone)),
+            Ink::Blank => to.blank(columns),
+            Ink::Kept => {}
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Looks by meaning: each theme says how a meaning looks, each terminal how much of that it can show.
 
+use super::glyph::Brush;
 use super::strokes::Tone;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
@@ -102,25 +103,35 @@ impl Default for Look {
     }
 }
 
-/// How each meaning looks: asked for every stroke of a frame, and worked out once.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Styles([Style; Meaning::ALL.len()]);
+/// How each meaning looks, and with what it is written: asked for every stroke of a frame, and worked out once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Brushes([(Style, Brush); Meaning::ALL.len()]);
 
-impl Styles {
+impl Default for Brushes {
+    fn default() -> Self {
+        Self([(Style::default(), Style::default().into()); Meaning::ALL.len()])
+    }
+}
+
+impl Brushes {
     pub(super) fn of(look: Look) -> Self {
-        Self(Meaning::ALL.map(|meaning| look.style(meaning)))
+        Self(Meaning::ALL.map(|meaning| look.style(meaning)).map(|style| (style, style.into())))
     }
 
-    fn of_meaning(&self, meaning: Meaning) -> Style {
-        self.0.get(meaning as usize).copied().unwrap_or_default()
+    /// What a tone is written with.
+    pub(super) fn of_tone(&self, tone: Tone) -> Brush {
+        match (tone.base, self.0.get(tone.meaning as usize)) {
+            (None, Some((_, brush))) if !tone.is_opaque => *brush,
+            _ => self.style(tone).into(),
+        }
     }
 
-    /// The style of a tone.
-    pub(super) fn of_tone(&self, tone: Tone) -> Style {
-        let base = tone.base.map(|base| self.of_meaning(base)).unwrap_or_default();
+    fn style(&self, tone: Tone) -> Style {
+        let of = |meaning: Meaning| self.0.get(meaning as usize).map(|(style, _)| *style).unwrap_or_default();
+        let base = tone.base.map(of).unwrap_or_default();
         // What is reversed is marked as one: what its pieces mean is told by the rows around it.
         let is_whole = base.add_modifier.contains(Modifier::REVERSED);
-        let style = if is_whole { base } else { base.patch(self.of_meaning(tone.meaning)) };
+        let style = if is_whole { base } else { base.patch(of(tone.meaning)) };
         if tone.is_opaque { Style::reset().patch(style) } else { style }
     }
 }

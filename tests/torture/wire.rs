@@ -2,15 +2,14 @@
 
 use behaview::app::{Message, Model, Size};
 use behaview::report::Body;
-use behaview::runtime::{Backing, Painter, Session};
+use behaview::runtime::{Backing, Painter, Screen, Session};
+use behaview::view::Glyphs;
 use icu_properties::props::{
     BidiControl, DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup, VariationSelector,
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
 use jiff::Timestamp;
-use ratatui::backend::{Backend, ClearType, WindowSize};
-use ratatui::buffer::Cell;
-use ratatui::layout::{Position, Size as Cells};
+use ratatui::layout::Size as Cells;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -38,47 +37,23 @@ pub struct Wire {
     size: Cells,
 }
 
-impl Backend for Wire {
+impl Screen for Wire {
     type Error = io::Error;
-
-    fn draw<'a, I: Iterator<Item = (u16, u16, &'a Cell)>>(&mut self, content: I) -> io::Result<()> {
-        self.inner.draw(content)
-    }
-
-    fn hide_cursor(&mut self) -> io::Result<()> {
-        self.inner.hide_cursor()
-    }
-
-    fn show_cursor(&mut self) -> io::Result<()> {
-        self.inner.show_cursor()
-    }
-
-    fn get_cursor_position(&mut self) -> io::Result<Position> {
-        Ok(Position::ORIGIN)
-    }
-
-    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
-        self.inner.set_cursor_position(position)
-    }
-
-    fn clear(&mut self) -> io::Result<()> {
-        self.inner.clear()
-    }
-
-    fn clear_region(&mut self, region: ClearType) -> io::Result<()> {
-        self.inner.clear_region(region)
-    }
 
     fn size(&self) -> io::Result<Cells> {
         Ok(self.size)
     }
 
-    fn window_size(&mut self) -> io::Result<WindowSize> {
-        Ok(WindowSize { columns_rows: self.size, pixels: Cells::default() })
+    fn wipe(&mut self) -> io::Result<()> {
+        self.inner.wipe()
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        Backend::flush(&mut self.inner)
+    fn paint(&mut self, row: u16, columns: &[u16], glyphs: &Glyphs) -> io::Result<()> {
+        self.inner.paint(row, columns, glyphs)
+    }
+
+    fn show(&mut self) -> io::Result<()> {
+        self.inner.show()
     }
 }
 
@@ -134,13 +109,13 @@ impl Stage {
     }
 
     pub fn resize(&mut self, width: u16, height: u16) {
-        self.session.terminal_mut().backend_mut().size = Cells { width, height };
+        self.session.terminal_mut().screen_mut().size = Cells { width, height };
     }
 
     /// Draws all of the screen; gives the bytes that went to the terminal.
     pub fn draw(&mut self) -> Vec<u8> {
         self.session.terminal_mut().distrust();
-        self.session.terminal().backend().bytes.0.borrow_mut().clear();
+        self.session.terminal().screen().bytes.0.borrow_mut().clear();
         self.session.draw().unwrap();
         let bytes = self.bytes.0.borrow();
         // A screen that is drawn whole is wiped first.

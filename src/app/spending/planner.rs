@@ -189,8 +189,8 @@ fn below_the_line(room: Size) -> Size {
 impl Model {
     /// Brings the plan up to date with what is typed and with what the counters say.
     pub(in crate::app) fn refresh_planner(&mut self) {
-        let room = self.overlay_room();
         let Some(Overlay::Planner(planner)) = self.over.top() else { return };
+        let room = self.overlay_room();
         let newer = Sheet::of(TITLE, planner.rows(self), room.width.into());
         if let Some(Overlay::Planner(planner)) = self.over.top_mut() {
             planner.sheet.refresh(newer);

@@ -3,6 +3,7 @@
 use super::{Depths, Guides};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Which rows of a tree are folded and which are kept, and so which rows are visible.
 ///
@@ -17,12 +18,12 @@ pub struct Folds {
     /// The only rows that are shown, each with those above it in the tree, in order; none while all are.
     kept: Option<Vec<u32>>,
     /// What the folds hide, in order: places among the rows that are kept.
-    hidden: Vec<Stretch>,
+    hidden: Arc<Vec<Stretch>>,
 }
 
 /// Rows after one another that a fold hides; the folded row itself stands before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stretch {
+pub(super) struct Stretch {
     start: u32,
     end: u32,
     /// How many rows are visible before it.
@@ -172,11 +173,22 @@ impl Folds {
 
     /// Finds the visible rows again, after rows were added.
     pub fn refresh(&mut self, depths: &Depths) {
-        self.hidden.clear();
-        if self.any() {
-            self.hidden = self.hidden_in(0..depths.len(), depths);
-            self.count_visible(0);
-        }
+        self.hidden = match self.any() {
+            false => Arc::default(),
+            true if self.is_all && self.turned.is_empty() && self.kept.is_none() => depths.closed(),
+            true => Arc::new(self.all_hidden(depths)),
+        };
+    }
+
+    /// What is hidden of a tree in which every row with children is folded.
+    pub(super) fn closed(depths: &Depths) -> Vec<Stretch> {
+        Self { is_all: true, ..Self::default() }.all_hidden(depths)
+    }
+
+    fn all_hidden(&self, depths: &Depths) -> Vec<Stretch> {
+        let mut hidden = self.hidden_in(0..depths.len(), depths);
+        count_visible(&mut hidden, 0);
+        hidden
     }
 
     /// Finds what is hidden below a row again, after it was folded or unfolded.
@@ -191,8 +203,9 @@ impl Folds {
             self.hidden.partition_point(|stretch| (stretch.start as usize) < place)
         };
         let (first, after) = (stretch(row + 1), stretch(end));
-        self.hidden.splice(first..after, found);
-        self.count_visible(first);
+        let hidden = Arc::make_mut(&mut self.hidden);
+        hidden.splice(first..after, found);
+        count_visible(hidden, first);
     }
 
     /// What is hidden among some rows, of which no one is hidden by a row before them; not yet with the number of rows before it.
@@ -222,16 +235,6 @@ impl Folds {
         self.turned.get(next).map(|row| *row as usize - first).filter(|row| *row < depths.len())
     }
 
-    /// Counts the visible rows before each stretch, from one on.
-    fn count_visible(&mut self, first: usize) {
-        let mut hidden =
-            first.checked_sub(1).and_then(|last| self.hidden.get(last)).map_or(0, |last| last.end - last.before);
-        for stretch in self.hidden.iter_mut().skip(first) {
-            stretch.before = stretch.start - hidden;
-            hidden += stretch.end - stretch.start;
-        }
-    }
-
     /// How many of the rows that are kept stand before a row.
     fn places_before(&self, row: usize) -> usize {
         self.kept.as_ref().map_or(row, |kept| kept.partition_point(|kept| (*kept as usize) < row))
@@ -257,6 +260,16 @@ impl Folds {
         let starts = std::iter::once(self.place(position)).chain(later.iter().map(|stretch| stretch.end as usize));
         let ends = later.iter().map(|stretch| stretch.start as usize).chain([end]);
         starts.zip(ends).map(|(start, end)| start..end.max(start))
+    }
+}
+
+/// Counts the visible rows before each stretch, from one on.
+fn count_visible(stretches: &mut [Stretch], first: usize) {
+    let last = first.checked_sub(1).and_then(|last| stretches.get(last));
+    let mut hidden = last.map_or(0, |last| last.end - last.before);
+    for stretch in stretches.iter_mut().skip(first) {
+        stretch.before = stretch.start - hidden;
+        hidden += stretch.end - stretch.start;
     }
 }
 

@@ -4,9 +4,11 @@ pub(super) mod folds;
 
 use super::body::Body;
 use super::index::column::Column;
+use folds::{Folds, Stretch};
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// How many rows are looked through at a time for a parent or for the end of a subtree, which are most often near: at first,
 /// and at the most.
@@ -15,11 +17,15 @@ const LONGEST_STRIDE: usize = 16 * 1024;
 
 /// How deep each row of a tree stands, parents before their children.
 #[derive(Debug, Clone, Default)]
-pub struct Depths(Column<u16>);
+pub struct Depths {
+    rows: Column<u16>,
+    /// What is hidden where every row with children is folded, once it was looked for.
+    closed: OnceLock<Arc<Vec<Stretch>>>,
+}
 
 impl From<Vec<u16>> for Depths {
     fn from(depths: Vec<u16>) -> Self {
-        Self(depths.into())
+        Self { rows: depths.into(), closed: OnceLock::new() }
     }
 }
 
@@ -27,7 +33,7 @@ impl Depths {
     /// How many rows there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.rows.len()
     }
 
     /// Whether there is no row.
@@ -39,7 +45,7 @@ impl Depths {
     /// How deep a row stands; 0 at the root.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<u16> {
-        self.0.get(row)
+        self.rows.get(row)
     }
 
     /// The depths of some rows, cut to those there are.
@@ -47,7 +53,7 @@ impl Depths {
     /// # Errors
     /// When they are kept and cannot be read.
     pub fn window(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u16]>> {
-        self.0.window(rows)
+        self.rows.window(rows)
     }
 
     /// Those there are of some rows; what cannot be read is not there.
@@ -101,36 +107,49 @@ impl Depths {
         guides.found
     }
 
+    /// Finds what it hides to fold every row, which takes a look at each: who does so beside the screen spares that the key that
+    /// is pressed for it.
+    pub fn look_ahead(&self) {
+        self.closed();
+    }
+
+    /// What is hidden where every row with children is folded.
+    fn closed(&self) -> Arc<Vec<Stretch>> {
+        Arc::clone(self.closed.get_or_init(|| Arc::new(Folds::closed(self))))
+    }
+
     pub(super) fn kept(bytes: Body, first: Vec<u16>) -> Self {
-        Self(Column::kept(bytes, first))
+        Self { rows: Column::kept(bytes, first), closed: OnceLock::new() }
     }
 
     pub(super) fn unpacked(&self) -> io::Result<Self> {
-        self.0.unpacked().map(Self)
+        Ok(Self { rows: self.rows.unpacked()?, closed: self.closed.clone() })
     }
 
     pub(super) fn verify(&self) -> io::Result<()> {
-        self.0.verify()
+        self.rows.verify()
     }
 
     pub(super) fn write(&self, rows: Range<usize>, to: &mut Vec<u8>) -> io::Result<()> {
-        self.0.write(rows, to)
+        self.rows.write(rows, to)
     }
 
     pub(super) fn push(&mut self, depth: u16) {
-        self.0.push(depth);
+        self.closed.take();
+        self.rows.push(depth);
     }
 
     pub(super) fn append(&mut self, more: Self) {
-        self.0.append(more.0);
+        self.closed.take();
+        self.rows.append(more.rows);
     }
 
     pub(in crate::report) fn share(&mut self) {
-        self.0.share();
+        self.rows.share();
     }
 
     pub(in crate::report) fn shrink(&mut self) {
-        self.0.shrink();
+        self.rows.shrink();
     }
 }
 

@@ -187,7 +187,7 @@ fn index(work: &Work, opening: Opening, body: &Body, is_wanted: impl Fn() -> boo
     Ok(whole)
 }
 
-/// Applies the rules to a report, after reading them where that has not been done.
+/// Applies the rules to a report, after reading them where that has not been done, and finds what folding its tree hides.
 fn judge(
     work: &Work,
     opening: Opening,
@@ -196,6 +196,7 @@ fn judge(
     own: Option<&Path>,
     is_wanted: impl Fn() -> bool,
 ) {
+    report.tree().into_iter().for_each(|(_, tree)| tree.depths().look_ahead());
     let rules = rules.unwrap_or_else(|| {
         let (rules, problems) = read_rules(own);
         let rules = Arc::new(rules);
