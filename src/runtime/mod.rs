@@ -34,7 +34,7 @@ pub(crate) use performer::read_rules;
 pub use performer::{Backing, Performer};
 pub use signals::{HeldBack, Signals, survive_file_limit};
 pub(crate) use signals::{LAST_WAIT, STUCK};
-pub use surface::{Screen, Surface};
+pub use surface::{Paintable, Surface};
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 pub use threads::threads;
 
@@ -112,8 +112,8 @@ pub enum Turn {
 }
 
 /// A run of the app on a terminal of any kind.
-pub struct Session<S: Screen> {
-    terminal: Surface<S>,
+pub struct Session<B: Paintable> {
+    terminal: Surface<B>,
     look: Look,
     picture: Picture,
     model: Model,
@@ -130,19 +130,19 @@ pub struct Session<S: Screen> {
     is_drawn: bool,
 }
 
-impl<S: Screen> Session<S>
+impl<B: Paintable> Session<B>
 where
-    S::Error: Send + Sync + 'static,
+    B::Error: Send + Sync + 'static,
 {
-    /// A session on the terminal that is written to by `screen`; `backing` is what the app can reach.
+    /// A session on the terminal that is written to by `backend`; `backing` is what the app can reach.
     #[must_use]
-    pub fn new(screen: S, model: Model, backing: Backing, clock: Clock) -> Self {
+    pub fn new(backend: B, model: Model, backing: Backing, clock: Clock) -> Self {
         let (outbox, inbox) = Inbox::new();
         let performer = Performer::new(backing, outbox.clone());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, unseen, is_drawn) = (None, None, None, false);
         Self {
-            terminal: Surface::new(screen),
+            terminal: Surface::new(backend),
             look: Look::default(),
             picture: Picture::default(),
             model,
@@ -209,12 +209,12 @@ where
 
     /// The terminal.
     #[must_use]
-    pub fn terminal(&self) -> &Surface<S> {
+    pub fn terminal(&self) -> &Surface<B> {
         &self.terminal
     }
 
     /// The terminal, to be changed.
-    pub fn terminal_mut(&mut self) -> &mut Surface<S> {
+    pub fn terminal_mut(&mut self) -> &mut Surface<B> {
         &mut self.terminal
     }
 
@@ -304,7 +304,7 @@ where
     ///
     /// # Errors
     /// When the terminal cannot be drawn on.
-    pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, S::Error> {
+    pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, B::Error> {
         let deadline = Instant::now() + patience;
         loop {
             self.performer.begin_later();
@@ -342,7 +342,7 @@ where
     ///
     /// # Errors
     /// When the terminal cannot be drawn on.
-    pub fn draw(&mut self) -> Result<(), S::Error> {
+    pub fn draw(&mut self) -> Result<(), B::Error> {
         let size = self.picture_now()?;
         let frame = self.inbox.turn();
         self.terminal.draw(size, &self.picture)?;
@@ -352,13 +352,13 @@ where
     }
 
     /// Shows the state while nothing can be done yet: what is typed meanwhile was typed before the first frame.
-    fn preview(&mut self) -> Result<(), S::Error> {
+    fn preview(&mut self) -> Result<(), B::Error> {
         let size = self.picture_now()?;
         self.terminal.draw(size, &self.picture)
     }
 
     /// Brings the picture to the state as it is; says how large it is.
-    fn picture_now(&mut self) -> Result<ratatui::layout::Size, S::Error> {
+    fn picture_now(&mut self) -> Result<ratatui::layout::Size, B::Error> {
         // The terminal may have changed its size already, and say so only later.
         let size = self.terminal.size()?;
         if (Size { width: size.width, height: size.height }) != self.model.size {

@@ -1,6 +1,6 @@
 //! Writes the cells that have changed in as few bytes as it takes, and nothing where none has.
 
-use super::surface::Screen;
+use super::surface::Paintable;
 use crate::view::{Glyph, Glyphs, Shade};
 use crossterm::style::Colored;
 use ratatui::layout::Size;
@@ -144,8 +144,8 @@ fn decimal(number: u16, to: &mut Vec<u8>) {
     if number >= 10 {
         decimal(number / 10, to);
     }
-    let digits = number % 10;
-    to.push(b'0' + digits as u8);
+    let last = number % 10;
+    to.push(b'0' + last as u8);
 }
 
 /// Ends a control sequence after its last number.
@@ -210,7 +210,7 @@ fn colour(colour: Color, base: u16, to: &mut Vec<u8>) {
     digits(base + number, to);
 }
 
-impl<W: Write> Screen for Painter<W> {
+impl<W: Write> Paintable for Painter<W> {
     type Error = io::Error;
 
     fn size(&self) -> io::Result<Size> {

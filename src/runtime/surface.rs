@@ -24,7 +24,7 @@ impl Frame for Picture {
 }
 
 /// A terminal that glyphs are written to.
-pub trait Screen {
+pub trait Paintable {
     /// Why it cannot be written to.
     type Error: std::error::Error;
 
@@ -54,7 +54,7 @@ pub trait Screen {
 }
 
 /// The library's terminals take cells.
-impl<B: Backend> Screen for B {
+impl<B: Backend> Paintable for B {
     type Error = B::Error;
 
     fn size(&self) -> Result<Size, B::Error> {
@@ -78,8 +78,8 @@ impl<B: Backend> Screen for B {
 
 /// A terminal with its cells. Unlike the library's own, it is told which rows may have changed, may be gone at the end, and compares
 /// glyphs: comparing cell with cell was half of what a key took.
-pub struct Surface<S> {
-    screen: S,
+pub struct Surface<B> {
+    backend: B,
     /// As large as this was drawn last.
     size: Size,
     /// What it shows, row by row.
@@ -91,31 +91,31 @@ pub struct Surface<S> {
     is_trusted: bool,
 }
 
-impl<S: Screen> Surface<S> {
+impl<B: Paintable> Surface<B> {
     /// A terminal that may show anything yet: not each has a screen for programs beside that of the shell.
     #[must_use]
-    pub fn new(screen: S) -> Self {
+    pub fn new(backend: B) -> Self {
         let (shown, wanted, changed) = (Vec::new(), Glyphs::default(), Vec::new());
-        Self { screen, size: Size::ZERO, shown, wanted, changed, is_trusted: false }
+        Self { backend, size: Size::ZERO, shown, wanted, changed, is_trusted: false }
     }
 
     /// What is written to.
     #[must_use]
-    pub fn screen(&self) -> &S {
-        &self.screen
+    pub fn backend(&self) -> &B {
+        &self.backend
     }
 
     /// What is written to, to be changed.
-    pub fn screen_mut(&mut self) -> &mut S {
-        &mut self.screen
+    pub fn backend_mut(&mut self) -> &mut B {
+        &mut self.backend
     }
 
     /// Its columns and rows right now.
     ///
     /// # Errors
     /// When it does not say.
-    pub fn size(&self) -> Result<Size, S::Error> {
-        self.screen.size()
+    pub fn size(&self) -> Result<Size, B::Error> {
+        self.backend.size()
     }
 
     /// What it shows can no longer be relied on: the next frame wipes it, and is written whole.
@@ -127,7 +127,7 @@ impl<S: Screen> Surface<S> {
     ///
     /// # Errors
     /// When it cannot be written to.
-    pub fn draw(&mut self, size: Size, frame: &impl Frame) -> Result<(), S::Error> {
+    pub fn draw(&mut self, size: Size, frame: &impl Frame) -> Result<(), B::Error> {
         if self.size != size {
             self.is_trusted = false;
             self.size = size;
@@ -137,16 +137,16 @@ impl<S: Screen> Surface<S> {
         let was_trusted = std::mem::replace(&mut self.is_trusted, false);
         if !was_trusted {
             self.shown.fill(Glyph::BLANK);
-            self.screen.wipe()?;
+            self.backend.wipe()?;
         }
         for row in (0..size.height).filter(|row| !was_trusted || frame.is_changed(*row)) {
             frame.write(row, &mut self.wanted);
             self.compare(row);
             if !self.changed.is_empty() {
-                self.screen.paint(row, &self.changed, &self.wanted)?;
+                self.backend.paint(row, &self.changed, &self.wanted)?;
             }
         }
-        self.screen.show()?;
+        self.backend.show()?;
         self.is_trusted = true;
         Ok(())
     }

@@ -47,7 +47,7 @@ impl Opened {
 }
 
 fn screen_of(session: &Session<TestBackend>) -> String {
-    let buffer = session.terminal().screen().buffer();
+    let buffer = session.terminal().backend().buffer();
     let rows = buffer.content().chunks(usize::from(buffer.area.width));
     rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
         .collect()

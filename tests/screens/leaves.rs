@@ -117,7 +117,7 @@ fn all_details(bytes: &[u8]) -> String {
 
 /// Every row of the screen.
 fn rows(session: &Session<TestBackend>) -> Vec<String> {
-    let buffer = session.terminal().screen().buffer();
+    let buffer = session.terminal().backend().buffer();
     let rows = buffer.content().chunks(usize::from(buffer.area.width));
     rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect()).collect()
 }

@@ -237,7 +237,7 @@ impl Stage {
         let (kept, mut anew) = (self.session.picture(), Picture::default());
         anew.draw(kept.size(), self.session.look(), self.session.model());
         assert_eq!(anew.cells().diff(&kept.cells()), Vec::new());
-        assert_eq!(anew.cells().diff(self.session.terminal().screen().buffer()), Vec::new());
+        assert_eq!(anew.cells().diff(self.session.terminal().backend().buffer()), Vec::new());
     }
 
     /// Waits for these words on the screen, whatever is still under way.
@@ -276,7 +276,7 @@ impl Stage {
 
     /// Gives the terminal another size.
     pub fn size(&mut self, width: u16, height: u16) -> &mut Self {
-        self.session.terminal_mut().screen_mut().resize(width, height);
+        self.session.terminal_mut().backend_mut().resize(width, height);
         self.session.resize(width, height);
         self.session.draw().unwrap();
         self.stands_by_itself();
@@ -285,7 +285,7 @@ impl Stage {
 
     /// The screen as text.
     pub fn screen(&self) -> String {
-        let buffer = self.session.terminal().screen().buffer();
+        let buffer = self.session.terminal().backend().buffer();
         let rows = buffer.content().chunks(usize::from(buffer.area.width).max(1));
         let text = rows.map(|row| {
             let mut line = String::new();

@@ -2,7 +2,7 @@
 
 use behaview::app::{Message, Model, Size};
 use behaview::report::Body;
-use behaview::runtime::{Backing, Painter, Screen, Session};
+use behaview::runtime::{Backing, Paintable, Painter, Session};
 use behaview::view::Glyphs;
 use icu_properties::props::{
     BidiControl, DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup, VariationSelector,
@@ -37,7 +37,7 @@ pub struct Wire {
     size: Cells,
 }
 
-impl Screen for Wire {
+impl Paintable for Wire {
     type Error = io::Error;
 
     fn size(&self) -> io::Result<Cells> {
@@ -109,13 +109,13 @@ impl Stage {
     }
 
     pub fn resize(&mut self, width: u16, height: u16) {
-        self.session.terminal_mut().screen_mut().size = Cells { width, height };
+        self.session.terminal_mut().backend_mut().size = Cells { width, height };
     }
 
     /// Draws all of the screen; gives the bytes that went to the terminal.
     pub fn draw(&mut self) -> Vec<u8> {
         self.session.terminal_mut().distrust();
-        self.session.terminal().screen().bytes.0.borrow_mut().clear();
+        self.session.terminal().backend().bytes.0.borrow_mut().clear();
         self.session.draw().unwrap();
         let bytes = self.bytes.0.borrow();
         // A screen that is drawn whole is wiped first.
