@@ -187,18 +187,18 @@ impl Glyphs {
 
     /// One grapheme over all of these columns.
     pub(super) fn grapheme(&mut self, columns: Range<usize>, grapheme: &str, brush: Brush) {
-        let first = columns.start;
+        let (first, is_long) = (columns.start, grapheme.len() >= 8);
         let (letter, width) = match grapheme.len() {
             1 => (number(grapheme), 1),
-            2..8 => self.with_columns(number(grapheme), grapheme),
-            _ => {
-                self.long.push((first, grapheme.to_owned()));
-                self.with_columns(HASHED | self.hasher.hash_one(grapheme) >> 8, grapheme)
-            }
+            _ if is_long => self.with_columns(HASHED | self.hasher.hash_one(grapheme) >> 8, grapheme),
+            _ => self.with_columns(number(grapheme), grapheme),
         };
         let Some((cell, covered)) = self.row.get_mut(columns).and_then(|cells| cells.split_first_mut()) else { return };
         cell.write(letter, width, brush);
         covered.fill(Glyph::BLANK);
+        if is_long {
+            self.long.push((first, grapheme.to_owned()));
+        }
     }
 
     /// A sign in each of these columns, over nothing that was there.
