@@ -165,12 +165,18 @@ const TOLD_WITHIN: Duration = Duration::from_millis(50);
 fn is_in_front() -> bool {
     #[cfg(unix)]
     {
-        rustix::termios::tcgetpgrp(io::stdout()).map_or(true, |front| front == rustix::process::getpgrp())
+        is_in_front_of(io::stdout())
     }
     #[cfg(not(unix))]
     {
         true
     }
+}
+
+/// Whether this program is in front at a terminal; so it is at what is none.
+#[cfg(unix)]
+pub(super) fn is_in_front_of(terminal: impl std::os::fd::AsFd) -> bool {
+    rustix::termios::tcgetpgrp(terminal).map_or(true, |front| front == rustix::process::getpgrp())
 }
 
 /// Stops this program until the shell puts it in front; false where it is brought back only to end.

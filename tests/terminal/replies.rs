@@ -29,13 +29,14 @@ const ANSWERS: &[&str] = &[
     "\u{9d}11;rgb:ffff/ffff/ffff\u{1b}\\",
 ];
 
-/// What was spent, once that is settled.
+/// What was spent, once that is settled: until then it is a range.
 fn spent(terminal: &Terminal) -> String {
     for _ in 0..1000 {
         let text = terminal.text();
         let line = text.lines().find_map(|line| line.split_once("spent this session: "));
-        if let Some((_, spent)) = line.filter(|(_, spent)| !spent.contains("perhaps")) {
-            return spent.trim().to_owned();
+        let spent = line.map(|(_, spent)| spent.trim().to_owned());
+        if let Some(spent) = spent.filter(|spent| spent.chars().all(|c| c.is_ascii_digit())) {
+            return spent;
         }
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -1,5 +1,6 @@
 //! The keyboard of a Unix terminal.
 
+use super::super::terminal::is_in_front_of;
 use super::decoder::Decoder;
 use super::{Alarm, Input};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -14,6 +15,9 @@ const PIECE: usize = 4096;
 
 /// Bytes that are read before the time is looked at: a paste may be long.
 const IN_A_ROW: usize = 16 * PIECE;
+
+/// How often it is looked whether this program is in front again, while something is typed for whoever is.
+const BEHIND: Duration = Duration::from_millis(50);
 
 /// Reads what is typed.
 pub(in super::super) struct Keyboard {
@@ -80,16 +84,27 @@ impl Keyboard {
         self.decoder.patience().map(|patience| patience.saturating_sub(self.read.elapsed()))
     }
 
-    /// Waits for bytes and the alarm, for so long if that is said.
+    /// Waits for bytes and the alarm, for so long if that is said. Behind the shell what is typed is the shell's: the system would
+    /// stop whoever reads it there.
     fn wait(&self, time: Option<Duration>, alarm: &Alarm) -> Came {
+        match self.come(time, alarm, true) {
+            Came::Bytes if !is_in_front_of(&self.terminal) => {
+                self.come(Some(time.map_or(BEHIND, |time| time.min(BEHIND))), alarm, false)
+            }
+            came => came,
+        }
+    }
+
+    /// The same, of bytes only where they are wanted.
+    fn come(&self, time: Option<Duration>, alarm: &Alarm, wants_bytes: bool) -> Came {
         let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
         let time = time.map(|time| Timespec { tv_sec: seconds(time), tv_nsec: time.subsec_nanos().into() });
         let terminal = PollFd::new(&self.terminal, PollFlags::IN);
         let alarm = alarm.heard().map(|heard| PollFd::new(heard, PollFlags::IN));
-        let mut watched: Vec<_> = std::iter::once(terminal).chain(alarm).collect();
+        let mut watched: Vec<_> = Some(terminal).filter(|_| wants_bytes).into_iter().chain(alarm).collect();
         let came = poll(&mut watched, time.as_ref()).unwrap_or(0);
         match watched.first() {
-            Some(terminal) if came > 0 && !terminal.revents().is_empty() => Came::Bytes,
+            Some(terminal) if wants_bytes && came > 0 && !terminal.revents().is_empty() => Came::Bytes,
             _ if came > 0 => Came::Alarm,
             _ => Came::Nothing,
         }
