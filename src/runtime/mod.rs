@@ -17,34 +17,33 @@ mod inbox;
 mod keyboard;
 mod notable;
 mod output;
-mod painter;
 mod performer;
 mod plain;
 pub mod recall;
 mod saver;
 pub mod search;
 mod signals;
-mod surface;
 mod terminal;
 mod threads;
 
 pub use inbox::Outbox;
-pub use painter::Painter;
 pub(crate) use performer::read_rules;
 pub use performer::{Backing, Performer};
 pub use signals::{HeldBack, Signals, survive_file_limit};
 pub(crate) use signals::{LAST_WAIT, STUCK};
-pub use surface::{Paintable, Surface};
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 pub use threads::threads;
 
 use crate::app::away::Copied;
 use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
-use crate::view::{Look, Picture};
+use crate::view::{self, Look};
 use clipboard::Way;
 use inbox::{Inbox, Unheard};
 use keyboard::Keyboard;
+use ratatui::backend::Backend;
+use ratatui::layout::Rect;
+use ratatui::{Terminal, TerminalOptions, Viewport};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -53,6 +52,9 @@ const TICK: Duration = Duration::from_millis(250);
 
 /// How long the first frame waits for what is held or read: one frame is there sooner than two.
 const FIRST_DATA: Duration = Duration::from_millis(10);
+
+/// The largest screen that is drawn on: a terminal may report any size, and each cell takes memory.
+const LARGEST: Size = Size { width: 2_000, height: 1_000 };
 
 /// What the app reaches, and what it does first.
 pub struct Beginning {
@@ -112,10 +114,9 @@ pub enum Turn {
 }
 
 /// A run of the app on a terminal of any kind.
-pub struct Session<B: Paintable> {
-    terminal: Surface<B>,
+pub struct Session<B: Backend> {
+    terminal: Terminal<B>,
     look: Look,
-    picture: Picture,
     model: Model,
     performer: Performer,
     outbox: Outbox,
@@ -128,23 +129,27 @@ pub struct Session<B: Paintable> {
     clipboard: (Way, Box<dyn Write + Send>),
     /// Whether the screen shows the state as it is.
     is_drawn: bool,
+    /// Whether the terminal may show something else than the last frame: the next one is written whole.
+    is_foreign: bool,
 }
 
-impl<B: Paintable> Session<B>
+impl<B: Backend> Session<B>
 where
     B::Error: Send + Sync + 'static,
 {
     /// A session on the terminal that is written to by `backend`; `backing` is what the app can reach.
-    #[must_use]
-    pub fn new(backend: B, model: Model, backing: Backing, clock: Clock) -> Self {
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn new(backend: B, model: Model, backing: Backing, clock: Clock) -> Result<Self, B::Error> {
         let (outbox, inbox) = Inbox::new();
         let performer = Performer::new(backing, outbox.clone());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, unseen, is_drawn) = (None, None, None, false);
-        Self {
-            terminal: Surface::new(backend),
+        Ok(Self {
+            // A viewport of its own size: the model and the screen agree, whatever the terminal reports meanwhile.
+            terminal: Terminal::with_options(backend, TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) })?,
             look: Look::default(),
-            picture: Picture::default(),
             model,
             performer,
             outbox,
@@ -155,7 +160,8 @@ where
             unseen,
             clipboard,
             is_drawn,
-        }
+            is_foreign: true,
+        })
     }
 
     /// The same session, which copies by way of the terminal behind `out`.
@@ -190,31 +196,19 @@ where
         &mut self.model
     }
 
-    /// The look that is drawn in.
-    #[must_use]
-    pub fn look(&self) -> Look {
-        self.look
-    }
-
     /// Draws in this look from now on.
     pub fn set_look(&mut self, look: Look) {
         (self.look, self.is_drawn) = (look, false);
     }
 
-    /// What was drawn last.
-    #[must_use]
-    pub fn picture(&self) -> &Picture {
-        &self.picture
-    }
-
     /// The terminal.
     #[must_use]
-    pub fn terminal(&self) -> &Surface<B> {
+    pub fn terminal(&self) -> &Terminal<B> {
         &self.terminal
     }
 
     /// The terminal, to be changed.
-    pub fn terminal_mut(&mut self) -> &mut Surface<B> {
+    pub fn terminal_mut(&mut self) -> &mut Terminal<B> {
         &mut self.terminal
     }
 
@@ -343,9 +337,9 @@ where
     /// # Errors
     /// When the terminal cannot be drawn on.
     pub fn draw(&mut self) -> Result<(), B::Error> {
-        let size = self.picture_now()?;
+        self.fit()?;
         let frame = self.inbox.turn();
-        self.terminal.draw(size, &self.picture)?;
+        self.draw_frame()?;
         self.take(Message::Drawn(frame));
         self.is_drawn = true;
         Ok(())
@@ -353,32 +347,40 @@ where
 
     /// Shows the state while nothing can be done yet: what is typed meanwhile was typed before the first frame.
     fn preview(&mut self) -> Result<(), B::Error> {
-        let size = self.picture_now()?;
-        self.terminal.draw(size, &self.picture)
+        self.fit()?;
+        self.draw_frame()
     }
 
-    /// Brings the picture to the state as it is; says how large it is.
-    fn picture_now(&mut self) -> Result<ratatui::layout::Size, B::Error> {
-        // The terminal may have changed its size already, and say so only later.
+    /// Gives the model the terminal's size, which may have changed before the signal that reports it.
+    fn fit(&mut self) -> Result<(), B::Error> {
         let size = self.terminal.size()?;
-        if (Size { width: size.width, height: size.height }) != self.model.size {
-            self.resize(size.width, size.height);
+        let (width, height) = (size.width.min(LARGEST.width), size.height.min(LARGEST.height));
+        if (Size { width, height }) != self.model.size {
+            self.resize(width, height);
         }
-        self.picture.draw(size, self.look, &self.model);
-        Ok(size)
+        Ok(())
     }
 
-    /// Takes it that the terminal shows nothing of what was drawn.
-    fn draw_anew(&mut self) {
-        self.is_drawn = false;
-        self.terminal.distrust();
+    fn draw_frame(&mut self) -> Result<(), B::Error> {
+        if std::mem::take(&mut self.is_foreign) {
+            // `Terminal::clear` would ask the terminal where its cursor is.
+            let Size { width, height } = self.model.size;
+            self.terminal.resize(Rect { x: 0, y: 0, width, height })?;
+        }
+        let (look, model) = (self.look, &self.model);
+        self.terminal.draw(|frame| view::draw(frame.buffer_mut(), look, model)).map(|_| ())
+    }
+
+    /// Writes the next frame whole: something else may have written to the terminal.
+    pub fn redraw(&mut self) {
+        (self.is_drawn, self.is_foreign) = (false, true);
     }
 
     /// Takes a message in.
     pub fn take(&mut self, message: Message) {
         self.is_drawn = false;
         if matches!(message, Message::Resize(_)) {
-            self.terminal.distrust();
+            self.is_foreign = true;
         }
         if matches!(message, Message::Quit) && self.unseen.is_none() {
             (self.unseen, self.turn) = (Some(Instant::now()), Some(Turn::Left));

@@ -47,8 +47,8 @@ struct Dialogue<I, O> {
 pub(super) fn run(mut model: Model, start: Start, signals: Signals) -> anyhow::Result<Ended> {
     (model.settings.is_plain, model.size) = (true, PAGE);
     let backend = TestBackend::new(PAGE.width, PAGE.height);
-    let mut session =
-        Session::new(backend, model, Backing::Nothing, crate::clock::now).with_clipboard(Way::from_here(), clipboard());
+    let mut session = Session::new(backend, model, Backing::Nothing, crate::clock::now)?
+        .with_clipboard(Way::from_here(), clipboard());
     let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
     let Beginning { backing, first } = match start {
         Start::Ready(beginning) => beginning,

@@ -1,7 +1,6 @@
 //! What the system asks of the program: to end, to make way for the shell, to come back.
 
 #[cfg(unix)]
-use super::painter;
 use super::{Outbox, terminal};
 use crate::app::Message;
 #[cfg(unix)]
@@ -246,7 +245,7 @@ impl Ending {
     /// A terminal that does not say its size is asked again before the next frame.
     #[cfg(unix)]
     fn send_size(&self) {
-        if let Ok((width, height)) = painter::size() {
+        if let Ok((width, height)) = crossterm::terminal::size() {
             self.send(Message::Resize(Size { width, height }));
         }
     }

@@ -4,7 +4,6 @@ use super::background;
 use super::clipboard::Way;
 use super::keyboard::Keyboard;
 use super::output::Output;
-use super::painter::{self, Painter};
 use super::signals::{self, Ending, Signals, Stops};
 use super::threads::{address_space, told_of_panic};
 use super::{Backing, Begin, Beginning, Ended, Exit, Session, Start, Turn};
@@ -13,8 +12,9 @@ use crate::text::{Untrusted, bytes};
 use crate::view::{Depth, Look, Theme};
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
-use crossterm::{cursor, queue};
-use std::io::{self, IsTerminal, Write};
+use crossterm::{cursor, queue, style};
+use ratatui::backend::CrosstermBackend;
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -94,7 +94,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 /// Columns and rows of the terminal; none where there is none.
 #[must_use]
 pub fn terminal_size() -> Option<(u16, u16)> {
-    if io::stdout().is_terminal() { painter::size().ok() } else { None }
+    if io::stdout().is_terminal() { crossterm::terminal::size().ok() } else { None }
 }
 
 /// Whether the terminal's modes are this program's.
@@ -122,7 +122,8 @@ impl TakenOver {
 
     /// Sets the modes, behind those that are begun, in one write: each wakes whoever reads.
     fn set(&self, mut modes: Vec<u8>) -> io::Result<()> {
-        queue!(modes, EnableBracketedPaste, cursor::Hide)?;
+        // What is wiped takes the colour that a shell may have written with last.
+        queue!(modes, EnableBracketedPaste, cursor::Hide, style::ResetColor)?;
         if self.takes_mouse {
             queue!(modes, EnableMouseCapture)?;
         }
@@ -278,9 +279,10 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     if display.is_plain {
         return super::plain::run(model, start, signals);
     }
-    let (width, height) = painter::size()?;
+    let (width, height) = crossterm::terminal::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
-    let session = Session::new(Painter::new(Output::terminal()), model, Backing::Nothing, crate::clock::now);
+    let backend = CrosstermBackend::new(BufWriter::new(Output::terminal()));
+    let session = Session::new(backend, model, Backing::Nothing, crate::clock::now)?;
     let mut session = session.with_clipboard(Way::from_here(), Box::new(Output::terminal()));
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     let takes_mouse = display.takes_mouse;
@@ -290,6 +292,8 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     let taken = TakenOver::now(takes_mouse)?;
     let keyboard = Keyboard::open()?;
     let (look, is_asked) = display.look();
+    // The look has decided already which colours there are; without any, none is written.
+    style::force_color_output(look.depth != Depth::None);
     session.set_look(look);
     session.listen(keyboard, is_asked)?;
     let (Beginning { backing, first }, mut taken) = match start {
@@ -328,7 +332,7 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
                 continue;
             }
         }
-        session.draw_anew();
+        session.redraw();
     };
     drop(taken);
     Ok(ended(session.model_mut(), &ending, exit))
@@ -341,7 +345,7 @@ fn ended(model: &mut Model, ending: &Ending, exit: Exit) -> Ended {
 
 /// Shows a first frame, and begins behind it; whoever is made to wait has the terminal meanwhile.
 fn awaited<W: Write>(
-    session: &mut Session<Painter<W>>,
+    session: &mut Session<CrosstermBackend<W>>,
     mut taken: TakenOver,
     begin: Begin,
 ) -> anyhow::Result<(Beginning, TakenOver)> {
@@ -355,7 +359,7 @@ fn awaited<W: Write>(
         // What is taken over anew must not be given back by the end of what was before.
         drop(taken);
         taken = TakenOver::now(takes_mouse)?;
-        session.draw_anew();
+        session.redraw();
     }
     Ok((begun, taken))
 }

@@ -1,16 +1,16 @@
-//! What is drawn on.
+//! The frame's buffer with the look that it is drawn in: rooms of the view write tones, the canvas writes cells.
 
 use super::line::rect;
-use super::memo::Key;
-use super::picture::Picture;
-use super::strokes::{Strokes, Tone};
-use super::theme::Meaning;
+use super::theme::{Look, Meaning, Tone};
 use crate::app::Area;
 use crate::text;
-use ratatui::layout::{Position, Rect};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::symbols::border;
+use ratatui::widgets::{Block, Clear, Widget};
 
-/// Borders where only ASCII can be shown.
+/// Borders where the terminal shows ASCII only.
 const ASCII: border::Set<'_> = border::Set {
     top_left: "+",
     top_right: "+",
@@ -22,66 +22,60 @@ const ASCII: border::Set<'_> = border::Set {
     horizontal_bottom: "-",
 };
 
-/// The same for what has the focus.
+/// The same for the pane that has the focus.
 const ASCII_FOCUS: border::Set<'_> =
     border::Set { vertical_left: "#", vertical_right: "#", horizontal_top: "=", horizontal_bottom: "=", ..ASCII };
 
-/// A picture that is drawn.
+/// A buffer that is drawn on.
 pub(super) struct Canvas<'a> {
-    picture: &'a mut Picture,
+    buffer: &'a mut Buffer,
+    look: Look,
     /// The whole screen.
     pub(super) area: Rect,
-    /// Whether what is drawn has the keys, or something stands over it.
+    /// Whether what is drawn receives the keys; false below an overlay.
     pub(super) has_keys: bool,
 }
 
 impl<'a> Canvas<'a> {
-    pub(super) fn new(picture: &'a mut Picture) -> Self {
-        let area = Rect::from((Position::ORIGIN, picture.size()));
-        Self { picture, area, has_keys: true }
+    pub(super) fn new(buffer: &'a mut Buffer, look: Look) -> Self {
+        let area = buffer.area;
+        Self { buffer, look, area, has_keys: true }
     }
 
-    /// Draws in an area: as was drawn before under this key, or by `draw`, which is remembered.
-    pub(super) fn remembered(&mut self, key: Key, area: Area, draw: impl FnOnce(&mut Self)) {
-        if self.picture.recall(&key, area) {
-            return;
-        }
-        let marks = self.picture.marks(area);
-        draw(self);
-        self.picture.keep(key, area, &marks);
-    }
-
-    /// The rows of an area as far as they are on the screen, each with its first column and its columns.
-    fn each(&mut self, area: Rect, mut change: impl FnMut(&mut Strokes, u16, u16)) {
-        let Rect { x, y, width, height } = area.intersection(self.area);
-        for y in y..y + height {
-            self.picture.row(y).into_iter().for_each(|row| change(row, x, width));
-        }
-    }
-
-    /// Gives cells a tone, under those of what is written into them later.
+    /// Gives cells a tone, under the tones of text that is written into them later.
     pub(super) fn set_tone(&mut self, area: Rect, tone: Tone) {
-        self.each(area, |row, x, columns| row.tone(x, columns, tone));
+        self.buffer.set_style(area, self.look.tone(tone));
     }
 
-    /// Writes one grapheme of this width; our own signs as the terminal can show them.
+    /// Writes one grapheme of this width; own signs as the terminal can show them.
     pub(super) fn put(&mut self, x: u16, y: u16, grapheme: &str, width: usize, tone: Tone) {
-        let columns = u16::try_from(width).unwrap_or(u16::MAX).max(1);
-        if let Some(row) = self.picture.row(y) {
-            row.grapheme(x, columns, &text::own(grapheme), tone);
+        let (style, end) = (self.look.tone(tone), x.saturating_add(u16::try_from(width).unwrap_or(u16::MAX)));
+        // A grapheme that the buffer has no room for would cover cells of the next row.
+        if end <= self.area.right() {
+            self.write(x, y, |cell| cell.set_symbol(&text::own(grapheme)), style);
+            for covered in x + 1..end {
+                self.buffer.cell_mut((covered, y)).into_iter().for_each(Cell::reset);
+            }
         }
     }
 
-    /// Writes letters of one column each, of which there are so many; our own signs as the terminal can show them.
-    pub(super) fn put_plain(&mut self, x: u16, y: u16, letters: &str, columns: u16, tone: Tone) {
-        if let Some(row) = self.picture.row(y) {
-            row.plain(x, columns, &text::own(letters), tone);
+    /// Writes letters of one column each; own signs as the terminal can show them.
+    pub(super) fn put_plain(&mut self, x: u16, y: u16, letters: &str, tone: Tone) {
+        let style = self.look.tone(tone);
+        for (x, letter) in (x..self.area.right()).zip(text::own(letters).chars()) {
+            self.write(x, y, |cell| cell.set_char(letter), style);
+        }
+    }
+
+    fn write(&mut self, x: u16, y: u16, set: impl FnOnce(&mut Cell) -> &mut Cell, style: Style) {
+        if let Some(cell) = self.buffer.cell_mut((x, y)) {
+            set(cell).set_style(style);
         }
     }
 
     /// Empties an area.
     pub(super) fn clear(&mut self, area: Area) {
-        self.each(rect(area), Strokes::blank);
+        Clear.render(rect(area).intersection(self.area), self.buffer);
     }
 
     /// Draws a border.
@@ -93,20 +87,7 @@ impl<'a> Canvas<'a> {
             (true, false) => ASCII,
             (true, true) => ASCII_FOCUS,
         };
-        let (tone, Rect { x, y, width, height }) = (meaning.into(), rect(area).intersection(self.area));
-        let (top, bottom) = (y, (y + height).saturating_sub(1));
-        for y in y..y + height {
-            let Some(row) = self.picture.row(y) else { return };
-            let (left, between, right) = match y {
-                _ if y == top => (set.top_left, Some(set.horizontal_top), set.top_right),
-                _ if y == bottom => (set.bottom_left, Some(set.horizontal_bottom), set.bottom_right),
-                _ => (set.vertical_left, None, set.vertical_right),
-            };
-            row.repeated(x, width.min(1), &text::own(left), tone);
-            if let Some(between) = between {
-                row.repeated(x + 1, width.saturating_sub(2), &text::own(between), tone);
-            }
-            row.repeated(x + width.saturating_sub(1), u16::from(width > 1), &text::own(right), tone);
-        }
+        let style = Style::reset().patch(self.look.style(meaning));
+        Block::bordered().border_set(set).border_style(style).render(rect(area), self.buffer);
     }
 }

@@ -2,8 +2,7 @@
 
 use super::canvas::Canvas;
 use super::elide;
-use super::strokes::Tone;
-use super::theme::Meaning;
+use super::theme::{Meaning, Tone};
 use crate::app::Area;
 use crate::report::find::Pattern;
 use crate::text::{Columns, Untrusted, Visible, is_shown, is_single, stands_alone};
@@ -355,7 +354,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         let cut = if columns > room { letters.char_indices().nth(room) } else { None };
         let letters = cut.and_then(|(at, _)| letters.get(..at)).unwrap_or(letters);
         let columns = u16::try_from(columns.min(room)).unwrap_or(u16::MAX);
-        self.buffer.put_plain(self.x, self.y, letters, columns, tone);
+        self.buffer.put_plain(self.x, self.y, letters, tone);
         self.x += columns;
         self.last = self.x.saturating_sub(1);
         letters.len()
@@ -374,18 +373,17 @@ impl<'a, 'c> LineWriter<'a, 'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::picture::Picture;
+    use crate::view::Look;
+    use ratatui::buffer::Buffer;
 
     /// The row of so many columns that these words are written into, one after another.
     fn row(columns: u16, words: &[&str]) -> String {
-        let mut picture = Picture::default();
-        picture.wipe(ratatui::layout::Size { width: columns, height: 1 });
+        let mut cells = Buffer::empty(Rect { x: 0, y: 0, width: columns, height: 1 });
         let area = Area { x: 0, y: 0, width: columns, height: 1 };
-        let mut canvas = Canvas::new(&mut picture);
+        let mut canvas = Canvas::new(&mut cells, Look::default());
         let mut line = LineWriter::new(&mut canvas, area, 0);
         words.iter().for_each(|words| line.own(words, Meaning::Text));
         line.outside(&Untrusted::from("!"), Meaning::Text);
-        let cells = picture.cells();
         let mut hidden = 0;
         let seen = cells.content().iter().filter(|cell| {
             let is_hidden = std::mem::replace(&mut hidden, cell.symbol().columns().saturating_sub(1)) > 0;

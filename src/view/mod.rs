@@ -9,21 +9,23 @@ mod canvas;
 mod compare;
 mod elide;
 mod finder;
-pub(crate) mod glyph;
 mod held;
 mod line;
 mod list;
-mod memo;
 mod overlay;
 mod pane;
-mod picture;
 pub mod plain;
 mod screen;
 mod spots;
-mod strokes;
 mod submit;
 pub mod theme;
 
-pub use glyph::{Glyph, Glyphs, Shade};
-pub use picture::Picture;
 pub use theme::{Depth, Look, Theme};
+
+use crate::app::Model;
+use ratatui::buffer::Buffer;
+
+/// Draws the model over the whole of an empty buffer.
+pub fn draw(buffer: &mut Buffer, look: Look, model: &Model) {
+    screen::draw(&mut canvas::Canvas::new(buffer, look), model);
+}

@@ -2,7 +2,6 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::memo::{Key, PaneKey, RowKey};
 use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::over::notes::MARK;
@@ -45,31 +44,13 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     area.inside()
 }
 
-/// Draws a pane of the report that is open, unless it stands there as it was drawn before.
-pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
-    let (has_focus, state) = (model.focused() == Some(pane), model.pane_state(pane));
-    let (sight, is_judged) = (state.sight(), open.marks.is_some());
-    match sight.filter(|_| !has_focus && is_settled(open, model)) {
-        Some(sight) => {
-            let Area { width, height, .. } = area;
-            let key = Key::Pane(PaneKey { opening: open.opening, pane, width, height, sight, is_judged });
-            buffer.remembered(key, area, |buffer| draw_anew(buffer, area, pane, open, model));
-        }
-        None => draw_anew(buffer, area, pane, open, model),
-    }
-}
-
-/// Whether a report is all there, and nothing was written of it: its rows change no more.
-pub(super) fn is_settled(open: &OpenReport, model: &Model) -> bool {
-    open.report.index.is_complete && open.unreadable.is_none() && notes(model).is_none()
-}
-
 /// What was written of the report that is open.
 fn notes(model: &Model) -> Option<&Notes> {
     model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?))
 }
 
-fn draw_anew(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
+/// Draws a pane of the open report.
+pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
     let count = state.count(&open.report, pane);
@@ -80,8 +61,7 @@ fn draw_anew(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport,
         return draw_problem(buffer, inside, state);
     }
     let notes = notes(model);
-    let (labels, is_settled) = (label_columns(open, pane), is_settled(open, model));
-    let rows = Rows { open, state, labels, notes, is_settled, model };
+    let rows = Rows { open, state, labels: label_columns(open, pane), notes, model };
     let top = state.scroll.top;
     let places = state.places(&open.report, pane, top..top + usize::from(inside.height));
     for (row, place) in (0..inside.height).zip(places) {
@@ -94,6 +74,25 @@ fn draw_anew(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport,
     draw_problem(buffer, inside, state);
 }
 
+/// A row of a pane, as its report has it.
+struct PaneRow<'a> {
+    place: Place,
+    found: &'a Row,
+    has_cursor: bool,
+}
+
+/// What stands before a row's text, and how far the text is scrolled.
+struct RowHead {
+    /// Its place in the tree, if the pane shows one.
+    branch: Option<Branch>,
+    /// Whether it matches the filter itself, and does not only stand above a row that does.
+    is_wanted: bool,
+    /// Columns of the labels.
+    labels: usize,
+    /// Columns that are scrolled off.
+    shift: usize,
+}
+
 /// The rows of a pane, and what they are drawn by.
 struct Rows<'a> {
     open: &'a OpenReport,
@@ -101,39 +100,29 @@ struct Rows<'a> {
     /// Columns of the labels.
     labels: usize,
     notes: Option<&'a Notes>,
-    /// Whether its rows change no more.
-    is_settled: bool,
     model: &'a Model,
 }
 
 impl Rows<'_> {
-    /// Draws a row, unless it stands there as it was drawn before.
     fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, place: Place, has_cursor: bool) {
         let (report, state) = (&self.open.report, self.state);
         let inside = Area { y: inside.y.saturating_add(row), height: 1, ..inside };
-        let (branch, is_wanted) = (state.branch(report, place), state.is_wanted(place));
-        let (opening, is_judged) = (self.open.opening, self.open.marks.is_some());
-        let (width, labels, shift) = (inside.width, self.labels, state.shift);
-        let key = RowKey { opening, place, width, labels, shift, is_wanted, branch, is_judged };
-        let draw = |buffer: &mut Canvas<'_>| self.draw_anew(buffer, inside, &key, has_cursor);
-        // What is filtered says more.
-        match !has_cursor && state.filter.is_none() && self.is_settled {
-            true => buffer.remembered(Key::Row(key.clone()), inside, draw),
-            false => draw(buffer),
-        }
-    }
-
-    fn draw_anew(&self, buffer: &mut Canvas<'_>, inside: Area, key: &RowKey, has_cursor: bool) {
-        let (report, place) = (&self.open.report, key.place);
+        let head = RowHead {
+            branch: state.branch(report, place),
+            is_wanted: state.is_wanted(place),
+            labels: self.labels,
+            shift: state.shift,
+        };
         let found = report.row(place.section, place.row);
         let has_note = self.notes.is_some_and(|notes| notes.on_row(report, place.section, &found).is_some());
         let inside = if has_note { draw_note_mark(buffer, inside) } else { inside };
-        let is_shown = self.draw_row(buffer, inside, key, (&found, has_cursor, true));
-        // What was found lies in what is left out: the row is moved until it is in sight, unless the analyst has moved it.
-        let hidden = self.sought().filter(|_| !is_shown && key.shift == 0 && key.branch.is_none());
+        let row = PaneRow { place, found: &found, has_cursor };
+        let is_shown = self.draw_row(buffer, inside, &row, &head, true);
+        // The match is in the elided part: the row is moved until the match is visible, unless the analyst has moved it.
+        let hidden = self.sought().filter(|_| !is_shown && head.shift == 0 && head.branch.is_none());
         if let Some(shift) = hidden.and_then(|sought| shift_to(sought, &found.pieces)) {
             buffer.clear(inside);
-            self.draw_row(buffer, inside, &RowKey { shift, ..key.clone() }, (&found, has_cursor, false));
+            self.draw_row(buffer, inside, &row, &RowHead { shift, ..head }, false);
         }
     }
 
@@ -147,22 +136,23 @@ impl Rows<'_> {
         &self,
         buffer: &mut Canvas<'_>,
         inside: Area,
-        key: &RowKey,
-        (found, has_cursor, is_elided): (&Row, bool, bool),
+        &PaneRow { place, found, has_cursor }: &PaneRow<'_>,
+        head: &RowHead,
+        is_elided: bool,
     ) -> bool {
         let mut line = LineWriter::new(buffer, inside, 0);
         if has_cursor {
             line.point();
         }
-        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, key.place));
+        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
         // Its column is there before the rules have come: no text moves when they do.
         let (mut line, start) = draw_mark(line, inside.x, mark);
-        let is_shifted = draw_head(&mut line, start, found, key);
+        let is_shifted = draw_head(&mut line, start, found, head);
         if has_cursor {
             line.begin_bar();
         }
         // What only stands above what is wanted steps back.
-        let steps_back = !key.is_wanted || mark == Some(Severity::Noise);
+        let steps_back = !head.is_wanted || mark == Some(Severity::Noise);
         let value = if steps_back { Meaning::Faint } else { Meaning::Text };
         draw_pieces(&mut line, &found.pieces, value, is_elided && !is_shifted, self.sought());
         line.shows_sought()
@@ -310,17 +300,17 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
 }
 
 /// What stands before a row's text: its place in the tree, or its label; says whether columns of the text are scrolled off.
-fn draw_head(line: &mut LineWriter<'_, '_>, start: u16, row: &Row, key: &RowKey) -> bool {
-    if let Some(branch) = &key.branch {
-        draw_branch(line, branch, key.is_wanted);
+fn draw_head(line: &mut LineWriter<'_, '_>, start: u16, row: &Row, head: &RowHead) -> bool {
+    if let Some(branch) = &head.branch {
+        draw_branch(line, branch, head.is_wanted);
         return false;
     }
-    draw_labelled(line, start, key.labels, &row.label);
+    draw_labelled(line, start, head.labels, &row.label);
     // What is in sight whole has nothing to show beside it.
-    let is_shifted = key.shift > 0 && width_of(&row.pieces) > line.room();
+    let is_shifted = head.shift > 0 && width_of(&row.pieces) > line.room();
     if is_shifted {
         line.own("…", Meaning::Faint);
-        line.shift(key.shift);
+        line.shift(head.shift);
     }
     is_shifted
 }

@@ -1,11 +1,12 @@
 //! The screen as lines, for those who hear it and for terminals that cannot place a cursor: one thing at a time, rows by number.
 
 use super::canvas::Canvas;
-use super::picture::Picture;
+use super::theme::Look;
 use super::{bar, screen};
 use crate::app::over::overlay::Rows;
 use crate::app::{Area, Model, Place, Size};
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 /// Signs of frames, which lines do without.
 const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];
@@ -13,12 +14,11 @@ const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯',
 /// What is to be read of the model, line by line: where one is, what is there, and which keys apply at which price.
 #[must_use]
 pub fn lines(model: &Model) -> Vec<String> {
-    let size = ratatui::layout::Size { width: model.size.width, height: model.size.height };
-    let mut picture = Picture::default();
-    picture.wipe(size);
+    let area = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
+    let mut buffer = Buffer::empty(area);
     let layout = model.layout();
-    screen::draw_content(&mut Canvas::new(&mut picture), &layout, model);
-    let cells = &picture.cells();
+    screen::draw_content(&mut Canvas::new(&mut buffer, Look::default()), &layout, model);
+    let cells = &buffer;
     let area = model.over.top().map_or(layout.content, |overlay| overlay.area(layout.content));
     let mut lines = vec![row(cells, layout.title, 0).trim().to_owned()];
     let title = row(cells, area, 0);

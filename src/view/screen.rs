@@ -2,11 +2,10 @@
 
 use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::memo::{Key, StripKey};
 use super::theme::Meaning;
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
-use crate::app::list::{OpenReport, Origin};
+use crate::app::list::Origin;
 use crate::app::over::notes::MARK;
 use crate::app::panes::PaneInfo;
 use crate::app::panes::order;
@@ -216,15 +215,6 @@ const NARROW_GAP: usize = 1;
 /// said as far as they fit, first of the pane with the focus; panes without rows are left out first.
 fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
-    let draw = |buffer: &mut Canvas<'_>| draw_strip_anew(buffer, area, open, model);
-    if !open.report.index.is_complete {
-        return draw(buffer);
-    }
-    let key = StripKey { opening: open.opening, width: area.width, focus: model.focused() };
-    buffer.remembered(Key::Strip(key), area, draw);
-}
-
-fn draw_strip_anew(buffer: &mut Canvas<'_>, area: Area, open: &OpenReport, model: &Model) {
     let stop = |info: &PaneInfo| {
         let key = model.settings.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
         let rows = order::told(&open.report, info.pane);

@@ -1,7 +1,5 @@
 //! Looks by meaning: each theme says how a meaning looks, each terminal how much of that it can show.
 
-use super::glyph::Brush;
-use super::strokes::Tone;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
@@ -32,24 +30,6 @@ pub enum Meaning {
     Strong,
     /// What was sought and is found.
     Found,
-}
-
-impl Meaning {
-    /// Every meaning, in order.
-    pub(super) const ALL: [Self; 12] = [
-        Self::Text,
-        Self::Detail,
-        Self::Faint,
-        Self::Frame,
-        Self::Focus,
-        Self::Cursor,
-        Self::Price,
-        Self::Free,
-        Self::Problem,
-        Self::Key,
-        Self::Strong,
-        Self::Found,
-    ];
 }
 
 /// A theme. No meaning rests on its colour alone: keys, prices and problems are words, the chosen row has a mark.
@@ -103,36 +83,19 @@ impl Default for Look {
     }
 }
 
-/// How each meaning looks, and with what it is written: asked for every stroke of a frame, and worked out once.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Brushes([(Style, Brush); Meaning::ALL.len()]);
-
-impl Default for Brushes {
-    fn default() -> Self {
-        Self([(Style::default(), Style::default().into()); Meaning::ALL.len()])
-    }
+/// The meaning of a piece of text within the meaning of its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tone {
+    pub(super) meaning: Meaning,
+    /// The meaning of the whole row, if it has one.
+    pub(super) base: Option<Meaning>,
+    /// Whether the tone replaces the style of the cell instead of adding to it.
+    pub(super) is_opaque: bool,
 }
 
-impl Brushes {
-    pub(super) fn of(look: Look) -> Self {
-        Self(Meaning::ALL.map(|meaning| look.style(meaning)).map(|style| (style, style.into())))
-    }
-
-    /// What a tone is written with.
-    pub(super) fn of_tone(&self, tone: Tone) -> Brush {
-        match (tone.base, self.0.get(tone.meaning as usize)) {
-            (None, Some((_, brush))) if !tone.is_opaque => *brush,
-            _ => self.style(tone).into(),
-        }
-    }
-
-    fn style(&self, tone: Tone) -> Style {
-        let of = |meaning: Meaning| self.0.get(meaning as usize).map(|(style, _)| *style).unwrap_or_default();
-        let base = tone.base.map(of).unwrap_or_default();
-        // What is reversed is marked as one: what its pieces mean is told by the rows around it.
-        let is_whole = base.add_modifier.contains(Modifier::REVERSED);
-        let style = if is_whole { base } else { base.patch(of(tone.meaning)) };
-        if tone.is_opaque { Style::reset().patch(style) } else { style }
+impl From<Meaning> for Tone {
+    fn from(meaning: Meaning) -> Self {
+        Self { meaning, base: None, is_opaque: false }
     }
 }
 
@@ -263,6 +226,15 @@ impl Look {
         }
     }
 
+    /// The style of a tone.
+    pub(super) fn tone(self, tone: Tone) -> Style {
+        let base = tone.base.map(|base| self.style(base)).unwrap_or_default();
+        // A reversed row is marked as one: the rows around it show what its pieces mean.
+        let is_reversed = base.add_modifier.contains(Modifier::REVERSED);
+        let style = if is_reversed { base } else { base.patch(self.style(tone.meaning)) };
+        if tone.is_opaque { Style::reset().patch(style) } else { style }
+    }
+
     fn colour(self, rgb: u32) -> Option<Color> {
         let [_, red, green, blue] = rgb.to_be_bytes();
         match self.depth {
@@ -333,6 +305,23 @@ impl Depth {
 mod tests {
     use super::*;
     use std::collections::HashMap;
+
+    impl Meaning {
+        const ALL: [Self; 12] = [
+            Self::Text,
+            Self::Detail,
+            Self::Faint,
+            Self::Frame,
+            Self::Focus,
+            Self::Cursor,
+            Self::Price,
+            Self::Free,
+            Self::Problem,
+            Self::Key,
+            Self::Strong,
+            Self::Found,
+        ];
+    }
 
     /// How bright a colour is to the eye, from 0 to 1, by WCAG.
     fn luminance(rgb: u32) -> f64 {

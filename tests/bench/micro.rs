@@ -246,7 +246,7 @@ mod frame {
         let mut model = Model::new(Service::default(), clock());
         let here = Here { received: clock(), body: report(bytes).body, unkept: None };
         let first = model.open_documents(vec![("bench".to_owned(), vec![(None, here)])]);
-        let mut session = Session::new(TestBackend::new(120, 40), model, Backing::Nothing, clock);
+        let mut session = Session::new(TestBackend::new(120, 40), model, Backing::Nothing, clock).unwrap();
         session.begin(first);
         assert!(session.run_until_idle(Duration::from_secs(60)).unwrap());
         session.press(Key::Char('4'));

@@ -28,7 +28,8 @@ impl Opened {
         };
         let document = |(name, json): &(&str, &str)| ((*name).to_owned(), vec![(None, here(json))]);
         let first = model.open_documents(documents.iter().map(document).collect());
-        let mut session = Session::new(TestBackend::new(100, 24), model, Backing::Nothing, || Timestamp::UNIX_EPOCH);
+        let mut session =
+            Session::new(TestBackend::new(100, 24), model, Backing::Nothing, || Timestamp::UNIX_EPOCH).unwrap();
         session.begin(first);
         assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
         Self(session)
@@ -227,7 +228,8 @@ fn marks_move_no_text_when_they_come() {
     let body = Body::in_memory(REPORT.to_vec());
     let here = Here { received: Timestamp::UNIX_EPOCH, body, unkept: None };
     let first = model.open_documents(vec![("report.json".to_owned(), vec![(None, here)])]);
-    let mut session = Session::new(TestBackend::new(100, 24), model, Backing::Nothing, || Timestamp::UNIX_EPOCH);
+    let mut session =
+        Session::new(TestBackend::new(100, 24), model, Backing::Nothing, || Timestamp::UNIX_EPOCH).unwrap();
     let opening = first.iter().find_map(|effect| match effect {
         Effect::Index { opening, .. } => Some(*opening),
         _ => None,

@@ -85,7 +85,7 @@ fn all_details(bytes: &[u8]) -> String {
     model.size = Size { width: 150, height: 90 };
     let here = Here { received: clock(), body: Body::in_memory(bytes.to_vec()), unkept: None };
     let first = model.open_documents(vec![("fixture".to_owned(), vec![(None, here)])]);
-    let mut session = Session::new(TestBackend::new(150, 90), model, Backing::Nothing, clock);
+    let mut session = Session::new(TestBackend::new(150, 90), model, Backing::Nothing, clock).unwrap();
     session.begin(first);
     assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
     let mut text = String::new();
@@ -141,7 +141,7 @@ fn top(session: &Session<TestBackend>) -> usize {
 /// The rows in the frame that is over the screen.
 fn overlay(session: &mut Session<TestBackend>) -> Vec<String> {
     // Drawn anew: unlike a terminal, the backend keeps what stood under the second half of a wide letter.
-    session.terminal_mut().distrust();
+    session.redraw();
     session.draw().unwrap();
     let rows = rows(session);
     let top = rows.iter().rposition(|row| row.starts_with('┏')).expect("something stands over the screen");

@@ -293,7 +293,7 @@ fn names_of_attributes_show_every_code_point() {
         let mut stage = Stage::with_report("document", report.as_bytes(), 59, rows(names));
         vec![stage.keys("o z").draw_safely("attributes")]
     };
-    Place { name: "names of attributes", in_text: 1, texts: 1000, show }.shows_every_code_point();
+    Place { name: "names of attributes", in_text: 1, texts: 450, show }.shows_every_code_point();
 }
 
 #[test]

@@ -2,14 +2,15 @@
 
 use behaview::app::{Message, Model, Size};
 use behaview::report::Body;
-use behaview::runtime::{Backing, Paintable, Painter, Session};
-use behaview::view::Glyphs;
+use behaview::runtime::{Backing, Session};
 use icu_properties::props::{
     BidiControl, DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup, VariationSelector,
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
 use jiff::Timestamp;
-use ratatui::layout::Size as Cells;
+use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::buffer::Cell;
+use ratatui::layout::{Position, Size as Cells};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -30,32 +31,59 @@ impl Write for Bytes {
     }
 }
 
-/// What the program draws with, of a size of our own.
+/// The program's own backend, at a size of the test's own.
 pub struct Wire {
-    inner: Painter<Bytes>,
+    inner: CrosstermBackend<Bytes>,
     bytes: Bytes,
     size: Cells,
 }
 
-impl Paintable for Wire {
+impl Backend for Wire {
     type Error = io::Error;
+
+    fn draw<'a, I: Iterator<Item = (u16, u16, &'a Cell)>>(&mut self, content: I) -> io::Result<()> {
+        self.inner.draw(content)
+    }
+
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        self.inner.hide_cursor()
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        self.inner.show_cursor()
+    }
+
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        panic!("the program asks the terminal nothing")
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        self.inner.set_cursor_position(position)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.inner.clear()
+    }
+
+    fn clear_region(&mut self, clear_type: ClearType) -> io::Result<()> {
+        self.inner.clear_region(clear_type)
+    }
 
     fn size(&self) -> io::Result<Cells> {
         Ok(self.size)
     }
 
-    fn wipe(&mut self) -> io::Result<()> {
-        self.inner.wipe()
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        Ok(WindowSize { columns_rows: self.size, pixels: Cells::ZERO })
     }
 
-    fn paint(&mut self, row: u16, columns: &[u16], glyphs: &Glyphs) -> io::Result<()> {
-        self.inner.paint(row, columns, glyphs)
-    }
-
-    fn show(&mut self) -> io::Result<()> {
-        self.inner.show()
+    fn flush(&mut self) -> io::Result<()> {
+        Backend::flush(&mut self.inner)
     }
 }
+
+/// What wipes the screen from the cursor on.
+const WIPE: &[u8] = b"\x1b[J";
 
 /// The moment of every test.
 pub fn now() -> Timestamp {
@@ -74,8 +102,8 @@ impl Stage {
         let bytes = Bytes::default();
         let size = Cells { width, height };
         model.size = Size { width, height };
-        let wire = Wire { inner: Painter::new(bytes.clone()), bytes: bytes.clone(), size };
-        let session = Session::new(wire, model, Backing::Nothing, now);
+        let wire = Wire { inner: CrosstermBackend::new(bytes.clone()), bytes: bytes.clone(), size };
+        let session = Session::new(wire, model, Backing::Nothing, now).unwrap();
         Self { session, bytes }
     }
 
@@ -114,12 +142,13 @@ impl Stage {
 
     /// Draws all of the screen; gives the bytes that went to the terminal.
     pub fn draw(&mut self) -> Vec<u8> {
-        self.session.terminal_mut().distrust();
+        self.session.redraw();
         self.session.terminal().backend().bytes.0.borrow_mut().clear();
         self.session.draw().unwrap();
         let bytes = self.bytes.0.borrow();
         // A screen that is drawn whole is wiped first.
-        bytes.strip_prefix(b"\x1b[2J").unwrap_or(&bytes).to_vec()
+        let wiped = bytes.windows(WIPE.len()).rposition(|part| part == WIPE).map_or(0, |at| at + WIPE.len());
+        bytes[wiped..].to_vec()
     }
 
     /// Draws, and fails if anything that went to the terminal is not plainly visible; gives what is, in the terminal's order.

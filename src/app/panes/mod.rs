@@ -108,26 +108,6 @@ pub struct Before {
     chosen: Option<Place>,
 }
 
-/// Which rows of a report a pane without a filter shows, from which on, from which column on. Two are equal only where nobody has
-/// changed anything in between.
-#[derive(Debug, Clone)]
-pub struct Sight {
-    top: usize,
-    shift: usize,
-    folds: Arc<Folds>,
-    sieve: Arc<Sieve>,
-}
-
-impl PartialEq for Sight {
-    fn eq(&self, other: &Self) -> bool {
-        (self.top, self.shift) == (other.top, other.shift)
-            && Arc::ptr_eq(&self.folds, &other.folds)
-            && Arc::ptr_eq(&self.sieve, &other.sieve)
-    }
-}
-
-impl Eq for Sight {}
-
 /// A pane that nobody has moved in.
 static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
 
@@ -165,13 +145,6 @@ impl PaneState {
     #[must_use]
     pub fn folded(rows: &[u32]) -> Self {
         Self { folds: Arc::new(Folds::of(rows)), ..Self::default() }
-    }
-
-    /// What of the report is in sight; none where a filter says more of it.
-    #[must_use]
-    pub fn sight(&self) -> Option<Sight> {
-        let (folds, sieve) = (Arc::clone(&self.folds), Arc::clone(&self.sieve));
-        self.filter.is_none().then_some(Sight { top: self.scroll.top, shift: self.shift, folds, sieve })
     }
 
     /// How it is looked at now, to be gone back to.
