@@ -181,11 +181,6 @@ pub enum Effect {
     Aside,
     /// Take the terminal over once more, and draw all of it.
     TakeBack,
-    /// Draw in colours that suit the terminal's background.
-    Suit {
-        /// Whether it is light.
-        is_light: bool,
-    },
     /// End the program.
     Quit,
 }

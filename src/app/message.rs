@@ -47,11 +47,6 @@ pub enum Message {
     Paste(String),
     /// The terminal has this size.
     Resize(Size),
-    /// The terminal has said what stands behind the text.
-    Background {
-        /// Whether it is light.
-        is_light: bool,
-    },
     /// Time has passed while something is under way.
     Tick,
     /// Files that were opened before.

@@ -59,7 +59,6 @@ impl Model {
             Message::Paste(text) => self.paste(&text),
             Message::Resize(size) => self.resized(size),
             Message::Tick => self.ticked(),
-            Message::Background { is_light } => vec![Effect::Suit { is_light }],
             Message::Recent(recent) => self.only(|model| model.start.recent = recent),
             Message::Recalled { file, pages, reports, scan } => self.recalled(&file, pages, reports, scan),
             Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Look {
-    /// The theme; the one that fits the terminal's background unless set.
+    /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
     #[serde(deserialize_with = "theme")]
     pub theme: Option<Theme>,
     /// Whether ASCII alone is shown.

@@ -70,7 +70,7 @@ pub static SETTINGS: &[Setting] = &[
         "look.theme",
         "\"auto\"",
         "\"light\"",
-        "\"dark\", \"light\", \"contrast\", \"mono\", or \"auto\": as the terminal's background wants it",
+        "\"dark\", \"light\", \"contrast\", \"mono\", or \"auto\": as COLORFGBG says, else dark",
     ),
     row("look.ascii", "false", "true", "Show ASCII alone; a locale without UTF-8 says so by itself"),
     row("look.mouse", "false", "true", "Take the mouse: click, wheel, drag a border; with Shift it still selects text"),

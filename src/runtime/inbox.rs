@@ -1,7 +1,6 @@
 //! What the loop waits for: messages from any thread, and what is typed. Both are waited for at once: a key needs no thread to
 //! hand it on.
 
-use super::background;
 use super::keyboard::{Alarm, Input, Keyboard};
 use crate::app::Message;
 use std::collections::VecDeque;
@@ -37,8 +36,6 @@ pub(super) struct Inbox {
     keyboard: Option<Keyboard>,
     /// What was typed before the last frame was begun, and has not been taken in yet.
     ahead: VecDeque<Message>,
-    /// Whether the terminal was asked for its background: an answer says something only where there was a question.
-    is_asked: bool,
     /// The number of the last frame that was begun: what is typed answers that one.
     frame: u64,
     is_unheard: bool,
@@ -50,16 +47,16 @@ impl Inbox {
         let ((sender, messages), alarm) = (channel(), Arc::<Alarm>::default());
         let outbox = Outbox { sender, alarm: Arc::clone(&alarm) };
         let (keyboard, ahead) = (None, VecDeque::new());
-        (outbox, Self { messages, alarm, keyboard, ahead, is_asked: false, frame: 0, is_unheard: false })
+        (outbox, Self { messages, alarm, keyboard, ahead, frame: 0, is_unheard: false })
     }
 
     /// Hears what is typed from now on.
     ///
     /// # Errors
     /// When the system refuses what it takes to wait for two things at once.
-    pub(super) fn listen(&mut self, keyboard: Keyboard, is_asked: bool) -> io::Result<()> {
+    pub(super) fn listen(&mut self, keyboard: Keyboard) -> io::Result<()> {
         self.alarm.connect()?;
-        (self.keyboard, self.is_asked) = (Some(keyboard), is_asked);
+        self.keyboard = Some(keyboard);
         Ok(())
     }
 
@@ -80,7 +77,7 @@ impl Inbox {
     pub(super) fn read_ahead(&mut self) {
         while let Some(keyboard) = &mut self.keyboard {
             match keyboard.next(Some(Instant::now()), &self.alarm) {
-                Ok(Some(input)) => self.ahead.extend(message(input, self.frame, self.is_asked)),
+                Ok(Some(input)) => self.ahead.extend(message(input, self.frame)),
                 Ok(None) => return,
                 Err(_) => self.lose_keyboard(),
             }
@@ -124,7 +121,7 @@ impl Inbox {
             match (first, typed) {
                 (Some(message), _) => return Ok(Some(message)),
                 (None, Ok(input)) => {
-                    if let Some(message) = input.and_then(|input| message(input, self.frame, self.is_asked)) {
+                    if let Some(message) = input.and_then(|input| message(input, self.frame)) {
                         return Ok(Some(message));
                     }
                 }
@@ -143,11 +140,10 @@ impl Inbox {
 }
 
 /// What came from the terminal, to the app, with the number of the last frame that was begun by then.
-fn message(input: Input, frame: u64, is_asked: bool) -> Option<Message> {
+fn message(input: Input, frame: u64) -> Option<Message> {
     match input {
-        Input::Answer(answer) => {
-            background::of_answer(&answer).filter(|_| is_asked).map(|is_light| Message::Background { is_light })
-        }
+        // A late answer to another program's question.
+        Input::Answer(_) => None,
         Input::Key(key) => Some(Message::Typed { key, frame }),
         Input::Pointer(pointer) => Some(Message::Pointer(pointer)),
         Input::Paste(text) => Some(Message::Paste(text)),

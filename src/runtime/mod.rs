@@ -9,7 +9,6 @@
 //! ```
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
-mod background;
 pub mod clipboard;
 mod held;
 pub mod hidden;
@@ -170,12 +169,12 @@ where
         Self { clipboard: (way, out), ..self }
     }
 
-    /// Hears what is typed from now on; an answer about the terminal's background counts where it was asked for.
+    /// Reads the keyboard from now on.
     ///
     /// # Errors
     /// When the system refuses.
-    fn listen(&mut self, keyboard: Keyboard, is_asked: bool) -> std::io::Result<()> {
-        self.inbox.listen(keyboard, is_asked)
+    fn listen(&mut self, keyboard: Keyboard) -> std::io::Result<()> {
+        self.inbox.listen(keyboard)
     }
 
     /// Where sizes, and what others have to say, are sent.
@@ -408,7 +407,6 @@ where
                 Effect::Demo => self.exit = Some(Exit::Demo),
                 Effect::Aside => self.turn = Some(Turn::Aside),
                 Effect::TakeBack => self.turn = Some(Turn::Resumed),
-                Effect::Suit { is_light } => self.look = self.look.on(is_light),
                 Effect::Copy(copied) if self.clipboard.0 != Way::Tmux => self.copy(copied),
                 work => self.performer.perform(work),
             }

@@ -1,6 +1,5 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
-use super::background;
 use super::clipboard::Way;
 use super::keyboard::Keyboard;
 use super::output::Output;
@@ -58,7 +57,7 @@ pub fn attended(display: Display) -> Result<(), Unattended> {
 /// What the user wants of the screen.
 #[derive(Debug, Clone, Copy)]
 pub struct Display {
-    /// The theme; the one that fits the terminal's background unless set.
+    /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
     pub theme: Option<Theme>,
     /// How many colours there are.
     pub depth: Depth,
@@ -69,18 +68,23 @@ pub struct Display {
 }
 
 impl Display {
-    /// The look that fits the terminal as far as that is known; and whether the terminal has been asked for more.
-    fn look(self) -> (Look, bool) {
-        let look = |theme| Look { theme, depth: self.depth };
-        let variable = std::env::var("COLORFGBG").ok().and_then(|value| background::of_variable(&value));
-        match (self.theme, variable) {
-            (Some(theme), _) => (look(theme), false),
-            _ if self.depth == Depth::None => (look(Theme::Mono), false),
-            (None, Some(is_light)) => (look(Theme::Dark).on(is_light), false),
-            // Most are dark; one that cannot be asked is taken for that.
-            (None, None) => (look(Theme::Dark), background::ask().is_ok()),
-        }
+    /// The look that fits the terminal. The terminal is not asked: an answer that comes late would be typed.
+    fn look(self) -> Look {
+        let background = std::env::var("COLORFGBG").ok();
+        let theme = match (self.theme, background) {
+            (Some(theme), _) => theme,
+            (None, _) if self.depth == Depth::None => Theme::Mono,
+            (None, Some(colours)) if is_light(&colours) => Theme::Light,
+            (None, _) => Theme::Dark,
+        };
+        Look { theme, depth: self.depth }
     }
+}
+
+/// Whether the background in `COLORFGBG`, the last of its numbers, is a light one of the sixteen colours.
+fn is_light(colours: &str) -> bool {
+    let background = colours.rsplit(';').next().and_then(|number| number.parse().ok());
+    background.is_some_and(|number: u8| matches!(number, 7 | 9..=15))
 }
 
 /// How often a terminal that takes nothing is tried at the end.
@@ -291,11 +295,11 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     }
     let taken = TakenOver::now(takes_mouse)?;
     let keyboard = Keyboard::open()?;
-    let (look, is_asked) = display.look();
+    let look = display.look();
     // The look has decided already which colours there are; without any, none is written.
     style::force_color_output(look.depth != Depth::None);
     session.set_look(look);
-    session.listen(keyboard, is_asked)?;
+    session.listen(keyboard)?;
     let (Beginning { backing, first }, mut taken) = match start {
         Start::Ready(beginning) => (beginning, taken),
         Start::Awaited(begin) => awaited(&mut session, taken, begin)?,
@@ -421,4 +425,15 @@ pub fn tame_panics() {
             let _ = writeln!(io::stderr(), "{why} {words}");
         }
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_light;
+
+    #[test]
+    fn colorfgbg_names_the_background_last() {
+        assert!(is_light("0;15") && is_light("0;default;7"));
+        assert!(!is_light("15;0") && !is_light("") && !is_light("0;default") && !is_light("0;200"));
+    }
 }

@@ -69,14 +69,6 @@ pub struct Look {
     pub depth: Depth,
 }
 
-impl Look {
-    /// The same colours as far as they go, in the theme that suits a light background or a dark one.
-    #[must_use]
-    pub fn on(self, is_light: bool) -> Self {
-        Self { theme: if is_light { Theme::Light } else { Theme::Dark }, ..self }
-    }
-}
-
 impl Default for Look {
     fn default() -> Self {
         Self { theme: Theme::Dark, depth: Depth::Sixteen }

@@ -91,23 +91,6 @@ fn an_answer_in_pieces_is_one_answer() {
 }
 
 #[test]
-fn an_answer_to_another_program_does_not_hide_ones_own() {
-    let mut terminal = Terminal::start(&["demo"]);
-    // Another program's answer stands in the line before this one asks.
-    terminal.press("\u{1b}[?62;22c");
-    while memchr::memmem::find(&terminal.bytes(), b"\x1b]11;?").is_none() {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    terminal.press("\u{1b}[?62;22c");
-    std::thread::sleep(Duration::from_millis(50));
-    terminal.press("\u{1b}]11;rgb:ffff/ffff/ffff\u{1b}\\\u{1b}[?62;22c");
-    terminal.wait_for("CREATES_SCHEDULED_TASK");
-    let before = spent(&terminal);
-    assert_eq!(before, "1");
-    assert_nothing_was_typed(&mut terminal, &before);
-}
-
-#[test]
 fn what_is_typed_beside_an_answer_counts() {
     let mut terminal = demo();
     terminal.press("f");

@@ -213,8 +213,6 @@ impl Terminal {
 /// Every control sequence that is none of those the program itself needs to draw.
 pub fn foreign_controls(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8(bytes.to_vec()).expect("the program writes UTF-8");
-    // It asks for the background's colour, once.
-    let text = text.replacen("\u{1b}]11;?\u{1b}\\", "", 1);
     let mut foreign = Vec::new();
     let mut rest = text.as_str();
     while let Some(at) = rest.find(char::is_control) {

@@ -235,7 +235,7 @@ impl Performer {
             Effect::CountHashes(path) => self.count_hashes(path),
             Effect::Copy(copied) => self.copy(copied),
             // The session's own.
-            Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack | Effect::Suit { .. } => {}
+            Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack => {}
         }
     }
 
