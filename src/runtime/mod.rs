@@ -23,7 +23,6 @@ mod saver;
 pub mod search;
 mod signals;
 mod terminal;
-mod threads;
 
 pub use inbox::Outbox;
 pub(crate) use performer::read_rules;
@@ -31,7 +30,6 @@ pub use performer::{Backing, Performer};
 pub use signals::{HeldBack, Signals, survive_file_limit};
 pub(crate) use signals::{LAST_WAIT, STUCK};
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
-pub use threads::threads;
 
 use crate::app::away::Copied;
 use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
@@ -54,6 +52,14 @@ const FIRST_DATA: Duration = Duration::from_millis(10);
 
 /// The largest screen that is drawn on: a terminal may report any size, and each cell takes memory.
 const LARGEST: Size = Size { width: 2_000, height: 1_000 };
+
+/// Threads for the network and the store.
+///
+/// # Errors
+/// When the system refuses.
+pub fn threads(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()
+}
 
 /// What the app reaches, and what it does first.
 pub struct Beginning {

@@ -4,10 +4,9 @@ use super::clipboard::Way;
 use super::keyboard::Keyboard;
 use super::output::Output;
 use super::signals::{self, Ending, Signals, Stops};
-use super::threads::{address_space, told_of_panic};
 use super::{Backing, Begin, Beginning, Ended, Exit, Session, Start, Turn};
 use crate::app::{Model, Size};
-use crate::text::{Untrusted, bytes};
+use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
@@ -18,10 +17,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The least address space that a screen is drawn in, in bytes: whoever runs out of it ends at once, and leaves the terminal as it is
-/// then. Each thread sets some aside for what it may need.
-const LEAST_ROOM: u64 = 512 << 20;
-
 /// Why there is no screen.
 #[derive(Debug, thiserror::Error)]
 pub enum Unattended {
@@ -31,27 +26,14 @@ pub enum Unattended {
          behaview list <sha256>, behaview show <identifier>, behaview demo --serve; behaview --help names them all"
     )]
     NoTerminal,
-    /// The system gives this program too little address space.
-    #[error(
-        "the address space is limited to {} (ulimit -v), and the screen wants {}: without it the program could end at any moment and \
-         leave the terminal unusable. Raise the limit, or use --plain or the commands for scripts",
-        bytes(*.0),
-        bytes(LEAST_ROOM)
-    )]
-    LittleRoom(u64),
 }
 
-/// Whether there is a terminal to draw on, where one is needed, and room to do it.
+/// Whether there is a terminal to draw on, where one is needed.
 ///
 /// # Errors
 /// When there is not.
 pub fn attended(display: Display) -> Result<(), Unattended> {
-    match address_space() {
-        _ if display.is_plain => Ok(()),
-        _ if !io::stdout().is_terminal() => Err(Unattended::NoTerminal),
-        Some(room) if room < LEAST_ROOM => Err(Unattended::LittleRoom(room)),
-        _ => Ok(()),
-    }
+    if display.is_plain || io::stdout().is_terminal() { Ok(()) } else { Err(Unattended::NoTerminal) }
 }
 
 /// What the user wants of the screen.
@@ -420,9 +402,7 @@ pub fn tame_panics() {
             give_back();
             let words = panic.to_string();
             let words = Untrusted::from(words.as_str()).visible();
-            let why = told_of_panic();
-            let why = why.unwrap_or_else(|| "behaview has a bug and had to end. What is held is safe.".to_owned());
-            let _ = writeln!(io::stderr(), "{why} {words}");
+            let _ = writeln!(io::stderr(), "behaview has a bug and had to end. Stored reports are safe. {words}");
         }
     }));
 }

@@ -105,38 +105,6 @@ fn a_path_is_escaped_once_whatever_it_is_made_of() {
 
 #[cfg(unix)]
 #[test]
-fn a_system_that_starts_no_thread_is_named_before_anything_is_asked() {
-    use std::os::unix::fs::MetadataExt;
-    use std::os::unix::process::CommandExt;
-    // No limit holds for whoever may do everything: then somebody else is asked.
-    const NOBODY: u32 = 65534;
-    let desk = Desk::new();
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
-    if is_root {
-        let all = std::process::Command::new("chown").arg("-R").arg(NOBODY.to_string()).arg(desk.home.path()).status();
-        assert!(all.unwrap().success());
-    }
-    let (file, demo) = (main_file(), ["demo", "--plain"]);
-    let list = ["list", &file];
-    for (threads, arguments) in [(1, &list[..]), (2, &list), (4, &demo), (5, &demo), (6, &demo)] {
-        let program = desk.command(arguments);
-        let mut shell = std::process::Command::new("sh");
-        shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        // One shell has the one letter for it, another the other.
-        let limit = format!("ulimit -u {threads} 2>/dev/null || ulimit -p {threads}; exec \"$0\" \"$@\"");
-        shell.arg("-c").arg(limit).arg(program.get_program()).args(program.get_args());
-        if is_root {
-            shell.uid(NOBODY);
-        }
-        let output = shell.stdin(std::process::Stdio::null()).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{output:?}");
-        assert!(errors(&output).contains("behaview: the system starts no further thread ("), "{output:?}");
-    }
-    assert!(desk.demo.seen().is_empty());
-}
-
-#[cfg(unix)]
-#[test]
 fn a_pipe_that_nobody_writes_to_is_waited_for_in_words() {
     let desk = Desk::new();
     let pipe = desk.home.path().join("pipe");

@@ -316,16 +316,6 @@ fn a_start_that_waits_for_a_store_that_is_mended_says_so_and_ends_by_ctrl_c() {
     terminal.assert_given_back();
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_screen_without_room_to_draw_in_is_not_begun() {
-    let line = format!("ulimit -v 200000; exec {} demo", env!("CARGO_BIN_EXE_behaview"));
-    let mut terminal = Terminal::run(CommandBuilder::new("sh"), &["-c", &line], "");
-    assert_eq!(terminal.wait_for_end(), 2);
-    terminal.wait_for("the address space is limited to");
-    assert!(memchr::memmem::find(&terminal.bytes(), b"\x1b[?1049h").is_none(), "no screen was begun");
-}
-
 /// The app on a service of its own where a list is asked for, and does not come at once.
 fn asking(fault: &str) -> (Terminal, Demo, tokio::runtime::Runtime) {
     let threads = tokio::runtime::Runtime::new().unwrap();
