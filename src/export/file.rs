@@ -1,11 +1,9 @@
 //! Files that are made new, which their owner alone can read, never through a link, never over a file without asking.
 
-use super::nameless;
 use crate::report::Identifier;
 use crate::text::{self, Untrusted};
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -50,86 +48,16 @@ pub fn shown(path: &Path) -> String {
     text::path(path).to_string()
 }
 
-/// A file that is not there before it is whole.
+/// A file that appears at its place when it is whole; until then it has a temporary name beside it.
 #[derive(Debug)]
 pub struct Fresh {
     path: PathBuf,
     may_replace: bool,
-    out: BufWriter<Growing>,
-}
-
-/// What is written before it stands at its place.
-#[derive(Debug)]
-enum Growing {
-    /// A file without a name: a program that is killed leaves nothing of it.
-    Nameless(File),
-    /// One with a name of its own, where the system has no others.
-    Named(NamedTempFile),
-}
-
-impl Growing {
-    fn begin(folder: &Path) -> io::Result<Self> {
-        match nameless::begin_in(folder) {
-            Some(file) => Ok(Self::Nameless(file)),
-            None => named().tempfile_in(folder).map(Self::Named),
-        }
-    }
-
-    fn file(&self) -> &File {
-        match self {
-            Self::Nameless(file) => file,
-            Self::Named(file) => file.as_file(),
-        }
-    }
-
-    /// Puts it at its place, over a file there if that may be; never through a link.
-    fn persist(self, path: &Path, may_replace: bool) -> io::Result<()> {
-        match self {
-            // Over a link, the link gives way, never what it points to.
-            Self::Named(file) if may_replace => Ok(file.persist(path).map(drop)?),
-            Self::Named(file) => Ok(file.persist_noclobber(path).map(drop)?),
-            Self::Nameless(file) => match nameless::name(&file, path) {
-                // Only what has a name takes the place of another.
-                Err(why) if why.kind() == io::ErrorKind::AlreadyExists && may_replace => {
-                    let made = named().make_in(folder_of(path), |beside| nameless::name(&file, beside))?;
-                    Ok(made.persist(path).map(drop)?)
-                }
-                Err(why) if why.kind() != io::ErrorKind::AlreadyExists => {
-                    copied(file, path)?.persist(path, may_replace)
-                }
-                named => named,
-            },
-        }
-    }
-}
-
-/// The same beside its place, where the system gives no name to what has none.
-fn copied(mut from: File, path: &Path) -> io::Result<Growing> {
-    let mut to = named().tempfile_in(folder_of(path))?;
-    from.rewind()?;
-    io::copy(&mut from, &mut to)?;
-    to.as_file().sync_all()?;
-    Ok(Growing::Named(to))
-}
-
-fn named() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".behaview-");
-    builder
+    out: BufWriter<NamedTempFile>,
 }
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-impl Write for Growing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file().flush()
-    }
 }
 
 impl Fresh {
@@ -141,10 +69,11 @@ impl Fresh {
         may_stand(path, may_replace)?;
         let folder = folder_of(path);
         // What the system says names the file that is made first, and nobody has asked for that one.
-        let file = Growing::begin(folder).map_err(|why| match why.kind() {
-            io::ErrorKind::NotFound => FileError::NoFolder(folder.to_owned()),
-            kind => FileError::Io { path: path.to_owned(), why: kind.into() },
-        })?;
+        let file =
+            tempfile::Builder::new().prefix(".behaview-").tempfile_in(folder).map_err(|why| match why.kind() {
+                io::ErrorKind::NotFound => FileError::NoFolder(folder.to_owned()),
+                kind => FileError::Io { path: path.to_owned(), why: kind.into() },
+            })?;
         Ok(Self { path: path.to_owned(), may_replace, out: BufWriter::new(file) })
     }
 
@@ -156,11 +85,13 @@ impl Fresh {
         let path = self.path;
         let failed = |why| FileError::Io { path: path.clone(), why };
         let file = self.out.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.file().sync_all().map_err(failed)?;
-        let length = file.file().metadata().map_err(failed)?.len();
+        file.as_file().sync_all().map_err(failed)?;
+        let length = file.as_file().metadata().map_err(failed)?.len();
         may_stand(&path, self.may_replace)?;
-        match file.persist(&path, self.may_replace) {
-            Ok(()) => Ok(length),
+        // Over a link, the link gives way, never its target.
+        let placed = if self.may_replace { file.persist(&path) } else { file.persist_noclobber(&path) };
+        match placed.map_err(|failed| failed.error) {
+            Ok(_) => Ok(length),
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => Err(FileError::Exists(path)),
             Err(why) => Err(FileError::Io { path, why }),
         }
@@ -260,35 +191,6 @@ mod tests {
         std::fs::write(&path, "theirs").unwrap();
         assert!(matches!(fresh.keep(), Err(FileError::Exists(_))));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
-    }
-
-    #[test]
-    fn of_a_program_that_is_killed_nothing_is_left_where_the_system_has_files_without_names() {
-        let folder = tempfile::tempdir().unwrap();
-        if nameless::begin_in(folder.path()).is_none() {
-            return;
-        }
-        let path = folder.path().join("out.csv");
-        let left = || std::fs::read_dir(folder.path()).unwrap().count();
-        let mut killed = Fresh::begin(&path, false).unwrap();
-        killed.write_all(&[b'x'; 100_000]).unwrap();
-        assert_eq!(left(), 0);
-        std::mem::forget(killed);
-        for (text, length) in [("one", 3), ("three", 5)] {
-            assert_eq!(write(&path, true, text).unwrap(), length);
-            assert_eq!((left(), std::fs::read_to_string(&path).unwrap().as_str()), (1, text));
-        }
-    }
-
-    #[test]
-    fn where_the_system_gives_no_name_the_file_is_copied() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.csv");
-        let mut written = tempfile::tempfile().unwrap();
-        written.write_all(b"all of it").unwrap();
-        copied(written, &path).unwrap().persist(&path, false).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "all of it");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[cfg(unix)]
