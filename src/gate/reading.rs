@@ -44,9 +44,16 @@ fn submissions(body: &Body, files: usize) -> Option<u64> {
     let bytes = body.whole().ok()?;
     let answer = Raw::new(bytes.trim_ascii_end());
     let of = |file: Raw<'_>| {
-        let mut said = file.members().filter(|(name, _)| name.as_bytes() == b"submissions");
-        let (_, found) = said.next().filter(|(_, found)| found.kind() == Kind::Array)?;
-        said.next().is_none().then(|| found.elements().count() as u64)
+        let only = |wanted: &[u8]| {
+            let mut found = file.members().filter(|(name, _)| name.as_bytes() == wanted).map(|(_, value)| value);
+            (found.next(), found.next().is_some())
+        };
+        match (only(b"submissions"), only(b"response_code")) {
+            ((Some(found), false), _) if found.kind() == Kind::Array => Some(found.elements().count() as u64),
+            // A hash that the service does not know has no submissions to return.
+            ((None, _), (Some(code), false)) if code.bytes() == b"0" => Some(0),
+            _ => None,
+        }
     };
     let each: Vec<_> = if answer.kind() == Kind::Array { answer.elements().collect() } else { vec![answer] };
     let is_of_all = each.len() >= files.max(1) && answer.bytes().len() == answer.length_to_end();

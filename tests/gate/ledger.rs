@@ -201,6 +201,8 @@ async fn submissions_that_an_answer_does_not_count_are_not_free() {
         (r#"{"submissions":[1,2]} {"submissions":[1,2,3,4,5]}"#, State::Unknown),
         (r#"[{"submissions":[1,2],"submissions":[]}]"#, State::Unknown),
         ("{\"submissions\":[1,2]}\n", State::Charged),
+        (r#"{"response_code":0,"resource":"x","verbose_msg":"not known"}"#, State::Charged),
+        (r#"{"response_code":0,"response_code":1}"#, State::Unknown),
         (r#"{"response_code":1,"submissions":{"a":1}}"#, State::Unknown),
         (r#"{"data":[{"submissions":[1,2,3]}]}"#, State::Unknown),
         (r#"[{"submissions":[1,2]},{"sha256":"x"}]"#, State::Unknown),
