@@ -106,6 +106,7 @@ pub static SETTINGS: &[Setting] = &[
         "\"identifiers\"",
         "What lists bring along: \"reports\" or \"identifiers\" only",
     ),
+    row("profiles.*.page_size", "40", "10", "Most items that a page of a list is asked for; each page costs a call"),
     Setting {
         shown: Shown::Address,
         ..row(

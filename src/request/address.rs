@@ -110,6 +110,11 @@ pub trait Asker {
     /// with the key is a secret.
     fn user(&self) -> &str;
 
+    /// The most items that a page of a list is asked for.
+    fn page_size(&self) -> u8 {
+        40
+    }
+
     /// What a private scan's option is called.
     fn field(&self, option: ScanOption) -> String {
         option.field().to_owned()

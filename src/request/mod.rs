@@ -227,7 +227,8 @@ impl Request {
                 let address = Address::get(match listing {
                     Listing::Reports => format!("/private/files/{file}/behaviours"),
                     Listing::Identifiers => format!("/private/files/{file}/relationships/behaviours"),
-                });
+                })
+                .with("limit", asker.page_size().to_string());
                 cursor
                     .iter()
                     .fold(address, |address, cursor| address.with("cursor", String::from_utf8_lossy(cursor.as_bytes())))
@@ -264,7 +265,10 @@ impl Request {
             }
             Self::Analysis { identifier } => Address::get(format!("/analyses/{}", encode(identifier.as_bytes()))),
             Self::File { file } => Address::get(format!("/files/{}", file.as_str())),
-            Self::FileAnalyses { file } => Address::get(format!("/files/analyses/{}", file.as_str())),
+            Self::FileAnalyses { file } => {
+                let address = Address::get(format!("/files/analyses/{}", file.as_str()));
+                address.with("limit", asker.page_size().to_string())
+            }
             Self::Rescan { file } => {
                 Address::new(Version::V3, Method::Post, format!("/files/{}/analyse", file.as_str()))
             }

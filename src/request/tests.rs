@@ -29,7 +29,8 @@ fn every_part_of_an_address_is_encoded() {
     assert_eq!(usage.parameters, days.map(|(name, day)| (name.into(), day)));
     let cursor = Some(Untrusted::from("a&b=="));
     let page = Request::Behaviours { file: file(), listing: Listing::Reports, cursor };
-    assert_eq!(page.address(&Spellman).parameters, [("cursor".into(), "a&b==".to_owned())]);
+    let parameters = [("limit".into(), "40".to_owned()), ("cursor".into(), "a&b==".to_owned())];
+    assert_eq!(page.address(&Spellman).parameters, parameters);
 }
 
 #[test]

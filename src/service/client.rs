@@ -69,6 +69,10 @@ impl Asker for User<'_> {
         self.0.profile.user.as_deref().or(key).unwrap_or_default()
     }
 
+    fn page_size(&self) -> u8 {
+        self.0.profile.page_size
+    }
+
     fn field(&self, option: ScanOption) -> String {
         self.0.profile.field(option).to_owned()
     }

@@ -28,6 +28,8 @@ pub struct Profile {
     pub user: Option<String>,
     /// What lists are asked to bring along.
     pub listing: Listing,
+    /// The most items that a page of a list is asked for, from 1: each page costs a call.
+    pub page_size: u8,
     /// The way to the service: `env` for what the system's variables say, or a proxy's address; none unless asked for.
     ///
     /// A service on this machine, which may be spoken to in the clear, is never asked by way of a proxy.
@@ -100,6 +102,7 @@ impl Default for Profile {
             header: "x-apikey".to_owned(),
             user: None,
             listing: Listing::Reports,
+            page_size: 40,
             proxy: None,
             ca_file: None,
             connect_timeout: 10,
@@ -162,6 +165,12 @@ pub enum ProfileError {
         /// Which profile.
         name: String,
     },
+    /// A page without room for an item.
+    #[error("profile {name}: page_size must be 1 at least; the service gives 40 at most")]
+    PageSize {
+        /// Which profile.
+        name: String,
+    },
     /// A time that leaves no time.
     #[error("profile {name}: {setting} must be a second at least")]
     NoTime {
@@ -183,6 +192,7 @@ impl ProfileError {
             Self::Proxy { .. } => "proxy",
             Self::UploadHost { .. } => "upload_host",
             Self::Certificates { .. } => "ca_file",
+            Self::PageSize { .. } => "page_size",
             Self::NoTime { setting, .. } => setting,
         }
     }
@@ -233,6 +243,7 @@ impl Profile {
                 .and_then(|host| encrypted(host).err())
                 .map(|_| ProfileError::UploadHost { name: name() }),
             (!self.ca_file.as_ref().is_none_or(holds_some)).then(|| ProfileError::Certificates { name: name() }),
+            (self.page_size == 0).then(|| ProfileError::PageSize { name: name() }),
             (self.connect_timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "connect_timeout" }),
             (self.timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "timeout" }),
             (self.patience == 0).then(|| ProfileError::NoTime { name: name(), setting: "patience" }),

@@ -217,7 +217,8 @@ fn a_page_that_gives_only_the_address_of_the_next_is_not_the_last() {
     let desk = Desk::new();
     let listed = desk.run(&["list", "--all", &main_file(), "--set", &set]);
     let asked = service.join().unwrap();
-    assert!(asked[1].contains("/behaviours?cursor=w%2Bd%3D "), "{asked:?}");
+    assert!(asked[0].contains("/behaviours?limit=40 "), "{asked:?}");
+    assert!(asked[1].contains("/behaviours?limit=40&cursor=w%2Bd%3D "), "{asked:?}");
     assert!(errors(&listed).contains("There are more pages, but"), "{listed:?}");
     let listed = json(&listed);
     let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
