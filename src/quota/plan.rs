@@ -60,11 +60,10 @@ impl Total {
         self.units().to_string()
     }
 
-    /// How many periods it takes that allow so many each, named.
-    fn periods(self, allowed: u64, noun: &str) -> String {
-        let periods = self.map(|n| n.div_ceil(allowed.max(1)));
-        let is_one = periods.max.unwrap_or(periods.min) == 1;
-        format!("{} {}", periods.number(), if is_one { noun.to_owned() } else { plural(noun) })
+    /// So many of something: "3 or 4 hours".
+    fn named(self, noun: &str) -> String {
+        let is_one = self.max.unwrap_or(self.min) == 1;
+        format!("{} {}", self.number(), if is_one { noun.to_owned() } else { plural(noun) })
     }
 
     fn map(self, change: impl Fn(u64) -> u64) -> Self {
@@ -115,6 +114,8 @@ pub struct Line {
     pub resets_at: Timestamp,
     /// Whether that moment is a guess.
     pub reset_is_assumed: bool,
+    /// When the last unit fits by this limit alone, at the least that the plan takes; none where that takes more than ten years.
+    pub ready_at: Option<Timestamp>,
     /// Whether the plan fits in this limit.
     pub fit: Fit,
 }
@@ -252,16 +253,8 @@ impl Line {
             short,
             resets_at: limit.period.next_reset(now),
             reset_is_assumed: limit.period.reset_is_assumed(),
+            ready_at: ready_at(std::iter::once(&limit), needed.min, now),
             fit,
-        }
-    }
-
-    /// How many further periods the missing part takes at least; `None` when it never fits.
-    pub fn further_periods(&self) -> Option<u64> {
-        match (self.short.min, self.limit.allowed) {
-            (0, _) => Some(0),
-            (_, 0) => None,
-            (short, allowed) => Some(short.div_ceil(allowed)),
         }
     }
 
@@ -301,11 +294,8 @@ impl Forecast {
     /// Of the lines of a unit, or of any, that something is missing in the one that takes longest to mend.
     fn longest_wall(&self, unit: Option<Unit>) -> Option<&Line> {
         let is_wall = |line: &&Line| line.fit == Fit::Short && unit.is_none_or(|unit| line.unit == unit);
-        let never = u64::MAX;
-        self.lines.iter().filter(is_wall).max_by_key(|line| {
-            let wait = line.further_periods().unwrap_or(never);
-            (wait == never, line.limit.period, wait, line.short.min)
-        })
+        let walls = self.lines.iter().filter(is_wall);
+        walls.max_by_key(|line| (line.ready_at.is_none(), line.ready_at, line.limit.period, line.short.min))
     }
 
     /// Of which units nobody knows what is left, where something is known of others.
@@ -324,13 +314,9 @@ impl Forecast {
         (first.limit.remaining < binding.limit.remaining).then_some(first)
     }
 
-    /// Whether what is missing fits in fresh periods of every shorter limit too.
-    fn rest_fits_at_once(&self, binding: &Line) -> bool {
-        let shorter = |line: &&Line| {
-            line.unit == binding.unit && line.limit.period < binding.limit.period && line.limit.period > Period::Minute
-        };
-        let mut lines = self.lines.iter().filter(shorter);
-        lines.all(|line| binding.short.max.is_some_and(|short| line.limit.allowed >= short))
+    /// When the last of so many of a unit fits by all of its limits together; none where that takes more than ten years.
+    pub(super) fn ready_at(&self, unit: Unit, needed: u64, now: Timestamp) -> Option<Timestamp> {
+        ready_at(self.lines.iter().filter(|line| line.unit == unit).map(|line| &line.limit), needed, now)
     }
 }
 
@@ -356,7 +342,10 @@ impl Serialize for Forecast {
     }
 }
 
+mod wait;
 mod words;
+
+use wait::ready_at;
 
 #[cfg(test)]
 mod tests;

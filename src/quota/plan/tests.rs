@@ -294,7 +294,7 @@ fn the_form_for_machines() {
         json["limits"][0],
         json!({"unit": "request", "needed": {"min": 600, "max": 600}, "holder": "user",
             "period": "daily", "allowed": 1000, "remaining": 598, "at_best": 0, "at_worst": 0,
-            "short": {"min": 2, "max": 2}, "resets_at": "2026-11-21T00:00:00Z",
+            "short": {"min": 2, "max": 2}, "resets_at": "2026-11-21T00:00:00Z", "ready_at": "2026-11-21T00:00:00Z",
             "reset_is_assumed": false, "fit": "short"})
     );
     assert_eq!(json["prices"][0]["rule"], "8.2.1");
@@ -361,5 +361,51 @@ fn a_total_is_said_in_units() {
         (3, None, "at least 3 requests"),
     ] {
         assert_eq!(Total { min, max }.words(Unit::Request), words);
+    }
+}
+
+#[test]
+fn forecast_names_the_limit_that_waits_longest() {
+    let rows = [(DAILY, Some((100, 0)), None), (MONTHLY, Some((10_000, 0)), None)];
+    let forecast = plan(&[report(100_000)]).forecast(&balances(&rows), now());
+    assert_eq!(
+        forecast.words,
+        "100,000 hashes: 99,900 more than are left today; they take 999 days more, from 00:00 UTC"
+    );
+    let rows = [(DAILY, Some((1_000, 0)), None), (MONTHLY, Some((10_000, 0)), None)];
+    let forecast = plan(&[report(100_000)]).forecast(&balances(&rows), now());
+    assert!(forecast.words.ends_with("they take 9 months more, from 1 December 00:00 UTC"), "{}", forecast.words);
+    let rows = [(DAILY, Some((1, 0)), None)];
+    assert!(words(&[report(10_000)], &rows).ends_with("they take more than 10 years"));
+}
+
+/// The day on which the last unit fits, spending a day at a time.
+fn simulated(daily: (u64, u64), monthly: (u64, u64), mut needed: u64) -> jiff::civil::Date {
+    let mut day = now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let (mut today, mut this_month) = (daily.0 - daily.1, monthly.0 - monthly.1);
+    loop {
+        let spent = needed.min(today).min(this_month);
+        needed -= spent;
+        if needed == 0 {
+            return day;
+        }
+        let next = day.tomorrow().unwrap();
+        this_month = if next.month() == day.month() { this_month - spent } else { monthly.0 };
+        (day, today) = (next, daily.0);
+    }
+}
+
+proptest! {
+    #[test]
+    fn forecast_waits_as_long_as_a_simulation(
+        (daily, daily_used) in (50..500_u64).prop_flat_map(|allowed| (Just(allowed), 0..=allowed)),
+        (monthly, monthly_used) in (500..9_000_u64).prop_flat_map(|allowed| (Just(allowed), 0..=allowed)),
+        needed in 1..20_000_u64,
+    ) {
+        let rows = [(DAILY, Some((daily, daily_used)), None), (MONTHLY, Some((monthly, monthly_used)), None)];
+        let forecast = plan(&[report(needed)]).forecast(&balances(&rows), now());
+        let ready = forecast.ready_at(Unit::Request, needed, now()).unwrap();
+        let day = ready.to_zoned(jiff::tz::TimeZone::UTC).date();
+        prop_assert_eq!(day, simulated((daily, daily_used), (monthly, monthly_used), needed));
     }
 }

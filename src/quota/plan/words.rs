@@ -1,5 +1,6 @@
 //! What a forecast says, in the words that the planner and the command line share.
 
+use super::wait::resets;
 use super::{Fit, Forecast, Line, Plan, Total};
 use crate::quota::Unit;
 use crate::text::thousands;
@@ -97,17 +98,31 @@ impl Forecast {
             "nothing is allowed".to_owned()
         } else if short.max.is_some_and(|short| short <= allowed) {
             let last = if short.max == Some(1) { "one".to_owned() } else { short.number() };
-            let does = match (self.rest_fits_at_once(line), short.max) {
-                (false, _) => "can start",
-                (true, Some(1)) => "fits",
-                (true, _) => "fit",
+            let ready = line.needed.max.and_then(|most| self.ready_at(line.unit, most, now));
+            let does = match short.max {
+                _ if ready != Some(line.resets_at) => "can start",
+                Some(1) => "fits",
+                _ => "fit",
             };
             format!("the last {last} {does} after {reset}")
         } else {
-            format!("they take {} more, from {reset}", short.periods(allowed, line.limit.period.noun()))
+            self.several_words(line, now)
         };
         let first = self.first_wall(line).map(|wall| format!("{} and ", more(wall)));
         format!("{}{}; {rest}", first.unwrap_or_default(), more(line))
+    }
+}
+
+impl Forecast {
+    /// How many further periods of a limit the missing part takes, and from when on.
+    fn several_words(&self, line: &Line, now: Timestamp) -> String {
+        let periods = |needed: u64| {
+            let ready = self.ready_at(line.unit, needed, now)?;
+            Some(resets(line.limit.period, now, ready))
+        };
+        let Some(min) = periods(line.needed.min) else { return "they take more than 10 years".to_owned() };
+        let periods = Total { min, max: line.needed.max.and_then(periods) };
+        format!("they take {} more, from {}", periods.named(line.limit.period.noun()), line.reset_words(now))
     }
 }
 
@@ -115,6 +130,6 @@ fn paced_words(line: &Line) -> String {
     // A price without an upper end is told from below.
     let most = line.needed.max.map_or(line.needed, |max| Total { min: max, max: Some(max) });
     let about = if most.max.is_some() { "about " } else { "" };
-    let minutes = most.periods(line.limit.allowed, "minute");
+    let minutes = most.map(|n| n.div_ceil(line.limit.allowed.max(1))).named("minute");
     format!("fits at {} a minute: {about}{minutes}", thousands(line.limit.allowed))
 }
