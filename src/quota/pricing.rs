@@ -31,12 +31,13 @@ pub fn price(operation: &Operation, entitled: &Entitlements) -> Price {
     };
     let agreeing = exceptions(operation, entitled).skip(1);
     let agreeing = agreeing.map(|(rule, _)| rule.number).collect();
-    let notes = assumptions(operation, entitled);
+    let mut notes = assumptions(operation, entitled);
     let charged: &[Holder] = match pool {
         Pool::None => &[],
         _ => charged(entitled),
     };
     let basis = if notes.is_empty() { rule.basis } else { Basis::Assumed };
+    notes.extend(remark(operation.kind(), entitled));
     let operation = operation.kind();
     Price { operation, rule, pool, unit, units, charged, basis, allowed, notes, agreeing }
 }
@@ -46,14 +47,10 @@ fn assumptions(operation: &Operation, entitled: &Entitlements) -> Vec<&'static s
     let mut notes = Vec::new();
     let kind = operation.kind();
     match kind {
-        Kind::PrivateScan => notes.push("Section 8 of the service's consumption rules is silent on private scans; the service has counters of its own for them, which are taken to be what they use up."),
         Kind::V3Download => notes.push("Section 8 of the service's consumption rules counts downloads as intelligence quota; that a download is an enterprise endpoint is concluded from that."),
         Kind::V3User => notes.push("Section 8 of the service's consumption rules is silent on the user object; the general rule is applied."),
-        _ if kind.is_private() => notes.push("Section 8 of the service's consumption rules is silent on private endpoints; the general rule is applied to them."),
+        _ if kind.is_private() && kind != Kind::PrivateScan => notes.push("Section 8 of the service's consumption rules is silent on private endpoints; the general rule is applied to them."),
         _ => {}
-    }
-    if kind.is_private() && entitled.private_scanning.held().is_none() {
-        notes.push("Whether there is a private scanning licence is not known; without one the call is refused.");
     }
     if matches!(kind, Kind::V3Search | Kind::V3Download) {
         notes.extend(enterprise_assumptions(entitled));
@@ -65,6 +62,19 @@ fn assumptions(operation: &Operation, entitled: &Entitlements) -> Vec<&'static s
         notes.push("Section 8 of the service's consumption rules is silent on searches without premium intelligence; that there are none is concluded.");
     }
     notes
+}
+
+/// What else is to be said of a price, and does not make it less certain.
+fn remark(kind: Kind, entitled: &Entitlements) -> Option<&'static str> {
+    match kind {
+        Kind::LivehuntRules | Kind::Retrohunt => Some(
+            "Section 8 of the service's consumption rules does not say whether the API call that creates it takes a request as well.",
+        ),
+        _ if kind.is_private() && entitled.private_scanning.held().is_none() => {
+            Some("Whether there is a private scanning licence is not known; without one the call is refused.")
+        }
+        _ => None,
+    }
 }
 
 /// What has to be assumed to know where an enterprise endpoint is paid from.

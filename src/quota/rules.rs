@@ -6,7 +6,7 @@
 use super::{
     Basis, Entitlements, Holder, Kind, Operation, Period, Pool, Returned, Unit, Units, Verdict, operation::total,
 };
-use Basis::{Assumed, Documented};
+use Basis::Documented;
 use Effect::{Charges, Limits, Prices};
 use Verdict::{Free, Refused, Takes};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
@@ -285,10 +285,10 @@ pub static RULES: [&Rule; 22] = [
     // Beyond the specification
     &Rule {
         number: "A.1",
-        words: "Each private scan takes one private scan and no API request.",
+        words: "Each private scan takes one private scan and no API request: the service's consumption page counts private scans of files and URLs in columns of their own.",
         operations: &[Kind::PrivateScan],
         pool: Pool::PrivateScans,
-        basis: Assumed,
+        basis: Documented,
         effect: Prices(|operation, entitled| match operation {
             Operation::PrivateScan { .. } if unlicensed(operation, entitled) => refused(Unit::Scan, NO_LICENCE),
             Operation::PrivateScan { scans } => takes(Unit::Scan, Units::Exact(*scans)),

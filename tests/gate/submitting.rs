@@ -68,7 +68,7 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
         Received::Rows(rows) => panic!("{rows:?} are no part of an upload"),
     };
     let quote = scan(&submission, None).quote(&Entitlements::default());
-    assert_eq!((quote.price().short().as_str(), quote.price().basis.name()), ("1 scan", "assumed"));
+    assert_eq!((quote.price().short().as_str(), quote.price().basis.name()), ("1 scan", "documented"));
     let answer = visit.gate.ask(&quote, &progress).await.unwrap();
     assert!(submitted(&bytes(&answer)).is_some());
     let taken = visit.demo.submitted();

@@ -407,8 +407,17 @@ fn rule_8_6_2_a_public_graph_of_unknown_size_takes_a_request_a_call() {
 // Beyond the specification
 
 #[test]
-fn rule_a_1_private_scans_take_private_scans_by_assumption() {
+fn rule_a_1_private_scans_take_private_scans_only() {
     let price = priced(&Operation::PrivateScan { scans: 2 });
     assert_price(&price, "A.1", Pool::PrivateScans, "2 scans");
-    assert_eq!(price.basis, Basis::Assumed);
+    assert_eq!(price.basis, Basis::Documented);
+}
+
+#[test]
+fn rules_8_5_hunting_calls_have_a_remark_on_requests() {
+    for kind in [Kind::LivehuntRules, Kind::Retrohunt] {
+        let price = priced(&Operation::once(kind));
+        assert!(price.notes.iter().any(|note| note.contains("takes a request as well")), "{kind:?}");
+        assert_eq!(price.basis, Basis::Documented);
+    }
 }
