@@ -2,17 +2,13 @@
 //! From the call on that carries a password, that is masked in the same way; only in what is held for good, where a sandbox's words
 //! count, a password that may be one of those words stays.
 //!
-//! An occurrence is the key as it is, as it stands in an address, in small letters or in capitals, each character as itself or as JSON
-//! may escape it. Its bytes become asterisks one by one, so that every place stays where it is, and JSON stays JSON.
+//! An occurrence is the key with each character in either case: as itself, as JSON may escape it, or percent-escaped as in an address.
+//! Its bytes become asterisks one by one, so that every place stays where it is, and JSON stays JSON.
 
 mod spelling;
 
 use super::credential::{Credential, SHORTEST_KEY};
-use crate::order;
-use crate::request::encode;
-use memchr::memmem::Finder;
-use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
-use spelling::{Escape, LONGEST_ESCAPE, Spelled, escape, escape_around, escape_end, spelled};
+use spelling::{LONGEST, escape_around, escape_end, spelled};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -41,10 +37,10 @@ const TELLING: usize = 4;
 /// What is looked for, made once.
 #[derive(Default)]
 pub(super) struct Masking {
-    /// The key: as it is and as it stands in an address, and both in small and in capital letters.
-    forms: Vec<Finder<'static>>,
-    /// How an escaped character of it begins.
-    escapes: Vec<Finder<'static>>,
+    /// The secrets, as bytes.
+    forms: Vec<Vec<u8>>,
+    /// By byte, whether an occurrence may begin with it.
+    begins: Vec<bool>,
     mask: u8,
 }
 
@@ -79,24 +75,17 @@ impl Masking {
     pub(super) fn of_all(key: &str, passwords: &[&str]) -> Self {
         let mut secrets: Vec<_> = passwords.iter().copied().filter(|text| text.len() >= SHORTEST_PASSWORD).collect();
         secrets.extend(Some(key).filter(|key| key.len() >= SHORTEST_KEY));
-        let has = |mark: char| secrets.iter().any(|text| text.contains(mark));
-        let forms = secrets.iter().flat_map(|text| spelled_forms(text)).flat_map(|form| {
-            let (small, capital) = (form.to_ascii_lowercase(), form.to_ascii_uppercase());
-            [form, small, capital]
-        });
-        let mut forms: Vec<_> = forms.collect();
-        order::sort(&mut forms);
-        forms.dedup();
-        let own = |text: &str| Finder::new(text).into_owned();
-        let escapes = [("u00", true), ("/", has('/')), ("\\", has('\\')), ("\"", has('"'))];
-        let escapes = escapes.iter().filter(|(_, is_there)| *is_there).map(|(mark, _)| own(&format!("\\{mark}")));
+        let forms: Vec<_> = secrets.iter().flat_map(|text| spelled_forms(text)).map(String::into_bytes).collect();
+        let firsts = || forms.iter().filter_map(|form| form.first());
+        let is_first = |byte: u8| firsts().any(|first| first.eq_ignore_ascii_case(&byte)) || b"\\%".contains(&byte);
+        let begins = (0..=u8::MAX).map(is_first).collect();
         // What one of them begins or ends with could make it once more. A number stays one.
         let is_number = secrets.iter().any(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let masks = if is_number { b"98765" } else { b"*#-+_" };
         let is_end =
             |mask: u8| secrets.iter().any(|text| [text.bytes().next(), text.bytes().last()].contains(&Some(mask)));
         let mask = masks.iter().find(|mask| !is_end(**mask)).unwrap_or(&b'*');
-        Self { forms: forms.iter().map(|form| own(form)).collect(), escapes: escapes.collect(), mask: *mask }
+        Self { begins, mask: *mask, forms }
     }
 
     /// Whether a key seems to have been masked in a text.
@@ -119,28 +108,17 @@ impl Masking {
 
     /// What to mask of the occurrences that begin before a byte.
     fn marks(&self, text: &[u8], before: usize) -> Vec<Range<usize>> {
-        let literal = self.forms.iter().flat_map(|form| {
-            let length = form.needle().len();
-            places(form, text).map(move |at| at..at + length)
+        let starts = text.iter().take(before).enumerate().filter(|(_, byte)| self.may_begin(**byte));
+        let found = starts.flat_map(|(at, _)| {
+            let rest = text.get(at..).unwrap_or_default();
+            let length = move |form: &Vec<u8>| spelled(rest, form).whole;
+            self.forms.iter().filter_map(length).map(move |length| at..at + length)
         });
-        let escaped = self.escapes.iter().flat_map(|escape| places(escape, text)).flat_map(|at| self.around(text, at));
-        let found = literal.chain(escaped).filter(|found| found.start < before);
         found.map(|found| escape_end(text, found.start)..found.end).collect()
     }
 
-    /// The occurrences whose first escaped character is this one.
-    fn around<'t>(&'t self, text: &'t [u8], at: usize) -> impl Iterator<Item = Range<usize>> + 't {
-        let (before, rest) = text.split_at_checked(at).unwrap_or_default();
-        let byte = if let Escape::Of(byte, _) = escape(rest) { Some(byte) } else { None };
-        let keys = self.forms.iter().map(Finder::needle);
-        let ways = keys.flat_map(move |key| {
-            let same = key.iter().enumerate().filter(move |(_, found)| byte == Some(**found));
-            same.filter_map(move |(index, _)| before.strip_suffix(key.get(..index)?).map(|rest| (key, rest.len())))
-        });
-        ways.filter_map(|(key, start)| match spelled(text.get(start..)?, key) {
-            Spelled::Whole(length) => Some(start..start + length),
-            _ => None,
-        })
+    fn may_begin(&self, byte: u8) -> bool {
+        self.begins.get(usize::from(byte)) == Some(&true)
     }
 
     /// Where the end of a text begins that more of it may make an occurrence; it does not begin in the middle of an escape.
@@ -154,48 +132,23 @@ impl Masking {
 
     /// Where the longest end of a text begins that more of it may make an occurrence, and how many characters of the key it has.
     fn begun(&self, text: &[u8]) -> Option<(usize, usize)> {
-        let keys = || self.forms.iter().map(Finder::needle);
-        let from = text.len().saturating_sub(keys().map(<[u8]>::len).max()? * LONGEST_ESCAPE);
-        let come = |at: usize| {
+        let from = text.len().saturating_sub(self.forms.iter().map(Vec::len).max()? * LONGEST);
+        let mut starts = (from..text.len()).filter(|at| text.get(*at).is_some_and(|byte| self.may_begin(*byte)));
+        starts.find_map(|at| {
             let end = text.get(at..).unwrap_or_default();
-            let of = |key: &[u8]| match spelled(end, key) {
-                Spelled::Begun(come) => Some(come),
-                _ => key.starts_with(end).then_some(end.len()),
-            };
-            self.forms.iter().filter_map(|form| of(form.needle())).max().map(|come| (at, come))
-        };
-        let begins = |byte: u8| byte == b'\\' || keys().any(|key| key.first() == Some(&byte));
-        let mut end = text.get(from..).unwrap_or_default().iter().enumerate();
-        end.find_map(|(at, byte)| if begins(*byte) { come(from + at) } else { None })
+            self.forms.iter().filter_map(|form| spelled(end, form).begun).max().map(|come| (at, come))
+        })
     }
 }
 
-/// A secret as it is, as it may stand in an address, and with what is not ASCII as JSON may escape it, each digit in either case.
+/// A secret as it is, and with what is not ASCII as JSON may escape it.
 fn spelled_forms(secret: &str) -> impl Iterator<Item = String> {
-    let escaped = |is_small: bool| {
-        let spell = move |unit: u16| match u8::try_from(unit) {
-            Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
-            _ if is_small => format!("\\u{unit:04x}"),
-            _ => format!("\\u{unit:04X}"),
-        };
-        (!secret.is_ascii()).then(|| secret.encode_utf16().map(spell).collect())
+    let spell = |unit: u16| match u8::try_from(unit) {
+        Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
+        _ => format!("\\u{unit:04x}"),
     };
-    let escaped = [true, false].into_iter().filter_map(escaped).collect::<Vec<_>>();
-    std::iter::once(secret.to_owned()).chain(escaped).chain(in_addresses(secret))
-}
-
-/// The key as it may stand in an address: as this program writes it, or with more of it encoded, each digit in either case.
-fn in_addresses(key: &str) -> impl Iterator<Item = String> {
-    let each = [encode(key.as_bytes()), percent_encode(key.as_bytes(), NON_ALPHANUMERIC).to_string()];
-    each.into_iter().flat_map(|form| {
-        let mut parts = form.split('%');
-        let first = parts.next().unwrap_or_default().to_owned();
-        let small = parts.fold(first, |small, part| match part.split_at_checked(2) {
-            Some((digits, rest)) => format!("{small}%{}{rest}", digits.to_ascii_lowercase()),
-            None => format!("{small}%{part}"),
-        });
-        [form, small]
-    })
+    let escaped = (!secret.is_ascii()).then(|| secret.encode_utf16().map(spell).collect());
+    std::iter::once(secret.to_owned()).chain(escaped)
 }
 
 impl Masked<'_> {
@@ -244,16 +197,6 @@ impl Masked<'_> {
             }
         }
     }
-}
-
-/// Every place where something stands, also where two overlap.
-fn places<'t>(finder: &'t Finder<'static>, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let at = from + finder.find(text.get(from..)?)?;
-        from = at + 1;
-        Some(at)
-    })
 }
 
 #[cfg(test)]
