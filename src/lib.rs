@@ -13,7 +13,7 @@
 //! ┌─ 0 Overview 16 ────┐│set  HKCU\…\Run = rundll32…││dropped C:\…\stage.js       │
 //! │verdict  MALWARE    ││                           ││                            │
 //! └────────────────────┘└───────────────────────────┘└────────────────────────────┘
-//!  enter next page · 1 request  R list again · 1 request │ free: tab next pane  ? help    bar   view::bar, app::spending
+//!  enter next page · 1 request  R relist · 1 request │ free: tab next pane  ? help    bar   view::bar, app::spending
 //!  you 239 of 240 left this hour · group 17,519 of 30,000 left today │ spent this session: 1
 //! ```
 //!

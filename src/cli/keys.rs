@@ -65,7 +65,7 @@ fn text(map: &Keymap) -> String {
     for row in rows(map) {
         let price = match (row.asks, row.leads) {
             (true, _) => "; asks the service, at the price in the bar",
-            (_, true) => "; what it opens asks the service, at the price that `$` tells",
+            (_, true) => "; what it opens asks the service, at the price in the bar",
             _ => "",
         };
         let keys = if row.keys.is_empty() { "none".to_owned() } else { row.keys.join(" ") };
@@ -81,7 +81,7 @@ fn markdown(map: &Keymap) -> String {
         let keys: Vec<_> = row.keys.iter().map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
         let asks = match (row.asks, row.leads) {
             (true, _) => "at the price in the bar",
-            (_, true) => "in what it opens, at the price that `$` tells",
+            (_, true) => "in what it opens, at the price in the bar",
             _ => "",
         };
         // Writing to a String does not fail.

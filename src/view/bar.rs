@@ -30,19 +30,36 @@ fn text(pieces: &[Piece]) -> String {
 /// A stretch of the bar.
 type Piece = (String, Meaning);
 
-/// Columns that are kept for help and the like beside the prices.
+/// Columns kept for free keys beside prices in full words.
 const FREE: usize = 18;
 
-/// Columns from which on these are kept before the keys with prices have all their names.
+/// Columns kept for help beside shortened prices: "│ ? help  ".
+const HELP: usize = 10;
+
+/// Columns from which on the way to help goes before the names of the last priced keys.
 const ROOMY: usize = 60;
 
-/// How many words the bar spends.
+/// Columns from which on no priced key is only counted.
+const WIDE: usize = 100;
+
+/// How many words the second row spends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wordy {
     Full,
     Short,
     Tight,
     Prices,
+}
+
+/// A key that may cost, with its price in the words of a wide bar and of a narrow one.
+struct PricedKey {
+    key: Key,
+    label: &'static str,
+    words: String,
+    brief: String,
+    meaning: Meaning,
+    /// Whether the next press spends: such a key is never only counted.
+    spends: bool,
 }
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
@@ -60,26 +77,25 @@ fn width(pieces: &[Piece]) -> usize {
     pieces.iter().map(|(text, _)| text.columns()).sum()
 }
 
-/// The keys that apply: first those that ask the service, with their prices, then as many free ones as fit.
+/// The keys that apply: first those that may cost, with their prices, then as many free ones as fit.
 fn keys(model: &Model, room: usize) -> Vec<Piece> {
     // After a jump the way back comes first.
     let told = || Command::told_at(model.place());
     let is_back = |command: &&Command| way_back(model, command).is_some();
     let commands = told().filter(is_back).chain(told().filter(|command| !is_back(command)));
-    let is_priced = |command: &Command| match &command.act {
-        Act::Chosen => model.tag(command) != Tag::Free,
-        _ => command.asks(),
-    };
-    let (priced, free): (Vec<_>, Vec<_>) = commands.partition(|command| is_priced(command));
-    let priced: Vec<_> = priced.into_iter().filter_map(|command| Some((model.key_of(command)?, command))).collect();
+    let (priced, free): (Vec<_>, Vec<_>) = commands.partition(|command| is_priced(model, command));
+    let priced: Vec<_> = priced.into_iter().filter_map(|command| PricedKey::of(model, command)).collect();
     let mut pieces = hit(model);
-    pieces.extend(priced_keys(model, &priced, room.saturating_sub(width(&pieces))));
-    let mut lead = if priced.is_empty() { " " } else { "│ free: " };
-    if pieces.is_empty() && room >= ROOMY {
-        lead = " free: ";
-    }
+    let (more, counts) = priced_keys(model, &priced, room.saturating_sub(width(&pieces)));
+    pieces.extend(more);
     let mut left = room.saturating_sub(width(&pieces));
-    for command in free {
+    let mut lead = match priced.is_empty() {
+        true if pieces.is_empty() && room >= ROOMY => " free: ",
+        true => " ",
+        false if left < FREE => "│ ",
+        false => "│ free: ",
+    };
+    for command in free.into_iter().filter(|command| !counts || command.name != PRICES) {
         let label = label(model, command);
         // Whether it applies may take a look into the report: that is asked only of what there is room for.
         let key = if label.columns() < left { model.key_of(command) } else { None };
@@ -90,6 +106,15 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
         }
     }
     pieces
+}
+
+/// Whether a command's key is shown with its price: it asks the service, or leads to what can be asked.
+fn is_priced(model: &Model, command: &Command) -> bool {
+    match &command.act {
+        Act::Chosen => model.tag(command) != Tag::Free,
+        Act::Leads { .. } => !matches!(model.tag(command), Tag::Barred(_)),
+        _ => command.asks(),
+    }
 }
 
 /// Which hit of a search this is, while its hits are gone through.
@@ -112,45 +137,83 @@ fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
     if command.name == "back" { model.way_back() } else { None }
 }
 
-/// The keys with prices, in as many words as there is room for; the first keep theirs longest.
-fn priced_keys(model: &Model, priced: &[(Key, &Command)], room: usize) -> Vec<Piece> {
-    let spelled = |wordy| priced.iter().flat_map(|known| priced_key(model, *known, wordy)).collect::<Vec<_>>();
-    let fits = |pieces: &Vec<Piece>| width(pieces) + FREE <= room;
-    if let Some(pieces) = [Wordy::Full, Wordy::Short].into_iter().map(spelled).find(fits) {
-        return pieces;
+/// The command that explains every price.
+const PRICES: &str = "prices";
+
+/// How a price is worded.
+type Worded = fn(&PricedKey) -> &str;
+
+impl PricedKey {
+    /// The key and price of a command; none where it does not apply now.
+    fn of(model: &Model, command: &'static Command) -> Option<Self> {
+        let (key, tag) = (model.key_of(command)?, model.tag(command));
+        let meaning = match &tag {
+            Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
+            Tag::Together(_) | Tag::Later(_) => Meaning::Price,
+            Tag::Wait(_) | Tag::Barred(_) | Tag::OverBudget(_) => Meaning::Problem,
+            _ => Meaning::Free,
+        };
+        let (spends, words) = (tag.spends().is_some(), tag.words());
+        let brief = if let Tag::OverBudget(_) = tag { "over budget".to_owned() } else { tag.short() };
+        // That nothing is charged yet is said by "then" alone.
+        let words = words.strip_prefix("0 now, ").unwrap_or(&words).to_owned();
+        Some(Self { key, label: label(model, command), words, brief, meaning, spends })
     }
-    let mut keys: Vec<_> = priced.iter().map(|known| priced_key(model, *known, Wordy::Prices)).collect();
-    // Where there is room for it at all, the way to help goes before the names of the last keys.
-    let kept = if room >= ROOMY { FREE } else { 0 };
-    let mut left = room.saturating_sub(keys.iter().map(|pieces| width(pieces)).sum::<usize>() + kept);
-    for (pieces, known) in keys.iter_mut().zip(priced) {
-        let more = priced_key(model, *known, Wordy::Tight);
-        let Some(rest) = (left + width(pieces)).checked_sub(width(&more)) else { break };
-        (*pieces, left) = (more, rest);
+
+    fn pieces(&self) -> Vec<Piece> {
+        let (key, label) = (format!(" {}", self.key), format!(" {} ·", self.label));
+        vec![(key, Meaning::Key), (label, Meaning::Text), (format!(" {} ", self.words), self.meaning)]
     }
-    keys.concat()
 }
 
-fn priced_key(model: &Model, (key, command): (Key, &Command), wordy: Wordy) -> Vec<Piece> {
-    let tag = model.tag(command);
-    let meaning = match &tag {
-        Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
-        Tag::Together(_) => Meaning::Price,
-        Tag::Wait(_) | Tag::Barred(_) | Tag::OverBudget(_) => Meaning::Problem,
-        _ => Meaning::Free,
-    };
-    let price = match wordy {
-        Wordy::Full => tag.words(),
-        Wordy::Short | Wordy::Tight => tag.short(),
-        Wordy::Prices => tag.shortest(),
-    };
-    let mut pieces = vec![(format!(" {key}"), Meaning::Key)];
-    match wordy {
-        Wordy::Full | Wordy::Short => pieces.push((format!(" {} ·", command.label), Meaning::Text)),
-        Wordy::Tight => pieces.push((format!(" {}", command.label), Meaning::Text)),
-        Wordy::Prices => {}
+/// The keys with prices: each with its own in full words, or else grouped by price; whether some are only counted.
+/// In a group a key drops its label for want of room, the last ones first; a narrow bar counts those it cannot name.
+fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<Piece>, bool) {
+    let pieces: Vec<_> = priced.iter().flat_map(PricedKey::pieces).collect();
+    if width(&pieces) + FREE <= room {
+        return (pieces, false);
     }
-    pieces.push((format!(" {price} "), meaning));
+    let pieces = grouped(model, priced, &vec![(true, true); priced.len()], |known| &known.words);
+    if width(&pieces) + FREE <= room {
+        return (pieces, false);
+    }
+    let brief: Worded = |known| &known.brief;
+    let kept = if room >= ROOMY { HELP } else { 0 };
+    let is_needed = |(at, known): (usize, &PricedKey)| at == 0 || known.spends || room >= WIDE;
+    // Whether a key is shown, and whether with its label.
+    let mut shown: Vec<_> = priced.iter().enumerate().map(|known| (is_needed(known), false)).collect();
+    for at in 0..shown.len() {
+        let mut more = shown.clone();
+        more.iter_mut().skip(at).take(1).for_each(|known| *known = (true, true));
+        if width(&grouped(model, priced, &more, brief)) + kept <= room {
+            shown = more;
+        }
+    }
+    (grouped(model, priced, &shown, brief), shown.iter().any(|(is_shown, _)| !is_shown))
+}
+
+/// The shown keys, grouped by price in the order of their first, and the count of the others with the key that explains them.
+fn grouped(model: &Model, priced: &[PricedKey], shown: &[(bool, bool)], worded: Worded) -> Vec<Piece> {
+    let keys: Vec<_> = priced.iter().zip(shown).filter(|(_, (is_shown, _))| *is_shown).collect();
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (at, (first, _)) in keys.iter().enumerate() {
+        if keys.iter().take(at).any(|(before, _)| worded(before) == worded(first)) {
+            continue;
+        }
+        pieces.extend((!pieces.is_empty()).then(|| ("│".to_owned(), Meaning::Faint)));
+        pieces.push((format!(" {}:", worded(first)), first.meaning));
+        for (known, (_, is_named)) in keys.iter().filter(|(known, _)| worded(known) == worded(first)) {
+            let label = if *is_named { format!(" {} ", known.label) } else { " ".to_owned() };
+            pieces.extend([(format!(" {}", known.key), Meaning::Key), (label, Meaning::Text)]);
+        }
+    }
+    let hidden = priced.len() - keys.len();
+    if hidden > 0 {
+        let key = Command::named(PRICES).and_then(|command| model.key_of(command));
+        pieces.push(("│".to_owned(), Meaning::Faint));
+        pieces.extend(key.map(|key| (format!(" {key}"), Meaning::Key)));
+        pieces.push((format!(" {hidden} more "), Meaning::Price));
+    }
     pieces
 }
 

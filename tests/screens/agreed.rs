@@ -339,12 +339,12 @@ fn counters_from_before_a_renewal_refuse_nothing() {
     options.user_limits.hourly = 1;
     let mut stage = Stage::at(main_file(), options);
     stage.keys("enter");
-    assert!(stage.screen().contains("r refetch · spent"), "{}", stage.screen());
+    assert!(stage.screen().contains("spent: r refetch"), "{}", stage.screen());
     stage.later(3599);
     assert!(stage.screen().contains("you 0 of 1 left this hour"), "{}", stage.screen());
     stage.later(1);
     assert!(stage.screen().contains("you at most 1 of 1 left this hour"), "{}", stage.screen());
-    assert!(stage.screen().contains("r refetch · 1 request"), "{}", stage.screen());
+    assert!(stage.screen().contains("1 req: r refetch"), "{}", stage.screen());
     stage.keys("r");
     assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
 }
@@ -358,7 +358,7 @@ fn a_clock_that_is_set_back_renews_no_counter() {
     for seconds in [-3601, -86_400] {
         stage.later(seconds);
         assert!(stage.screen().contains("you 0 of 1 left this hour"), "{}", stage.screen());
-        assert!(stage.screen().contains("r refetch · spent"), "{}", stage.screen());
+        assert!(stage.screen().contains("spent: r refetch"), "{}", stage.screen());
     }
 }
 

@@ -135,7 +135,7 @@ fn a_quota_that_is_spent_by_the_services_word_and_not_by_its_counters_is_told_un
 #[test]
 fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by_itself() {
     let mut stage = listing("list:429-rate-seconds*1");
-    assert!(stage.screen().contains("enter list sandboxes · wait until 10:02:0"), "{}", stage.screen());
+    assert!(stage.screen().contains("wait until 10:02:00 UTC: enter list sandboxes"), "{}", stage.screen());
     stage.keys("W y");
     assert_eq!(stage.calls(Endpoint::List), 1, "agreed to or not");
     stage.keys("esc");
@@ -144,7 +144,7 @@ fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by
     assert_eq!(stage.calls(Endpoint::List), 1);
     assert!(stage.session.model().is_waiting(), "ticks come until it ends");
     stage.later(121);
-    assert!(stage.screen().contains("enter list sandboxes · 1 request"), "{}", stage.screen());
+    assert!(stage.screen().contains("1 req: enter list sandboxes"), "{}", stage.screen());
     assert!(!stage.session.model().is_waiting());
     stage.keys("enter");
     assert_eq!(stage.calls(Endpoint::List), 2);

@@ -63,7 +63,7 @@ fn no_file_stays_open_of_which_nothing_is_held_any_more() {
     stage.keys("H X Y esc");
     let is_left = |stage: &Stage| {
         let screen = stage.screen();
-        assert!(screen.contains("enter list sandboxes · ") && !screen.contains("held <1m"), "{screen}");
+        assert!(screen.contains(": enter list sandboxes ") && !screen.contains("held <1m"), "{screen}");
     };
     stage.open(&file("Parcel"));
     is_left(&stage);

@@ -1,10 +1,12 @@
 //! Prices before keys, one payment for one answer, and what is held for ever after.
 
 use crate::screen;
-use crate::stage::{Stage, file, identifiers, main_file, options};
+use crate::stage::{Stage, file, identifiers, main_file, options, public};
 use behaview::app::Message;
+use behaview::app::commands::Command;
 use behaview::demo::{Endpoint, Options};
 use behaview::quota::Spent;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[test]
@@ -159,7 +161,7 @@ fn all_that_is_left_does_not_pay_for_is_asked_about_before_anything_is_sent() {
 fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter G enter g");
-    assert!(stage.screen().contains("A open all · 6 requests in all"), "{}", stage.screen());
+    assert!(stage.screen().contains("6 req: A open all"), "{}", stage.screen());
     stage.keys("A");
     screen!("all_opened", stage);
     assert_eq!(
@@ -278,14 +280,14 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
     stage.keys("enter");
     stage.budget(3);
     let screen = stage.screen();
-    assert!(screen.contains("enter open · 1 req  R") && screen.contains("A open all · 4 req, over budget"), "{screen}");
+    assert!(screen.contains("1 req: enter open ") && screen.contains("over budget: A open all  W follow"), "{screen}");
     let paid = stage.paid_calls();
     stage.keys("A");
     assert!(stage.screen().contains("over budget. Nothing was sent"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), paid);
     stage.budget(1);
-    assert!(stage.screen().contains("enter open 1 req, over budget"), "{}", stage.screen());
-    for (width, words) in [(80, "enter open 1 req, over budget"), (42, "enter over  R over")] {
+    assert!(stage.screen().contains("over budget: enter open"), "{}", stage.screen());
+    for (width, words) in [(80, "over budget: enter open  R relist"), (42, "over budget: enter")] {
         let screen = stage.size(width, 24).screen();
         assert!(screen.contains(words) && !screen.contains("A 4 "), "{screen}");
     }
@@ -302,8 +304,8 @@ fn every_key_that_can_cost_is_priced_though_it_asks_first() {
     let mut stage = Stage::listed();
     let priced = [
         ("W", "follow", "at most 20 requests"),
-        ("U", "submit a file", "1 scan"),
-        ("E", "delete at the service", "1 request"),
+        ("U", "submit", "1 scan"),
+        ("E", "delete", "1 request"),
         ("d", "downloads", "1 request"),
     ];
     stage.keys("$");
@@ -323,10 +325,10 @@ fn every_key_that_can_cost_is_priced_though_it_asks_first() {
 fn a_narrow_bar_drops_words_and_never_a_unit() {
     let mut stage = Stage::listed();
     stage.size(80, 24);
-    assert!(stage.screen().contains("R list again 1 req"), "{}", stage.screen());
+    assert!(stage.screen().contains("1 req: r refetch  R relist"), "{}", stage.screen());
     stage.size(40, 10);
     let bar = stage.screen();
-    assert!(bar.contains("R 1 req") && bar.contains("enter open 0"), "{bar}");
+    assert!(bar.contains("1 req: r  R") && bar.contains("0: enter open"), "{bar}");
 }
 
 #[test]
@@ -340,4 +342,78 @@ fn the_ledgers_sums_name_each_unit_by_itself() {
     stage.keys("L");
     let shown = stage.screen();
     assert!(shown.contains("this session 1 request and 1 scan · today 1 request and 1 scan"), "{shown}");
+}
+
+/// The priced part of the bar.
+fn priced(stage: &Stage) -> String {
+    let bar = stage.screen().lines().rev().nth(1).unwrap().to_owned();
+    bar.split("│ free:").next().unwrap().split("│ ?").next().unwrap().to_owned() + " "
+}
+
+/// Looks for every command that may cost and applies now: with its price in a wide bar, shown or counted in a narrow one.
+/// Takes its name from those that no stage has shown yet.
+fn assert_priced(stage: &mut Stage, unseen: &mut BTreeSet<&'static str>) {
+    for (width, height) in [(200, 55), (120, 40), (80, 24), (60, 15), (40, 10)] {
+        stage.size(width, height);
+        let (bar, model) = (priced(stage), stage.session.model());
+        let known: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
+        let is_shown = |key: &behaview::app::Key| bar.contains(&format!(" {key} "));
+        let shown = known.iter().filter(|(key, _)| is_shown(key)).count();
+        for (key, command) in known.iter().filter(|(key, _)| width >= 120 || is_shown(key)) {
+            assert!(is_shown(key), "{} at {width}: {bar}", command.name);
+            let tag = model.tag(command);
+            let words = tag.words();
+            let later = words.strip_prefix("0 now, ").unwrap_or(&words);
+            assert!(
+                [later, &tag.short()].iter().any(|price| bar.contains(*price)),
+                "{} at {width}: {bar}",
+                command.name
+            );
+            unseen.remove(command.name);
+        }
+        let counted =
+            bar.split_once(" more ").map_or(0, |(before, _)| before.split(' ').next_back().unwrap().parse().unwrap());
+        assert_eq!(shown + counted, known.len(), "at {width}: {bar}");
+        assert!(counted == 0 || width < 100 && bar.contains(" $ "), "at {width}: {bar}");
+        // What the next press spends is never only counted.
+        let spends = |command: &Command| model.tag(command).spends().is_some();
+        assert!(known.iter().all(|(key, command)| !spends(command) || is_shown(key)), "at {width}: {bar}");
+    }
+    stage.size(120, 40);
+}
+
+#[test]
+fn every_command_that_may_cost_is_priced_in_the_bar() {
+    let mut unseen: BTreeSet<_> = Command::all().filter(|command| command.can_cost()).map(|known| known.name).collect();
+    let mut after = |stage: &mut Stage, keys: &[&str]| {
+        for keys in keys {
+            stage.keys(keys);
+            assert_priced(stage, &mut unseen);
+        }
+    };
+    let mut stage = Stage::new(options());
+    after(&mut stage, &["esc"]);
+    stage.open(&main_file());
+    after(&mut stage, &["g", "enter", "E", "esc", "G", "g", "enter", "d"]);
+    let mut stage = Stage::at(main_file(), identifiers());
+    stage.confirm_above(2);
+    after(&mut stage, &["enter", "A"]);
+    let mut stage = Stage::at(main_file(), options());
+    stage.confirm_above(19);
+    after(&mut stage, &["W"]);
+    let mut stage = Stage::listed();
+    stage.type_question("v3-file", &public()[0]);
+    after(&mut stage, &["left", "enter esc"]);
+    stage.confirm_above(0);
+    after(&mut stage, &["ctrl-r"]);
+    for largest in [100_000, 1000] {
+        let mut stage = Stage::listed();
+        stage.session.model_mut().service.upload_direct = largest;
+        let path = stage.sample("sample.bin", 2000);
+        stage.keys("U");
+        stage.session.take(Message::Paste(path));
+        stage.confirm_above(0);
+        after(&mut stage, &["enter", "enter"]);
+    }
+    assert_eq!(unseen, BTreeSet::new());
 }

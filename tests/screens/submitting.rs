@@ -212,7 +212,7 @@ fn reports_that_a_list_does_not_bring_along_are_offered_when_their_scan_is_done(
 #[test]
 fn following_is_agreed_to_stopped_and_limited() {
     let mut stage = Stage::at(file("Still in the queue"), options());
-    assert!(stage.screen().contains("W follow · at most 20 requests"), "{}", stage.screen());
+    assert!(stage.screen().contains("≤20 req: W follow"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
     stage.keys("W s");
     screen!("follow_stopped", stage);

@@ -43,7 +43,7 @@ fn a_budget_holds_in_the_demo_too() {
     terminal.wait_for("Sandboxes 4 of 6");
     terminal.wait_for("spent this session: 1");
     terminal.press("R");
-    terminal.wait_for("R list again · 1 req, over budget");
+    terminal.wait_for("over budget: r refetch  R relist");
     terminal.press("R");
     terminal.wait_for("ver the budget");
     terminal.press("q");

@@ -200,7 +200,7 @@ pub(super) static COMMANDS: &[Command] = &[
         keys: &[key('d')],
         label: "downloads",
         help: "Show what the sandbox kept beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged",
-        rank: 8,
+        rank: 6,
         place: FILE,
         when: When::Has("a report that tells of something to download", |m| {
             has_report(m) && has_service(m) && artefacts::any(m)

@@ -54,7 +54,7 @@ pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "refresh-list",
         keys: &[key('R')],
-        label: "list again",
+        label: "relist",
         help: "List once more; if the first page changed, further ones cost again",
         rank: 3,
         place: LIST,
@@ -104,7 +104,7 @@ pub(super) static COMMANDS: &[Command] = &[
         keys: &[key('u')],
         label: "usage",
         help: "Show what was used in the last 30 days, by day and endpoint; takes no quota",
-        rank: 0,
+        rank: 9,
         place: LIST,
         when: A_SERVICE,
         act: Act::ask_anew(|m| Some(last_days(m.now))),

@@ -65,7 +65,7 @@ pub(super) static COMMANDS: &[Command] = &[
         keys: &[key('W')],
         label: "follow",
         help: "Follow the file's scan though some of its reports are listed: says what that costs first",
-        rank: 0,
+        rank: 5,
         place: LIST,
         when: When::Has("a file with sandboxes that is not followed", |m| can_follow(m) && has_sandboxes(m)),
         act: Act::Leads { to: Model::ask_to_follow, price: Model::follow_price },
@@ -113,9 +113,9 @@ pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "submit-file",
         keys: &[key('U')],
-        label: "submit a file",
+        label: "submit",
         help: "Submit a file of this machine for a private scan: say which, and what the sandboxes are told; nothing is sent before its price is shown",
-        rank: 9,
+        rank: 7,
         place: OPEN,
         when: A_SERVICE,
         act: Act::Leads {
@@ -199,9 +199,9 @@ pub(super) static COMMANDS: &[Command] = &[
     Command {
         name: "delete-at-service",
         keys: &[key('E')],
-        label: "delete at the service",
+        label: "delete",
         help: "Delete the file at the service, with its reports or without, after a yes; what is held here stays",
-        rank: 0,
+        rank: 8,
         place: LIST,
         when: A_FILE,
         act: Act::Leads { to: Model::delete_at_service, price: |m| m.price_of_one(Kind::PrivateDelete) },

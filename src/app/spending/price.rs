@@ -132,17 +132,17 @@ impl Tag {
         }
     }
 
-    /// The price where there is little room.
+    /// The price where there is little room; of what a key leads to, the price that is asked there.
     #[must_use]
     pub fn short(&self) -> String {
         match self {
             Self::Costs(price) => price.brief(),
-            Self::Free | Self::Held | Self::Later(_) => "0".to_owned(),
+            Self::Free | Self::Held => "0".to_owned(),
             Self::UnderWay => "…".to_owned(),
             Self::Spent(_) => "spent".to_owned(),
             Self::Wait(_) => "wait".to_owned(),
             Self::Barred(barred) => barred.short().to_owned(),
-            Self::Together(together) => together.brief(),
+            Self::Together(together) | Self::Later(together) => together.brief(),
             Self::OverBudget(tag) => format!("{}, over budget", tag.short()),
         }
     }
@@ -154,18 +154,9 @@ impl Tag {
     pub fn brief(&self) -> String {
         match self {
             Self::Later(together) if together.plan.refusal().is_none() => {
-                format!("0, then {}", Self::Together(together.clone()).short())
+                format!("0, then {}", together.brief())
             }
             Self::OverBudget(tag) => format!("{}, over budget", tag.brief()),
-            other => other.short(),
-        }
-    }
-
-    /// The same where there is hardly any room.
-    #[must_use]
-    pub fn shortest(&self) -> String {
-        match self {
-            Self::OverBudget(_) => "over".to_owned(),
             other => other.short(),
         }
     }
