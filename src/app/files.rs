@@ -9,6 +9,7 @@ use super::list::{Entry, List, OpenReport};
 use super::message::{HeldReport, Opening};
 use super::model::{Focus, Model, Screen};
 use super::over::overlay::Overlay;
+use super::over::spots::Target;
 use super::panes::order::Order;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Holding, Pane};
@@ -291,6 +292,11 @@ impl Model {
             self.say(format!("Closed to make room, as at most {MOST} files are open at once: {}.", closed.join(", ")));
         }
         effects
+    }
+
+    /// Opens a file and chooses one of its stored reports.
+    pub fn open_report(&mut self, file: Sha256, identifier: Identifier) -> Vec<Effect> {
+        self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
     }
 
     /// Closes the file that is shown, and shows another that is open; the start screen where there is none.

@@ -4,7 +4,7 @@ use super::left::Left;
 use super::meant::parse_first;
 use super::setup::{Prepared, Setup};
 use super::spending::Spending;
-use super::{Common, demo, display, exit, store};
+use super::{Common, Failed, demo, display, exit, show, store};
 use crate::app::Model;
 use crate::app::model::Service;
 use crate::app::settings::Settings;
@@ -12,16 +12,20 @@ use crate::app::spending::allowance::Allowance;
 use crate::config::{Config, Folders};
 use crate::gate::Gate;
 use crate::quota::{Period, Spent};
+use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Beginning, Exit, Signals, Start, Tell};
 use crate::service::Client;
 use jiff::Timestamp;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Runs the app on the service that config and command line name, at the first of some files if there are any.
+/// Runs the app on the service that config and command line name, at a stored report or the first file that is named.
 pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
-    let files = sha256.iter().map(|text| parse_first(text)).collect::<anyhow::Result<Vec<_>>>()?;
+    let named = sha256.iter().map(|text| named(text, common)).collect::<anyhow::Result<Vec<_>>>()?;
+    let report = named.iter().find_map(|(file, report)| Some((file.clone(), report.clone()?)));
+    let is_beside = |file: &Sha256| report.as_ref().is_none_or(|(shown, _)| shown != file);
+    let files: Vec<_> = named.into_iter().map(|(file, _)| file).filter(is_beside).collect();
     let (folders, config) = common.config()?;
     let display = display::display(&config);
     runtime::attended(display)?;
@@ -30,8 +34,9 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     model.settings = settings(&config);
     let mut left = Left::of(&folders, &config);
     let remark = left.resume(&mut model);
-    let is_empty = files.is_empty();
-    let first = model.open_files(files);
+    let is_empty = files.is_empty() && report.is_none();
+    let mut first = model.open_files(files);
+    first.extend(report.map(|(file, report)| model.open_report(file, report)).unwrap_or_default());
     let begin = move |model: &mut Model, tell: Tell<'_>| {
         let opened = store::open(&folders, &config, prepared.client.profile(), tell)?;
         let Setup { gate, remarks, .. } = prepared.with(opened);
@@ -49,6 +54,22 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     match ended.exit {
         Exit::Demo => demo::Demo::default().run(common),
         other => exit::of_app(other),
+    }
+}
+
+/// What an argument names: a file, or a stored report of it.
+fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifier>)> {
+    // A word of small letters is a command that is misspelt.
+    let is_word = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let is_other = Sha256::parse(text).is_some() || is_word || Path::new(text).is_file();
+    let Some(identifier) = Identifier::typed(text).filter(|_| !is_other) else { return Ok((parse_first(text)?, None)) };
+    match show::stored(&identifier, common)? {
+        Some(stored) => match stored.file.or_else(|| identifier.parts().file) {
+            Some(file) => Ok((file, Some(identifier))),
+            None => Err(Failed::usage("the file of this report is not known: behaview open shows it by itself").into()),
+        },
+        None if identifier.is_documented() => Err(show::not_stored(&identifier).into()),
+        None => Ok((parse_first(text)?, None)),
     }
 }
 

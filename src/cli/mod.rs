@@ -62,7 +62,7 @@ use spending::{Agreed, Spending};
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// SHA-256 of privately scanned files; can also be typed or pasted in the app
+    /// SHA-256 of privately scanned files, or identifiers of stored reports; a SHA-256 can also be typed or pasted in the app
     sha256: Vec<String>,
     #[command(flatten)]
     common: Common,
@@ -119,9 +119,9 @@ fn assignment(text: &str) -> Result<(String, String), &'static str> {
 enum Command {
     /// Run the app on the embedded service with made-up reports: no key, no network, no cost
     Demo(demo::Demo),
-    /// Open reports that were saved by any tool: no network, no key
+    /// Open reports that were saved by any tool, or are stored: no network, no key
     Open {
-        /// Each a report, an envelope, a list page or a summary as JSON; - for standard input
+        /// Each a report, an envelope, a list page or a summary as JSON, or the identifier of a stored report; - for standard input
         #[arg(required = true, value_name = "FILE")]
         files: Vec<OsString>,
     },

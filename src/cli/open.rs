@@ -2,20 +2,21 @@
 
 use super::document;
 use super::left::Left;
-use super::{Common, app, display, exit};
+use super::{Common, app, display, exit, show};
 use crate::app::model::Service;
 use crate::app::settings::Settings;
 use crate::app::{Here, Model};
 use crate::report::Identifier;
+use crate::report::identifier::Sha256;
 use crate::runtime::{self, Backing, Beginning, Signals, Start};
 use crate::text::said;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let display = display::display(&config);
     runtime::attended(display)?;
-    let (documents, mut remarks) = documents(files)?;
+    let (documents, mut remarks) = documents(files, common)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.settings = Settings { keys: config.keymap(), rules_file: app::rules_file(), ..Settings::default() };
     let mut left = Left::of(&folders, &config);
@@ -33,12 +34,28 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
 /// The title of a document, and its reports.
 type Opened = (String, Vec<(Option<Identifier>, Here)>);
 
+/// A document, or the stored report of an identifier, as `behaview show` prints it.
+fn opened(file: &OsStr, common: &Common) -> anyhow::Result<Opened> {
+    let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
+    if let Some(identifier) = name.and_then(Identifier::typed) {
+        match show::stored(&identifier, common)? {
+            Some(stored) => {
+                let here = Here { received: stored.received, body: stored.body, unkept: None };
+                return Ok((identifier.text().unicode(), vec![(Some(identifier), here)]));
+            }
+            None if identifier.is_documented() => return Err(show::not_stored(&identifier).into()),
+            None => {}
+        }
+    }
+    let document = document::read(file)?;
+    Ok((document.titled()?, document.reports))
+}
+
 /// The documents that can be read, and a remark about each that cannot: one keeps nobody from the others.
-fn documents(files: &[OsString]) -> anyhow::Result<(Vec<Opened>, Vec<String>)> {
+fn documents(files: &[OsString], common: &Common) -> anyhow::Result<(Vec<Opened>, Vec<String>)> {
     let (mut read, mut remarks, mut first) = (Vec::new(), Vec::new(), None);
     for file in files {
-        let document = document::read(file);
-        match document.and_then(|document| Ok((document.titled()?, document.reports))) {
+        match opened(file, common) {
             Ok(document) => read.push(document),
             Err(why) => {
                 remarks.push(format!("Not opened: {}.", said(format!("{why:#}"))));

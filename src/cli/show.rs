@@ -12,6 +12,7 @@ use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::request::Request;
+use crate::store::HeldReport;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -117,7 +118,7 @@ impl Report {
 /// one with a blank that was not quoted would be; what is held under one is free.
 pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifier> {
     let identifier = listed(text)?;
-    if identifier.is_documented() || is_held(&identifier, common)? {
+    if identifier.is_documented() || stored(&identifier, common)?.is_some() {
         return Ok(identifier);
     }
     let what = if Path::new(text).is_dir() { "a folder, and " } else { "" };
@@ -129,11 +130,18 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
     .into())
 }
 
-fn is_held(identifier: &Identifier, common: &Common) -> anyhow::Result<bool> {
+/// The stored report of an identifier.
+pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result<Option<HeldReport>> {
     let (folders, config) = common.config()?;
     let store = open_to_look(&folders.store)?;
     let held_as = super::store::held_as_to_look(&store, &config.profile(None)?)?;
-    Ok(store.report(&held_as, identifier)?.is_some())
+    Ok(store.report(&held_as, identifier)?)
+}
+
+/// What is reported where a command opens stored reports alone, and this is none.
+pub(super) fn not_stored(identifier: &Identifier) -> Failed {
+    let report = Request::Behaviour { identifier: identifier.clone() }.words();
+    Failed::not_found(format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request"))
 }
 
 /// An identifier as a list gives it, whatever its shape.

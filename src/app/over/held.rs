@@ -1,7 +1,6 @@
 //! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
 
 use super::overlay::{Overlay, Rows, SMALL, Stands};
-use super::spots::Target;
 use crate::app::effect::Effect;
 use crate::app::find::sought::SoughtLine;
 use crate::app::keys::key::Key;
@@ -245,9 +244,7 @@ impl Model {
         };
         self.over.clear();
         match report {
-            Some(identifier) => {
-                self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
-            }
+            Some(identifier) => self.open_report(file, identifier),
             None => self.open_file(file),
         }
     }
