@@ -7,8 +7,10 @@ use super::subjects::{self, Subject, each};
 use super::table::Table;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_print};
 use crate::gate::{Gate, GateError};
+use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, PageError, no_way_on};
+use crate::report::rows::verdict::Summary;
 use crate::request::Request;
 use crate::text::{Untrusted, said};
 use clap::{Args, ValueEnum};
@@ -83,6 +85,10 @@ struct Sandbox {
     is_unicode: bool,
     sandbox: String,
     when: Option<Timestamp>,
+    /// The first verdict; this and the next two are empty where the report is not stored, or has none.
+    verdict: Option<String>,
+    score: Option<u64>,
+    tags: Vec<String>,
     /// Since when the report is held, and costs nothing.
     held_since: Option<Timestamp>,
     /// The file that the report was imported from; none for one that came from the service.
@@ -98,14 +104,14 @@ impl List {
         });
         let files = files.collect::<anyhow::Result<Vec<_>>>()?;
         if !files.iter().any(Wanted::is_asked) {
-            return each(common, files, |file| self.print(&saved_list(file)));
+            return each(common, files, |file| self.print(&saved_list(file)?));
         }
         let (setup, runtime) = (setup_to_print(common, self.spending)?, runtime()?);
         if self.spending.dry_run {
             return self.dry_run(&setup, files);
         }
         let listed = each(common, files, |file| match file {
-            Wanted::Saved(_) => self.print(&saved_list(file)),
+            Wanted::Saved(_) => self.print(&saved_list(file)?),
             Wanted::Of(file) => self.list(&setup, &runtime, &file),
         });
         say_cost(&setup.gate)?;
@@ -117,6 +123,10 @@ impl List {
         let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
         let mut seen = HashSet::new();
         let mut pages = self.pages(setup, runtime, file, (&mut listed, &mut seen));
+        // Whoever wants a new list is given no old one in its place.
+        if self.refresh && pages.is_err() && listed.sandboxes.is_empty() {
+            return pages;
+        }
         let held = held_reports(&setup.gate, file, &seen)?;
         if listed.sandboxes.is_empty() && !held.is_empty() {
             pages = unlisted(setup, file, pages);
@@ -142,9 +152,16 @@ impl List {
         let (mut cursor, mut fetched) = (None, 0);
         loop {
             let listing = gate.client().profile().listing;
+            // Pages behind the first are asked for by --all alone; those that are stored are read in any case.
+            let may_ask = self.all || cursor.is_none();
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
-            fetched += usize::from(self.refresh || gate.held(&request)?.is_none());
-            let got = runtime.block_on(ask(setup, &request, self.refresh))?;
+            let refresh = self.refresh && may_ask;
+            let is_stored = !refresh && gate.held(&request)?.is_some();
+            if !may_ask && !is_stored {
+                return Ok(());
+            }
+            fetched += usize::from(!is_stored);
+            let got = runtime.block_on(ask(setup, &request, refresh))?;
             let page = match Page::of_file(&got.body, file) {
                 Ok(page) => page,
                 Err(error) => {
@@ -168,10 +185,13 @@ impl List {
                     "pages were fetched, and there are more: --all once more goes on behind those that are held";
                 let _ = writeln!(std::io::stderr(), "behaview: {}: {fetched} {words}", file.short());
             }
-            if !self.all || cursor.is_none() || fetched >= MOST_PAGES {
+            if cursor.is_none() || self.all && fetched >= MOST_PAGES {
                 return Ok(());
             }
             if seen.len() == known {
+                if !self.all {
+                    return Ok(());
+                }
                 // A service that brings nothing new goes in circles, and would be paid for ever.
                 let words = "a page brought nothing new, and says that there is more: no further one is asked for";
                 return Err(Failed::partial(words).into());
@@ -287,21 +307,32 @@ struct Line<'a> {
     sandbox: &'a Sandbox,
 }
 
-fn saved_list(wanted: Wanted) -> Listed {
+fn saved_list(wanted: Wanted) -> anyhow::Result<Listed> {
     let reports = match wanted {
         Wanted::Saved(document) => document.reports,
         Wanted::Of(_) => Vec::new(),
     };
-    let sandboxes = reports.into_iter().map(|(id, _)| sandbox(id.as_ref(), None));
-    Listed { file: None, sandboxes: sandboxes.collect(), more: false }
+    let sandboxes = reports.into_iter().map(|(id, here)| sandbox(id.as_ref(), None, Some(&here.body)));
+    Ok(Listed { file: None, sandboxes: sandboxes.collect::<anyhow::Result<_>>()?, more: false })
 }
 
 fn columns(listed: &Listed) -> String {
-    let mut table = Table::new(&["sandbox", "when", "held since", "identifier"], &[]);
+    let mut table = Table::new(&["sandbox", "verdict", "when", "held since", "identifier", "tags"], &[]);
     let time = |time: Option<Timestamp>| time.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default();
     for sandbox in &listed.sandboxes {
         let visible = |text: &str| Untrusted::from(text).visible().to_string();
-        table.row([visible(&sandbox.sandbox), time(sandbox.when), time(sandbox.held_since), visible(&sandbox.id)]);
+        let verdict =
+            sandbox.verdict.iter().map(|verdict| visible(verdict)).chain(sandbox.score.map(|score| score.to_string()));
+        let verdict = verdict.collect::<Vec<_>>().join(" ");
+        let (when, since) = (time(sandbox.when), time(sandbox.held_since));
+        table.row([
+            visible(&sandbox.sandbox),
+            verdict,
+            when,
+            since,
+            visible(&sandbox.id),
+            visible(&sandbox.tags.join(" ")),
+        ]);
     }
     let more = if listed.more { "There are more pages; --all fetches them.\n" } else { "" };
     format!("{table}{more}")
@@ -315,9 +346,9 @@ fn held_reports(gate: &Gate, file: &Sha256, seen: &HashSet<Identifier>) -> anyho
     let sandboxes = others.map(|held| {
         let from = held.imported.as_ref();
         let imported_from = from.map(|from| from.from.unicode());
-        Sandbox { imported_from, ..sandbox(Some(&held.identifier), Some(held.received)) }
+        Ok(Sandbox { imported_from, ..sandbox(Some(&held.identifier), Some(held.received), Some(&held.body))? })
     });
-    Ok(sandboxes.collect())
+    sandboxes.collect()
 }
 
 fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> anyhow::Result<Vec<Sandbox>> {
@@ -329,19 +360,28 @@ fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> a
         let since = held.map(|held| held.received).or(entry.report.as_ref().map(|_| received));
         let imported = held.and_then(|held| held.imported.as_ref());
         let imported_from = imported.map(|imported| imported.from.unicode());
-        Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since) }
+        let body = held.map(|held| &held.body).or(entry.report.as_ref());
+        Ok(Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since, body)? })
     });
-    Ok(listed.collect())
+    listed.collect()
 }
 
-fn sandbox(identifier: Option<&Identifier>, held_since: Option<Timestamp>) -> Sandbox {
+fn sandbox(
+    identifier: Option<&Identifier>,
+    held_since: Option<Timestamp>,
+    body: Option<&Body>,
+) -> anyhow::Result<Sandbox> {
     let parts = identifier.map(Identifier::parts);
-    Sandbox {
+    let Summary { verdict, score, tags } = body.map(Summary::of).transpose()?.unwrap_or_default();
+    Ok(Sandbox {
         id: identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default(),
         is_unicode: identifier.is_none_or(|identifier| str::from_utf8(identifier.text().as_bytes()).is_ok()),
         sandbox: parts.as_ref().map(|parts| parts.sandbox.unicode()).unwrap_or_default(),
         when: parts.and_then(|parts| Timestamp::from_second(parts.when?).ok()),
+        verdict: verdict.map(|verdict| verdict.unicode()),
+        score,
+        tags: tags.iter().map(Untrusted::unicode).collect(),
         held_since,
         imported_from: None,
-    }
+    })
 }

@@ -36,6 +36,65 @@ fn every_page_is_fetched_when_asked_for() {
 }
 
 #[test]
+fn a_list_reports_verdict_score_and_tags() {
+    let desk = Desk::new();
+    let first = json(&desk.run(&["list", &main_file()]))["sandboxes"][0].clone();
+    assert_eq!((&first["verdict"], &first["score"]), (&"MALWARE".into(), &92.into()), "{first}");
+    let report = json(&desk.run(&["show", first["id"].as_str().unwrap()]));
+    assert_eq!(first["tags"], report["data"]["attributes"]["tags"]);
+    let columns = text(&desk.run(&["list", "--format", "text", &main_file()]));
+    assert!(columns.contains("  MALWARE 92  ") && columns.contains("CALLS_WMI"), "{columns}");
+    let empty = json(&run(&["list", "-"], r#"{"data":[{"id":"a","attributes":{"sandbox_name":"b"}}]}"#));
+    let (row, none) = (&empty["sandboxes"][0], Value::Null);
+    assert_eq!([&row["verdict"], &row["score"], &row["tags"]], [&none, &none, &Value::Array(Vec::new())]);
+}
+
+#[test]
+fn a_list_is_the_same_whatever_it_is_read_from() {
+    let desk = Desk::new();
+    let all = text(&desk.run(&["list", "--all", &main_file()]));
+    let others: [&[&str]; 3] = [&[], &["--offline"], &["--all", "--offline"]];
+    for flags in others {
+        assert_eq!(text(&desk.run(&[&["list", &main_file()], flags].concat())), all, "{flags:?}");
+    }
+    for flags in
+        [&["--refresh", "--offline"][..], &["--refresh", "--max-cost", "0"], &["--all", "--refresh", "--offline"]]
+    {
+        let refused = desk.run(&[&["list", &main_file()], flags].concat());
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{flags:?}: {refused:?}");
+    }
+    assert_eq!((text(&desk.run(&["list", "--offline", &main_file()])), desk.paid()), (all, 2));
+}
+
+/// What the app says in lines to nothing but `quit`.
+fn opened(desk: &Desk, arguments: &[&str]) -> String {
+    let mut command = desk.command(&[arguments, &["--plain", "--offline"]].concat());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"quit\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    text(&output)
+}
+
+#[test]
+fn an_identifier_opens_its_stored_report_in_the_app() {
+    let desk = Desk::new();
+    let listed = json(&desk.run(&["list", &main_file()]));
+    let third = &listed["sandboxes"][2];
+    let (id, sandbox) = (third["id"].as_str().unwrap(), third["sandbox"].as_str().unwrap());
+    for arguments in [&[id][..], &["open", id]] {
+        let said = opened(&desk, arguments);
+        assert!(said.contains(&format!(" · {sandbox} · ")), "{arguments:?}: {said}");
+    }
+    let unknown = format!("{}_Other-1794474845", main_file());
+    let refused = desk.run(&[&unknown]);
+    assert!(refused.status.code() == Some(5) && errors(&refused).contains("is not stored"), "{refused:?}");
+    let refused = desk.run(&["open", "--plain", &unknown]);
+    assert!(refused.status.code() == Some(5) && errors(&refused).contains("is not stored"), "{refused:?}");
+    assert_eq!(desk.paid(), 1);
+}
+
+#[test]
 fn a_report_is_fetched_once_and_once_more_when_asked_for() {
     let desk = Desk::new();
     let id = json(&desk.run(&["list", "--all", &main_file()]))["sandboxes"][5]["id"].as_str().unwrap().to_owned();

@@ -1,13 +1,38 @@
 //! What a sandbox holds the file to be, in the few words that a list has room for.
 
-use crate::report::{Body, Index, Piece, Report};
+use crate::report::{Body, Index, Piece, Report, Section};
 use crate::text::Untrusted;
+use std::io;
 
 /// The longest report that is read for its verdict alone, in bytes; of a longer one it is known once it has been opened.
 const SHORT: u64 = 64 * 1024;
 
 /// What stands behind the service's words for verdicts, and says nothing.
 const ENDING: &[u8] = b"_VERDICT";
+
+/// What a list says of a report.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// The first verdict.
+    pub verdict: Option<Untrusted>,
+    /// How sure the sandbox is of it, as a number from 0 to 100.
+    pub score: Option<u64>,
+    /// The behaviour tags.
+    pub tags: Vec<Untrusted>,
+}
+
+impl Summary {
+    /// Reads a report for its summary, by its stored index where there is one.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn of(body: &Body) -> io::Result<Self> {
+        let index = Index::at_once(body).map_or_else(|| Index::of(body), Ok)?;
+        let report = Report::new(body.clone(), index);
+        let score = first(&report, "verdict_confidence").and_then(|score| score.unicode().parse().ok());
+        Ok(Self { verdict: word(&report), score, tags: values(&report, "tags").collect() })
+    }
+}
 
 /// The verdict of a short report, without opening it.
 #[must_use]
@@ -21,9 +46,7 @@ pub fn of_short(body: &Body) -> Option<Untrusted> {
 /// The first verdict of a report, and how sure the sandbox is of it.
 #[must_use]
 pub fn of(report: &Report) -> Option<Untrusted> {
-    let verdict = first(report, "verdicts")?;
-    let verdict = verdict.as_bytes();
-    let mut words = verdict.strip_suffix(ENDING).unwrap_or(verdict).to_vec();
+    let mut words = word(report)?.as_bytes().to_vec();
     if let Some(sure) = first(report, "verdict_confidence") {
         words.push(b' ');
         words.extend_from_slice(sure.as_bytes());
@@ -31,13 +54,25 @@ pub fn of(report: &Report) -> Option<Untrusted> {
     Some(Untrusted::from(words))
 }
 
+/// The first verdict.
+fn word(report: &Report) -> Option<Untrusted> {
+    let verdict = first(report, "verdicts")?;
+    let verdict = verdict.as_bytes();
+    Some(Untrusted::from(verdict.strip_suffix(ENDING).unwrap_or(verdict)))
+}
+
 /// The first value of an attribute.
-fn first(report: &Report, attribute: &str) -> Option<Untrusted> {
-    let named = |section: &crate::report::Section| section.attribute.is_some_and(|known| known.name == attribute);
-    let section = report.index.sections.iter().position(|section| named(section) && !section.is_empty())?;
-    report.row(section, 0).pieces.into_iter().find_map(|piece| match piece {
-        Piece::Value(text) => Some(text),
-        Piece::Detail(_) | Piece::Own(_) => None,
+fn first(report: &Report, attribute: &'static str) -> Option<Untrusted> {
+    values(report, attribute).next()
+}
+
+/// The values of an attribute, one a row.
+fn values<'r>(report: &'r Report, attribute: &'static str) -> impl Iterator<Item = Untrusted> + 'r {
+    let is_named = move |section: &Section| section.attribute.is_some_and(|known| known.name == attribute);
+    let sections = report.index.sections.iter().enumerate().filter(move |(_, section)| is_named(section));
+    let rows = sections.flat_map(move |(number, section)| (0..section.len()).map(move |row| report.row(number, row)));
+    rows.filter_map(|row| {
+        row.pieces.into_iter().find_map(|piece| if let Piece::Value(text) = piece { Some(text) } else { None })
     })
 }
 
