@@ -37,10 +37,10 @@ pub fn write(remembered: &Remembered, path: &Path) -> io::Result<()> {
     files::replace(path, &serde_json::to_vec_pretty(remembered)?)
 }
 
-/// Gives a damaged file another name; says what became of it.
+/// Gives a damaged file another name, under which its owner alone can read it; says what became of it.
 fn set_aside(path: &Path) -> String {
     let aside = path.with_extension("damaged");
-    match std::fs::rename(path, &aside) {
+    match files::set_mode(path, 0o600).and_then(|()| std::fs::rename(path, &aside)) {
         Ok(()) => format!("The state file was damaged; it is set aside as {}.", text::path(&aside)),
         Err(error) => format!("{} is damaged, and cannot be set aside: {error}", text::path(path)),
     }
@@ -60,9 +60,11 @@ mod tests {
         write(&remembered, &path).unwrap();
         assert_eq!(read(&path), (remembered, None));
         std::fs::write(&path, "{\"sizes\": 7}").unwrap();
+        files::set_mode(&path, 0o644).unwrap();
         let (found, words) = read(&path);
         assert!(found == Remembered::default() && words.unwrap().contains("damaged"));
-        assert!(!path.exists() && path.with_extension("damaged").exists());
+        assert!(!path.exists() && !files::is_open_to_others(&path.with_extension("damaged")));
+        assert_eq!(std::fs::read(path.with_extension("damaged")).unwrap(), b"{\"sizes\": 7}");
     }
 
     #[cfg(unix)]
