@@ -52,6 +52,9 @@ impl Model {
 
     fn take_in(&mut self, message: Message) -> Vec<Effect> {
         match message {
+            // Nothing is on the screen but how to quit: what is there cannot be answered, typed into or paid for.
+            Message::Key(key) | Message::Typed { key, .. } if !self.size.is_enough() && !self.quits(key) => Vec::new(),
+            Message::Pointer(_) | Message::Paste(_) if !self.size.is_enough() => Vec::new(),
             Message::Key(key) => self.press(key),
             Message::Pointer(pointer) => self.point(pointer),
             Message::Typed { key, frame } => self.press_unless_unseen(key, frame),
@@ -109,6 +112,11 @@ impl Model {
             Message::Quit => self.quit(),
             Message::QuitNow => self.quit_now(),
         }
+    }
+
+    /// Whether a key quits here.
+    fn quits(&self, key: Key) -> bool {
+        Command::of(key, self).is_some_and(|command| command.name == "quit")
     }
 
     /// Takes the rows of a report for unread: what said where they are is gone.

@@ -2,6 +2,8 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, options};
+use behaview::app::Message;
+use behaview::runtime::Exit;
 use proptest::prelude::*;
 
 #[test]
@@ -64,6 +66,27 @@ fn smaller_is_a_message() {
     stage.size(1, 1);
     stage.size(120, 40);
     assert!(stage.screen().contains("Sandboxes"));
+}
+
+#[test]
+fn below_the_smallest_size_no_key_acts_but_quit() {
+    let keys = "r R W U E d A b u enter G j tab esc : ? $ / y x f Q ctrl-z H S T L p z 0 1".split(' ');
+    for (width, height) in [(39, 10), (40, 9), (1, 1)] {
+        for before in ["esc", "enter", "E", "U", ":", "$"] {
+            let mut stage = Stage::listed();
+            stage.keys(before);
+            let (screen, calls) = (stage.screen(), stage.demo.as_ref().unwrap().seen().len());
+            stage.size(width, height);
+            keys.clone().for_each(|key| drop(stage.keys(key)));
+            stage.session.take(Message::Paste("d41d8cd9".to_owned()));
+            stage.rest();
+            stage.size(120, 40);
+            assert_eq!(stage.screen(), screen, "{before} at {width}x{height}");
+            assert_eq!(stage.demo.as_ref().unwrap().seen().len(), calls);
+            stage.size(width, height).press("ctrl-c");
+            assert_eq!(stage.session.exit(), Some(Exit::Done), "{before} at {width}x{height}");
+        }
+    }
 }
 
 #[test]
