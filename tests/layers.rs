@@ -15,7 +15,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("quota", &["text", "order"]),
     ("report", &["text", "order"]),
     ("request", &["quota", "report", "text", "order"]),
-    ("service", &["clock", "environment", "files", "request", "report", "text", "order"]),
+    ("service", &["clock", "environment", "files", "request", "report", "text"]),
     ("store", &["files", "request", "report", "quota", "text", "order"]),
     ("gate", &["files", "log", "service", "store", "request", "report", "quota", "text"]),
     ("app", &["export", "quota", "report", "request", "text", "order"]),
