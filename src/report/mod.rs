@@ -13,6 +13,7 @@
 pub mod analysis;
 pub mod attributes;
 pub mod body;
+pub mod canonical;
 pub mod compare;
 pub(crate) mod fan_out;
 pub mod find;

@@ -178,10 +178,8 @@ pub enum Sameness {
     Exact,
     /// Capitals do not matter.
     Case,
-    /// Capitals and the user's name do not matter.
+    /// The normal form of paths and registry keys ([`super::canonical`]).
     Path,
-    /// Nor does the way in which the hive is written.
-    Registry,
     /// The file name counts, and a folder that says more than where programs are.
     Program,
 }
@@ -191,8 +189,7 @@ impl Sameness {
     #[must_use]
     pub const fn of(pane: Pane) -> Self {
         match pane {
-            Pane::Files | Pane::Processes | Pane::Commands | Pane::Modules => Self::Path,
-            Pane::Registry => Self::Registry,
+            Pane::Files | Pane::Processes | Pane::Commands | Pane::Modules | Pane::Registry => Self::Path,
             Pane::Network | Pane::Services | Pane::Tags | Pane::Techniques | Pane::Overview => Self::Case,
             Pane::Text | Pane::Mobile | Pane::Other => Self::Exact,
         }

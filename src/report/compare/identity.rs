@@ -4,8 +4,7 @@
 //! | what | the same when |
 //! |---|---|
 //! | everything | the pane and the word beside the row are the same: a file opened here and written there are two items |
-//! | files, modules, command lines | the text is, capitals and the user's name in `\Users\NAME\` apart; `%APPDATA%` and the like are spelled out |
-//! | registry | the key is, with `HKLM`, `HKEY_LOCAL_MACHINE` and `\REGISTRY\MACHINE` as one; the value that was set may differ |
+//! | files, registry, modules, command lines | their [normal form](crate::report::canonical) is; the value that was set may differ |
 //! | processes of the tree | the program's file name and folder are, whatever its identifier and place in the tree |
 //! | hosts, addresses, tags, services, signatures, techniques | the name, address and port, or identifier is, capitals apart |
 //! | everything else | the text is, letter by letter |
@@ -20,15 +19,12 @@
 //! the order of a list, or what a row only counts.
 
 use crate::report::attributes::{Field, Role, Sameness, Shape};
-use crate::report::hives::{HIVES, Hive};
+use crate::report::canonical::{fold, put};
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::values::{compact, split_member};
 use crate::text::{Untrusted, last_part, push_lower};
-use memchr::memmem::Finder;
 use std::hash::{BuildHasher, Hasher};
-use std::ops::Range;
-use std::sync::LazyLock;
 
 /// How the rows of one section are told apart.
 pub(super) struct Way {
@@ -186,26 +182,8 @@ fn normalise(sameness: Sameness, out: &mut Vec<u8>, start: usize) {
     put(out, start..start + blanks, b"");
     match sameness {
         Sameness::Never | Sameness::Exact | Sameness::Case => {}
-        Sameness::Path => path(out, start),
-        Sameness::Registry => registry(out, start),
+        Sameness::Path => fold(out, start),
         Sameness::Program => program(out, start),
-    }
-}
-
-/// Puts other bytes in the place of some that are there.
-fn put(out: &mut Vec<u8>, place: Range<usize>, other: &[u8]) {
-    if place.is_empty() && other.is_empty() {
-        return;
-    }
-    // What is shorter, as nearly all is, needs no room.
-    match out.get_mut(place.clone()).and_then(|found| found.get_mut(..other.len())) {
-        Some(found) => {
-            found.copy_from_slice(other);
-            let length = out.len() - (place.len() - other.len());
-            out.copy_within(place.end.., place.start + other.len());
-            out.truncate(length);
-        }
-        None => drop(out.splice(place, other.iter().copied())),
     }
 }
 
@@ -256,7 +234,7 @@ fn program(out: &mut Vec<u8>, start: usize) {
         out.truncate(start + 1 + length);
         put(out, start..start + 1, b"");
     }
-    path(out, start);
+    fold(out, start);
     let text = out.get(start..).unwrap_or_default();
     let name = last_part(text);
     let folder = text.get(..text.len() - name.len()).unwrap_or_default();
@@ -264,93 +242,6 @@ fn program(out: &mut Vec<u8>, start: usize) {
     if SYSTEM.contains(&folder) || is_laid() {
         put(out, start..start + folder.len(), b"");
     }
-}
-
-/// What the system's own words for folders stand for, in small letters.
-const FOLDERS: &[(&[u8], &[u8])] = &[
-    (br"%userprofile%", br"c:\users\*"),
-    (br"%appdata%", br"c:\users\*\appdata\roaming"),
-    (br"%localappdata%", br"c:\users\*\appdata\local"),
-    (br"%temp%", br"c:\users\*\appdata\local\temp"),
-    (br"%tmp%", br"c:\users\*\appdata\local\temp"),
-    (br"%programdata%", br"c:\programdata"),
-    (br"%allusersprofile%", br"c:\programdata"),
-    (br"%programfiles%", br"c:\program files"),
-    (br"%windir%", br"c:\windows"),
-    (br"%systemroot%", br"c:\windows"),
-];
-
-/// Users that are the same on every machine.
-const KNOWN_USERS: &[&[u8]] = &[b"public", b"default", b"all users", b"*"];
-
-fn path(out: &mut Vec<u8>, start: usize) {
-    let text = out.get(start..).unwrap_or_default();
-    let prefix = [br"\??\", br"\\?\"].into_iter().find(|prefix| text.starts_with(*prefix));
-    put(out, start..start + prefix.map_or(0, |prefix| prefix.len()), b"");
-    if let Some(text) = out.get(start..).filter(|text| text.first() == Some(&b'%'))
-        && let Some((word, meaning)) = FOLDERS.iter().find(|(word, _)| text.starts_with(word))
-    {
-        put(out, start..start + word.len(), meaning);
-    }
-    hide_user(out, start);
-}
-
-/// Puts `*` in the place of the name after each `\users\`.
-fn hide_user(out: &mut Vec<u8>, start: usize) {
-    static USERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br"\users\"));
-    let mut from = start;
-    while let Some(found) = out.get(from..).and_then(|rest| USERS.find(rest)) {
-        let name = from + found + USERS.needle().len();
-        let rest = out.get(name..).unwrap_or_default();
-        let length = rest.iter().position(|byte| matches!(byte, b'\\' | b'"')).unwrap_or(rest.len());
-        let is_known = rest.get(..length).is_none_or(|user| user.is_empty() || KNOWN_USERS.contains(&user));
-        if !is_known {
-            put(out, name..name + length, b"*");
-        }
-        from = name;
-    }
-}
-
-/// A hive's name in full and its usual one, in small letters.
-struct HiveName {
-    full: Vec<u8>,
-    short: Vec<u8>,
-}
-
-impl HiveName {
-    /// The one that a key begins with.
-    fn of(key: &[u8]) -> Option<&'static Self> {
-        static ALL: LazyLock<Vec<HiveName>> = LazyLock::new(|| {
-            let name = |hive: Hive| {
-                move |full: &str| HiveName {
-                    full: full.to_ascii_lowercase().into_bytes(),
-                    short: hive.short.to_ascii_lowercase().into_bytes(),
-                }
-            };
-            HIVES.into_iter().flat_map(|hive| hive.in_full().map(name(hive))).collect()
-        });
-        // Both leave out nearly all that is not meant: how the names begin, and how they end.
-        if !matches!(key, [b'h', b'k', b'e', ..] | [b'r', b'e', b'g', ..] | [b'\\', b'r', ..]) {
-            return None;
-        }
-        let ends_alike = |name: &Self| name.full.last() == key.get(..name.full.len()).and_then(<[u8]>::last);
-        ALL.iter().find(|name| ends_alike(name) && key.starts_with(&name.full))
-    }
-}
-
-fn registry(out: &mut Vec<u8>, start: usize) {
-    if let Some(hive) = out.get(start..).and_then(HiveName::of) {
-        put(out, start..start + hive.full.len(), &hive.short);
-    }
-    // The hive of a person who is logged in is the current user's.
-    let user = out.get(start..).and_then(|written| written.strip_prefix(br"hku\s-1-5-21-"));
-    let user = user.map(|rest| rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len()));
-    if let Some(length) = user.filter(|length| {
-        out.get(start..).is_some_and(|w| !w.get(..13 + length).is_some_and(|s| s.ends_with(b"_classes")))
-    }) {
-        put(out, start..start + br"hku\s-1-5-21-".len() + length, b"hkcu");
-    }
-    hide_user(out, start);
 }
 
 #[cfg(test)]
@@ -365,31 +256,6 @@ mod tests {
             key
         };
         key(a) == key(b)
-    }
-
-    #[test]
-    fn paths_are_the_same_whoever_the_user_is() {
-        assert!(same(
-            Sameness::Path,
-            r"C:\Users\<USER>\AppData\Roaming\a.DLL",
-            r"c:\users\admin\appdata\roaming\a.dll"
-        ));
-        assert!(same(Sameness::Path, r"%APPDATA%\a.dll", r"C:\Users\janusz\AppData\Roaming\a.dll"));
-        assert!(same(Sameness::Path, r#"x "C:\Users\a\b.exe" /q"#, r#"X "C:\Users\Bob\B.exe" /Q"#));
-        assert!(same(Sameness::Path, r"\??\C:\Windows\x", r"C:\WINDOWS\x"));
-        assert!(!same(Sameness::Path, r"C:\Users\Public\a", r"C:\Users\admin\a"));
-        assert!(!same(Sameness::Path, r"C:\a", r"D:\a"));
-    }
-
-    #[test]
-    fn hives_have_several_names() {
-        let short = r"HKLM\Software\Run";
-        assert!(same(Sameness::Registry, short, r"HKEY_LOCAL_MACHINE\SOFTWARE\Run"));
-        assert!(same(Sameness::Registry, short, r"\REGISTRY\MACHINE\Software\run"));
-        assert!(same(Sameness::Registry, r"HKCU\x", r"HKEY_USERS\S-1-5-21-1-2-3-1001\x"));
-        assert!(same(Sameness::Registry, r"HKCU\x", r"\REGISTRY\USER\S-1-5-21-9\X"));
-        assert!(!same(Sameness::Registry, r"HKCU\x", r"HKLM\x"));
-        assert!(!same(Sameness::Registry, r"HKCU\x", r"HKU\S-1-5-21-1-2-3-1001_Classes\x"));
     }
 
     #[test]

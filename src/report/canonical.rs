@@ -1,0 +1,306 @@
+//! The one normal form of Windows paths and registry keys, whatever notation a sandbox uses.
+//!
+//! | notation | spelled out |
+//! |---|---|
+//! | `<SYSTEM32>\a`, `%windir%\system32\a`, `\SystemRoot\System32\a`, `C:\Windows\Sysnative\a` | `C:\Windows\System32\a` |
+//! | `\??\C:\a`, `\\?\C:\a`, `\Device\HarddiskVolume2\Users\a` | `C:\a`, `C:\Users\a` |
+//! | `%APPDATA%\a`, `C:\Users\<USER>\AppData\Roaming\a` | `C:\Users\*\AppData\Roaming\a` |
+//! | `C:\Documents and Settings\bob\Application Data\a` | `C:\Users\bob\AppData\Roaming\a` |
+//! | `<HKCU>\a`, `HKEY_CURRENT_USER\a`, `HKCU:\a` | `HKCU\a` |
+//! | `\REGISTRY\MACHINE\a` | `HKLM\a` |
+//! | `<PATH_SAMPLE.EXE>`, `<Full path to file>` | [`SAMPLE`] |
+//!
+//! [`spell_out`] keeps the case and everything that no row names; [`fold`] makes of it the key by which two values are one.
+
+use super::hives::HIVES;
+use crate::text::push_lower;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use memchr::memmem::Finder;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// The sample itself, where a sandbox names it by a placeholder.
+pub const SAMPLE: &str = "<PATH_SAMPLE.EXE>";
+
+/// Names of folders, written `%name%`, `<name>`, `${name}` or `$env:name`; `*` stands for the user's name.
+const FOLDERS: &[(&[&str], &str)] = &[
+    (&["userprofile", "homepath", "user_profile"], r"C:\Users\*"),
+    (&["appdata", "app_data"], r"C:\Users\*\AppData\Roaming"),
+    (&["localappdata", "local_appdata", "ls_appdata"], r"C:\Users\*\AppData\Local"),
+    (&["temp", "tmp"], r"C:\Users\*\AppData\Local\Temp"),
+    (&["desktop"], r"C:\Users\*\Desktop"),
+    (&["public"], r"C:\Users\Public"),
+    (&["programdata", "allusersprofile", "common_appdata", "commonappdata"], r"C:\ProgramData"),
+    (&["programfiles", "program_files", "program files", "programw6432"], r"C:\Program Files"),
+    (&["programfiles(x86)", "programfilesx86", "program_files_x86"], r"C:\Program Files (x86)"),
+    (&["commonprogramfiles", "common_program_files"], r"C:\Program Files\Common Files"),
+    (&["commonprogramfiles(x86)"], r"C:\Program Files (x86)\Common Files"),
+    (&["windir", "systemroot", "windows"], r"C:\Windows"),
+    (&["system32", "system", "sysdir"], r"C:\Windows\System32"),
+    (&["syswow64"], r"C:\Windows\SysWOW64"),
+    (&["drivers"], r"C:\Windows\System32\drivers"),
+    (&["comspec"], r"C:\Windows\System32\cmd.exe"),
+    (&["systemdrive", "homedrive", "system_drive"], "C:"),
+    (&["samplepath"], "%SAMPLEPATH%"),
+];
+
+/// Other names of places, at the beginning of a path.
+const BEGINNINGS: &[(&str, &str)] = &[
+    (r"\??\unc\", r"\\"),
+    (r"\\?\unc\", r"\\"),
+    (r"\device\mup\", r"\\"),
+    (r"\??\", ""),
+    (r"\\?\", ""),
+    (r"\global??\", ""),
+    (r"\dosdevices\", ""),
+    (r"\systemroot\", r"C:\Windows\"),
+    (r"%homedrive%%homepath%", r"C:\Users\*"),
+    (r"c:\progra~1\", r"C:\Program Files\"),
+    (r"c:\progra~2\", r"C:\Program Files (x86)\"),
+    (r"c:\progra~3\", r"C:\ProgramData\"),
+    (r"c:\users\all users\", r"C:\ProgramData\"),
+    (r"c:\documents and settings\all users\application data\", r"C:\ProgramData\"),
+    (r"c:\documents and settings\", r"C:\Users\"),
+    (r"c:\docume~1\", r"C:\Users\"),
+    ("registry::", ""),
+    (r"microsoft.powershell.core\registry::", ""),
+];
+
+/// Other names of what stands within a path, and placeholders that are no folder.
+const WITHIN: &[(&str, &str)] = &[
+    (r"\sysnative\", r"\System32\"),
+    (r"\local settings\temp\", r"\AppData\Local\Temp\"),
+    (r"\locals~1\temp\", r"\AppData\Local\Temp\"),
+    (r"\local settings\application data\", r"\AppData\Local\"),
+    (r"\application data\", r"\AppData\Roaming\"),
+    (r"\users\<user>", r"\Users\*"),
+    (r"\users\%username%", r"\Users\*"),
+    (r"\users\$env:username", r"\Users\*"),
+    (r"\documents and settings\<user>", r"\Users\*"),
+    ("<path_sample.exe>", SAMPLE),
+    ("<path_sample>", SAMPLE),
+    ("<full path to file>", SAMPLE),
+    ("<full path to virus>", SAMPLE),
+    ("<submitted_file>", SAMPLE),
+];
+
+/// Folders by which the system's own volume is known, whatever its number.
+const OF_SYSTEM_VOLUME: [&str; 4] = [r"windows\", r"users\", "program files", "programdata"];
+
+/// One notation.
+struct Notation {
+    /// As it is written, in small letters.
+    text: String,
+    meaning: Cow<'static, str>,
+    /// Whether it counts only where a path or key begins.
+    begins: bool,
+    /// Whether it counts only where a folder's or hive's name ends.
+    ends: bool,
+}
+
+/// Every notation, and what finds them.
+struct Notations {
+    all: Vec<Notation>,
+    finder: Option<AhoCorasick>,
+}
+
+static NOTATIONS: LazyLock<Notations> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    let mut add = |text: String, meaning: Cow<'static, str>, begins: bool, ends: bool| {
+        all.push(Notation { text: text.to_ascii_lowercase(), meaning, begins, ends });
+    };
+    for (names, meaning) in FOLDERS {
+        for name in *names {
+            add(format!("%{name}%"), (*meaning).into(), false, false);
+            for text in [format!("<{name}>"), format!("${{{name}}}"), format!("$env:{name}")] {
+                add(text, (*meaning).into(), false, true);
+            }
+        }
+    }
+    for (text, meaning) in BEGINNINGS {
+        add((*text).to_owned(), (*meaning).into(), true, false);
+    }
+    for (text, meaning) in WITHIN {
+        add((*text).to_owned(), (*meaning).into(), false, false);
+    }
+    for folder in OF_SYSTEM_VOLUME {
+        for number in 1..=9 {
+            let text = format!(r"\device\harddiskvolume{number}\{folder}");
+            add(text, format!(r"C:\{}", titled(folder)).into(), true, false);
+        }
+    }
+    for hive in HIVES {
+        let written = hive.in_full().map(str::to_owned).chain([format!(r"Computer\{}", hive.long)]);
+        let written =
+            written.chain([format!("<{}>", hive.short), format!("{}:", hive.short), format!("{}:", hive.long)]);
+        for text in written {
+            add(text, hive.short.into(), true, true);
+        }
+    }
+    let mut builder = AhoCorasick::builder();
+    builder.ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::DFA));
+    let finder = builder.build(all.iter().map(|notation| &notation.text)).ok();
+    Notations { all, finder }
+});
+
+/// The folder's name as the system writes it.
+fn titled(folder: &'static str) -> &'static str {
+    match folder {
+        r"windows\" => r"Windows\",
+        r"users\" => r"Users\",
+        "programdata" => "ProgramData",
+        _ => "Program Files",
+    }
+}
+
+/// Spells out every notation that a text holds: a path, a key, or a command line with several.
+///
+/// Case, users' names and everything else stay. `C:` is taken for the system's drive.
+#[must_use]
+pub fn spell_out(text: &[u8]) -> Cow<'_, [u8]> {
+    let Notations { all, finder } = &*NOTATIONS;
+    let (mut spelled, mut done) = (Vec::new(), 0);
+    for found in finder.iter().flat_map(|finder| finder.find_iter(text)) {
+        let Some(notation) = all.get(found.pattern().as_usize()) else { continue };
+        let before = found.start().checked_sub(1).and_then(|at| text.get(at));
+        let begins = before.is_none_or(|byte| !byte.is_ascii_alphanumeric() && !br"\/:_.%>".contains(byte));
+        let ends = text.get(found.end()).is_none_or(|byte| br#"\/"') ,]"#.contains(byte));
+        if (notation.begins && !begins && done != found.start()) || (notation.ends && !ends) {
+            continue;
+        }
+        spelled.extend_from_slice(text.get(done..found.start()).unwrap_or_default());
+        spelled.extend_from_slice(notation.meaning.as_bytes());
+        done = found.end();
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    spelled.extend_from_slice(text.get(done..).unwrap_or_default());
+    Cow::Owned(spelled)
+}
+
+/// [`spell_out`] for a string.
+#[must_use]
+pub fn spell_out_str(text: &str) -> Cow<'_, str> {
+    match spell_out(text.as_bytes()) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(spelled) => String::from_utf8(spelled).map_or(Cow::Borrowed(text), Cow::Owned),
+    }
+}
+
+/// The key by which two paths, registry keys or command lines are one thing: spelled out, in small letters, with `*` for the
+/// user's name, the current user's hive for that of a logged-in user, and the current control set for any.
+#[must_use]
+pub fn folded(text: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(text.len());
+    push_lower(text, &mut key);
+    fold(&mut key, 0);
+    key
+}
+
+/// [`folded`] in place: of the text, already in small letters, that `out` holds from `start` on.
+pub(crate) fn fold(out: &mut Vec<u8>, start: usize) {
+    if let Cow::Owned(mut spelled) = spell_out(out.get(start..).unwrap_or_default()) {
+        spelled.make_ascii_lowercase();
+        out.truncate(start);
+        out.append(&mut spelled);
+    }
+    if out.get(start..).is_some_and(|key| key.starts_with(b"hk")) {
+        fold_key(out, start);
+    }
+    hide_user(out, start);
+}
+
+fn fold_key(out: &mut Vec<u8>, start: usize) {
+    const USER: &[u8] = br"hku\s-1-5-21-";
+    const CLASSES: &[u8] = b"_classes";
+    const CONTROL_SET: &[u8] = br"hklm\system\controlset";
+    let key = out.get(start..).unwrap_or_default();
+    if let Some(rest) = key.strip_prefix(USER) {
+        let sid = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
+        let is_classes = rest.get(..sid).is_some_and(|sid| sid.ends_with(CLASSES));
+        let meaning: &[u8] = if is_classes { br"hkcu\software\classes" } else { b"hkcu" };
+        put(out, start..start + USER.len() + sid, meaning);
+    } else if let Some([b'0', b'0', b'0'..=b'9', ..]) = key.strip_prefix(CONTROL_SET) {
+        put(out, start..start + CONTROL_SET.len() + 3, br"hklm\system\currentcontrolset");
+    }
+    while out.len() > start && out.last() == Some(&b'\\') {
+        out.pop();
+    }
+}
+
+/// Users that are the same on every machine.
+const KNOWN_USERS: &[&[u8]] = &[b"public", b"default", b"all users", b"*"];
+
+/// Puts `*` in the place of the name after each `\users\`.
+fn hide_user(out: &mut Vec<u8>, start: usize) {
+    static USERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br"\users\"));
+    let mut from = start;
+    while let Some(found) = out.get(from..).and_then(|rest| USERS.find(rest)) {
+        let name = from + found + USERS.needle().len();
+        let rest = out.get(name..).unwrap_or_default();
+        let length = rest.iter().position(|byte| matches!(byte, b'\\' | b'"')).unwrap_or(rest.len());
+        let is_known = rest.get(..length).is_none_or(|user| user.is_empty() || KNOWN_USERS.contains(&user));
+        if !is_known {
+            put(out, name..name + length, b"*");
+        }
+        from = name;
+    }
+}
+
+/// Puts other bytes in the place of some that are there.
+pub(crate) fn put(out: &mut Vec<u8>, place: Range<usize>, other: &[u8]) {
+    drop(out.splice(place, other.iter().copied()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notations_are_spelled_out() {
+        for (written, spelled) in [
+            (r"<SYSTEM32>\svchost.exe -k a", r"C:\Windows\System32\svchost.exe -k a"),
+            (r"%WinDir%\Sysnative\cmd.exe", r"C:\Windows\System32\cmd.exe"),
+            (r"\SystemRoot\System32\smss.exe", r"C:\Windows\System32\smss.exe"),
+            (r"\??\C:\Windows\a", r"C:\Windows\a"),
+            (r"\\?\UNC\host\share", r"\\host\share"),
+            (r"\Device\HarddiskVolume3\Program Files (x86)\a", r"C:\Program Files (x86)\a"),
+            (r"\Device\HarddiskVolume3\a", r"\Device\HarddiskVolume3\a"),
+            (r"\Device\NamedPipe\a", r"\Device\NamedPipe\a"),
+            (
+                r#""%ComSpec%" /c del $env:TEMP\a"#,
+                r#""C:\Windows\System32\cmd.exe" /c del C:\Users\*\AppData\Local\Temp\a"#,
+            ),
+            (r"C:\Documents and Settings\Bob\Local Settings\Temp\a", r"C:\Users\Bob\AppData\Local\Temp\a"),
+            (r"C:\DOCUME~1\ADMINI~1\LOCALS~1\Temp\a", r"C:\Users\ADMINI~1\AppData\Local\Temp\a"),
+            (r"C:\Users\<USER>\a", r"C:\Users\*\a"),
+            (r"<HKCU>\Software", r"HKCU\Software"),
+            (r"\REGISTRY\MACHINE\Software", r"HKLM\Software"),
+            (r"REGISTRY\USER\S-1-5-18\a", r"HKU\S-1-5-18\a"),
+            (r"Registry::HKEY_CURRENT_USER\a", r"HKCU\a"),
+            (r"reg add HKLM:\Software /v a", r"reg add HKLM\Software /v a"),
+            (r"Computer\HKEY_USERS", "HKU"),
+            (r"<Full path to file>", SAMPLE),
+            ("<temp>5</temp><System>\n", "<temp>5</temp><System>\n"),
+            ("HKEY_USERS_X", "HKEY_USERS_X"),
+            (r"C:\REGISTRY\MACHINE", r"C:\REGISTRY\MACHINE"),
+        ] {
+            assert_eq!(spell_out_str(written), spelled, "{written}");
+        }
+    }
+
+    #[test]
+    fn folded_values_of_one_thing_are_equal() {
+        let same = |a: &str, b: &str| folded(a.as_bytes()) == folded(b.as_bytes());
+        assert!(same(r"C:\Users\<USER>\AppData\Roaming\a.DLL", r"%appdata%\A.dll"));
+        assert!(same(r#"x "C:\Users\a\b.exe" /q"#, r#"X "C:\Users\Bob\B.exe" /Q"#));
+        assert!(!same(r"C:\Users\Public\a", r"C:\Users\admin\a") && !same(r"C:\a", r"D:\a"));
+        assert!(same(r"HKLM\Software\Run", r"HKEY_LOCAL_MACHINE\SOFTWARE\Run\"));
+        assert!(same(r"HKCU\x", r"\REGISTRY\USER\S-1-5-21-9\X") && same("<HKCU>", r"HKEY_USERS\S-1-5-21-1-2-3-1001"));
+        assert!(same(r"HKCU\Software\Classes\x", r"HKU\S-1-5-21-1-2-3-1001_Classes\x"));
+        assert!(same(r"HKLM\SYSTEM\ControlSet001\Services", r"\REGISTRY\MACHINE\SYSTEM\CurrentControlSet\Services"));
+        assert!(!same(r"HKCU\x", r"HKLM\x"));
+    }
+}
