@@ -328,12 +328,16 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Told>
     if items.iter().any(|item| item.other != 0) {
         out.push_str("≠  tells something else, or less, than the first that saw it: below it, by number\n");
     }
+    if (0..compared.columns.len()).any(|n| items.iter().any(|item| matrix.is_perhaps_unlisted(item, n))) {
+        out.push_str("?  not listed, by a list that was perhaps cut by the service, or not held\n");
+    }
     out.push('\n');
     for (item, told) in items.iter().zip(told) {
         let marks = compared.columns.iter().enumerate().map(|(n, column)| match (&column.body, item.seen >> n & 1) {
             (None, _) => '?',
             (Some(_), 1) if item.other >> n & 1 == 1 => '≠',
             (Some(_), 1) => 'x',
+            (Some(_), _) if matrix.is_perhaps_unlisted(item, n) => '?',
             (Some(_), _) => '.',
         });
         let row = matrix.row(item);

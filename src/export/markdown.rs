@@ -5,7 +5,7 @@ use super::noted::Noted;
 use super::opened::Opened;
 use super::plain::process;
 use super::{Job, Summary, attribute, harmless, indicators};
-use crate::report::attributes::Shape;
+use crate::report::attributes::{HIDDEN, PASSWORD, Shape};
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Label;
 use crate::report::rows::records::{Step, leaves, pointer};
@@ -136,15 +136,10 @@ fn write_row(
                 writeln!(out, "{indent}  - {}", name.trim_end())
                     .and_then(|()| block(&format!("{indent}    "), &raw.text(), out))
             }
-            _ => {
-                let unit = if matches!(steps.last(), Some(Step::Member(member)) if member.as_bytes() == b"time_offset")
-                {
-                    " s after the start"
-                } else {
-                    ""
-                };
-                writeln!(out, "{indent}  - {name}{}{unit}", value(pane, &raw.text()))
+            [.., Step::Member(member)] if member.as_bytes() == PASSWORD.as_bytes() => {
+                writeln!(out, "{indent}  - {name}{HIDDEN}")
             }
+            _ => writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text())),
         };
     });
     written

@@ -3,6 +3,7 @@
 use super::verdict::{self, strings};
 use super::{Job, Source, What};
 use crate::order;
+use crate::report::attributes::PERHAPS_CUT;
 use crate::report::identifier::is_moment;
 use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::wanted::still_wanted;
@@ -90,9 +91,15 @@ impl<'a> Opened<'a> {
     pub(super) fn heading(&self, pane: Pane) -> String {
         let written = |section| self.rows(section).map_or(0, |rows| rows.len());
         let written: usize = self.report.sections(pane).into_iter().map(written).sum();
+        let sections = self.report.sections(pane).into_iter().filter_map(|section| self.report.section(section));
+        let cut = sections.filter(|section| section.is_perhaps_cut()).map(|section| {
+            let name = section.attribute.map_or("", |known| known.name);
+            format!(" · {name} {}{PERHAPS_CUT}", section.len())
+        });
+        let cut: String = cut.collect();
         match self.report.count(pane) {
-            all if all == written => format!("{} {all}", pane.title()),
-            all => format!("{} {written} of {all}", pane.title()),
+            all if all == written => format!("{} {all}{cut}", pane.title()),
+            all => format!("{} {written} of {all}{cut}", pane.title()),
         }
     }
 

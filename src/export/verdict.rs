@@ -4,6 +4,7 @@ use super::What;
 use super::opened::Opened;
 use crate::order;
 use crate::report::json::Raw;
+use crate::report::rows::records::Record;
 use crate::report::{Place, Report};
 use crate::text::Untrusted;
 
@@ -56,25 +57,28 @@ pub(super) fn techniques(opened: &Opened<'_>) -> Vec<String> {
         return Vec::new();
     }
     let is_meant = |place: &Place| opened.rows(place.section).is_some_and(|rows| rows.contains(place.row));
-    let rows = values(&opened.report, "mitre_attack_techniques", is_meant);
-    let mut found: Vec<_> = rows.iter().filter_map(|row| technique(row)).collect();
+    let rows = TECHNIQUES.into_iter().flat_map(|name| records(&opened.report, name, is_meant));
+    let mut found: Vec<_> = rows.filter_map(|row| technique(&row)).collect();
     order::sort(&mut found);
     found.dedup();
     found
 }
 
-fn technique(row: &[u8]) -> Option<String> {
-    let id = Raw::new(row).member("id")?.text();
+/// A report's techniques are records; a summary's are members, by their numbers.
+const TECHNIQUES: [&str; 2] = ["mitre_attack_techniques", "attack_techniques"];
+
+fn technique(row: &Record) -> Option<String> {
+    let id = row.member.clone().or_else(|| Some(Raw::new(&row.value).member("id")?.text()))?;
     String::from_utf8(id.as_bytes().to_ascii_uppercase()).ok().filter(|id| is_technique(id))
 }
 
 /// Whether a row of an attribute is told though it names no indicator: as a verdict, a technique, or when the sandbox ran.
 pub(super) fn is_told(name: &Untrusted, place: Place, report: &Report) -> bool {
-    let is_technique = || report.record(place).is_ok_and(|record| technique(&record.value).is_some());
+    let is_technique = || report.record(place).is_ok_and(|record| technique(&record).is_some());
     place.row < MOST
         && match name.as_bytes() {
             b"verdicts" | b"analysis_date" => true,
-            b"mitre_attack_techniques" => is_technique(),
+            b"mitre_attack_techniques" | b"attack_techniques" => is_technique(),
             _ => false,
         }
 }
@@ -88,17 +92,17 @@ fn is_technique(id: &str) -> bool {
 
 /// The strings of an attribute, in capitals.
 pub(super) fn strings(report: &Report, name: &str) -> Vec<String> {
-    let values = values(report, name, |_| true).into_iter();
+    let values = records(report, name, |_| true).into_iter().map(|record| record.value);
     values.map(|value| String::from_utf8_lossy(Raw::new(&value).text().as_bytes()).to_uppercase()).collect()
 }
 
-/// The first values of an attribute, as they are written.
-fn values(report: &Report, name: &str, is_meant: impl Fn(&Place) -> bool) -> Vec<Vec<u8>> {
+/// The first rows of an attribute.
+fn records(report: &Report, name: &str, is_meant: impl Fn(&Place) -> bool) -> Vec<Record> {
     let sections = (0..).zip(&report.index.sections).filter(|(_, section)| section.name.as_bytes() == name.as_bytes());
     let places = sections
         .flat_map(|(number, section)| (0..section.len().min(MOST)).map(move |row| Place { section: number, row }));
-    let found = places.filter(is_meant).filter_map(|place| report.record(place).ok()).map(|record| record.value);
-    found.filter(|value| !value.is_empty()).collect()
+    let found = places.filter(is_meant).filter_map(|place| report.record(place).ok());
+    found.filter(|record| !record.value.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -216,5 +216,5 @@ fn one_report(
     let (of, count) = (Source::Report { file, identifier, received, elsewhere }, rows.len() as u64);
     let group = HitGroup { of, count, hits: hits(&report, &rows, pattern).take(MOST_HITS).collect() };
     // What is decoded later comes from the store: unpacked reports would pile up.
-    Ok(Some(Found { group, report: Report { body: held.body, ..report }, rows }))
+    Ok(Some(Found { group, report: report.with_body(held.body), rows }))
 }

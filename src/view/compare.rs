@@ -85,6 +85,7 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix
             (false, _) => ("?", Meaning::Faint),
             (true, true) if item.other >> n & 1 == 1 => ("≠", Meaning::Strong),
             (true, true) => ("●", Meaning::Strong),
+            (true, false) if matrix.is_perhaps_unlisted(item, n) => ("?", Meaning::Faint),
             (true, false) => ("·", Meaning::Faint),
         };
         line.own(mark, meaning);

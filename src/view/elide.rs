@@ -3,6 +3,7 @@
 //! Of a path or a registry key its root and its last parts, of a command the programs without their folders and then as much as
 //! fits, of an address of the web its beginning, of anything else both ends.
 
+use crate::report::command_line::{self, ENDINGS};
 use crate::report::hives::{HIVES, Hive};
 use crate::text::Columns;
 use std::ops::Range;
@@ -14,9 +15,6 @@ const ROOT: usize = 8;
 const LAST: usize = 2;
 
 const SEPARATORS: [char; 2] = ['\\', '/'];
-
-/// Endings of what is run, of four letters each.
-const PROGRAMS: [&str; 5] = [".exe", ".com", ".bat", ".cmd", ".scr"];
 
 /// The usual name of the hive that a key begins with, and the length of the long one.
 pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
@@ -83,18 +81,16 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
 
 /// Whether a text is a command: a program, and something behind it.
 fn is_command(text: &str) -> bool {
-    let text = text.trim_start();
-    let (program, rest) = match text.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
-        Some(parts) => parts,
-        None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
-    };
-    !rest.trim().is_empty() && (text.starts_with('"') || !program.contains(SEPARATORS) || is_program(program))
+    let (_, arguments) = command_line::split(text.as_bytes());
+    let program = text.get(command_line::program(text.as_bytes())).unwrap_or_default();
+    let is_quoted = text.trim_start().starts_with('"');
+    !arguments.is_empty() && (is_quoted || !program.contains(SEPARATORS) || is_program(program))
 }
 
 /// Whether a word ends as what is run does.
 fn is_program(word: &str) -> bool {
-    let end = word.len().checked_sub(4).and_then(|start| word.get(start..)).unwrap_or_default();
-    PROGRAMS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
+    let end = word.len().checked_sub(4).and_then(|start| word.as_bytes().get(start..)).unwrap_or_default();
+    ENDINGS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
 }
 
 /// What is left out of a folder, for so many columns to be won: as little as does, and where that is not enough all of it but its
@@ -145,14 +141,30 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
 /// The folders of the paths in a command, each with the column where it starts: what stands before their last separator, but for
 /// a quotation mark.
 fn folders(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    text.split(' ').filter_map(move |word| {
-        let start = at;
-        at += word.columns() + 1;
-        let quote = word.chars().take_while(|letter| matches!(letter, '"' | '\'')).count();
-        let last = word.rfind('\\')?;
-        Some((start + quote, word.get(quote..last)?))
+    let mut next = Some(command_line::program(text.as_bytes()));
+    std::iter::from_fn(move || {
+        let word = next.take()?;
+        next = next_word(text, word.end);
+        Some(word)
     })
+    .filter_map(|word| {
+        let folder = text.get(word.clone())?;
+        let folder = folder.get(..folder.rfind('\\')?)?;
+        Some((text.get(..word.start)?.columns(), folder))
+    })
+}
+
+/// The next word of a command, without its quotation marks: what stands in double quotes is one.
+fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
+    let is_open = text.get(..from)?.matches('"').count() % 2 == 1 && text.get(from..)?.starts_with('"');
+    let from = from + usize::from(is_open);
+    let start = from + text.get(from..)?.find(|letter: char| !letter.is_whitespace())?;
+    let word = text.get(start..)?;
+    let quotes = word.len() - word.trim_start_matches(['"', '\'']).len();
+    let inner = word.get(quotes..)?;
+    let is_end = |letter: char| if word.starts_with('"') { letter == '"' } else { letter.is_whitespace() };
+    let length = inner.find(is_end).unwrap_or(inner.len());
+    Some(start + quotes..start + quotes + length).filter(|word| word.end > from)
 }
 
 #[cfg(test)]
@@ -193,6 +205,14 @@ mod tests {
         let key = r"reg.exe add HKCU\Software\Microsoft\Windows\CurrentVersion\Run /v X";
         assert_eq!(shown(key, 60), r"reg.exe add HKCU…\Microsoft\Windows\CurrentVersion\Run /v X");
         assert_eq!(shown(key, 30), r"reg.exe add HKCU…\Run /v X");
+    }
+
+    #[test]
+    fn a_quoted_path_with_blanks_is_shortened_as_one() {
+        let line = r#"C:\Program Files (x86)\Adobe\Acrobat Reader DC\Reader\AcroRd32.exe" "C:\Users\user\Desktop\Brochure 20mm.pdf"#;
+        assert_eq!(shown(line, 44), r#"…\AcroRd32.exe" "C:…\Brochure 20mm.pdf"#);
+        let line = r#""C:\Program Files (x86)\Adobe\Reader\AcroCEF\RdrCEF.exe" --backgroundcolor=16514043"#;
+        assert_eq!(shown(line, 40), r#""…\RdrCEF.exe" --backgroundcolor=16514043"#);
     }
 
     #[test]

@@ -8,11 +8,12 @@ use crate::app::over::notes::MARK;
 use crate::app::panes::order;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState};
 use crate::app::{Area, Model};
+use crate::report::attributes::PERHAPS_CUT;
 use crate::report::find::Pattern;
 use crate::report::note::Notes;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
-use crate::report::{Pane, Piece, Place, Row};
+use crate::report::{Pane, Piece, Place, Row, Section};
 use crate::text::{Columns, Untrusted, Visible, thousands};
 
 /// Columns that labels have at most.
@@ -268,12 +269,13 @@ fn filter_words(state: &PaneState) -> String {
 fn kinds(pane: Pane, open: &OpenReport) -> String {
     let sections = open.report.sections(pane);
     let found: Vec<_> = sections.iter().filter_map(|n| open.report.section(*n)).filter(|s| !s.is_empty()).collect();
+    let cut = |section: &Section| if section.is_perhaps_cut() { PERHAPS_CUT } else { "" };
     if found.len() < 2 || pane == Pane::Overview {
-        return String::new();
+        return found.first().map_or("", |section| cut(section)).to_owned();
     }
     let known = found.iter().filter_map(|section| {
         let label = section.attribute.map(|attribute| attribute.label).filter(|label| !label.is_empty())?;
-        Some(format!(" · {label} {}", thousands(section.len() as u64)))
+        Some(format!(" · {label} {}{}", thousands(section.len() as u64), cut(section)))
     });
     known.collect()
 }

@@ -512,11 +512,7 @@ fn markdown_says_first_what_the_verdict_is_and_times_as_the_screen_does() {
         "verdicts":["MALWARE"],"verdict_confidence":92,"analysis_date":1794474845}"#;
     let shown = text(&run(&["export", "-", "--format", "md"], report));
     assert_eq!(shown.lines().nth(2), Some("- verdict `MALWARE 92`"), "{shown}");
-    for wanted in [
-        "- ran 2026-11-12 09:14:05 UTC\n",
-        "`time_offset` `14` s after the start\n",
-        "analysed `2026-11-12 09:14:05 UTC`",
-    ] {
+    for wanted in ["- ran 2026-11-12 09:14:05 UTC\n", "`time_offset` `14`\n", "analysed `2026-11-12 09:14:05 UTC`"] {
         assert!(shown.contains(wanted), "{wanted}: {shown}");
     }
 }

@@ -25,6 +25,7 @@ mod keys;
 mod ledger;
 mod marked;
 mod mending;
+mod models;
 mod odd;
 mod pages;
 mod plain;

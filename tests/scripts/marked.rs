@@ -69,8 +69,8 @@ fn what_deserves_a_look_is_exported_with_severity_and_reason() {
     }
     // powershell.exe did not start rundll32.exe: a shell between them did, which nothing marks.
     for (format, words) in [
-        ("md", "(below `cmd.exe  2884  +9 s`, which is left out) `rundll32.exe"),
-        ("txt", "(below cmd.exe  2884  +9 s, which is left out) rundll32.exe"),
+        ("md", "(below `cmd.exe  2884  +9`, which is left out) `rundll32.exe"),
+        ("txt", "(below cmd.exe  2884  +9, which is left out) rundll32.exe"),
     ] {
         let notable = export(&demo("1-cape"), &["--notable", "--format", format]);
         assert!(notable.contains(words), "{format}: {notable}");

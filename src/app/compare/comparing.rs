@@ -181,6 +181,9 @@ impl Model {
         if compare.matrix.as_ref().is_some_and(|matrix| matrix.items().iter().any(differs)) {
             remarks.push("≠ tells something else, or less, than the first that saw it".to_owned());
         }
+        if compare.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists()) {
+            remarks.push("? may be missing from a list that was perhaps cut by the service".to_owned());
+        }
         let columns = usize::from(self.overlay_room().width).max(20);
         let most = usize::from(self.overlay_room().height / 3).max(1);
         let legend: Vec<_> = legend.collect();

@@ -343,7 +343,9 @@ impl Compare {
                 let words = if column.is_unreadable { "cannot be read" } else { "not held" };
                 spots.push(Spot::words(format!("? {head}"), words));
             } else if item.seen >> n & 1 == 0 {
-                spots.push(Spot::words(format!("· {head}"), "not seen"));
+                let is_cut = matrix.is_perhaps_unlisted(item, n);
+                let words = if is_cut { "not listed, perhaps cut by the service" } else { "not seen" };
+                spots.push(Spot::words(format!("{} {head}", if is_cut { '?' } else { '·' }), words));
             }
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
                 let file = self.other.clone().filter(|_| column.side == 1);

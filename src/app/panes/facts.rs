@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::over::spots::Spots;
+use crate::report::command_line::ENDINGS;
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
 use crate::report::{Pane, Place, Report, Section};
@@ -71,9 +72,6 @@ fn program(path: &[u8]) -> Vec<u8> {
     let name = last_part(path).to_ascii_lowercase();
     name.strip_suffix(b".exe").map(<[u8]>::to_vec).unwrap_or(name)
 }
-
-/// How a program's file ends: what comes after it in a command line is no more of its path.
-const ENDINGS: [&[u8]; 6] = [b".exe", b".com", b".scr", b".tmp", b".bat", b".cmd"];
 
 /// Whether a path that no quotes hold together goes on with a word: it is not at its end, and the word begins no other thing.
 fn goes_on(path: &[u8], word: &[u8]) -> bool {
@@ -198,7 +196,7 @@ impl Model {
 fn origin(report: &Report, place: Place) -> Vec<Line> {
     let time = report.record(place).ok().and_then(|record| {
         let after = Raw::new(&record.value).member("time_offset").map(Raw::text)?;
-        Some(fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes(), b" s"].concat())))
+        Some(fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes()].concat())))
     });
     let parent = report.section(place.section).and_then(|tree| tree.depths().parent(place.row));
     let parent = parent.map(|row| fact("parent", text(report, Place { row, ..place })));

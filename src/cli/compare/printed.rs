@@ -41,6 +41,9 @@ struct PrintedItem {
     item: String,
     /// Numbers of the columns that saw it.
     seen: Vec<usize>,
+    /// Numbers of the columns that do not list it, by a list that was perhaps cut by the service.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    perhaps_unlisted: Vec<usize>,
     /// Whether one of them tells something else of it than the first: `item` is what the first tells.
     differs: bool,
     /// Where it differs, what each of them tells.
@@ -66,13 +69,17 @@ pub(super) fn printed(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> 
         held: column.body.is_some(),
         items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
     });
+    let columns_of = |is_meant: &dyn Fn(usize) -> bool| {
+        (0..compared.columns.len()).filter(|n| is_meant(*n)).map(|n| n + 1).collect::<Vec<_>>()
+    };
     let item = |(item, told): (&&Item, Vec<Told>)| {
         let row = matrix.row(item);
         PrintedItem {
             pane: item.pane.name(),
             what: words(&row, Untrusted::unicode),
             item: pieces(&row, Untrusted::unicode),
-            seen: (0..compared.columns.len()).filter(|n| item.seen >> n & 1 == 1).map(|n| n + 1).collect(),
+            seen: columns_of(&|n| item.seen >> n & 1 == 1),
+            perhaps_unlisted: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
             differs: item.other != 0,
             told,
         }

@@ -6,6 +6,28 @@ mod table;
 use super::indicators::Kind;
 
 pub use table::ATTRIBUTES;
+pub(in crate::report) use table::TECHNIQUE;
+
+/// The flat list of processes, which is made a tree where a report has none.
+pub(in crate::report) const PROCESS_LIST: &str = "processes_list";
+
+/// The member of a record whose value is a password: shown where it is asked for, by an export of data.
+pub const PASSWORD: &str = "auth_pass";
+
+/// What stands in the place of a password.
+pub const HIDDEN: &str = "(hidden; an export as JSON has it)";
+
+/// Lengths of lists at which the service seems to cut them.
+const CUT_LENGTHS: [usize; 2] = [300, 500];
+
+/// What is said of a list that was perhaps cut, behind the number of its rows.
+pub const PERHAPS_CUT: &str = ", perhaps cut by the service";
+
+/// Whether a list of so many rows was perhaps cut by the service.
+#[must_use]
+pub fn is_perhaps_cut(rows: usize) -> bool {
+    CUT_LENGTHS.contains(&rows)
+}
 
 /// The title of a pane, as a literal that others can be made of.
 macro_rules! title {

@@ -4,7 +4,7 @@ use super::Pane::{
     Commands, Files, Mobile, Modules, Network, Overview, Processes, Registry, Services, Tags, Techniques, Text,
 };
 use super::Shape::{Moment, ProcessTree, Value};
-use super::{Attribute, DESTINATION, Field, Meaning, ORIGIN, Pane, Role, Sameness, Shape, Source};
+use super::{Attribute, DESTINATION, Field, Meaning, ORIGIN, PROCESS_LIST, Pane, Role, Sameness, Shape, Source};
 use crate::report::indicators::Kind;
 
 const fn field(before: &'static str, name: &'static str) -> Field {
@@ -74,6 +74,10 @@ const fn words(member: &'static str) -> Source {
     Source { member, meaning: Meaning::Words, is_left: false }
 }
 
+/// A technique of a summary, whose descriptions, severities and references stand under its number.
+pub(in crate::report) const TECHNIQUE: &[Field] =
+    &[severity("severity"), field(" · ", "id"), field(" ", "description"), evidence("refs")];
+
 const WORDS: &[Source] = &[words("")];
 const OTHERS: &[Source] = &[Source { member: "", meaning: Meaning::Others, is_left: false }];
 const MODULES: &[Source] = &[Source { member: "", meaning: Meaning::Module, is_left: false }];
@@ -90,6 +94,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
     row("type", Overview, "type", Value).same(Sameness::Never),
     list("verdicts", Overview, "verdict"),
     list("verdict_labels", Overview, "labelled"),
+    row("owner", Overview, "owner", Value).same(Sameness::Never),
     row("verdict_confidence", Overview, "confidence", Value),
     row("analysis_date", Overview, "analysed", Moment).same(Sameness::Never),
     row("last_modification_date", Overview, "modified", Moment).same(Sameness::Never),
@@ -105,6 +110,15 @@ pub static ATTRIBUTES: &[Attribute] = &[
     row("processes_tree", Processes, "", ProcessTree)
         .same(Sameness::Program)
         .holds(&[is("files_opened", Kind::Path), left("files_written", Kind::Path)]),
+    records(
+        PROCESS_LIST,
+        Processes,
+        "",
+        &[field("", "name"), field("  ", "process_id"), field(" · parent ", "parent_process_id")],
+    )
+    .told_by(&[&["name"]])
+    .same(Sameness::Program)
+    .holds(&[is("files_opened", Kind::Path), left("files_written", Kind::Path)]),
     list("processes_injected", Processes, "injected").holds(OTHERS),
     list("processes_created", Processes, "created").holds(WORDS),
     list("processes_killed", Processes, "killed"),
@@ -145,7 +159,8 @@ pub static ATTRIBUTES: &[Attribute] = &[
         &[severity("alert_severity"), field(" · ", "rule_msg"), field(" · ", "rule_category")],
     )
     .told_by(&[&["rule_msg"], &["rule_id"]])
-    .holds(ALERT),
+    .holds(ALERT)
+    .code(&["rule_raw"]),
     records(
         "ids_results",
         Network,
@@ -153,10 +168,16 @@ pub static ATTRIBUTES: &[Attribute] = &[
         &[severity("alert_severity"), field(" · ", "rule_msg"), field(" · ", "rule_category")],
     )
     .told_by(&[&["rule_msg"], &["rule_id"]])
-    .holds(ALERT),
-    records("dns_lookups", Network, "name", &[field("", "hostname"), field(" → ", "resolved_ips")])
-        .told_by(&[&["hostname"]])
-        .holds(&[is("hostname", Kind::Host), is("resolved_ips", Kind::Address)]),
+    .holds(ALERT)
+    .code(&["rule_raw"]),
+    records(
+        "dns_lookups",
+        Network,
+        "name",
+        &[field("", "hostname"), field(" → ", "resolved_ips"), field(" · txt ", "txt_records")],
+    )
+    .told_by(&[&["hostname"]])
+    .holds(&[is("hostname", Kind::Host), is("resolved_ips", Kind::Address)]),
     records(
         "http_conversations",
         Network,
@@ -170,13 +191,48 @@ pub static ATTRIBUTES: &[Attribute] = &[
         "ip_traffic",
         Network,
         "address",
-        &[field("", "destination_ip"), field(":", "destination_port"), field(" ", "transport_layer_protocol")],
+        &[
+            field("", "destination_ip"),
+            field(":", "destination_port"),
+            field(" ", "transport_layer_protocol"),
+            field(" · AS", "destination_ip_asn"),
+        ],
     )
     .told_by(&[&["destination_ip", "destination_port", "transport_layer_protocol"]])
     .holds(&[is("destination_ip", Kind::Address)]),
-    records("tls", Network, "tls", &[about("", "sni"), field(" · ", "version"), about(" · ", "thumbprint")])
-        .told_by(&[&["sni", "thumbprint"]])
-        .holds(&[is("sni", Kind::Host)]),
+    records(
+        "smtp_conversations",
+        Network,
+        "smtp",
+        &[
+            field("", "smtp_from"),
+            field(" → ", "smtp_to"),
+            field(" · ", "subject"),
+            about(" · ", "hostname"),
+            about(" · ", "destination_ip"),
+            field(":", "destination_port"),
+        ],
+    )
+    .told_by(&[&["hostname", "destination_ip", "smtp_to", "subject"]])
+    .holds(&[
+        is("hostname", Kind::Host),
+        is("destination_ip", Kind::Address),
+        is("smtp_from", Kind::Mail),
+        is("smtp_to", Kind::Mail),
+        words("message_from"),
+        words("message_to"),
+        words("txt_body"),
+        words("html_body"),
+        is("sha256", Kind::Hash),
+    ]),
+    records(
+        "tls",
+        Network,
+        "tls",
+        &[about("", "sni"), field(" · ", "version"), about(" · ", "thumbprint"), field(" · ja4 ", "ja4")],
+    )
+    .told_by(&[&["sni", "thumbprint"]])
+    .holds(&[is("sni", Kind::Host)]),
     list("ja3_digests", Network, "ja3"),
     list("memory_pattern_domains", Network, "name in memory").holds(&[is("", Kind::Host)]),
     list("memory_pattern_urls", Network, "URL in memory").same(Sameness::Exact).holds(&[is("", Kind::Url)]),
@@ -185,6 +241,12 @@ pub static ATTRIBUTES: &[Attribute] = &[
     list("calls_highlighted", Modules, "call").same(Sameness::Exact),
     list("modules_loaded", Modules, "loaded").holds(MODULES),
     list("invokes", Modules, "invoked").same(Sameness::Exact),
+    list("signals_observed", Modules, "signal").same(Sameness::Exact),
+    list("signals_hooked", Modules, "hooked").same(Sameness::Exact),
+    list("permissions_requested", Services, "permission").same(Sameness::Exact),
+    records("permissions_checked", Services, "checked", &[field("", "permission"), field(" · ", "owner")])
+        .told_by(&[&["permission"]])
+        .same(Sameness::Exact),
     list("services_created", Services, "created"),
     list("services_started", Services, "started"),
     list("services_stopped", Services, "stopped"),
@@ -202,6 +264,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
         &[severity("severity"), field(" · ", "id"), field(" ", "signature_description"), evidence("refs")],
     )
     .told_by(&[&["id"]]),
+    records("attack_techniques", Techniques, "technique", TECHNIQUE).told_by(&[&["id"]]),
     records(
         "signature_matches",
         Techniques,
@@ -212,6 +275,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
             field(" · ", "id"),
             field(" · ", "description"),
             evidence("match_data"),
+            evidence("events"),
             evidence("refs"),
         ],
     )
@@ -225,29 +289,35 @@ pub static ATTRIBUTES: &[Attribute] = &[
         &[severity("rule_level"), field(" · ", "rule_title"), field(" · ", "rule_source"), evidence("match_context")],
     )
     .told_by(&[&["rule_id"], &["rule_title"]]),
-    list("mbc", Techniques, "mbc"),
+    records(
+        "mbc",
+        Techniques,
+        "mbc",
+        &[field("", "id"), field(" ", "behavior"), field(" · ", "method"), field(" · ", "objective"), evidence("refs")],
+    )
+    .told_by(&[&["id"], &["behavior", "method"]]),
     list("text_highlighted", Text, "seen").holds(WORDS),
     list("text_decoded", Text, "decoded").holds(WORDS),
     list("crypto_algorithms_observed", Text, "algorithm"),
     list("crypto_keys", Text, "key"),
     list("crypto_plain_text", Text, "plain text").holds(WORDS),
     list("encoding_algorithms_observed", Text, "encoding"),
-    list("permissions_requested", Mobile, "permission"),
-    records("permissions_checked", Mobile, "checked", &[field("", "permission"), field(" · ", "owner")])
-        .told_by(&[&["permission"]]),
     records("sms_sent", Mobile, "sms", &[field("", "destination"), field(" · ", "body")])
         .told_by(&[&["destination", "body"]])
         .holds(&[words("body")]),
     list("activities_started", Mobile, "activity"),
-    list("signals_observed", Mobile, "signal"),
-    list("signals_hooked", Mobile, "hooked"),
     list("content_model_observers", Mobile, "observes"),
+    records("content_model_sets", Mobile, "content", &[field("", "key"), field(" = ", "value")])
+        .told_by(&[&["key"]])
+        .holds(&[words("value")]),
     list("databases_opened", Mobile, "database").holds(PATHS),
     list("databases_deleted", Mobile, "database gone").holds(PATHS),
     records("shared_preferences_sets", Mobile, "preference", &[field("", "key"), field(" = ", "value")])
         .told_by(&[&["key"]])
         .holds(&[words("value")]),
     list("shared_preferences_lookups", Mobile, "looked up"),
+    records("system_property_sets", Mobile, "property set", &[field("", "key"), field(" = ", "value")])
+        .told_by(&[&["key"]]),
     list("system_property_lookups", Mobile, "property"),
     row("hosts_file", Text, "hosts file", Value).holds(WORDS),
 ];
@@ -272,10 +342,15 @@ mod tests {
     }
 
     #[test]
-    fn no_two_attributes_share_a_word_but_old_and_new_alerts() {
+    fn no_two_attributes_share_a_word_but_two_forms_of_one() {
+        let forms = [
+            ("ids_alerts", "ids_results"),
+            ("processes_tree", "processes_list"),
+            ("mitre_attack_techniques", "attack_techniques"),
+        ];
         for (n, one) in ATTRIBUTES.iter().enumerate() {
             let twin = ATTRIBUTES.iter().skip(n + 1).find(|other| (other.pane, other.label) == (one.pane, one.label));
-            assert!(twin.is_none_or(|twin| (one.name, twin.name) == ("ids_alerts", "ids_results")), "{one:?} {twin:?}");
+            assert!(twin.is_none_or(|twin| forms.contains(&(one.name, twin.name))), "{one:?} {twin:?}");
         }
     }
 }

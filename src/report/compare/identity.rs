@@ -5,7 +5,7 @@
 //! |---|---|
 //! | everything | the pane and the word beside the row are the same: a file opened here and written there are two items |
 //! | files, registry, modules, command lines | their [normal form](crate::report::canonical) is; the value that was set may differ |
-//! | processes of the tree | the program's file name and folder are, whatever its identifier and place in the tree |
+//! | processes of the tree | the program's file name and folder are, whatever its arguments, identifier and place in the tree |
 //! | hosts, addresses, tags, services, signatures, techniques | the name, address and port, or identifier is, capitals apart |
 //! | everything else | the text is, letter by letter |
 //!
@@ -20,8 +20,10 @@
 
 use crate::report::attributes::{Field, Role, Sameness, Shape};
 use crate::report::canonical::{fold, put};
+use crate::report::command_line;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
+use crate::report::registry::ValueMember;
 use crate::report::rows::values::{compact, split_member};
 use crate::text::{Untrusted, last_part, push_lower};
 use std::hash::{BuildHasher, Hasher};
@@ -35,6 +37,10 @@ pub(super) struct Way {
     /// What a record's row tells.
     fields: &'static [Field],
     form: Form,
+    /// Whether a registry value's name stands apart from its key.
+    has_named_values: bool,
+    /// Whether its rows are a summary's techniques.
+    has_techniques: bool,
 }
 
 /// Fields that are a sandbox's own.
@@ -42,7 +48,7 @@ const OWN: &[&str] = &["process_id", "stage", "file_name"];
 
 impl Way {
     /// The way for a section; none where its rows are not compared.
-    pub(super) fn of(section: &Section, keys: &impl BuildHasher) -> Option<Self> {
+    pub(super) fn of(section: &Section, registry: ValueMember, keys: &impl BuildHasher) -> Option<Self> {
         let known = section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.told_by));
         let (label, sameness, told_by) = known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
         let kind = keys.hash_one((section.pane() as u8, label));
@@ -58,6 +64,8 @@ impl Way {
             told_by,
             fields,
             form: section.form,
+            has_named_values: registry == ValueMember::Name && section.name.as_bytes() == b"registry_keys_set",
+            has_techniques: section.name.as_bytes() == b"attack_techniques",
         })
     }
 
@@ -105,6 +113,11 @@ impl Way {
     fn key(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<&'static [&'static str]> {
         if matches!(self.form, Form::Object | Form::Loose) {
             let (name, value) = split_member(bytes);
+            if self.has_techniques {
+                add(name, self.sameness, out);
+                out.push(0);
+                return None;
+            }
             out.extend_from_slice(name.text().as_bytes());
             out.push(0);
             add(value, self.sameness, out);
@@ -129,6 +142,15 @@ impl Way {
 
     /// Adds the key of a record that has the fields which say what it is; gives their names.
     fn record_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) -> Option<&'static [&'static str]> {
+        if let Some(key) = raw.member("key").filter(|_| self.has_named_values) {
+            add(key, self.sameness, out);
+            if let Some(name) = raw.member("value") {
+                out.push(b'\\');
+                add(name, Sameness::Case, out);
+            }
+            out.push(0);
+            return Some(&["key", "value"]);
+        }
         for group in self.told_by {
             let mut members = group.iter().filter_map(|name| raw.member(name)).peekable();
             if members.peek().is_some() {
@@ -227,20 +249,23 @@ const TAKEN: &[&[u8]] = &[
     b"wscript.exe",
 ];
 
-/// Leaves the file name where the folder says no more, and else the path.
+/// Leaves the program's file name where the folder says no more, and else its path; arguments count with the command lines.
 fn program(out: &mut Vec<u8>, start: usize) {
-    let text = out.get(start..).unwrap_or_default();
-    if let Some(length) = text.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).map(<[u8]>::len) {
-        out.truncate(start + 1 + length);
-        put(out, start..start + 1, b"");
-    }
+    let program = command_line::program(out.get(start..).unwrap_or_default());
+    out.truncate(start + program.end);
+    put(out, start..start + program.start, b"");
     fold(out, start);
     let text = out.get(start..).unwrap_or_default();
     let name = last_part(text);
     let folder = text.get(..text.len() - name.len()).unwrap_or_default();
     let is_laid = || LAID.iter().any(|laid| folder.starts_with(laid)) && !TAKEN.contains(&name);
+    // A command line may leave out the ending of a program of Windows.
+    let is_bare = !name.is_empty() && !text.contains(&b'/') && !name.contains(&b'.') && !name.starts_with(b"<");
     if SYSTEM.contains(&folder) || is_laid() {
         put(out, start..start + folder.len(), b"");
+    }
+    if is_bare {
+        out.extend_from_slice(b".exe");
     }
 }
 
@@ -274,7 +299,10 @@ mod tests {
         }
         assert!(!same_program(r"C:\A\update.exe", r"C:\B\update.exe"));
         assert!(same(Sameness::Program, r"C:\Windows\System32\CMD.exe", "cmd.exe"));
-        assert!(!same(Sameness::Program, "cmd.exe", "cmd"));
+        assert!(
+            same_program("cmd.exe", "cmd /c rmdir") && same_program(r"<SYSTEM32>\cmd.exe", r#""%ComSpec%" /c del x"#)
+        );
+        assert!(!same_program(r#"cmd /c "C:\a\b.exe""#, r"C:\a\b.exe") && !same_program("/bin/sh", "sh.exe"));
         assert!(!same(Sameness::Exact, "Global\\a", "Global\\A"));
     }
 }

@@ -9,12 +9,14 @@ mod identity;
 
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
+use super::command_line;
 use super::fan_out::in_order;
 use super::index::Section;
 use super::rows::stream::RowBytes;
-use super::rows::{Report, Row};
+use super::rows::{Piece, Report, Row};
 use super::wanted::still_wanted;
 use crate::order;
+use crate::text::Untrusted;
 use foldhash::quality::RandomState;
 use identity::Way;
 use std::borrow::Cow;
@@ -166,6 +168,10 @@ impl Matrix {
         let is_process = report.tree().is_some_and(|(section, _)| section == item.section as usize);
         if item.is_shared && is_process {
             row.pieces.truncate(1);
+            if let Some(Piece::Value(name)) = row.pieces.first_mut() {
+                let program = Untrusted::from(command_line::split(name.as_bytes()).0);
+                *name = program;
+            }
         }
         row
     }
@@ -174,6 +180,23 @@ impl Matrix {
     #[must_use]
     pub fn row_of(&self, column: usize, section: usize, row: usize) -> Row {
         self.column(column).map(|column| column.report.row(section, row)).unwrap_or_default()
+    }
+
+    /// Whether a report may have seen an item all the same: it does not list it, and its list was perhaps cut by the service.
+    #[must_use]
+    pub fn is_perhaps_unlisted(&self, item: &Item, column: usize) -> bool {
+        let is_cut = |(section, _): &(usize, usize), report: &Report| {
+            report.section(*section).is_some_and(|found| order(found) == item.order && found.is_perhaps_cut())
+        };
+        let found = self.column(column).filter(|_| item.seen >> column & 1 == 0);
+        found.is_some_and(|found| found.sections.iter().any(|section| is_cut(section, &found.report)))
+    }
+
+    /// Whether a list that is compared was perhaps cut by the service.
+    #[must_use]
+    pub fn has_cut_lists(&self) -> bool {
+        let lists = self.columns.iter().flatten().flat_map(|column| column.sections.iter().map(move |s| (column, s.0)));
+        lists.into_iter().any(|(column, list)| column.report.section(list).is_some_and(Section::is_perhaps_cut))
     }
 
     /// Where a report saw an item: section and row of each time, `most` at the most.
@@ -277,7 +300,9 @@ fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
     let report = Report::open(body)?;
     let (mut sections, mut hashes, mut room, mut failed) = (Vec::new(), Vec::new(), Vec::new(), None);
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
-        let Some(way) = report.section(section).and_then(|found| Way::of(found, keys)) else { continue };
+        let Some(way) = report.section(section).and_then(|found| Way::of(found, report.registry(), keys)) else {
+            continue;
+        };
         sections.push((section, hashes.len()));
         report.each_row(section, |row| {
             let own = if way.is_told_by(row.bytes) { Ok(Cow::Borrowed(row.bytes)) } else { row.own() };

@@ -75,7 +75,10 @@ impl Index {
     /// # Errors
     /// When it cannot be written: then it is made again when it is wanted.
     pub fn keep(self, body: &Body) -> io::Result<()> {
-        if body.len() < WORTH_KEEPING || !self.is_complete {
+        let is_arranged = self.sections.iter().any(|section| {
+            section.form == Form::Processes && section.attribute.is_some_and(|known| known.shape != Shape::ProcessTree)
+        });
+        if body.len() < WORTH_KEEPING || !self.is_complete || is_arranged {
             return Ok(());
         }
         let index = Arc::new(self);
@@ -115,7 +118,7 @@ impl Index {
 /// What is read of the body to show the first rows of the first panes.
 fn shown_first(index: &Arc<Index>, body: &Body) -> io::Result<Vec<Stretch>> {
     let (watched, seen) = body.watched();
-    let report = Report { body: watched, index: Arc::clone(index) };
+    let report = Report::shown(watched, Arc::clone(index));
     let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Overview && report.count(*pane) > 0);
     let panes: Vec<_> = panes.take(FIRST_PANES).chain([Pane::Overview]).map(|pane| report.sections(pane)).collect();
     let rows = |sections: &[usize], wanted: usize| {

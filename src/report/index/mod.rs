@@ -7,7 +7,7 @@ pub(super) mod column;
 pub(super) mod indexer;
 pub(super) mod kept;
 
-use super::attributes::{Attribute, Pane};
+use super::attributes::{Attribute, Pane, is_perhaps_cut};
 use super::body::Body;
 use super::tree::Depths;
 use crate::text::Untrusted;
@@ -132,6 +132,12 @@ impl Section {
         self.len() == 0
     }
 
+    /// Whether it is a list of as many rows as the service seems to cut lists to.
+    #[must_use]
+    pub fn is_perhaps_cut(&self) -> bool {
+        self.form == Form::Array && self.end().is_some() && is_perhaps_cut(self.len())
+    }
+
     /// Offset of a row's first byte.
     #[must_use]
     pub fn start(&self, row: usize) -> Option<u32> {
@@ -207,6 +213,11 @@ impl From<Index> for Batch {
 }
 
 impl Index {
+    /// Whether there is a section of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.sections.iter().any(|section| section.name.as_bytes() == name.as_bytes())
+    }
+
     /// Adds what was found next.
     pub fn absorb(&mut self, batch: Batch) {
         let mut sections = batch.found.sections.into_iter();

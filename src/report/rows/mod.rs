@@ -8,12 +8,14 @@ pub(super) mod stream;
 pub(super) mod values;
 pub mod verdict;
 
-use super::attributes::Pane;
+use super::attributes::{PROCESS_LIST, Pane};
 use super::body::Body;
 use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
 use super::json::{Kind, Raw};
 use super::note::Item;
+use super::registry::{RegistryValue, ValueMember};
+use super::tree::listed;
 use crate::order;
 use crate::text::Untrusted;
 use pieces::{Told, pieces, tell};
@@ -39,6 +41,8 @@ pub struct Report {
     pub body: Body,
     /// Where the rows start, as far as the bytes have been read.
     pub index: Arc<Index>,
+    /// What `value` is in the registry values that were set.
+    registry: ValueMember,
 }
 
 /// One row as it stands in a pane.
@@ -130,7 +134,56 @@ impl Report {
     /// A report whose rows have been found.
     #[must_use]
     pub fn new(body: Body, index: Index) -> Self {
-        Self { body, index: Arc::new(index) }
+        let mut report = Self { body, index: Arc::new(index), registry: ValueMember::default() };
+        report.complete();
+        report
+    }
+
+    /// A report whose rows are looked at as they stand in the bytes.
+    pub(super) fn shown(body: Body, index: Arc<Index>) -> Self {
+        Self { body, index, registry: ValueMember::default() }
+    }
+
+    /// The same rows, read from another copy of the body; the own copy stays where it has another order.
+    #[must_use]
+    pub fn with_body(self, body: Body) -> Self {
+        if self.index.has(PROCESS_LIST) { self } else { Self { body, ..self } }
+    }
+
+    /// Makes what depends on several attributes, once all are known: a tree of a list of processes, and the registry's model.
+    fn complete(&mut self) {
+        if !self.index.is_complete {
+            return;
+        }
+        if self.index.has(PROCESS_LIST) {
+            // A body that cannot be read says so in its rows.
+            let arranged = listed::arrange(&self.body, Arc::make_mut(&mut self.index));
+            self.body = arranged.ok().flatten().unwrap_or_else(|| self.body.clone());
+        }
+        if self.index.has("registry_keys_set") {
+            self.registry = ValueMember::of(&self.sandbox());
+        }
+    }
+
+    /// The sandbox that made the report; empty where it names none.
+    fn sandbox(&self) -> Untrusted {
+        let named = self.index.sections.iter().find(|section| section.name.as_bytes() == b"sandbox_name");
+        self.header(named.and_then(|section| section.start(0))).unwrap_or_default()
+    }
+
+    /// The registry value that a row gives, whole; none for what is no value that was set.
+    ///
+    /// # Errors
+    /// When the body cannot be read.
+    pub fn registry_value(&self, place: Place) -> io::Result<Option<RegistryValue>> {
+        let is_set = self.section(place.section).is_some_and(|section| section.name.as_bytes() == b"registry_keys_set");
+        let record = if is_set { Some(self.record(place)?) } else { None };
+        Ok(record.and_then(|record| RegistryValue::of(Raw::new(&record.value), self.registry)))
+    }
+
+    /// What the member `value` of the registry values is.
+    pub(super) fn registry(&self) -> ValueMember {
+        self.registry
     }
 
     /// The same report in memory, its bytes and its index: for who looks at all of it again and again.
@@ -144,6 +197,7 @@ impl Report {
     /// Adds what was found next. An index that somebody else still looks at is left to them as it was.
     pub fn absorb(&mut self, batch: Batch) {
         Arc::make_mut(&mut self.index).absorb(batch);
+        self.complete();
     }
 
     /// Offset of the body up to which rows are known whole, and so can be searched.
@@ -246,7 +300,7 @@ impl Report {
         let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW)?;
         let mut pieces = match found.form {
             Form::Processes => self.whole_process(place.section, place.row, &bytes),
-            _ => pieces(found, &bytes, Told::Whole),
+            _ => pieces(found, &bytes, self.registry, Told::Whole),
         };
         if bytes.len() as u64 == WHOLE_ROW {
             pieces.push(Piece::Own(format!(" {}", goes_on()).into()));
@@ -259,7 +313,7 @@ impl Report {
         let Some(found) = self.section(section) else { return Row::default() };
         let pieces = match found.form {
             Form::Processes => self.process(section, row, bytes, PREVIEW),
-            _ => pieces(found, bytes, Told::InALine),
+            _ => pieces(found, bytes, self.registry, Told::InALine),
         };
         Row { label: found.label(), pieces }
     }
@@ -366,7 +420,8 @@ impl Report {
             pieces.extend([Piece::Own("  ".into()), Piece::Detail(id)]);
         }
         if let Some(offset) = value("time_offset") {
-            pieces.extend([Piece::Own("  +".into()), Piece::Detail(offset), Piece::Own(" s".into())]);
+            // The unit is the sandbox's own.
+            pieces.extend([Piece::Own("  +".into()), Piece::Detail(offset)]);
         }
         pieces
     }

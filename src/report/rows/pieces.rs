@@ -3,10 +3,11 @@
 use super::Piece;
 use super::severity;
 use super::values::{compact, joined, split_member};
-use crate::report::attributes::{Field, Role, Shape};
+use crate::report::attributes::{Field, HIDDEN, PASSWORD, Role, Shape, TECHNIQUE};
 use crate::report::identifier::is_moment;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
+use crate::report::registry::ValueMember;
 use crate::text::Untrusted;
 
 /// The most values of evidence that a line tells before the rest is counted.
@@ -14,6 +15,10 @@ const EVIDENCE: usize = 8;
 
 /// What stands before a field that is one of several.
 const BETWEEN: &str = " · ";
+
+/// A registry value whose name is given apart from its key.
+const NAMED_VALUE: &[Field] =
+    &[Field { before: "", name: "key", role: Role::Said }, Field { before: "\\", name: "value", role: Role::Said }];
 
 /// How much of a row is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +37,16 @@ impl Told {
 
 /// Adds a member with its name.
 pub(super) fn tell(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
-    let value = Piece::Detail(Told::Whole.value(value));
+    let is_secret = name.as_bytes() == PASSWORD.as_bytes();
+    let value = if is_secret { Piece::Own(HIDDEN.into()) } else { Piece::Detail(Told::Whole.value(value)) };
     pieces.extend([Piece::Own(BETWEEN.into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
 }
 
 /// What a row of anything but a process tells.
-pub(super) fn pieces(section: &Section, bytes: &[u8], told: Told) -> Vec<Piece> {
+pub(super) fn pieces(section: &Section, bytes: &[u8], registry: ValueMember, told: Told) -> Vec<Piece> {
+    if let Some(technique) = section.technique(bytes) {
+        return record_pieces(Raw::new(&technique), TECHNIQUE, told);
+    }
     if matches!(section.form, Form::Object | Form::Loose) {
         return member_pieces(bytes, told);
     }
@@ -48,6 +57,9 @@ pub(super) fn pieces(section: &Section, bytes: &[u8], told: Told) -> Vec<Piece> 
             let no_date = || vec![Piece::Own("no date given: ".into()), Piece::Value(told.value(raw))];
             let shown = raw.integer().map(|seconds| moment(seconds).map_or_else(no_date, |when| vec![when]));
             shown.unwrap_or_else(|| vec![Piece::Value(told.value(raw))])
+        }
+        Some(Shape::Records(_)) if registry == ValueMember::Name && section.name.as_bytes() == b"registry_keys_set" => {
+            record_pieces(raw, NAMED_VALUE, told)
         }
         Some(Shape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields, told),
         _ => vec![Piece::Value(told.value(raw))],

@@ -2,9 +2,10 @@
 
 use super::Report;
 use super::records::{Step, leaves};
+use super::values::split_member;
 use crate::order;
-use crate::report::index::Section;
-use crate::report::json::Raw;
+use crate::report::index::{Form, Section};
+use crate::report::json::{Kind, Raw};
 use crate::report::wanted::still_wanted;
 use crate::text::Untrusted;
 use std::collections::BTreeMap;
@@ -26,6 +27,34 @@ fn rank(text: Untrusted) -> usize {
     let word = word(text);
     let is_one = |words: &&[&str]| words.iter().any(|known| word.as_bytes().eq_ignore_ascii_case(known.as_bytes()));
     WORDS.iter().position(is_one).unwrap_or(WORDS.len())
+}
+
+impl Section {
+    /// A row of a summary's techniques as one record: the number, the greatest severity, every description and reference; none of
+    /// any other row. There it is a member: the number, and under it a list of what was seen.
+    pub(in crate::report) fn technique(&self, row: &[u8]) -> Option<Vec<u8>> {
+        if self.form != Form::Object || self.name.as_bytes() != b"attack_techniques" {
+            return None;
+        }
+        let (id, seen) = split_member(row);
+        let seen: Vec<_> = if seen.kind() == Kind::Array { seen.elements().collect() } else { vec![seen] };
+        let all = |name| seen.iter().filter_map(move |one| one.member(name));
+        let severity = all("severity").min_by_key(|severity| rank(severity.text()));
+        let mut description = Vec::new();
+        for text in all("description").map(Raw::content).filter(|text| !text.is_empty()) {
+            let before: &[u8] = if description.is_empty() { b"" } else { b"; " };
+            description.extend([before, text].concat());
+        }
+        let refs = all("refs").flat_map(Raw::elements).map(Raw::bytes).collect::<Vec<_>>().join(&b","[..]);
+        let mut record = [br#"{"id":"#, id.bytes()].concat();
+        record.extend(severity.iter().flat_map(|severity| [br#","severity":"#, severity.bytes()].concat()));
+        record.extend([br#","description":""#, &description[..], br#"""#].concat());
+        if !refs.is_empty() {
+            record.extend([br#","refs":["#, &refs[..], b"]"].concat());
+        }
+        record.push(b'}');
+        Some(record)
+    }
 }
 
 /// What something was seen by, in one line: each value with its name, but for a reference, whose value is all that tells; so many
@@ -81,7 +110,9 @@ impl Order {
             still_wanted(is_wanted)?;
             let mut ranks = Vec::new();
             report.each_row(number, |row| {
-                ranks.push(Raw::new(row.bytes).member(name).map_or(WORDS.len(), |value| rank(value.text())));
+                let technique = section.technique(row.bytes);
+                let raw = Raw::new(technique.as_deref().unwrap_or(row.bytes));
+                ranks.push(raw.member(name).map_or(WORDS.len(), |value| rank(value.text())));
                 true
             })?;
             if !ranks.is_sorted() {

@@ -61,7 +61,7 @@ fn a_process_is_read_wherever_its_name_stands() {
     assert_eq!(report(twice).lines(0, 0).unwrap().len(), 3);
     let long = format!(r#"{{"processes_tree":[{{"cmd":"{}","name":"behind"}}]}}"#, "c".repeat(20_000));
     assert_eq!(pane(&long, Pane::Processes), ["|behind"]);
-    assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3 s", "|c", "|null", "|(no name)", "|(no name)"]);
+    assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3", "|c", "|null", "|(no name)", "|(no name)"]);
     let found = report(json);
     let own: Vec<_> = found.lines(0, 0).unwrap().into_iter().map(|line| line.name.unwrap()).collect();
     assert_eq!(own, [Untrusted::from("name"), Untrusted::from("process_id")]);

@@ -1,5 +1,6 @@
 //! A value as it is shown: in one line, or taken apart.
 
+use crate::report::attributes::{HIDDEN, PASSWORD};
 use crate::report::json::{Event, Kind, Raw, Scanner};
 use crate::text::Untrusted;
 
@@ -98,7 +99,11 @@ pub fn lines(bytes: &[u8]) -> Vec<Line> {
                 depth += 1;
             }
             Event::Close => depth = depth.saturating_sub(1),
-            Event::Text | Event::Word => found.push(Line { depth, name: name.take(), value: leaf(at) }),
+            Event::Text | Event::Word => {
+                let is_secret = name.as_ref().is_some_and(|name: &Untrusted| name.as_bytes() == PASSWORD.as_bytes());
+                let value = if is_secret { Some(Untrusted::from(HIDDEN)) } else { leaf(at) };
+                found.push(Line { depth, name: name.take(), value });
+            }
         }
     });
     found

@@ -3,6 +3,7 @@
 use super::Severity;
 use super::file::{Rule, Rules, Use};
 use crate::order;
+use crate::report::command_line;
 use crate::report::index::Form;
 use crate::report::wanted::still_wanted;
 use crate::report::{Order, Place, Report, Row, RowSet, Section};
@@ -202,6 +203,6 @@ fn is_program(text: &[u8], place: std::ops::Range<usize>) -> bool {
 
 /// The program that a process runs: its name without its folder, in small letters.
 fn program(process: &Row) -> Vec<u8> {
-    let path = process.name().map(Untrusted::as_bytes).unwrap_or_default();
-    last_part(path).to_ascii_lowercase()
+    let line = process.name().map(Untrusted::as_bytes).unwrap_or_default();
+    last_part(command_line::split(line).0).to_ascii_lowercase()
 }

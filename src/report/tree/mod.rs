@@ -1,6 +1,7 @@
 //! A flat tree: rows in order with a depth each, parents before their children.
 
 pub(super) mod folds;
+pub(super) mod listed;
 
 use super::body::Body;
 use super::index::column::Column;
