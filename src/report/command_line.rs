@@ -19,7 +19,16 @@ pub fn program(line: &[u8]) -> Range<usize> {
         return start + 1..start + 1 + memchr::memchr(b'"', quoted).unwrap_or(quoted.len());
     }
     let word = text.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'"').unwrap_or(text.len());
-    if word == text.len() || !text.get(..word).is_some_and(|word| word.contains(&b'\\')) {
+    let is_path = text.get(..word).is_some_and(|word| word.contains(&b'\\'));
+    // A file's bare name may have blanks.
+    let ending = text.get(text.len().saturating_sub(4)..).unwrap_or_default();
+    let is_name = ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
+        && !text.iter().any(|byte| matches!(byte, b'\\' | b'/' | b'-' | b'"' | b'%'))
+        && !text.get(..word).is_some_and(|word| word.contains(&b'.'));
+    if is_name {
+        return start..end;
+    }
+    if word == text.len() || !is_path {
         return start..start + word;
     }
     let ends = memchr::memchr2_iter(b' ', b'"', text).chain([text.len()]);
@@ -61,6 +70,7 @@ mod tests {
             (r"C:\Windows\System32\svchost -k a", r"C:\Windows\System32\svchost", "-k a"),
             (r#"<SYSTEM32>\cmd.exe /c "del C:\x.exe""#, r"<SYSTEM32>\cmd.exe", r#"/c "del C:\x.exe""#),
             ("/bin/sh -c ls", "/bin/sh", "-c ls"),
+            ("Quarterly viewer.exe", "Quarterly viewer.exe", ""),
             (r#""C:\a b\c.exe"#, r"C:\a b\c.exe", ""),
             ("  ", "", ""),
         ] {
