@@ -334,6 +334,7 @@ impl Model {
             let head = format!("{} {}", rule.severity.sign(), rule.severity.word());
             Remark { head, words: rule.words() }
         };
-        rules.of_row(&open.report, place.section, place.row).into_iter().map(reason).collect()
+        let (none, marks) = (Marks::default(), open.marks.as_deref());
+        rules.of_row(&open.report, marks.unwrap_or(&none), place.section, place.row).into_iter().map(reason).collect()
     }
 }

@@ -59,7 +59,14 @@ pub struct Rule {
     pub(super) wants: Wants,
     pub(super) parent: Vec<String>,
     pub(super) parent_not: Vec<String>,
+    /// Names of programs of which one stands in the row, but for one letter.
+    pub(super) near: Vec<String>,
+    /// Programs of which none runs in the report.
+    pub(super) unless_runs: Vec<String>,
     pub(super) regex: Option<Regex>,
+    pub(super) unless: Option<Regex>,
+    /// How many different `each` of the regular expression a report has with one `same`, for these rows to be marked.
+    pub(super) many: usize,
 }
 
 /// What a rule wants of its texts.
@@ -120,7 +127,26 @@ struct Written {
     parent: Vec<String>,
     #[serde(default)]
     parent_not: Vec<String>,
+    #[serde(default)]
+    near: Vec<String>,
+    #[serde(default)]
+    unless_runs: Vec<String>,
     regex: Option<String>,
+    unless: Option<String>,
+    #[serde(default)]
+    many: usize,
+}
+
+impl Written {
+    /// How many regular expressions it has.
+    fn regexes(&self) -> usize {
+        usize::from(self.regex.is_some()) + usize::from(self.unless.is_some())
+    }
+}
+
+fn compiled(regex: Option<&str>) -> Result<Option<Regex>, String> {
+    let built = regex.map(|regex| RegexBuilder::new(regex).case_insensitive(true).build());
+    built.transpose().map_err(|error| format!("the regular expression is wrong: {error}"))
 }
 
 /// Rules that are being read.
@@ -211,9 +237,9 @@ impl Reading {
     /// Refuses a rule that is one too many, before any work is done for it.
     fn check_room(&self, written: &Written) -> Result<(), String> {
         let [rules, regexes] = TOO_MANY;
-        match written.regex {
+        match written.regexes() {
             _ if self.rules.len() >= usize::from(u16::MAX) => Err(rules.to_owned()),
-            Some(_) if self.regexes >= MOST_REGEXES => Err(regexes.to_owned()),
+            1.. if self.regexes >= MOST_REGEXES => Err(regexes.to_owned()),
             _ => Ok(()),
         }
     }
@@ -229,10 +255,13 @@ impl Reading {
             return Err(format!("there is no attribute {unknown}"));
         }
         self.check_room(&written)?;
-        let regex = written.regex.as_deref().map(|regex| RegexBuilder::new(regex).case_insensitive(true).build());
-        let regex = regex.transpose().map_err(|error| format!("the regular expression is wrong: {error}"))?;
-        let is_empty =
-            written.any.is_empty() && written.all.is_empty() && written.program.is_empty() && regex.is_none();
+        let (regex, unless) = (compiled(written.regex.as_deref())?, compiled(written.unless.as_deref())?);
+        let names = |wanted: &str| regex.iter().flat_map(Regex::capture_names).flatten().any(|name| name == wanted);
+        if written.many > 0 && !(names("each") && names("same")) {
+            return Err("many needs a regular expression with (?P<each>...) and (?P<same>...)".to_owned());
+        }
+        let texts = [&written.any, &written.all, &written.program, &written.near];
+        let is_empty = texts.iter().all(|texts| texts.is_empty()) && regex.is_none();
         if written.all.len() > MOST_TEXTS {
             return Err(format!("{} texts are wanted at once, and a rule may want {MOST_TEXTS}", written.all.len()));
         }
@@ -240,7 +269,7 @@ impl Reading {
             return Err("the rule says nothing of what it looks for".to_owned());
         }
         let number = self.rules.len();
-        self.regexes += usize::from(regex.is_some());
+        self.regexes += written.regexes();
         // The empty text stands in every row.
         let is_any = !written.any.is_empty() && !written.any.iter().any(String::is_empty);
         let wants = Wants { any: is_any, program: !written.program.is_empty(), all: written.all.len() };
@@ -252,8 +281,25 @@ impl Reading {
             self.texts.push(text.to_ascii_lowercase());
             self.uses.push((number, purpose));
         }
-        let Written { id, severity, name, why, attack, attributes, parent, parent_not, .. } = written;
-        self.rules.push(Rule { id, severity, name, why, attack, attributes, wants, parent, parent_not, regex });
+        let Written {
+            id, severity, name, why, attack, attributes, parent, parent_not, near, unless_runs, many, ..
+        } = written;
+        self.rules.push(Rule {
+            id,
+            severity,
+            name,
+            why,
+            attack,
+            attributes,
+            wants,
+            parent,
+            parent_not,
+            near,
+            unless_runs,
+            regex,
+            unless,
+            many,
+        });
         Ok(())
     }
 }

@@ -3,11 +3,15 @@
 use super::Severity;
 use super::file::{Rule, Rules, Use};
 use crate::order;
+use crate::report::canonical;
 use crate::report::command_line;
 use crate::report::index::Form;
 use crate::report::wanted::still_wanted;
 use crate::report::{Order, Place, Report, Row, RowSet, Section};
 use crate::text::{Untrusted, last_part};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
 
@@ -20,6 +24,10 @@ pub struct Marks {
     noise: RowSet,
     /// The order of rows that say themselves how severe they are.
     order: Arc<Order>,
+    /// Rows that are marked for being many, with the numbers of the rules.
+    many: BTreeSet<(u32, u32, u16)>,
+    /// The programs that ran of those that a rule names.
+    ran: BTreeSet<Vec<u8>>,
 }
 
 impl Marks {
@@ -51,10 +59,12 @@ impl Marks {
 
 /// What one row is held to.
 struct Seen<'a> {
-    /// The row's text in small letters.
+    /// The row's text, as [`spell`] writes it.
     text: &'a [u8],
     /// The parent's file name in small letters; none for what is no process.
     parent: Option<&'a [u8]>,
+    /// The programs that ran of those that a rule names.
+    ran: &'a BTreeSet<Vec<u8>>,
 }
 
 /// Which texts of a rule were found in a row.
@@ -83,7 +93,9 @@ impl Rules {
     /// # Errors
     /// When the body cannot be read, and when nobody wants to know any more.
     pub fn judge(&self, report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Marks> {
-        let mut marks = Marks { order: Arc::new(Order::of(report, is_wanted)?), ..Marks::default() };
+        let order = Arc::new(Order::of(report, is_wanted)?);
+        let mut marks = Marks { order, ran: self.ran(report, is_wanted)?, ..Marks::default() };
+        let (sample, mut crowd) = (sample(report), Crowd::default());
         for (number, section) in report.index.sections.iter().enumerate() {
             still_wanted(is_wanted)?;
             let mut judge = Judge::of(self, section);
@@ -92,46 +104,161 @@ impl Rules {
                 let (row, decoded) = (found.place.row, found.told());
                 text.clear();
                 decoded.push_text(&mut text);
-                text.make_ascii_lowercase();
+                spell(&mut text, sample.as_deref());
                 let parent = (section.form == Form::Processes).then(|| {
                     let depth = usize::from(section.depths().get(row).unwrap_or_default());
                     above.truncate(depth);
                     above.push(program(&decoded));
                     depth.checked_sub(1).and_then(|up| above.get(up)).cloned().unwrap_or_default()
                 });
-                let rules = judge.rules(&Seen { text: &text, parent: parent.as_deref() });
-                let best = rules.into_iter().min_by_key(|rule| self.rules.get(*rule).map(|rule| rule.severity));
-                if let Some((rule, row)) = best.zip(u32::try_from(row).ok()) {
-                    match self.rules.get(rule).map(|rule| rule.severity) {
-                        Some(Severity::Noise) => marks.noise.insert(number, row),
-                        _ => marks.notable.push((
-                            u32::try_from(number).unwrap_or(u32::MAX),
-                            row,
-                            u16::try_from(rule).unwrap_or(u16::MAX),
-                        )),
-                    }
+                let rules = judge.rules(&Seen { text: &text, parent: parent.as_deref(), ran: &marks.ran });
+                if let Some(place) = u32::try_from(number).ok().zip(u32::try_from(row).ok()) {
+                    self.mark(&rules, place, &text, &mut marks, &mut crowd);
                 }
                 is_wanted()
             })?;
         }
         still_wanted(is_wanted)?;
+        marks.add_many(self, crowd);
         Ok(marks)
+    }
+
+    /// Marks a row by the rule that matters most, and counts it for the rules that want many rows.
+    fn mark(&self, rules: &[usize], place: (u32, u32), text: &[u8], marks: &mut Marks, crowd: &mut Crowd) {
+        let (mut best, (section, row)) = (None, place);
+        for (number, rule) in rules.iter().filter_map(|number| Some((*number, self.rules.get(*number)?))) {
+            match rule.many {
+                0 if best.is_none_or(|(severity, _)| rule.severity < severity) => best = Some((rule.severity, number)),
+                0 => {}
+                _ => crowd.add(number, rule, place, text),
+            }
+        }
+        match best {
+            Some((Severity::Noise, _)) => marks.noise.insert(section as usize, row),
+            Some((_, rule)) => marks.notable.push((section, row, u16::try_from(rule).unwrap_or(u16::MAX))),
+            None => {}
+        }
+    }
+
+    /// The programs that ran of those that a rule names.
+    fn ran(&self, report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<BTreeSet<Vec<u8>>> {
+        let named: BTreeSet<&[u8]> =
+            self.rules.iter().flat_map(|rule| rule.unless_runs.iter().map(String::as_bytes)).collect();
+        let mut ran = BTreeSet::new();
+        for (number, section) in report.index.sections.iter().enumerate() {
+            let name = section.attribute.map_or("", |attribute| attribute.name);
+            if !named.is_empty() && ["processes_tree", "processes_created"].contains(&name) {
+                report.each_row(number, |found| {
+                    let program = program(&found.told());
+                    if named.contains(program.as_slice()) {
+                        ran.insert(program);
+                    }
+                    is_wanted()
+                })?;
+            }
+        }
+        Ok(ran)
     }
 
     /// Every rule that marks one row, the one that matters most first.
     #[must_use]
-    pub fn of_row(&self, report: &Report, section: usize, row: usize) -> Vec<&Rule> {
+    pub fn of_row(&self, report: &Report, marks: &Marks, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
         let mut text = report.told_row(Place { section, row }).unwrap_or_default().text();
-        text.make_ascii_lowercase();
+        spell(&mut text, sample(report).as_deref());
         let parent = (found.form == Form::Processes).then(|| {
             let parent = found.depths().parent(row);
             parent.map(|parent| program(&report.row(section, parent))).unwrap_or_default()
         });
-        let numbers = Judge::of(self, found).rules(&Seen { text: &text, parent: parent.as_deref() });
-        let mut rules: Vec<&Rule> = numbers.into_iter().filter_map(|rule| self.rules.get(rule)).collect();
+        let seen = Seen { text: &text, parent: parent.as_deref(), ran: &marks.ran };
+        let is_marked = |rule: usize| {
+            let place = Some((u32::try_from(section).ok()?, u32::try_from(row).ok()?, u16::try_from(rule).ok()?));
+            place.filter(|place| marks.many.contains(place))
+        };
+        let numbers = Judge::of(self, found).rules(&seen).into_iter();
+        let rules = numbers.filter_map(|number| Some((number, self.rules.get(number)?)));
+        let rules = rules.filter(|(number, rule)| rule.many == 0 || is_marked(*number).is_some());
+        let mut rules: Vec<&Rule> = rules.map(|(_, rule)| rule).collect();
         order::sort_by_key(&mut rules, |rule| rule.severity);
         rules
+    }
+}
+
+/// The sample's own hash in small letters, as the report's identifier has it.
+fn sample(report: &Report) -> Option<Vec<u8>> {
+    let file = report.identifier()?.parts().file?;
+    Some(file.as_str().as_bytes().to_ascii_lowercase())
+}
+
+/// Brings a row to the form that the rules are written for: small letters, one notation for folders and hives, and one name for
+/// the sample.
+fn spell(text: &mut Vec<u8>, sample: Option<&[u8]>) {
+    text.make_ascii_lowercase();
+    if let Cow::Owned(spelled) = canonical::spell_out(text) {
+        *text = spelled;
+        text.make_ascii_lowercase();
+    }
+    let found = sample.map(|hash| memchr::memmem::find_iter(text, hash).collect::<Vec<_>>()).unwrap_or_default();
+    if let Some(length) = sample.map(<[u8]>::len).filter(|_| !found.is_empty()) {
+        let (mut spelled, mut done) = (Vec::with_capacity(text.len()), 0);
+        for at in found {
+            spelled.extend_from_slice(text.get(done..at).unwrap_or_default());
+            spelled.extend_from_slice(canonical::SAMPLE.to_ascii_lowercase().as_bytes());
+            done = at + length;
+        }
+        spelled.extend_from_slice(text.get(done..).unwrap_or_default());
+        *text = spelled;
+    }
+}
+
+/// Rows that count only where there are many of their kind: digests of what is the same and of what differs, with their places.
+#[derive(Default)]
+struct Crowd {
+    groups: BTreeMap<(usize, u64), Group>,
+    hasher: RandomState,
+}
+
+#[derive(Default)]
+struct Group {
+    each: BTreeSet<u64>,
+    places: Vec<(u32, u32)>,
+}
+
+impl Crowd {
+    fn add(&mut self, number: usize, rule: &Rule, place: (u32, u32), text: &[u8]) {
+        let Some(found) = rule.regex.as_ref().and_then(|regex| regex.captures(text)) else { return };
+        let digest = |name| found.name(name).map(|part| self.hasher.hash_one(part.as_bytes()));
+        if let Some((same, each)) = digest("same").zip(digest("each")) {
+            let group = self.groups.entry((number, same)).or_default();
+            group.each.insert(each);
+            group.places.push(place);
+        }
+    }
+}
+
+impl Marks {
+    /// Marks the rows of which there are enough.
+    fn add_many(&mut self, rules: &Rules, crowd: Crowd) {
+        if crowd.groups.is_empty() {
+            return;
+        }
+        let mut best: BTreeMap<(u32, u32), u16> =
+            self.notable.iter().map(|(section, row, rule)| ((*section, *row), *rule)).collect();
+        let severity = |rule: u16| rules.rule(rule).map(|rule| rule.severity);
+        for ((number, _), group) in crowd.groups {
+            let enough = rules.rules.get(number).is_some_and(|rule| group.each.len() >= rule.many);
+            let Some(number) = u16::try_from(number).ok().filter(|_| enough) else { continue };
+            for (section, row) in group.places {
+                self.many.insert((section, row, number));
+                let rule = best.entry((section, row)).or_insert(number);
+                if severity(number) < severity(*rule) {
+                    *rule = number;
+                }
+            }
+        }
+        if !self.many.is_empty() {
+            self.notable = best.into_iter().map(|((section, row), rule)| (section, row, rule)).collect();
+        }
     }
 }
 
@@ -187,7 +314,10 @@ impl Rule {
             && found.all.count_ones() as usize == self.wants.all
             && (self.parent.is_empty() || self.parent.iter().any(is_parent))
             && (self.parent_not.is_empty() || seen.parent.is_some() && !self.parent_not.iter().any(is_parent))
+            && (self.near.is_empty() || is_near(seen.text, &self.near))
+            && !self.unless_runs.iter().any(|program| seen.ran.contains(program.as_bytes()))
             && self.regex.as_ref().is_none_or(|regex| regex.is_match(seen.text))
+            && !self.unless.as_ref().is_some_and(|regex| regex.is_match(seen.text))
     }
 }
 
@@ -199,6 +329,28 @@ fn is_program(text: &[u8], place: std::ops::Range<usize>) -> bool {
     let is_end =
         text.get(place.end).is_none_or(|byte| matches!(byte, b' ' | b'"' | b'\'' | b',' | b';' | b')' | b'&' | b'|'));
     is_start && is_end
+}
+
+/// Whether a program stands in a text, with or without a folder, whose name is that of another but for one letter.
+fn is_near(text: &[u8], names: &[String]) -> bool {
+    let words = text.split(|byte| br#"\/"' =(),;&|"#.contains(byte)).filter(|word| !word.is_empty());
+    words.enumerate().any(|(place, word)| {
+        let name = word.strip_suffix(b".exe").or_else(|| Some(word).filter(|_| place == 0));
+        let is_name = |name: &[u8]| names.iter().any(|other| other.as_bytes() == name);
+        name.is_some_and(|name| !is_name(name) && names.iter().any(|other| is_one_off(name, other.as_bytes())))
+    })
+}
+
+/// Whether two names differ by one letter: added, left out, another, or in the place of the next.
+fn is_one_off(one: &[u8], other: &[u8]) -> bool {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let same = short.iter().zip(long).take_while(|(one, other)| one == other).count();
+    match (short.get(same..).unwrap_or_default(), long.get(same..).unwrap_or_default()) {
+        (short, [_, long @ ..]) if short == long => true,
+        ([_, short @ ..], [_, long @ ..]) if short == long => true,
+        ([a, b, short @ ..], [c, d, long @ ..]) => (a, b, short) == (d, c, long),
+        _ => false,
+    }
 }
 
 /// The program that a process runs: its name without its folder, in small letters.

@@ -51,4 +51,6 @@ impl Severity {
 }
 
 #[cfg(test)]
+mod checklist;
+#[cfg(test)]
 mod tests;

