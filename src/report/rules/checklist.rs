@@ -210,6 +210,8 @@ const CHECKLIST: &[(&str, &str, &str, &str, &str)] = &[
         r"IWbemServices::ExecQuery - root\SecurityCenter2 : SELECT * FROM AntiVirusProduct",
         "ro.product.model",
     ),
+    ("restart", "T1529", COMMAND, "Shutdown -r -t 5", "shutdown /a"),
+    ("temp-program", "T1105", WRITTEN, r"C:\Users\a\AppData\Local\Temp\x.exe ", r"C:\Program Files\x.exe"),
     ("backup-stopped", "T1489", COMMAND, "net stop MSSQLSERVER /y", "net start MSSQLSERVER"),
     ("hosts-tag", "T1565.001", TAG, "HOSTS_MODIFIER", "HOSTS"),
     ("debug-tag", "T1622", TAG, "DETECT_DEBUG_ENVIRONMENT", "RUNTIME_MODULES"),
