@@ -6,6 +6,7 @@ use super::{Job, Summary, attribute, indicators};
 use crate::report::index::Form;
 use crate::report::rows::records::{Step, leaves, pointer};
 use crate::report::rules::Rule;
+use crate::report::tree::Parents;
 use crate::report::{Note, Place};
 use crate::text::Untrusted;
 use std::io::{self, Write};
@@ -54,11 +55,13 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
             let own = [none(), attribute, none(), none(), none(), none(), value, none(), none(), note];
             line(out, head.iter().cloned().chain(own))?;
         }
+        let mut parents = Parents::default();
         for (pane, place) in opened.places() {
             opened.go_on()?;
             let record = report.record(place)?;
             let (name, member) = attribute(report, place, &record);
-            let ([depth, parent], [severity, rule]) = (standing(&opened, place), marked(opened.rule(place)));
+            let ([depth, parent], [severity, rule]) =
+                (standing(&opened, place, &mut parents), marked(opened.rule(place)));
             let note = noted.at(place).map(|note| cell(&note.text)).unwrap_or_default();
             let member = member.map(Step::Member);
             let mut written = Ok(());
@@ -91,11 +94,11 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 }
 
 /// How deep a process stands, and the row of its parent.
-fn standing(opened: &Opened<'_>, place: Place) -> [String; 2] {
+fn standing(opened: &Opened<'_>, place: Place, parents: &mut Parents) -> [String; 2] {
     let section = opened.report.section(place.section).filter(|section| section.form == Form::Processes);
     let depths = section.map(|section| section.depths());
     let depth = depths.and_then(|depths| depths.get(place.row)).map(|depth| depth.to_string());
-    let parent = depths.and_then(|depths| depths.parent(place.row)).map(|parent| (parent + 1).to_string());
+    let parent = depths.and_then(|depths| parents.of(place.row, depths)).map(|parent| (parent + 1).to_string());
     [depth.unwrap_or_default(), parent.unwrap_or_default()]
 }
 

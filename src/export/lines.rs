@@ -5,6 +5,7 @@ use super::opened::Opened;
 use super::{Job, Summary, attribute, indicators, literal, object, own_literal, rewritten};
 use crate::report::index::Form;
 use crate::report::rules::Rule;
+use crate::report::tree::Parents;
 use crate::report::{Note, Pane, Place};
 use std::io::{self, Write};
 
@@ -26,9 +27,10 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
             summary.rows += indicators::lines(&opened, &head, &noted, out)?;
             continue;
         }
+        let mut parents = Parents::default();
         for (pane, place) in opened.places() {
             opened.go_on()?;
-            write_row(&opened, &head, pane, place, noted.at(place), out)?;
+            write_row((&opened, &mut parents), &head, pane, place, noted.at(place), out)?;
             summary.rows += 1;
         }
     }
@@ -66,7 +68,7 @@ fn write_notes(head: &[Member], noted: &Noted<'_>, out: &mut dyn Write) -> io::R
 }
 
 fn write_row(
-    opened: &Opened<'_>,
+    (opened, parents): (&Opened<'_>, &mut Parents),
     head: &[Member],
     pane: Pane,
     place: Place,
@@ -78,7 +80,7 @@ fn write_row(
     let (name, member) = attribute(report, place, &record);
     let (value, is_visible) = rewritten(&record.value);
     let processes = report.section(place.section).filter(|section| section.form == Form::Processes);
-    let parent = processes.and_then(|section| section.depths().parent(place.row));
+    let parent = processes.and_then(|section| parents.of(place.row, section.depths()));
     let own = [
         ("pane", Some(own_literal(pane.name()))),
         ("attribute", Some(literal(&name))),

@@ -1,6 +1,6 @@
 //! How far in a process is written, where not all of its ancestors are.
 
-use crate::report::tree::Depths;
+use crate::report::tree::{Depths, Parents};
 
 /// The deepest level that a process is indented to; deeper ones say theirs.
 const DEEPEST: usize = 20;
@@ -12,6 +12,7 @@ pub(super) struct Nested {
     next: (usize, usize),
     /// The depths of the processes that were written and go on.
     above: Vec<u16>,
+    parents: Parents,
 }
 
 impl Nested {
@@ -36,7 +37,7 @@ impl Nested {
         self.above.push(own);
         self.next = (section, row + 1);
         let level = if usize::from(own) > DEEPEST { format!("level {own} ") } else { String::new() };
-        let parent = depths.filter(|_| is_left_out).and_then(|depths| depths.parent(row));
+        let parent = depths.filter(|_| is_left_out).and_then(|depths| self.parents.of(row, depths));
         let parent = parent.map(|parent| format!("(below {}, which is left out) ", named(parent)));
         ("  ".repeat(steps), level + &parent.unwrap_or_default())
     }

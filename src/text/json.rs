@@ -81,9 +81,9 @@ pub(super) fn decode_into(raw: &[u8], decoded: &mut Vec<u8>) {
 
 /// The same with the capitals of ASCII made small.
 pub(super) fn decode_lower_into(raw: &[u8], decoded: &mut Vec<u8>) {
-    let (mut rest, mut end) = (raw, decoded.len());
-    let room = |rest: &[u8], end: usize| end + rest.len() + lower::WORD;
-    set_length(decoded, room(rest, end));
+    let (mut rest, mut end, mut character) = (raw, decoded.len(), Vec::with_capacity(4));
+    // No escape is shorter than what it stands for, so this is room for all of it.
+    set_length(decoded, end + rest.len() + lower::WORD);
     while !rest.is_empty() {
         let word = lower::first(rest);
         if let Some(place) = decoded.get_mut(end..).and_then(<[u8]>::first_chunk_mut) {
@@ -100,13 +100,14 @@ pub(super) fn decode_lower_into(raw: &[u8], decoded: &mut Vec<u8>) {
                 after
             }
             escape => {
-                decoded.truncate(end);
-                let taken = decode_escape(escape, decoded);
-                decoded.get_mut(end..).unwrap_or_default().make_ascii_lowercase();
-                end = decoded.len();
-                let after = escape.get(taken..).unwrap_or_default();
-                set_length(decoded, room(after, end));
-                after
+                character.clear();
+                let taken = decode_escape(escape, &mut character);
+                character.make_ascii_lowercase();
+                if let Some(place) = decoded.get_mut(end..end + character.len()) {
+                    place.copy_from_slice(&character);
+                }
+                end += character.len();
+                escape.get(taken..).unwrap_or_default()
             }
         };
     }

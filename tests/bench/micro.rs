@@ -281,3 +281,52 @@ mod frame {
         key(bencher, bytes, Key::Named(Named::Tab));
     }
 }
+
+/// What an attacker can write much of: twice the bytes take twice the time.
+mod growth {
+    use super::*;
+    use behaview::export::{Format, Job, Source, What};
+    use behaview::report::note::Notes;
+    use behaview::report::rules::Rules;
+
+    /// How many escapes, siblings or backslashes there are.
+    const COUNTS: [usize; 3] = [20_000, 40_000, 80_000];
+
+    fn export(bencher: Bencher, format: &str, json: String) {
+        let body = Body::in_memory(json.into_bytes());
+        let (identifier, origin, received) = (None, "bench".to_owned(), None);
+        let (sources, rules) =
+            ([Source { body, identifier, origin, received, notes: Notes::default() }], Rules::shipped());
+        let format = Format::named(format).unwrap();
+        bencher.bench(|| {
+            let job = Job { sources: &sources, what: What::All, rules: &rules, is_wanted: &|| true };
+            format.write(&job, &mut std::io::sink()).unwrap()
+        });
+    }
+
+    fn siblings(count: usize) -> String {
+        format!(r#"{{"processes_tree":[{{"name":"a","children":[{}]}}]}}"#, vec![r#"{"name":"b"}"#; count].join(","))
+    }
+
+    #[divan::bench(args = COUNTS, sample_count = 5)]
+    fn compare_escapes(bencher: Bencher, count: usize) {
+        let json = format!(r#"{{"files_opened":["{}"]}}"#, r"\u0041".repeat(count));
+        let bodies = [Some(Body::in_memory(json.into_bytes()))];
+        bencher.bench(|| Matrix::of(&bodies).unwrap().items().len());
+    }
+
+    #[divan::bench(args = COUNTS, sample_count = 5)]
+    fn csv_siblings(bencher: Bencher, count: usize) {
+        export(bencher, "csv", siblings(count));
+    }
+
+    #[divan::bench(args = COUNTS, sample_count = 5)]
+    fn json_lines_siblings(bencher: Bencher, count: usize) {
+        export(bencher, "jsonl", siblings(count));
+    }
+
+    #[divan::bench(args = COUNTS, sample_count = 5)]
+    fn stix_backslashes(bencher: Bencher, count: usize) {
+        export(bencher, "stix", format!(r#"{{"files_opened":["C:{}a"]}}"#, r"\\a".repeat(count)));
+    }
+}

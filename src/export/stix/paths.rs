@@ -1,5 +1,6 @@
 //! What a path is: a file, a folder, or a device or pipe, for which STIX has no object.
 
+use crate::order;
 use crate::text::Untrusted;
 use std::collections::{HashMap, HashSet};
 
@@ -26,12 +27,16 @@ pub(super) fn is_device(path: &str) -> bool {
 
 /// Those of some paths that others lie below, as they are compared.
 pub(super) fn folders(paths: &HashMap<Untrusted, &Untrusted>) -> HashSet<Untrusted> {
-    let above = |path: &Untrusted| {
-        let path = path.as_bytes().to_vec();
-        let ends = (0..path.len()).filter(|at| matches!(path.get(*at), Some(b'\\' | b'/'))).collect::<Vec<_>>();
-        ends.into_iter().filter_map(move |end| path.get(..end).map(Untrusted::from))
+    let mut sorted: Vec<_> = paths.keys().map(Untrusted::as_bytes).collect();
+    order::sort(&mut sorted);
+    let has_below = |path: &&Untrusted| {
+        [b'\\', b'/'].into_iter().any(|separator| {
+            let start = [path.as_bytes(), &[separator]].concat();
+            let first = sorted.partition_point(|known| *known < start.as_slice());
+            sorted.get(first).is_some_and(|below| below.starts_with(&start))
+        })
     };
-    paths.keys().flat_map(above).filter(|folder| paths.contains_key(folder)).collect()
+    paths.keys().filter(has_below).cloned().collect()
 }
 
 #[cfg(test)]

@@ -158,6 +158,31 @@ fn longer(stride: usize) -> usize {
     (stride * 4).min(LONGEST_STRIDE)
 }
 
+/// The parents of rows that are asked for in order: each row of the tree is read once, however many siblings there are.
+#[derive(Debug, Default)]
+pub(crate) struct Parents {
+    /// The next row to read.
+    next: usize,
+    /// The last row read, below its ancestors: depth and row of each.
+    open: Vec<(u16, usize)>,
+}
+
+impl Parents {
+    /// The row's parent.
+    pub(crate) fn of(&mut self, row: usize, depths: &Depths) -> Option<usize> {
+        if self.next > row + 1 {
+            *self = Self::default();
+        }
+        while self.next <= row {
+            let depth = depths.get(self.next)?;
+            self.open.truncate(self.open.partition_point(|(above, _)| *above < depth));
+            self.open.push((depth, self.next));
+            self.next += 1;
+        }
+        self.open.iter().nth_back(1).map(|(_, parent)| *parent)
+    }
+}
+
 /// The guides of a row, as the rows after it are looked at.
 pub(super) struct Guides {
     pub(super) found: Vec<bool>,
@@ -215,12 +240,13 @@ mod tests {
         fn a_subtree_ends_where_the_next_row_is_no_deeper(
             depths in prop::collection::vec(prop_oneof![1 => Just(0_u16), 200 => 1_u16..6], 1..600),
         ) {
-            let tree = Depths::from(depths.clone());
+            let (tree, mut parents) = (Depths::from(depths.clone()), Parents::default());
             for row in 0..depths.len() {
                 let naive = (row + 1..depths.len()).find(|below| depths[*below] <= depths[row]);
                 prop_assert_eq!(tree.end_of(row), naive.unwrap_or(depths.len()));
                 let parent = (0..row).rev().find(|above| depths[*above] < depths[row]);
                 prop_assert_eq!(tree.parent(row), parent);
+                prop_assert_eq!(parents.of(row, &tree), parent);
             }
         }
     }
