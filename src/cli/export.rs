@@ -3,10 +3,13 @@
 use super::asking::{ask, runtime, say_cost};
 use super::output::Output;
 use super::show::{identifier, listed};
+use super::store::{held_as_to_look, open_to_look};
 use super::subjects::{self, Subject, each};
 use super::{Common, Failed, Setup, Spending, document, dry, exit, pane, setup_to_print};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
+use crate::report::identifier::Sha256;
+use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::report::{Identifier, Pane};
 use crate::request::Request;
@@ -37,7 +40,7 @@ const MOST_AT_HAND: u64 = 256 * 1024 * 1024;
 #[derive(Debug, Args)]
 #[command(after_help = about())]
 pub(super) struct Export {
-    /// Sandbox identifiers as a list gives them, or saved reports or lists; - for standard input, one identifier a line or a report
+    /// Sandbox identifiers as a list gives them, the SHA-256 of a file for all its stored reports, or saved reports or lists; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
     identifiers: Vec<OsString>,
     /// Format of what is written
@@ -52,6 +55,10 @@ pub(super) struct Export {
     /// Write what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
     #[arg(long)]
     indicators: bool,
+    /// Write the indicators of one kind only; strings from memory go to STIX and MISP only by this
+    #[arg(long, value_name = "KIND", conflicts_with_all = ["indicators", "pane", "notable"],
+        value_parser = PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())))]
+    kind: Option<String>,
     /// Write a new file, which its owner alone can read, instead of standard output; a folder takes a file for each report
     #[arg(long, short, value_name = "FILE", value_parser = document::path())]
     output: Option<PathBuf>,
@@ -176,6 +183,10 @@ impl Export {
     }
 
     fn what(&self) -> What {
+        let kind = Kind::ALL.into_iter().find(|kind| self.kind.as_deref() == Some(kind.name()));
+        if let Some(kind) = kind {
+            return What::OfKind(kind);
+        }
         match self.pane {
             Some(pane) => What::Pane(pane),
             None if self.indicators => What::Indicators,
@@ -264,6 +275,9 @@ fn wanted(identifiers: &[OsString], common: &Common) -> anyhow::Result<Vec<Wante
     let mut wanted = Vec::new();
     for subject in subjects::read(identifiers)? {
         match subject {
+            Subject::Named(text) | Subject::Piped(text) if Sha256::parse(&text).is_some() => {
+                wanted.extend(stored(&text, common)?.into_iter().map(Wanted::Of));
+            }
             Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text, common)?)),
             Subject::Piped(text) => wanted.push(Wanted::Of(listed(&text)?)),
             Subject::Saved(document) => {
@@ -275,7 +289,26 @@ fn wanted(identifiers: &[OsString], common: &Common) -> anyhow::Result<Vec<Wante
             }
         }
     }
+    // A file may be named beside its reports.
+    let mut known = HashSet::new();
+    wanted.retain(|wanted| match wanted {
+        Wanted::Of(identifier) => known.insert(identifier.clone()),
+        Wanted::Saved(_) => true,
+    });
     Ok(wanted)
+}
+
+/// The stored reports of a file, the newest of each sandbox; nothing is asked of the service.
+fn stored(file: &str, common: &Common) -> anyhow::Result<Vec<Identifier>> {
+    let (folders, config) = common.config()?;
+    let store = open_to_look(&folders.store)?;
+    let profile = held_as_to_look(&store, &config.profile(None)?)?;
+    let reports = Sha256::parse(file).map(|file| store.reports(&profile, &file)).transpose()?.unwrap_or_default();
+    if reports.is_empty() {
+        let words = format!("no report of {file} is stored: behaview list {file} asks the service (1 request)");
+        return Err(Failed::not_found(words).into());
+    }
+    Ok(reports.into_iter().map(|report| report.identifier).collect())
 }
 
 /// Whether a path is a folder, or says that it is to be one.

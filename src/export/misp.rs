@@ -89,7 +89,7 @@ fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Writ
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;
     let mut writing =
         Event { opened, event, when, joined: Joined::of(opened)?, noted: Noted::of(opened)?, said: Vec::new() };
-    let found = opened.indicators()?;
+    let (found, left_out) = opened.carried()?;
     let (alone, joined): (Vec<_>, Vec<_>) = found.all().iter().partition(|indicator| !writing.is_joined(indicator));
     let mut rows = 0;
     for indicator in alone {
@@ -110,7 +110,7 @@ fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Writ
         write!(out, ",\"Object\":[{}]", objects.join(",\n"))?;
     }
     out.write_all(b"}}")?;
-    Ok((rows + joined.len() as u64, opened.left_out(&found)))
+    Ok((rows + joined.len() as u64, left_out))
 }
 
 /// An event that is being written.
@@ -272,12 +272,18 @@ fn standing(opened: &Opened<'_>, indicator: &Indicator) -> (&'static str, &'stat
         Kind::Path => "filename",
         Kind::Key => "regkey",
         Kind::Mutex if indicator.is_left => "mutex",
-        Kind::Mutex => "other",
+        Kind::Certificate if value.len() == 32 => "x509-fingerprint-md5",
+        Kind::Certificate if value.len() == 40 => "x509-fingerprint-sha1",
+        Kind::Certificate => "x509-fingerprint-sha256",
+        Kind::Ja3 => "ja3-fingerprint-md5",
+        // MISP has no types for these.
+        Kind::Mutex | Kind::Ja3s | Kind::Ja4 | Kind::Memory => "other",
     };
     let category = match indicator.kind {
         Kind::Hash if opened.is_sample(&indicator.value) => "Payload delivery",
         Kind::Hash | Kind::Path | Kind::Key | Kind::Mutex => traced,
-        Kind::Host | Kind::Address | Kind::Url | Kind::Mail => "Network activity",
+        Kind::Memory => "Other",
+        _ => "Network activity",
     };
     (kind, category)
 }

@@ -5,6 +5,7 @@ use super::{Job, Source, What};
 use crate::order;
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::identifier::is_moment;
+use crate::report::indicators::Kind;
 use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::wanted::still_wanted;
 use crate::report::{Identifier, Indicator, Indicators, Pane, Place, Report, RowSet};
@@ -137,6 +138,18 @@ impl<'a> Opened<'a> {
             What::OfKind(kind) => all.only(*kind),
             _ => all,
         })
+    }
+
+    /// The indicators that STIX and MISP carry, strings from memory only where they are asked for; and how many rows lead to none.
+    pub(super) fn carried(&self) -> io::Result<(Indicators, u64)> {
+        let found = self.indicators()?;
+        let left_out = self.left_out(&found);
+        if self.job.what == What::OfKind(Kind::Memory) {
+            return Ok((found, left_out));
+        }
+        let alone: u64 = found.of_kind(Kind::Memory).iter().map(|indicator| indicator.alone).sum();
+        let alone = if self.job.what.is_indicators() { 0 } else { alone };
+        Ok((found.except(Kind::Memory), left_out + alone))
     }
 
     /// How many of the rows that are meant lead to nothing where indicators are written; none where no more than these is wanted.

@@ -13,7 +13,7 @@ use super::noted::Noted;
 use super::opened::Opened;
 use super::verdict::{techniques, verdict};
 use super::{Job, Summary, indicators, list, literal, object, own_literal};
-use crate::report::indicators::{Kind, same};
+use crate::report::indicators::{Kind, kind_in_memory, same};
 use crate::report::rules::{Rules, Severity};
 use crate::report::{About, Indicator, Note};
 use crate::text::Untrusted;
@@ -160,8 +160,8 @@ impl Bundle<'_> {
         when: &str,
     ) -> io::Result<(Vec<String>, Named<'n>)> {
         let (mut observed, mut known, mut named) = (Vec::new(), HashSet::new(), HashMap::<_, Vec<_>>::new());
-        let found = opened.indicators()?;
-        self.left_out += opened.left_out(&found);
+        let (found, left_out) = opened.carried()?;
+        self.left_out += left_out;
         let paths = found.of_kind(Kind::Path).iter();
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), &path.value)).collect();
         self.folders = paths::folders(&paths);
@@ -240,7 +240,11 @@ impl Bundle<'_> {
     /// What an indicator is, by identifiers: a file whose hash and path are known is one object with both, of each pair of them.
     fn observable(&mut self, indicator: &Indicator, paths: &HashMap<Untrusted, &Untrusted>) -> io::Result<Vec<String>> {
         let value = &indicator.value;
-        let one = match indicator.kind {
+        let kind = match indicator.kind {
+            Kind::Memory => kind_in_memory(&plain(value)).unwrap_or(Kind::Memory),
+            kind => kind,
+        };
+        let one = match kind {
             Kind::Hash => {
                 let names = self.joined.paths(value).iter().filter_map(|path| paths.get(path).copied());
                 let names: Vec<_> = names.collect();
@@ -256,8 +260,7 @@ impl Bundle<'_> {
                 }
                 let path = plain(value);
                 if paths::is_device(&path) {
-                    self.left_out += indicator.alone;
-                    return Ok(Vec::new());
+                    return Ok(self.leave_out(indicator));
                 }
                 match self.folders.contains(&same(Kind::Path, value)) {
                     true => self.folder(&path),
@@ -267,12 +270,30 @@ impl Bundle<'_> {
             Kind::Host => self.simple("domain-name", "value", value),
             Kind::Address if value.as_bytes().contains(&b':') => self.simple("ipv6-addr", "value", value),
             Kind::Address => self.simple("ipv4-addr", "value", value),
+            // STIX has nothing for these, nor for an address that lost its scheme.
+            Kind::Ja3 | Kind::Ja3s | Kind::Ja4 | Kind::Memory => return Ok(self.leave_out(indicator)),
+            Kind::Url if !is_url(&plain(value)) => return Ok(self.leave_out(indicator)),
+            Kind::Certificate => self.certificate(value),
             Kind::Url => self.simple("url", "value", value),
             Kind::Mail => self.simple("email-addr", "value", value),
             Kind::Mutex => self.simple("mutex", "name", value),
             Kind::Key => self.registry_key(value),
         };
         Ok(vec![one?])
+    }
+
+    /// Counts the rows that name nothing else.
+    fn leave_out(&mut self, indicator: &Indicator) -> Vec<String> {
+        self.left_out += indicator.alone;
+        Vec::new()
+    }
+
+    fn certificate(&mut self, hash: &Untrusted) -> io::Result<String> {
+        let hash = plain(hash);
+        let hashes = format!("{{\"{}\":{}}}", algorithm(&hash), canonical(&hash));
+        let id = identifier("x509-certificate", &[("hashes", hashes.clone())]);
+        let json = observable("x509-certificate", &id, [("hashes", Some(hashes))]);
+        self.write(id, &json)
     }
 
     /// A registry key; one that was set to data is a value of its key, whose name is the last part of the path.
@@ -364,6 +385,13 @@ impl Bundle<'_> {
     }
 }
 
+/// Whether a text is a URL by the letter of RFC 3986: with its scheme, and its separators as slashes.
+fn is_url(text: &str) -> bool {
+    !text.contains(['\\', '"', '<', '>', '^', '`', '{', '|', '}'])
+        && text.contains("://")
+        && url::Url::parse(text).is_ok()
+}
+
 /// What a pattern compares with a value of this kind; none for what others are never told to block.
 fn pattern_path(kind: Kind, value: &str) -> Option<String> {
     match kind {
@@ -372,6 +400,6 @@ fn pattern_path(kind: Kind, value: &str) -> Option<String> {
         Kind::Address if value.contains(':') => Some("ipv6-addr:value".to_owned()),
         Kind::Address => Some("ipv4-addr:value".to_owned()),
         Kind::Url => Some("url:value".to_owned()),
-        Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => None,
+        _ => None,
     }
 }

@@ -8,6 +8,7 @@ mod words;
 pub use servers::is_plain_host;
 
 use super::attributes::{DESTINATION, ORIGIN};
+use super::canonical::spell_out;
 use super::identifier::Sha256;
 use super::index::Section;
 use super::json::Raw;
@@ -49,12 +50,35 @@ pub enum Kind {
     Key,
     /// Mutex.
     Mutex,
+    /// Fingerprint of a server's certificate.
+    Certificate,
+    /// JA3 of a TLS client.
+    Ja3,
+    /// JA3S of a TLS server.
+    Ja3s,
+    /// JA4 of a TLS client.
+    Ja4,
+    /// String from memory, often a fragment: STIX and MISP carry it only where this kind is asked for.
+    Memory,
 }
 
 impl Kind {
     /// Every kind, in the order in which they are shown.
-    pub const ALL: [Self; 8] =
-        [Self::Hash, Self::Host, Self::Address, Self::Url, Self::Mail, Self::Path, Self::Key, Self::Mutex];
+    pub const ALL: [Self; 13] = [
+        Self::Hash,
+        Self::Host,
+        Self::Address,
+        Self::Url,
+        Self::Mail,
+        Self::Path,
+        Self::Key,
+        Self::Mutex,
+        Self::Certificate,
+        Self::Ja3,
+        Self::Ja3s,
+        Self::Ja4,
+        Self::Memory,
+    ];
 
     /// Its name.
     #[must_use]
@@ -68,13 +92,18 @@ impl Kind {
             Self::Path => "path",
             Self::Key => "key",
             Self::Mutex => "mutex",
+            Self::Certificate => "certificate",
+            Self::Ja3 => "ja3",
+            Self::Ja3s => "ja3s",
+            Self::Ja4 => "ja4",
+            Self::Memory => "memory",
         }
     }
 
     /// Whether a program that sees one may open it or make a link of it.
     #[must_use]
     pub fn is_live(self) -> bool {
-        matches!(self, Self::Host | Self::Address | Self::Url | Self::Mail)
+        matches!(self, Self::Host | Self::Address | Self::Url | Self::Mail | Self::Memory)
     }
 }
 
@@ -126,7 +155,7 @@ impl Indicator {
             Kind::Hash => !is_of_no_file(value),
             Kind::Host | Kind::Address | Kind::Url => servers::is_of_somebody(self.kind, value),
             // Any program may touch these.
-            Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => false,
+            _ => false,
         })
     }
 
@@ -182,7 +211,7 @@ impl Indicators {
                 }
                 let place = Place { section, row };
                 let (record, mark) = (report.record(place)?, mark(place));
-                gathered.begin_row();
+                gathered.begin_row(&record);
                 let traffic = match has_destination {
                     true => Traffic::of(Raw::new(&record.value)),
                     false => Traffic::default(),
@@ -224,6 +253,13 @@ impl Indicators {
         self
     }
 
+    /// All but those of one kind.
+    #[must_use]
+    pub fn except(mut self, kind: Kind) -> Self {
+        self.found.retain(|indicator| indicator.kind != kind);
+        self
+    }
+
     /// Those of one kind.
     #[must_use]
     pub fn of_kind(&self, kind: Kind) -> &[Indicator] {
@@ -247,8 +283,33 @@ pub(crate) fn same(kind: Kind, value: &Untrusted) -> Untrusted {
 /// A value as it is compared: to Windows capitals of paths and keys are the same as small letters.
 fn compared(kind: Kind, value: &Untrusted) -> Cow<'_, [u8]> {
     let value = value.as_bytes();
-    let is_of_windows = kind == Kind::Key || kind == Kind::Path && value.contains(&b'\\');
-    if is_of_windows { value.to_ascii_lowercase().into() } else { value.into() }
+    let end = value.iter().rposition(|byte| !is_padding(char::from(*byte))).map_or(0, |last| last + 1);
+    let trimmed = value.get(..end).unwrap_or_default();
+    match kind {
+        Kind::Key => spell_out(trimmed).to_ascii_lowercase().into(),
+        Kind::Path if trimmed.contains(&b'<') => spell_out(trimmed).to_ascii_lowercase().into(),
+        Kind::Path if trimmed.contains(&b'\\') => trimmed.to_ascii_lowercase().into(),
+        Kind::Path => trimmed.into(),
+        _ => value.into(),
+    }
+}
+
+/// Whether a character at the end of a value is no part of it: sandboxes copy strings with the NUL behind them.
+fn is_padding(character: char) -> bool {
+    character == ' ' || character.is_ascii_control()
+}
+
+/// What a string from memory is, where it is something whole.
+pub(crate) fn kind_in_memory(text: &str) -> Option<Kind> {
+    let is_url = || servers::server(text).is_some_and(servers::is_server);
+    let is_host = || servers::host(text).is_some_and(|host| is_plain_host(host.as_bytes()));
+    if servers::address(text).is_some() {
+        Some(Kind::Address)
+    } else if is_url() {
+        Some(Kind::Url)
+    } else {
+        is_host().then_some(Kind::Host)
+    }
 }
 
 /// Whether a way to a value goes by a member of this name.

@@ -527,3 +527,20 @@ fn rows_are_written_in_the_order_in_which_their_pane_shows_them() {
         assert!(at("T1002") < at("T1003") && at("T1003") < at("T1001"), "{format}: {shown}");
     }
 }
+
+#[test]
+fn a_hash_exports_every_stored_report_once() {
+    let desk = Desk::new(Options::default());
+    let ids = listed(&desk);
+    let named =
+        [&["--format", "jsonl", &main_file()], &ids.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat();
+    let reports = |lines: &str| {
+        let lines = lines.lines().map(|line| json(line.as_bytes())["report"].as_str().unwrap().to_owned());
+        lines.collect::<std::collections::BTreeSet<_>>()
+    };
+    let by_hash = export(&desk, &["--format", "jsonl", &main_file()]);
+    assert_eq!(reports(&by_hash), ids.iter().cloned().collect());
+    assert_eq!(export(&desk, &named).lines().count(), by_hash.lines().count());
+    let other = desk.run(&["export", "--offline", "--format", "csv", &"0".repeat(64)]);
+    assert!(!other.status.success() && other.stdout.is_empty() && errors(&other).contains("is stored"), "{other:?}");
+}

@@ -1,6 +1,7 @@
 //! What objects of STIX are written with: their beginnings, identifiers and literals, and the marking of each.
 
 use crate::export::{list, object, own_literal};
+use crate::report::canonical::spell_out_str;
 use crate::report::hives::HIVES;
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -100,6 +101,7 @@ pub(super) fn algorithm(hash: &str) -> &'static str {
 
 pub(super) fn whole_hive(key: &Untrusted) -> Untrusted {
     let text = plain(key);
+    let text = spell_out_str(&text).into_owned();
     let hive = text.split('\\').next().unwrap_or_default();
     let found = HIVES.iter().find(|known| hive.eq_ignore_ascii_case(known.short));
     found.map_or_else(

@@ -240,6 +240,8 @@ pub enum Meaning {
     Words,
     /// The same where a path by itself is what something was done to, and no trace of who did it.
     Others,
+    /// Words where hexadecimal digits are binary data, and no hash.
+    Data,
 }
 
 /// Where the traffic came from that network rules saw.

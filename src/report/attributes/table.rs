@@ -80,6 +80,7 @@ pub(in crate::report) const TECHNIQUE: &[Field] =
 
 const WORDS: &[Source] = &[words("")];
 const OTHERS: &[Source] = &[Source { member: "", meaning: Meaning::Others, is_left: false }];
+const DATA: Source = Source { member: "value", meaning: Meaning::Data, is_left: false };
 const MODULES: &[Source] = &[Source { member: "", meaning: Meaning::Module, is_left: false }];
 const PATHS: &[Source] = &[is("", Kind::Path)];
 const LEFT_PATHS: &[Source] = &[left("", Kind::Path)];
@@ -134,7 +135,7 @@ pub static ATTRIBUTES: &[Attribute] = &[
     list("tags", Tags, ""),
     records("registry_keys_set", Registry, "set", &[field("", "key"), field(" = ", "value")])
         .told_by(&[&["key"]])
-        .holds(&[left("key", Kind::Key), words("value")]),
+        .holds(&[left("key", Kind::Key), DATA]),
     list("registry_keys_deleted", Registry, "deleted").holds(KEYS),
     list("registry_keys_opened", Registry, "opened").holds(KEYS),
     records(
@@ -231,12 +232,18 @@ pub static ATTRIBUTES: &[Attribute] = &[
         "tls",
         &[about("", "sni"), field(" · ", "version"), about(" · ", "thumbprint"), field(" · ja4 ", "ja4")],
     )
-    .told_by(&[&["sni", "thumbprint"]])
-    .holds(&[is("sni", Kind::Host)]),
-    list("ja3_digests", Network, "ja3"),
-    list("memory_pattern_domains", Network, "name in memory").holds(&[is("", Kind::Host)]),
-    list("memory_pattern_urls", Network, "URL in memory").same(Sameness::Exact).holds(&[is("", Kind::Url)]),
-    list("memory_pattern_ips", Network, "IP in memory").holds(&[is("", Kind::Address)]),
+        .told_by(&[&["sni", "thumbprint"]])
+        .holds(&[
+            is("sni", Kind::Host),
+            is("thumbprint", Kind::Certificate),
+            is("ja3", Kind::Ja3),
+            is("ja3s", Kind::Ja3s),
+            is("ja4", Kind::Ja4),
+        ]),
+    list("ja3_digests", Network, "ja3").holds(&[is("", Kind::Ja3)]),
+    list("memory_pattern_domains", Network, "name in memory").holds(&[is("", Kind::Memory)]),
+    list("memory_pattern_urls", Network, "URL in memory").same(Sameness::Exact).holds(&[is("", Kind::Memory)]),
+    list("memory_pattern_ips", Network, "IP in memory").holds(&[is("", Kind::Memory)]),
     list("command_executions", Commands, "").holds(WORDS),
     list("calls_highlighted", Modules, "call").same(Sameness::Exact),
     list("modules_loaded", Modules, "loaded").holds(MODULES),
@@ -314,11 +321,21 @@ pub static ATTRIBUTES: &[Attribute] = &[
     list("databases_deleted", Mobile, "database gone").holds(PATHS),
     records("shared_preferences_sets", Mobile, "preference", &[field("", "key"), field(" = ", "value")])
         .told_by(&[&["key"]])
-        .holds(&[words("value")]),
+        .holds(&[DATA]),
     list("shared_preferences_lookups", Mobile, "looked up"),
     records("system_property_sets", Mobile, "property set", &[field("", "key"), field(" = ", "value")])
         .told_by(&[&["key"]]),
     list("system_property_lookups", Mobile, "property"),
+    row("context_attributes", Pane::Other, "context", Value).holds(&[
+        is("sha256", Kind::Hash),
+        is("sha1", Kind::Hash),
+        is("md5", Kind::Hash),
+        is("filename", Kind::Path),
+        is("name", Kind::Path),
+        is("names", Kind::Path),
+        is("url", Kind::Url),
+        is("hostname", Kind::Host),
+    ]),
     row("hosts_file", Text, "hosts file", Value).holds(WORDS),
 ];
 

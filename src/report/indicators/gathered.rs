@@ -1,13 +1,15 @@
 //! Indicators as they are found, row by row: each once, however it is spelled.
 
-use super::{Indicator, Indicators, Kind, MOST, MOST_PLACES, compared, hash, is_named, servers, words};
+use super::{Indicator, Indicators, Kind, MOST, MOST_PLACES, compared, hash, is_named, is_padding, servers, words};
 use crate::order;
 use crate::report::attributes::{Meaning, Source};
+use crate::report::canonical::spell_out_str;
 use crate::report::json::{Kind as JsonKind, Raw};
-use crate::report::rows::records::{Place, Step};
+use crate::report::rows::records::{Place, Record, Step};
 use crate::report::rules::Severity;
 use crate::text::{Untrusted, count};
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::io;
 
@@ -37,6 +39,14 @@ pub(super) struct Gathered {
     /// What it names.
     named: Vec<usize>,
     without: u64,
+    /// The member that the row is, where it is one of an object.
+    member: Option<Untrusted>,
+    /// Whether the row says that its strings are from memory.
+    is_memory: bool,
+    /// The name that the row looks up, and the addresses that it leads to.
+    looked_up: (Option<usize>, Vec<usize>),
+    /// Names by their numbers, each with an address that it leads to.
+    resolved: HashSet<(usize, usize)>,
 }
 
 impl Gathered {
@@ -45,7 +55,11 @@ impl Gathered {
         if value.kind() != JsonKind::Text {
             return;
         }
-        let is_meant = |wanted: &str| if wanted.is_empty() { way.len() == 1 } else { is_named(way, wanted) };
+        let member = self.member.take();
+        let is_meant = |wanted: &str| match wanted {
+            "" => way.len() == 1,
+            _ => is_named(way, wanted) || member.as_ref().is_some_and(|name| name.as_bytes() == wanted.as_bytes()),
+        };
         for source in sources.iter().filter(|source| is_meant(source.member)) {
             let text = value.text();
             let is_itself = matches!(source.meaning, Meaning::Is(_));
@@ -54,22 +68,32 @@ impl Gathered {
             match source.meaning {
                 Meaning::Is(kind) => self.known_as(kind, &text, seen),
                 Meaning::Module => self.module(&text, seen),
-                Meaning::Words | Meaning::Others => self.words(&text, seen, source.meaning == Meaning::Words),
+                Meaning::Words | Meaning::Others | Meaning::Data => self.words(&text, seen, source.meaning),
             }
         }
+        self.member = member;
     }
 
     fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: Seen) {
-        let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
+        let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default();
+        let plain = plain.trim_matches(|c: char| c.is_whitespace() || is_padding(c));
         match kind {
             Kind::Hash => self.add(kind, hash(text), seen),
             Kind::Host if servers::is_address(plain) => self.add(Kind::Address, servers::address(plain), seen),
             Kind::Host => self.add(kind, servers::host(plain), seen),
             Kind::Address => self.add(kind, servers::address(plain), seen),
-            Kind::Url => self.url(plain, text, seen),
+            Kind::Url => self.url(plain, seen),
             Kind::Mail => self.add(kind, servers::mail(plain), seen),
-            Kind::Path if plain != words::unprefixed(plain) => {
-                self.add(kind, Some(Untrusted::from(words::unprefixed(plain))), seen);
+            Kind::Path if plain.contains('<') => {
+                let spelled = spell_out_str(plain);
+                self.add(kind, Some(Untrusted::from(words::unprefixed(&spelled))), seen);
+            }
+            Kind::Path if !plain.is_empty() => self.add(kind, Some(Untrusted::from(words::unprefixed(plain))), seen),
+            Kind::Key if !plain.is_empty() => self.add(kind, Some(Untrusted::from(plain)), seen),
+            Kind::Certificate => self.add(kind, hash(&Untrusted::from(plain.replace(':', ""))), seen),
+            Kind::Ja3 | Kind::Ja3s => self.add(kind, hash(text).filter(|hash| hash.as_bytes().len() == 32), seen),
+            Kind::Ja4 | Kind::Memory => {
+                self.add(kind, Some(Untrusted::from(plain)).filter(|text| !text.is_empty()), seen);
             }
             Kind::Path | Kind::Key | Kind::Mutex => {
                 self.add(kind, Some(text.clone()).filter(|text| !text.is_empty()), seen);
@@ -78,9 +102,12 @@ impl Gathered {
     }
 
     /// A URL, and the host or address in it, of which the URL's mark says nothing: much lies on one machine.
-    fn url(&mut self, plain: &str, text: &Untrusted, seen: Seen) {
-        if let Some(server) = servers::server(plain).or_else(|| servers::server_without_scheme(plain)) {
-            self.add(Kind::Url, Some(text.clone()), seen);
+    fn url(&mut self, plain: &str, seen: Seen) {
+        if let Some(server) = servers::server(plain)
+            .filter(|server| servers::is_server(server))
+            .or_else(|| servers::server_without_scheme(plain))
+        {
+            self.add(Kind::Url, Some(Untrusted::from(plain)), seen);
             self.known_as(Kind::Host, &Untrusted::from(server), Seen { mark: None, ..seen });
         }
     }
@@ -94,11 +121,22 @@ impl Gathered {
     }
 
     /// What stands out among words, whatever it is.
-    fn words(&mut self, text: &Untrusted, seen: Seen, is_about: bool) {
+    fn words(&mut self, text: &Untrusted, seen: Seen, meaning: Meaning) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
+        // Placeholders in angle brackets would part the path that they stand in.
+        let spelled = if plain.contains('<') { spell_out_str(plain) } else { Cow::Borrowed(plain) };
+        let plain = &*spelled;
         for (kind, word) in words::named(plain) {
+            // Binary data in hexadecimal digits is no hash of a file.
+            if kind == Kind::Hash && meaning == Meaning::Data {
+                continue;
+            }
+            if self.is_memory && matches!(kind, Kind::Host | Kind::Address | Kind::Url | Kind::Mail) {
+                self.known_as(Kind::Memory, &Untrusted::from(word), seen);
+                continue;
+            }
             // A program that is named by its path alone, say of those that were started, is what the row is about.
-            let is_itself = is_about && kind == Kind::Path && word == words::unprefixed(plain);
+            let is_itself = meaning == Meaning::Words && kind == Kind::Path && word == words::unprefixed(plain);
             // What waits pings a resolver, and what tests its connection asks anybody.
             let mark = seen.mark.filter(|_| !matches!(kind, Kind::Host | Kind::Address));
             self.known_as(kind, &Untrusted::from(word), Seen { is_itself, mark, ..seen });
@@ -111,6 +149,11 @@ impl Gathered {
         // More than two say no more than two do.
         if self.named.len() < 2 && !self.named.contains(&number) {
             self.named.push(number);
+        }
+        match kind {
+            Kind::Host if !seen.is_listed => self.looked_up.0 = Some(number),
+            Kind::Address if seen.is_listed => self.looked_up.1.push(number),
+            _ => {}
         }
         if let Some(indicator) = self.found.get_mut(number) {
             indicator.seen += u64::from(indicator.last != self.row);
@@ -147,8 +190,13 @@ impl Gathered {
     }
 
     /// Begins the next row.
-    pub(super) fn begin_row(&mut self) {
+    pub(super) fn begin_row(&mut self, record: &Record) {
+        const FROM_MEMORY: &[u8] = b"memory";
         self.row += 1;
+        self.member.clone_from(&record.member);
+        let raw = Raw::new(&record.value);
+        let says = |member| raw.member(member).is_some_and(|words| has_word(words.content(), FROM_MEMORY));
+        self.is_memory = raw.member("match_data").is_some() && ["name", "description"].into_iter().any(says);
     }
 
     /// Ends the row; an error where more was found than is gathered.
@@ -159,6 +207,10 @@ impl Gathered {
             _ => {}
         }
         self.named.clear();
+        let (name, addresses) = std::mem::take(&mut self.looked_up);
+        if let Some(name) = name {
+            self.resolved.extend(addresses.into_iter().map(|address| (address, name)));
+        }
         if self.found.len() > MOST { Err(too_many()) } else { Ok(()) }
     }
 
@@ -170,9 +222,25 @@ impl Gathered {
     /// By kind; within a kind the order of the report stays.
     pub(super) fn sorted(self) -> Indicators {
         let mut found = self.found;
+        // An address serves other names as well: only where all are marked is it.
+        let mut pairs: Vec<_> = self.resolved.into_iter().collect();
+        order::sort(&mut pairs);
+        for names in pairs.chunk_by(|one, other| one.0 == other.0) {
+            let marks = names.iter().map(|(_, name)| found.get(*name).and_then(|name| name.marked[0]));
+            let carried = marks.collect::<Option<Vec<_>>>().and_then(|marks| marks.into_iter().min());
+            let address = names.first().and_then(|(address, _)| found.get_mut(*address));
+            if let Some(address) = address.filter(|address| address.marked[0].is_none()) {
+                address.marked[0] = carried;
+            }
+        }
         order::sort_by_key(&mut found, |indicator| indicator.kind);
         Indicators { found, without: self.without }
     }
+}
+
+/// Whether a text holds a word in any case.
+fn has_word(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
 }
 
 /// Adds a row to the first ones, once.

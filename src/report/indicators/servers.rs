@@ -10,21 +10,80 @@ pub(super) fn is_address(text: &str) -> bool {
     without_port(text).parse::<IpAddr>().is_ok()
 }
 
-/// An address of another machine, with a port or without: each has itself, and the one that stands for none.
+/// An address of another machine, with a port or without.
 pub(super) fn address(text: &str) -> Option<Untrusted> {
-    let found = without_port(text).parse::<IpAddr>().ok().filter(|found| {
-        let plain = found.to_canonical();
-        !plain.is_loopback() && !plain.is_unspecified()
-    });
+    let found = without_port(text).parse::<IpAddr>().ok().filter(|found| is_of_a_machine(found.to_canonical()));
     found.map(|address| Untrusted::from(address.to_string()))
+}
+
+/// Whether one other machine can have an address: not this one, all or several, a netmask, or a number that no registry allocates.
+fn is_of_a_machine(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            let first = address.octets()[0];
+            !(address.is_loopback() || address.is_multicast() || first == 0 || first >= 240)
+        }
+        IpAddr::V6(address) => match embedded(address) {
+            Some(address) => is_of_a_machine(address.into()),
+            None => is_allocated(address) || is_local(address),
+        },
+    }
+}
+
+/// Whether an address of version 6 lies in a block that a registry allocates from, or in that of documentation.
+fn is_allocated(address: Ipv6Addr) -> bool {
+    let first = address.segments()[0];
+    matches!(first, 0x2001..=0x2003 | 0x2400..=0x241f | 0x2600..=0x263f | 0x2800..=0x280f)
+        || matches!(first, 0x2a00..=0x2a1f | 0x2c00..=0x2c0f | 0x3fff)
+}
+
+/// Whether an address of version 6 is one of the own network.
+fn is_local(address: Ipv6Addr) -> bool {
+    let is_site_local = address.segments()[0] & 0xffc0 == 0xfec0;
+    // Where a network translates addresses for itself.
+    let is_translated = address.segments().starts_with(&[0x64, 0xff9b, 1]);
+    address.is_unique_local() || address.is_unicast_link_local() || is_site_local || is_translated
+}
+
+/// Name servers that anybody may ask.
+const RESOLVERS: [&str; 18] = [
+    "8.8.8.8",
+    "8.8.4.4",
+    "1.1.1.1",
+    "1.0.0.1",
+    "9.9.9.9",
+    "149.112.112.112",
+    "208.67.222.222",
+    "208.67.220.220",
+    "4.2.2.1",
+    "4.2.2.2",
+    "77.88.8.8",
+    "94.140.14.14",
+    "114.114.114.114",
+    "223.5.5.5",
+    "2001:4860:4860::8888",
+    "2001:4860:4860::8844",
+    "2606:4700:4700::1111",
+    "2620:fe::fe",
+];
+
+/// Whether a text can be a server: an address, or a name of letters, digits, dashes and dots once it is asked for.
+pub(super) fn is_server(text: &str) -> bool {
+    let name = text.strip_suffix('.').unwrap_or(text);
+    is_address(text) || name.split('.').all(is_label)
+}
+
+/// Whether a text can stand between the dots of a name.
+fn is_label(label: &str) -> bool {
+    let fits = |c: char| !c.is_ascii() && c.is_alphanumeric() || c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (1..=63).contains(&label.len()) && label.chars().all(fits)
 }
 
 /// A host as a resolver takes it: in lower case, letters of other scripts as it is asked for them.
 pub(super) fn host(text: &str) -> Option<Untrusted> {
     let text = without_port(text).trim_end_matches('.');
-    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "/:@?#\\\"'()[]{}<>,;|=*".contains(c);
-    let is_label = |label: &str| (1..=63).contains(&label.len()) && !label.contains(is_odd);
     let fits = text.len() <= 253 && text.contains('.') && text.split('.').all(is_label);
+    let fits = fits && text.rsplit('.').next().is_some_and(|last| last.contains(|c: char| !c.is_ascii_digit()));
     let asked_for = || match Host::parse(text) {
         Ok(Host::Domain(name)) if !text.is_ascii() => name,
         _ => text.to_lowercase(),
@@ -77,7 +136,7 @@ pub(super) fn is_of_somebody(kind: Kind, value: &str) -> bool {
         Kind::Url => server(value).is_some_and(is_server_of_the_internet),
         Kind::Host => is_plain_host(value.as_bytes()) && is_server_of_the_internet(value),
         Kind::Address => value.parse().is_ok_and(is_of_the_internet),
-        Kind::Hash | Kind::Mail | Kind::Path | Kind::Key | Kind::Mutex => false,
+        _ => false,
     }
 }
 
@@ -108,6 +167,11 @@ fn is_name_of_the_internet(name: &str) -> bool {
 
 /// Whether an address is somebody's, and not one that every network has.
 pub(super) fn is_of_the_internet(address: IpAddr) -> bool {
+    let is_resolver = RESOLVERS.iter().any(|known| known.parse() == Ok(address));
+    !is_resolver && is_public(address)
+}
+
+fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
             let [first, second, third, _] = address.octets();
@@ -120,14 +184,7 @@ pub(super) fn is_of_the_internet(address: IpAddr) -> bool {
         }
         IpAddr::V6(address) => match embedded(address) {
             Some(address) => is_of_the_internet(address.into()),
-            None => {
-                let is_site_local = address.segments()[0] & 0xffc0 == 0xfec0;
-                // Where a network translates addresses for itself.
-                let is_translated = address.segments().starts_with(&[0x64, 0xff9b, 1]);
-                let is_local = address.is_unique_local() || address.is_unicast_link_local() || is_site_local;
-                let is_local = is_local || is_translated;
-                !(is_local || address.is_loopback() || address.is_multicast() || address.is_unspecified())
-            }
+            None => is_allocated(address),
         },
     }
 }

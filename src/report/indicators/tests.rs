@@ -259,3 +259,71 @@ fn urls_within_urls_are_looked_at_once_each() {
         assert_eq!(words::named(&word.repeat(100_000)).len(), 100_000 * times, "{word}");
     }
 }
+
+#[test]
+fn artefacts_of_sandboxes_are_no_addresses() {
+    for text in
+        ["a83f:8110:e5c0:7cff::1", "239.255.255.250", "255.255.255.255", "255.255.0.0", "ff02::1", "0.0.0.1", "**ip**"]
+    {
+        assert!(found(&format!(r#"{{"ip_traffic":[{{"destination_ip":"{text}"}}]}}"#)).is_empty(), "{text}");
+    }
+    let can = |value: &str| Indicator::new(Kind::Address, Untrusted::from(value)).can_be_blocked();
+    assert!(can("203.0.113.5") && can("2a02:1::1") && can("2002:cb00:7105::1"));
+    assert!(!can("8.8.8.8") && !can("2620:fe::fe") && !can("192.168.0.14") && !can("fe80::1"));
+}
+
+#[test]
+fn copied_strings_and_binary_values_are_no_false_indicators() {
+    let json = r#"{"registry_keys_set":[{"key":"HKCU\\a","value":"0123456789ABCDEF0123456789ABCDEF"},
+        {"key":"<HKCU>\\A","value":"http://c2.example/x\u0000"},{"key":"\\REGISTRY\\MACHINE\\b","value":"C:\\Users\\<USER>\\x.exe"}],
+        "files_copied":[{"source":"C:\\a.exe ","destination":"C:\\a.exe"}],
+        "text_highlighted":["storage file://./c/users/<USER>/x.xp3", "http://c2.example$/ see"]}"#;
+    assert_eq!(
+        found(json),
+        [
+            "host c2.example 1",
+            "url http://c2.example/x 1",
+            r"path C:\Users\*\x.exe 1",
+            r"path C:\a.exe 1",
+            r"key HKCU\a 2",
+            r"key \REGISTRY\MACHINE\b 1"
+        ]
+    );
+}
+
+#[test]
+fn strings_from_memory_are_a_kind_of_their_own() {
+    let json = r#"{"memory_pattern_urls":["http://l"],"memory_pattern_domains":["c2.example"],"memory_pattern_ips":["203.0.113.5"],
+        "signature_matches":[{"description":"URLs found in memory","match_data":["ftp://ftp.l(-Z"]},
+            {"description":"Downloads","match_data":["http://d.example/x"]}]}"#;
+    let is_memory = |found: &&String| found.starts_with("memory ");
+    let found = found(json);
+    assert_eq!(found.iter().filter(is_memory).count(), 4);
+    assert_eq!(found[..2], ["host d.example 1", "url http://d.example/x 1"]);
+}
+
+#[test]
+fn context_and_tls_name_files_and_fingerprints() {
+    let (hash, print) = ("ab".repeat(32), "cd".repeat(20));
+    let json = format!(
+        r#"{{"data":{{"attributes":{{"tls":[{{"thumbprint":"{print}","ja3":"{0}","ja3s":"{0}","ja4":"t13d_a"}}]}},
+        "context_attributes":{{"sha256":"{hash}","names":["evil.exe"]}}}}}}"#,
+        &print[..32]
+    );
+    let mut wanted = vec![format!("hash {hash} 1"), "path evil.exe 1".to_owned(), format!("certificate {print} 1")];
+    wanted.extend([format!("ja3 {} 1", &print[..32]), format!("ja3s {} 1", &print[..32]), "ja4 t13d_a 1".to_owned()]);
+    assert_eq!(found(&json), wanted);
+}
+
+#[test]
+fn a_mark_on_a_name_is_carried_to_the_addresses_that_only_it_leads_to() {
+    let json = r#"{"dns_lookups":[{"hostname":"c2.example","resolved_ips":["203.0.113.5","203.0.113.6"]},
+        {"resolved_ips":["203.0.113.6"],"hostname":"other.example"}],"ids_alerts":[{"alert_context":{"hostname":"c2.example"}}]}"#;
+    let body = Body::in_memory(json.as_bytes().to_vec());
+    let report = Report::new(body.clone(), Index::of(&body).unwrap());
+    let alerts = report.index.sections.iter().position(|section| section.name == Untrusted::from("ids_alerts"));
+    let mark = |place: Place| (Some(place.section) == alerts).then_some(Severity::High);
+    let found = Indicators::of(&report, &mark, &|| true).unwrap();
+    let marked: Vec<_> = found.of_kind(Kind::Address).iter().map(|found| found.marked().is_some()).collect();
+    assert_eq!(marked, [true, false]);
+}

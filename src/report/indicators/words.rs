@@ -40,7 +40,7 @@ pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
 
 /// What parts words.
 fn is_gap(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '<' | '>' | '`')
+    c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '`')
 }
 
 /// The first word of a text.
