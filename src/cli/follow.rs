@@ -182,8 +182,11 @@ async fn look_to_the_end(
         wait(following, &price, passed).await;
         let request = following.request(listing, next_page.take());
         let (asked_at, asked_since) = (passed(), setup.gate.now());
-        let body = match come_since(setup, &request, since)? {
-            Some(body) => body,
+        let (received, body) = match come_since(setup, &request, since)? {
+            Some(stored) => {
+                following.put_off(asked_at);
+                stored
+            }
             None => match ask(setup, &request, true).await {
                 Err(GateError::UnderWayElsewhere) => {
                     following.put_off(asked_at);
@@ -194,12 +197,13 @@ async fn look_to_the_end(
                     if !matches!(&answer, Err(error) if error.is_unsent()) {
                         following.count(asked_at);
                     }
-                    answer?.body
+                    let answer = answer?;
+                    (answer.received, answer.body)
                 }
             },
         };
         let now = passed();
-        let Request::Behaviours { file, listing, .. } = request else {
+        let Request::Behaviours { file, listing, cursor } = request else {
             since = asked_since;
             following.looked(seen(&body)?, now);
             if let Some(seen) = &following.seen {
@@ -214,20 +218,25 @@ async fn look_to_the_end(
         reports.extend(new);
         order::sort(reports);
         reports.dedup();
-        // A service that brings nothing new goes in circles.
+        // A service that brings nothing new goes in circles; only an empty first page is followed by one more.
+        let goes_on = is_new || cursor.is_none();
         next_page =
-            page.cursor.filter(|_| is_new).map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
+            page.cursor.filter(|_| goes_on).map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
         if following.listed(!reports.is_empty(), next_page.is_some(), now) == Turn::Done {
             return Ok(Turn::Done);
+        }
+        if next_page.is_none() {
+            // The page that was just read is not read again from the store in the place of a further poll.
+            since = received.saturating_add(SignedDuration::from_millis(1)).unwrap_or(Timestamp::MAX);
         }
     }
     Ok(Turn::On)
 }
 
 /// A page of the list that another program has got since the last look began: there is in it what that look told of.
-fn come_since(setup: &Setup, request: &Request, since: Timestamp) -> anyhow::Result<Option<Body>> {
+fn come_since(setup: &Setup, request: &Request, since: Timestamp) -> anyhow::Result<Option<(Timestamp, Body)>> {
     let held = setup.gate.held(request)?.filter(|held| held.received >= since);
-    Ok(held.map(|held| held.body))
+    Ok(held.map(|held| (held.received, held.body)))
 }
 
 /// How far the scan is; none where the service knows of none.

@@ -152,8 +152,9 @@ impl List {
         let (mut cursor, mut fetched) = (None, 0);
         loop {
             let listing = gate.client().profile().listing;
+            let is_first = cursor.is_none();
             // Pages behind the first are asked for by --all alone; those that are stored are read in any case.
-            let may_ask = self.all || cursor.is_none();
+            let may_ask = self.all || is_first;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
             let refresh = self.refresh && may_ask;
             let is_stored = !refresh && gate.held(&request)?.is_some();
@@ -188,11 +189,12 @@ impl List {
             if cursor.is_none() || self.all && fetched >= MOST_PAGES {
                 return Ok(());
             }
-            if seen.len() == known {
+            if seen.len() == known && !is_first {
                 if !self.all {
                     return Ok(());
                 }
-                // A service that brings nothing new goes in circles, and would be paid for ever.
+                // A service that brings nothing new goes in circles, and would be paid for ever: only an empty first
+                // page is followed by one more.
                 let words = "a page brought nothing new, and says that there is more: no further one is asked for";
                 return Err(Failed::partial(words).into());
             }
