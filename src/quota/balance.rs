@@ -283,13 +283,11 @@ impl Balances {
         limits
     }
 
-    /// The limit of a unit that leaves this holder least; of two alike the longer period's, for it
-    /// holds longer. `None` when nothing is known to limit them.
+    /// The limit of a unit that runs out first for this holder; of those that are used up the one
+    /// that resets last. `None` when nothing is known to limit them.
     pub fn scarcest(&self, unit: Unit, holder: Holder) -> Option<Limit> {
-        let limits = self.limits(unit).into_iter();
-        limits
-            .filter(|limit| limit.holder == holder)
-            .min_by_key(|limit| (limit.remaining, std::cmp::Reverse(limit.period)))
+        let limits = self.limits(unit).into_iter().filter(|limit| limit.holder == holder);
+        limits.reduce(|scarce, longer| if scarce.outlasts(longer) { longer } else { scarce })
     }
 
     /// What a price leaves of every limit it counts against. Empty for what is free.
@@ -301,6 +299,17 @@ impl Balances {
 }
 
 impl Limit {
+    /// Whether a limit of the same or a longer period runs out first: a short period resets soon,
+    /// and then allows as much again. A minute's is compared with what it allows in an hour.
+    fn outlasts(self, longer: Self) -> bool {
+        let again = match self.period {
+            period if period == longer.period => 0,
+            Period::Minute => self.allowed.saturating_mul(60),
+            _ => self.allowed,
+        };
+        longer.remaining == 0 || self.remaining > 0 && longer.remaining < self.remaining.saturating_add(again)
+    }
+
     /// What is left after so many units at best and, where an upper end is known, at worst.
     pub fn after(self, min: u64, max: Option<u64>) -> Remainder {
         Remainder {

@@ -487,5 +487,5 @@ fn why_a_price_is_what_it_is_comes_with_what_is_left_of_each_thing_that_is_spent
     stage.keys("enter $");
     let screen = stage.screen();
     assert!(screen.contains("The user has 239 of 240 left this hour."), "{screen}");
-    assert!(screen.contains("Of scans: The user has 5 of 5 left this minute."), "{screen}");
+    assert!(screen.contains("Of scans: The user has 47 of 50 left this month."), "{screen}");
 }

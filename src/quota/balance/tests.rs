@@ -89,6 +89,23 @@ fn of_equally_scarce_limits_the_longer_holds() {
 }
 
 #[test]
+fn the_scarcest_limit_runs_out_first() {
+    let side = |(allowed, left): (u64, u64)| json!({"user": {"allowed": allowed, "used": allowed - left}});
+    let scarcest = |minute, hour, day, month| {
+        let balances = Balances::read(&json!({"data": {
+            "api_requests_per_minute": side(minute), "api_requests_hourly": side(hour),
+            "api_requests_daily": side(day), "api_requests_monthly": side(month)}}));
+        balances.scarcest(Unit::Request, Holder::User).unwrap().period
+    };
+    assert_eq!(scarcest((4, 1), (240, 200), (500, 480), (9_000, 10)), Period::Monthly);
+    assert_eq!(scarcest((4, 3), (240, 5), (500, 480), (9_000, 6)), Period::Monthly);
+    assert_eq!(scarcest((60, 60), (240, 239), (500, 499), (9_000, 8_000)), Period::Hourly);
+    assert_eq!(scarcest((60, 60), (240, 240), (500, 0), (9_000, 8_000)), Period::Daily);
+    assert_eq!(scarcest((4, 0), (240, 200), (500, 480), (9_000, 10)), Period::Minute);
+    assert_eq!(scarcest((4, 0), (240, 0), (500, 480), (9_000, 0)), Period::Monthly);
+}
+
+#[test]
 fn a_user_of_nothing_lives_on_the_group() {
     let balances = premium();
     let searches = balances.limits(Unit::Search);
