@@ -33,6 +33,9 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     if !refresh {
         say_if_aside(gate, &quote)?;
     }
+    if refresh || gate.held(request)?.is_none() {
+        say_if_missing(gate, &quote)?;
+    }
     let meter = Meter::default();
     let progress = |received| meter.tell(&received);
     let call = async { if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await } };
@@ -92,6 +95,15 @@ pub(super) fn say_if_aside(gate: &Gate, quote: &Quote) -> Result<(), StoreError>
         let (what, price) = (request.words(), quote.price().short());
         // What is asked for is worth more than the remark.
         let _ = writeln!(std::io::stderr(), "behaview: {what}: {}. To ask for it again costs {price}", aside.words());
+    }
+    Ok(())
+}
+
+/// Says of what would be asked that the service did not have it a short time ago, and what asking again costs.
+pub(super) fn say_if_missing(gate: &Gate, quote: &Quote) -> Result<(), StoreError> {
+    if let Some(missing) = gate.missing(quote.request())? {
+        // What is asked for is worth more than the remark.
+        let _ = writeln!(std::io::stderr(), "behaview: {missing}; asking again costs {}", quote.price().short());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a command would cost: every question that it would ask, priced, and none sent.
 
-use super::asking::say_if_aside;
+use super::asking::{say_if_aside, say_if_missing};
 use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Failed, Setup};
@@ -90,6 +90,9 @@ fn call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> an
     let quote = request.quote(&setup.entitled);
     if !held && !refresh {
         say_if_aside(&setup.gate, &quote)?;
+    }
+    if !held {
+        say_if_missing(&setup.gate, &quote)?;
     }
     Ok(Call { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })
 }

@@ -285,6 +285,7 @@ fn kind_of_service(error: &ServiceError) -> Kind {
         ServiceError::Refused(refusal) => match refusal.reason {
             Reason::WrongKey => Kind::Key,
             Reason::Forbidden => Kind::Refused,
+            Reason::WrongPassword | Reason::TooLarge => Kind::Usage,
             Reason::NotFound => Kind::NotFound,
             Reason::QuotaSpent => Kind::Quota,
             Reason::TooFast => Kind::Rate,

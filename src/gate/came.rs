@@ -42,6 +42,9 @@ impl Gate {
         gathered: Gathered,
     ) -> Result<Came, GateError> {
         let (profile, request) = (self.profile().to_owned(), request.clone());
+        if let Some(refusal) = reading::refusal(&gathered.body, received) {
+            return Ok(Err(ServiceError::Refused(refusal)).into());
+        }
         let (stays_at_hand, is_part) = (self.stays_at_hand, gathered.is_part);
         let mut came = self
             .work(move |store| {

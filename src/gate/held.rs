@@ -3,9 +3,12 @@
 use super::{Gate, reading};
 use crate::report::identifier::Sha256;
 use crate::request::Request;
-use crate::service::error::ServiceError;
+use crate::service::error::{NOT_FOUND, ServiceError};
 use crate::store::{HeldAnswer, StoreError};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+
+/// How long a 404 is remembered.
+const MISSING: SignedDuration = SignedDuration::from_hours(1);
 
 /// An answer that was paid for and lies set aside, in the place of one that is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +43,21 @@ impl Gate {
             }
             _ => Ok(own),
         }
+    }
+
+    /// What is said of a request that the service answered with 404 within the last hour, and with nothing else since.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn missing(&self, request: &Request) -> Result<Option<String>, StoreError> {
+        let Some(claim) = request.claim() else { return Ok(None) };
+        let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
+        let last = self.store.last_outcome(self.whose(), &claim, since)?;
+        let last = last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND));
+        let words = |at: Timestamp| {
+            format!("{}: the service did not have it at {} (404)", request.words(), at.strftime("%R UTC"))
+        };
+        Ok(last.map(|(at, _)| words(at)))
     }
 
     /// The list of a file's sandboxes, or a page of it, that lies set aside.

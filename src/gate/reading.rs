@@ -9,7 +9,7 @@ use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageError, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::Request;
-use crate::service::error::{Reason, ServiceError, Unusable};
+use crate::service::error::{LONGEST_ERROR, Reason, Refusal, ServiceError, Unusable};
 use crate::store::{AnswerId, Brought, Store, StoreError};
 use jiff::Timestamp;
 use std::io;
@@ -36,6 +36,12 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
         (_, Err(ServiceError::Refused(_) | ServiceError::Unusable(_))) => Outcome::Failed,
         (_, Err(_)) => Outcome::Unknown,
     }
+}
+
+/// The error that an answer is in spite of its status, if it is one: nothing of it is stored.
+pub(super) fn refusal(body: &Body, now: Timestamp) -> Option<Refusal> {
+    let bytes = (body.len() <= LONGEST_ERROR).then(|| body.whole().ok()).flatten()?;
+    Refusal::in_answer(&bytes, now)
 }
 
 /// How many submissions an answer returned, over all files asked about (specification §8.2); none where it does not say so of each,

@@ -1,7 +1,7 @@
 //! Sends one request, once, to one host, and brings its answer back whole or says why not.
 
 use super::credential::{Credential, is_quoted};
-use super::error::{LONGEST_ADDRESS, Refusal, ServiceError};
+use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Reason, Refusal, ServiceError};
 use super::failure::{not_sent_or_lost, reason};
 use super::head::{is_framed, range_of, version_of};
 use super::http::build;
@@ -11,7 +11,7 @@ use super::patience::Patience;
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use crate::request::{Address, Asker, Method, Password, Request, ScanOption, Version};
 use crate::text::Untrusted;
-use reqwest::header::{ACCEPT_ENCODING, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -26,9 +26,6 @@ const LARGEST_ARTEFACT: u64 = 64 << 30;
 
 /// Longest answer that is taken where a few words are expected, in bytes.
 const LONGEST_WORDS: u64 = 1 << 20;
-
-/// Longest error answer that is read: its words fit in much less.
-const LONGEST_ERROR: u64 = 64 * 1024;
 
 /// One service, spoken to as one user.
 pub struct Client {
@@ -137,8 +134,10 @@ impl Client {
             }
         };
         self.note_time(&response);
-        if !response.status().is_success() {
-            return Err(self.refused(response, &patience).await);
+        // API v2 answers so where the quota is spent.
+        let is_spent = address.version == Version::V2 && response.status() == StatusCode::NO_CONTENT;
+        if is_spent || !response.status().is_success() {
+            return Err(self.refused(response, &patience, address.upload.is_some()).await);
         }
         let limit = self.longest(request);
         let length = Packing::length_of(&response);
@@ -176,7 +175,7 @@ impl Client {
         self.note_time(&response);
         let status = response.status();
         if !status.is_success() {
-            return Err(self.refused(response, &patience).await);
+            return Err(self.refused(response, &patience, false).await);
         }
         let is_part = status == StatusCode::PARTIAL_CONTENT;
         let (start, total) = match range_of(&response).filter(|_| is_part) {
@@ -278,7 +277,7 @@ impl Client {
     }
 
     /// The service's own "no", with nothing of the key in it, nor of a password that went along with any call of this run.
-    async fn refused(&self, mut response: Response, patience: &Patience) -> ServiceError {
+    async fn refused(&self, mut response: Response, patience: &Patience, is_upload: bool) -> ServiceError {
         let masking = &self.masking_for(&Request::User);
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -287,6 +286,9 @@ impl Client {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
+        if is_upload && refusal.is_of_password() {
+            refusal.reason = Reason::WrongPassword;
+        }
         let passwords = self.passwords.lock().unwrap_or_else(PoisonError::into_inner);
         let long = passwords.iter().map(Password::expose).filter(|password| password.len() >= SHORTEST_PASSWORD);
         let secrets: Vec<_> = self.credential.as_ref().map(Credential::expose).into_iter().chain(long).collect();
@@ -310,7 +312,11 @@ impl Client {
         }
         let address = request.address(&User(self));
         let path: Vec<u8> = percent_encoding::percent_decode_str(&address.path).collect();
-        self.has_key(&path) || address.parameters.iter().any(|(_, value)| self.has_key(value.as_bytes()))
+        // A cursor that was the key is masked by now: what is left of it leads nowhere, and would be paid for.
+        let is_key = |(name, value): &(Cow<'static, str>, String)| {
+            self.has_key(value.as_bytes()) || name == "cursor" && self.masking.has_masked(value.as_bytes())
+        };
+        self.has_key(&path) || address.parameters.iter().any(is_key)
     }
 
     /// How far this machine's clock is behind the service's, in seconds; none before an answer that told the time.
@@ -336,7 +342,8 @@ impl Client {
         let call = match address.method {
             Method::Get => http.get(url).query(&parameters),
             Method::Delete => http.delete(url).query(&parameters),
-            Method::Post if parameters.is_empty() => http.post(url),
+            // Some front ends answer 411 to a POST without a length (RFC 9110, section 8.6).
+            Method::Post if parameters.is_empty() => http.post(url).header(CONTENT_LENGTH, 0),
             Method::Post => http.post(url).form(&parameters),
         };
         self.with_key(address, call)

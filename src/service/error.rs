@@ -6,6 +6,12 @@ use std::time::Duration;
 /// The most bytes of an address that are sent; what carries it takes hardly more.
 pub const LONGEST_ADDRESS: u64 = 60 * 1024;
 
+/// How the words of a 404 begin: the ledger is searched for them.
+pub const NOT_FOUND: &str = "the service does not have it, or not any more";
+
+/// Longest error answer that is read, in bytes: its words fit in much less.
+pub const LONGEST_ERROR: u64 = 64 * 1024;
+
 /// Why a call brought no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
@@ -74,11 +80,15 @@ pub struct Refusal {
 pub enum Reason {
     /// 401: the key is missing, wrong, or its user not active.
     WrongKey,
-    /// 403: the licence is missing.
+    /// 400 or 401 on an upload: what the archive is encrypted with is another password.
+    WrongPassword,
+    /// 403: no licence, no role, or a personal cap.
     Forbidden,
+    /// 413: what was sent is too large.
+    TooLarge,
     /// 404: not there, or not any more.
     NotFound,
-    /// 429 with `QuotaExceededError`: the quota is spent.
+    /// 429 with `QuotaExceededError`, or 204 without a body from API v2: the quota is spent.
     QuotaSpent,
     /// Any other 429: too many requests in too short a time.
     TooFast,
@@ -219,21 +229,65 @@ impl Refusal {
         let (code, message) = words(body);
         let reason = match (status, code.as_deref()) {
             (300..=399, _) => Reason::Redirected,
-            (401, _) => Reason::WrongKey,
-            (403, _) => Reason::Forbidden,
-            (404, _) => Reason::NotFound,
-            (429, Some("QuotaExceededError")) => Reason::QuotaSpent,
-            (429, _) => Reason::TooFast,
+            (401, _) | (200, Some("AuthenticationRequiredError" | "UserNotActiveError" | "WrongCredentialsError")) => {
+                Reason::WrongKey
+            }
+            (403, _) | (200, Some("ForbiddenError")) => Reason::Forbidden,
+            (404, _) | (200, Some("NotFoundError")) => Reason::NotFound,
+            (413, _) => Reason::TooLarge,
+            (204, _) | (200 | 429, Some("QuotaExceededError")) => Reason::QuotaSpent,
+            (429, _) | (200, Some("TooManyRequestsError")) => Reason::TooFast,
+            (200, Some("TransientError" | "DeadlineExceededError")) => Reason::Down,
             (500..=599, _) => Reason::Down,
             _ => Reason::Other,
         };
         Self { reason, status, message, retry_after: retry_after.and_then(|text| wait(text, now)) }
     }
 
+    /// The error that an answer of status 200 is, if it is one: an object with `error` and no `data`.
+    #[must_use]
+    pub fn in_answer(body: &[u8], now: jiff::Timestamp) -> Option<Self> {
+        use crate::report::json::{Kind, Raw};
+        let answer = Raw::new(body.trim_ascii_start());
+        let is_error = answer.member("data").is_none() && answer.member("error")?.kind() == Kind::Object;
+        is_error.then(|| Self::of(200, None, body, now))
+    }
+
+    /// Whether the service's words speak of a password, as they do where an archive's is wrong.
+    #[must_use]
+    pub fn is_of_password(&self) -> bool {
+        matches!(self.status, 400 | 401) && self.says(&["password"])
+    }
+
+    /// Whether the service's words have one of these in them, in any case.
+    fn says(&self, words: &[&str]) -> bool {
+        let message = self.message.as_ref().map(|message| message.as_bytes().to_ascii_lowercase()).unwrap_or_default();
+        words.iter().any(|word| memchr::memmem::find(&message, word.as_bytes()).is_some())
+    }
+
+    /// Which of the reasons for a 403 the service's words give. Where they give none, no counter that was read is contradicted.
+    fn forbidden_advice(&self) -> &'static str {
+        if self.says(&["user_role", "role"]) {
+            "Your user lacks a role (USER_ROLE_PRIVATE_SCANNING); the group's administrator can grant it."
+        } else if self.says(&["quota", "cap ", "limit"]) {
+            "A personal cap (quota_limits) may be reached; the group's administrator can raise it."
+        } else if self.says(&["licens", "licenc"]) {
+            "The service misses a licence; `behaview quota` shows, for nothing, whether there is one."
+        } else {
+            "No licence, no role (USER_ROLE_PRIVATE_SCANNING) or a personal cap; `behaview quota` (free) shows the licence."
+        }
+    }
+
     fn advice(&self) -> String {
         let advice = match self.reason {
             Reason::WrongKey => "Check the key.",
-            Reason::Forbidden => "Private reports need a private scanning licence; ask the group's administrator.",
+            Reason::WrongPassword => {
+                "Check the archive's password: --ask-password or --password-file. The key is accepted."
+            }
+            Reason::Forbidden => self.forbidden_advice(),
+            Reason::TooLarge => {
+                "Send less; upload_direct and upload_largest in the profile say what the service takes."
+            }
             Reason::NotFound => "Check what was asked for. What is private expires: after a day, unless set otherwise.",
             Reason::QuotaSpent => {
                 "The daily quota is full again at 00:00 UTC, the monthly on the 1st. Counters that still leave some may lag behind."
@@ -254,8 +308,10 @@ impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let what = match self.reason {
             Reason::WrongKey => "the service does not accept the key",
+            Reason::WrongPassword => "the archive's password is wrong",
             Reason::Forbidden => "the service forbids this",
-            Reason::NotFound => "the service does not have it, or not any more",
+            Reason::TooLarge => "what was sent is too large for the service",
+            Reason::NotFound => NOT_FOUND,
             Reason::QuotaSpent => "the quota is spent",
             Reason::TooFast => "too many requests in a short time",
             Reason::Down => "the service is not well",

@@ -20,6 +20,8 @@ pub(super) enum Packing {
     None,
     /// They are one part after another, each packed by itself.
     Gzip(Gzip),
+    /// They are of an error, whose label is not to be trusted: the first byte tells.
+    Untold,
 }
 
 /// What has come of an answer that is packed in parts.
@@ -35,6 +37,9 @@ impl Packing {
     /// # Errors
     /// When that is a way that this program does not know: it is named.
     pub(super) fn of(response: &Response) -> Result<Self, ServiceError> {
+        if !response.status().is_success() {
+            return Ok(Self::Untold);
+        }
         match ways(response).as_slice() {
             [] => Ok(Self::None),
             [one] if [&b"gzip"[..], b"x-gzip"].iter().any(|known| one.eq_ignore_ascii_case(known)) => {
@@ -63,14 +68,17 @@ impl Packing {
     pub(super) fn at_once(&self) -> usize {
         match self {
             Self::None => usize::MAX,
-            Self::Gzip(_) => AT_ONCE,
+            Self::Gzip(_) | Self::Untold => AT_ONCE,
         }
     }
 
     /// The next bytes, unpacked.
     pub(super) fn take<'a>(&mut self, piece: &'a [u8]) -> Result<Cow<'a, [u8]>, ServiceError> {
+        if let (Self::Untold, Some(first)) = (&self, piece.first()) {
+            *self = if *first == FIRST { Self::Gzip(Gzip::default()) } else { Self::None };
+        }
         match self {
-            Self::None => Ok(Cow::Borrowed(piece)),
+            Self::None | Self::Untold => Ok(Cow::Borrowed(piece)),
             Self::Gzip(gzip) => gzip.take(piece).map(Cow::Owned).map_err(|_| damaged()),
         }
     }
@@ -79,7 +87,7 @@ impl Packing {
     pub(super) fn end(self) -> Result<Vec<u8>, ServiceError> {
         match self {
             Self::Gzip(Gzip { part: Some(part), .. }) => part.finish().map_err(|_| damaged()),
-            Self::None | Self::Gzip(_) => Ok(Vec::new()),
+            Self::None | Self::Gzip(_) | Self::Untold => Ok(Vec::new()),
         }
     }
 }

@@ -5,12 +5,13 @@ use super::database::Store;
 use super::entry::{LedgerEntry, State};
 use super::error::StoreError;
 use super::held::moment;
+use super::ledger::Whose;
 use super::seal;
 use crate::order;
 use crate::quota::audit::{self, Call, Finding, Look, Reading, Record, Window};
 use crate::quota::{Holder, Period, Unit};
-use jiff::SignedDuration;
-use rusqlite::{Connection, Row, TransactionBehavior, params};
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use std::collections::BTreeMap;
 
 /// How many of the last calls are compared with the counters: what is further back is settled, or stays as it is.
@@ -45,6 +46,23 @@ impl Store {
             transaction.commit()?;
             Ok(settled)
         })
+    }
+
+    /// When the last call of this claim was sent since a moment, and what came of it, if that is known.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn last_outcome(
+        &self,
+        (profile, owner): Whose<'_>,
+        claim: &[u8],
+        since: Timestamp,
+    ) -> Result<Option<(Timestamp, String)>, StoreError> {
+        let select = "SELECT at, outcome FROM ledger WHERE at >= ?1 AND (profile = ?2 OR owner = ?3) AND key = ?4
+                      ORDER BY id DESC LIMIT 1";
+        let values = params![since.as_millisecond(), profile, owner, claim];
+        let found = |row: &Row<'_>| Ok((moment(row.get(0)?), row.get::<_, Option<String>>(1)?.unwrap_or_default()));
+        self.read(|connection| connection.prepare_cached(select)?.query_row(values, found).optional())
     }
 
     /// Every entry of a profile, the oldest first, each with what the counters said of it.

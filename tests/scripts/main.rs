@@ -29,6 +29,7 @@ mod models;
 mod odd;
 mod pages;
 mod plain;
+mod refusals;
 mod reports;
 mod room;
 mod search;

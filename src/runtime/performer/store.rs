@@ -10,6 +10,7 @@ use crate::quota::{Period, Unit};
 use crate::report::PendingScan;
 use crate::report::identifier::Sha256;
 use crate::report::note::Note;
+use crate::request::Request;
 use crate::runtime::held;
 use crate::runtime::recall::held_of;
 use crate::store::{LedgerEntry, StoreError};
@@ -160,7 +161,12 @@ fn send_or_say(work: &Work, read: Result<Message, StoreError>) {
 /// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
 fn say_if_list_aside(gate: &Gate, work: &Work, file: &Sha256) {
     let said = match gate.list_aside(file) {
-        Ok(aside) => aside.map(|aside| format!("{}: {}", file.short(), aside.words())),
+        Ok(Some(aside)) => Some(format!("{}: {}", file.short(), aside.words())),
+        Ok(None) => {
+            let listing = gate.client().profile().listing;
+            let list = Request::Behaviours { file: file.clone(), listing, cursor: None };
+            gate.missing(&list).unwrap_or_else(|error| Some(words(&error)))
+        }
         Err(error) => Some(words(&error)),
     };
     said.into_iter().for_each(|said| work.send(Message::Notice(said)));

@@ -1,0 +1,158 @@
+//! What the service refuses, and how: by status, by body, by header; and what is made of it.
+
+use crate::desk::{Desk, errors, json, main_file};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::Output;
+use std::sync::{Arc, Mutex};
+
+/// What a service was asked, each call with its head.
+type Asked = Arc<Mutex<Vec<String>>>;
+
+/// A service that answers each call with a status line, headers and a body. Gives the setting that leads to it, and what it was
+/// asked.
+fn service(answer: impl Fn(&str) -> (&'static str, &'static str, String) + Send + 'static) -> (String, Asked) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let set = format!("root=http://{}", listener.local_addr().unwrap());
+    let asked = Asked::default();
+    let noted = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut bytes = vec![0; 65_536];
+            let length = stream.read(&mut bytes).unwrap_or(0);
+            let call = String::from_utf8_lossy(&bytes[..length]).into_owned();
+            let (status, headers, body) = answer(call.split(' ').nth(1).unwrap_or_default());
+            noted.lock().unwrap().push(call);
+            let length =
+                if status.starts_with("204") { String::new() } else { format!("content-length: {}\r\n", body.len()) };
+            let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\n{headers}{length}\r\n");
+            let _ = stream.write_all(&[head.as_bytes(), body.as_bytes()].concat());
+        }
+    });
+    (set, asked)
+}
+
+fn error(code: &str, message: &str) -> String {
+    format!(r#"{{"error":{{"code":"{code}","message":"{message}"}}}}"#)
+}
+
+/// A report that is asked for, and refused so.
+fn shown(status: &'static str, headers: &'static str, body: String) -> Output {
+    let desk = Desk::new();
+    let (set, _) = service(move |_| (status, headers, body.clone()));
+    desk.run(&["show", &format!("{}_Box-1794474845", main_file()), "--set", &set])
+}
+
+#[test]
+fn follow_polls_at_its_pace_where_nothing_is_listed() {
+    let desk = Desk::new();
+    let (set, asked) = service(|_| ("200 OK", "", r#"{"data":[]}"#.to_owned()));
+    let output = desk.run(&["follow", "--interval", "1", "--looks", "4", &main_file(), "--set", &set]);
+    assert_eq!(output.status.code(), Some(12), "{output:?}");
+    assert!(errors(&output).contains("the service knows of no scan of this file"), "{output:?}");
+    let lists = asked.lock().unwrap().iter().filter(|call| call.contains("/behaviours")).count();
+    assert_eq!((asked.lock().unwrap().len(), lists), (4, 3));
+}
+
+#[test]
+fn a_post_without_a_body_has_a_length() {
+    let desk = Desk::new();
+    let (set, asked) = service(|_| ("200 OK", "", r#"{"data":{"type":"analysis","id":"a-1"}}"#.to_owned()));
+    let output = desk.run(&["call", "v3-rescan", "--yes", &main_file(), "--set", &set]);
+    assert!(output.status.success(), "{output:?}");
+    let call = asked.lock().unwrap()[0].to_ascii_lowercase();
+    assert!(call.starts_with("post ") && call.contains("\r\ncontent-length: 0\r\n"), "{call}");
+}
+
+#[test]
+fn an_empty_204_of_v2_is_a_spent_quota() {
+    let desk = Desk::new();
+    let (set, _) = service(|_| ("204 No Content", "", String::new()));
+    let output = desk.run(&["call", "v2-file-report", &"a".repeat(32), "--set", &set]);
+    assert_eq!(output.status.code(), Some(6), "{output:?}");
+    assert!(errors(&output).contains("the quota is spent (204)"), "{output:?}");
+}
+
+#[test]
+fn an_error_is_read_by_its_first_bytes() {
+    for label in ["content-encoding: gzip\r\n", "content-encoding: br\r\n", ""] {
+        let output = shown("429 Too Many Requests", label, error("QuotaExceededError", "Quota exceeded"));
+        assert_eq!(output.status.code(), Some(6), "{label}: {output:?}");
+    }
+}
+
+#[test]
+fn a_403_gives_the_reason_that_the_service_gives() {
+    for (message, words) in [
+        ("You are not authorized", "No licence, no role (USER_ROLE_PRIVATE_SCANNING) or a personal cap"),
+        ("Missing role USER_ROLE_PRIVATE_SCANNING", "Your user lacks a role"),
+        ("User quota_limits reached", "A personal cap (quota_limits)"),
+        ("A private scanning license is required", "`behaview quota` shows, for nothing, whether there is one"),
+    ] {
+        let output = shown("403 Forbidden", "", error("ForbiddenError", message));
+        assert_eq!(output.status.code(), Some(4), "{message}: {output:?}");
+        assert!(errors(&output).contains(words), "{message}: {output:?}");
+    }
+}
+
+#[test]
+fn an_error_with_status_200_is_a_refusal() {
+    for (code, exit) in [("QuotaExceededError", 6), ("NotFoundError", 5), ("ForbiddenError", 4), ("Unheard", 1)] {
+        let output = shown("200 OK", "", error(code, "no"));
+        assert_eq!(output.status.code(), Some(exit), "{code}: {output:?}");
+    }
+}
+
+#[test]
+fn a_refused_upload_speaks_of_the_archive_or_its_size() {
+    let upload = |status: &'static str, body: String| {
+        let desk = Desk::new();
+        let path = desk.home.path().join("sample.zip");
+        std::fs::write(&path, b"PK").unwrap();
+        let (set, _) = service(move |_| (status, "", body.clone()));
+        desk.run(&["submit", path.to_str().unwrap(), "--set", &set])
+    };
+    let wrong = upload("401 Unauthorized", error("WrongCredentialsError", "Wrong password"));
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    assert!(errors(&wrong).contains("the archive's password is wrong (401)"), "{wrong:?}");
+    let key = upload("401 Unauthorized", error("WrongCredentialsError", "Wrong API key"));
+    assert_eq!(key.status.code(), Some(3), "{key:?}");
+    let large = upload("413 Payload Too Large", "<html>413</html>".to_owned());
+    assert_eq!(large.status.code(), Some(2), "{large:?}");
+    assert!(errors(&large).contains("too large for the service (413)"), "{large:?}");
+}
+
+#[test]
+fn a_404_is_remembered_with_its_time() {
+    let desk = Desk::new();
+    desk.demo.arm("behaviour:404*1".parse().unwrap());
+    let id = format!("{}_CAPE Sandbox-1794474845", main_file());
+    let (first, dry, second) =
+        (desk.run(&["show", &id]), desk.run(&["show", "--dry-run", &id]), desk.run(&["show", &id]));
+    assert_eq!((first.status.code(), second.status.code()), (Some(5), Some(0)), "{first:?} {second:?}");
+    assert!(!errors(&first).contains("did not have it at"), "{first:?}");
+    for output in [dry, second] {
+        assert!(errors(&output).contains("UTC (404); asking again costs 1 request"), "{output:?}");
+    }
+    let third = desk.run(&["show", "--refresh", &id]);
+    assert!(!errors(&third).contains("did not have it at"), "{third:?}");
+}
+
+#[test]
+fn an_empty_first_page_is_followed_by_one_more() {
+    let desk = Desk::new();
+    let (set, asked) = service(|path| {
+        let id = format!("{}_Box-1794474845", main_file());
+        let body = match path.contains("cursor=") {
+            true => format!(r#"{{"data":[{{"id":"{id}","type":"file_behaviour","attributes":{{"tags":["A"]}}}}]}}"#),
+            false => r#"{"data":[],"meta":{"cursor":"next"}}"#.to_owned(),
+        };
+        ("200 OK", "", body)
+    });
+    let listed = json(&desk.run(&["list", "--all", &main_file(), "--set", &set]));
+    assert_eq!(listed["sandboxes"].as_array().unwrap().len(), 1, "{listed}");
+    let (circle, again) = service(|_| ("200 OK", "", r#"{"data":[],"meta":{"cursor":"next"}}"#.to_owned()));
+    let output = desk.run(&["list", "--all", "--refresh", &main_file(), "--set", &circle]);
+    assert_eq!(output.status.code(), Some(12), "{output:?}");
+    assert_eq!((asked.lock().unwrap().len(), again.lock().unwrap().len()), (2, 2));
+}
