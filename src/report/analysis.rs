@@ -72,9 +72,9 @@ pub enum Progress {
 impl Progress {
     fn of(text: Untrusted) -> Self {
         match text.as_bytes() {
-            b"queued" => Self::Queued,
-            b"in-progress" | b"in_progress" => Self::Running,
-            b"completed" => Self::Done,
+            b"queued" | b"enqueueing" => Self::Queued,
+            b"in-progress" | b"in_progress" | b"running" => Self::Running,
+            b"completed" | b"finished" => Self::Done,
             _ => Self::Other(text),
         }
     }
@@ -192,6 +192,13 @@ mod tests {
         assert_eq!(told[1], "done");
         assert!(told[0].starts_with("running 100 %, booting") && !told[0].contains('\u{1b}'), "{told:?}");
         assert_eq!((analysis.done(), analysis.is_done()), (1, false));
+    }
+
+    #[test]
+    fn the_status_words_of_a_sandbox_are_known() {
+        let status = |word: &str| Progress::of(Untrusted::from(word)).words();
+        assert_eq!(["enqueueing", "running", "finished"].map(status), ["queued", "running", "done"]);
+        assert_eq!(status("unsupported file type"), "unsupported file type");
     }
 
     #[test]
