@@ -204,6 +204,10 @@ fn flat(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     if report.kind() != Kind::Object {
         return Err(Failed::bad_answer("that is no report").into());
     }
+    if report.member("_id").is_some() {
+        // It is flat already.
+        return Ok(report.bytes().to_vec());
+    }
     let mut members: Vec<Vec<u8>> = Vec::new();
     let mut add = |name: &[u8], value: &[u8]| members.push([b"\"", name, b"\":", value].concat());
     for (name, member) in [("_id", "id"), ("_type", "type")] {

@@ -71,7 +71,8 @@ pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outco
     let identifier = report.identifier().ok_or_else(|| no_report(&report))?;
     let request = Request::Behaviour { identifier: identifier.clone() };
     reading::read(&request, import.body, None)?;
-    if !report.index.is_attributed {
+    let is_flat = !report.index.is_attributed && !report.index.is_enveloped && report.has_attribute();
+    if !report.index.is_attributed && !is_flat {
         return Err(ImportError::Empty);
     }
     let Some(key) = request.holding_key() else { return Err(ImportError::Nameless) };

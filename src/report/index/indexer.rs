@@ -188,8 +188,9 @@ impl Layout {
                 (self.found.is_attributed, self.has_attributes) = (true, true);
                 return Place::Attributes;
             }
-            (b"id", None) => self.found.id = self.found.id.or(Some(at)),
-            (b"type", None) => self.found.kind = self.found.kind.or(Some(at)),
+            // The official command line writes both with a line before them, and the attributes beside them.
+            (b"id" | b"_id", None) => self.found.id = self.found.id.or(Some(at)),
+            (b"type" | b"_type", None) => self.found.kind = self.found.kind.or(Some(at)),
             _ => {}
         }
         self.open_section(at, object)
@@ -219,8 +220,10 @@ impl Layout {
     fn enter_entry_member(&mut self, at: u32, object: Option<bool>) -> Place {
         match (self.name.as_slice(), object, &mut self.entry) {
             (b"attributes", Some(true), _) => return Place::EntryAttributes,
-            (b"id", None, Some(entry)) => entry.id = entry.id.or(Some(at)),
-            (b"type", None, Some(entry)) => entry.kind = entry.kind.or(Some(at)),
+            (b"id" | b"_id", None, Some(entry)) => entry.id = entry.id.or(Some(at)),
+            (b"type" | b"_type", None, Some(entry)) => entry.kind = entry.kind.or(Some(at)),
+            // A flat report: its attributes stand beside its identifier.
+            (name, _, Some(entry)) => entry.has_attributes |= Attribute::named(name).is_some(),
             _ => {}
         }
         Place::Deep

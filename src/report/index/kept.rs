@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Changes when the same bytes would be indexed or written otherwise.
-const EDITION: u8 = 5;
+const EDITION: u8 = 6;
 
 /// Rows of a section whose numbers stand in the head: more than a screen shows, and what is looked through beyond it for the
 /// guides of a tree.

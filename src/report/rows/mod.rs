@@ -226,10 +226,16 @@ impl Report {
     /// file has tags as well.
     #[must_use]
     pub fn is_behaviour(&self) -> bool {
-        let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
         let kind = self.kind().unwrap_or_default();
         let is_of = |end: &str| kind.as_bytes().ends_with(end.as_bytes());
-        is_of("behaviour") || !is_of("file") && self.index.sections.iter().any(is_known)
+        is_of("behaviour") || !is_of("file") && self.has_attribute()
+    }
+
+    /// Whether an attribute of a behaviour report is among what it says.
+    #[must_use]
+    pub fn has_attribute(&self) -> bool {
+        let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
+        self.index.sections.iter().any(is_known)
     }
 
     /// Whether it is known whole, and is no behaviour report.
