@@ -133,11 +133,21 @@ pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Docum
 
 fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
     let told = if path == Path::new(STANDARD_INPUT) { name(path) } else { text::path(path).to_string() };
-    let reports = reports(body).map_err(|error| Failed::like(&error, format!("{told}: {error:#}")))?;
-    if reports.is_empty() {
-        return Err(Failed::bad_answer(format!("{told}: {}", no_report(body))).into());
+    let (mut all, mut problems) = (Vec::new(), Vec::new());
+    for part in values(body)? {
+        let body = body.slice(part);
+        match reports(&body) {
+            Ok(found) if found.is_empty() => problems.push(Failed::bad_answer(format!("{told}: {}", no_report(&body)))),
+            Ok(found) => all.extend(found),
+            Err(error) => problems.push(Failed::like(&error, format!("{told}: {error:#}"))),
+        }
     }
-    Ok(Document { name: name(path), reports })
+    if all.is_empty() {
+        let why = problems.into_iter().next();
+        return Err(why.unwrap_or_else(|| Failed::bad_answer(format!("{told}: it is empty"))).into());
+    }
+    problems.iter().for_each(|problem| super::store::say(&[problem.to_string()]));
+    Ok(Document { name: name(path), reports: all })
 }
 
 /// One value of a document that may hold several, one after another.
@@ -328,11 +338,7 @@ fn is_page(body: &Body) -> anyhow::Result<bool> {
     if index.is_json { Ok(index.is_page) } else { Err(Failed::bad_answer("it is not JSON").into()) }
 }
 
-/// What the report calls itself, if it says so early.
+/// What the report calls itself: its identifier may stand behind everything else.
 fn identifier(body: &Body) -> Option<Identifier> {
-    let mut indexer = Indexer::default();
-    indexer.feed(body.windows().read().ok()??);
-    let mut report = Report::unread(body.clone());
-    report.absorb(indexer.take());
-    report.identifier()
+    Report::open(body).ok()?.identifier()
 }
