@@ -530,15 +530,16 @@ fn rows_are_written_in_the_order_in_which_their_pane_shows_them() {
 
 #[test]
 fn a_hash_exports_every_stored_report_once() {
-    let desk = Desk::new(Options::default());
-    let ids = listed(&desk);
-    let named =
-        [&["--format", "jsonl", &main_file()], &ids.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat();
+    let desk = Desk::new();
+    let (ids, file) = (listed(&desk), main_file());
+    let named = [&["--format", "jsonl", &file], &ids.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat();
     let reports = |lines: &str| {
-        let lines = lines.lines().map(|line| json(line.as_bytes())["report"].as_str().unwrap().to_owned());
+        let lines = lines
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["report"].as_str().unwrap().to_owned());
         lines.collect::<std::collections::BTreeSet<_>>()
     };
-    let by_hash = export(&desk, &["--format", "jsonl", &main_file()]);
+    let by_hash = export(&desk, &["--format", "jsonl", &file]);
     assert_eq!(reports(&by_hash), ids.iter().cloned().collect());
     assert_eq!(export(&desk, &named).lines().count(), by_hash.lines().count());
     let other = desk.run(&["export", "--offline", "--format", "csv", &"0".repeat(64)]);
