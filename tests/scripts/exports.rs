@@ -175,7 +175,10 @@ fn indicators_as_text_are_a_defanged_list_and_a_pane_has_its_own_only() {
     let help = text(&desk.run(&["export", "--help"])).replace('\n', " ");
     assert!(help.contains("that is defanged") && help.contains("the values as they are"), "{help}");
     let network = export(&desk, &[id, "--format", "stix", "--pane", "network"]);
-    assert!(network.contains("domain-name--") && !network.contains("windows-registry-key--"));
+    // All that this pane has is from memory.
+    assert!(!network.contains("domain-name--") && !network.contains("windows-registry-key--"));
+    let memory = export(&desk, &[id, "--format", "stix", "--kind", "memory"]);
+    assert!(memory.contains("domain-name--") && memory.contains("url--"), "{memory}");
 }
 
 #[test]
