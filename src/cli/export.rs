@@ -305,7 +305,7 @@ fn stored(file: &str, common: &Common) -> anyhow::Result<Vec<Identifier>> {
     let profile = held_as_to_look(&store, &config.profile(None)?)?;
     let reports = Sha256::parse(file).map(|file| store.reports(&profile, &file)).transpose()?.unwrap_or_default();
     if reports.is_empty() {
-        let words = format!("no report of {file} is stored: behaview list {file} asks the service (1 request)");
+        let words = "no report of this file is stored: behaview list SHA256 asks the service for them";
         return Err(Failed::not_found(words).into());
     }
     Ok(reports.into_iter().map(|report| report.identifier).collect())

@@ -102,7 +102,7 @@ pub(super) fn algorithm(hash: &str) -> &'static str {
 pub(super) fn whole_hive(key: &Untrusted) -> Untrusted {
     let text = plain(key);
     let text = spell_out_str(&text).into_owned();
-    let hive = text.split('\\').next().unwrap_or_default();
+    let hive = text.split(['\\', '/']).next().unwrap_or_default();
     let found = HIVES.iter().find(|known| hive.eq_ignore_ascii_case(known.short));
     found.map_or_else(
         || Untrusted::from(text.as_str()),
