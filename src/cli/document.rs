@@ -134,8 +134,11 @@ pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Docum
 fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
     let told = if path == Path::new(STANDARD_INPUT) { name(path) } else { text::path(path).to_string() };
     let (mut all, mut problems) = (Vec::new(), Vec::new());
-    for part in values(body)? {
-        let body = body.slice(part);
+    let values = values(body)?;
+    let is_one = values.len() == 1;
+    for value in values {
+        // The bytes of a document that is one value stay as they are, with what stands around it.
+        let body = if is_one { body.clone() } else { body.slice(value) };
         match reports(&body) {
             Ok(found) if found.is_empty() => problems.push(Failed::bad_answer(format!("{told}: {}", no_report(&body)))),
             Ok(found) => all.extend(found),

@@ -10,7 +10,7 @@
 //! | `\REGISTRY\MACHINE\a` | `HKLM\a` |
 //! | `<PATH_SAMPLE.EXE>`, `<Full path to file>` | [`SAMPLE`] |
 //!
-//! [`spell_out`] keeps the case and everything that no row names; [`fold`] makes of it the key by which two values are one.
+//! [`spell_out`] keeps the case and everything that no row names; `fold` makes of it the key by which two values are one.
 
 use super::hives::HIVES;
 use crate::text::push_lower;

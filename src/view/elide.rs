@@ -212,7 +212,8 @@ mod tests {
         let line = r#"C:\Program Files (x86)\Adobe\Acrobat Reader DC\Reader\AcroRd32.exe" "C:\Users\user\Desktop\Brochure 20mm.pdf"#;
         assert_eq!(shown(line, 44), r#"…\AcroRd32.exe" "C:…\Brochure 20mm.pdf"#);
         let line = r#""C:\Program Files (x86)\Adobe\Reader\AcroCEF\RdrCEF.exe" --backgroundcolor=16514043"#;
-        assert_eq!(shown(line, 40), r#""…\RdrCEF.exe" --backgroundcolor=16514043"#);
+        assert_eq!(shown(line, 40), r#""…\RdrCEF.exe" --backgroundcolor=165140…"#);
+        assert_eq!(shown(line, 42), r#""…\RdrCEF.exe" --backgroundcolor=16514043"#);
     }
 
     #[test]

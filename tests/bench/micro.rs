@@ -50,7 +50,7 @@ fn report(bytes: u64) -> Report {
 /// The same report in memory.
 fn at_hand(bytes: u64) -> Report {
     let found = report(bytes);
-    Report { body: Body::in_memory(found.body.whole().unwrap()), index: found.index }
+    Report::new(Body::in_memory(found.body.whole().unwrap()), std::sync::Arc::unwrap_or_clone(found.index))
 }
 
 fn main() {

@@ -101,10 +101,10 @@ fn indicators_lead_to_their_rows() {
     stage.keys("y");
     assert_eq!(stage.copied(), "gate[.]lumen[.]example");
     stage.keys("ctrl-p");
-    assert_eq!(stage.copied(), "gate[.]lumen[.]example · cdn[.]statement-viewer[.]example");
+    assert_eq!(stage.copied(), "gate[.]lumen[.]example");
     stage.keys("enter enter");
     screen!("away_indicator_row", stage);
-    stage.keys("i tab tab tab tab tab j j j enter");
+    stage.keys("i tab tab tab tab j j j enter");
     assert_eq!(stage.paid_calls(), 1);
     stage.keys("i");
     stage.size(80, 24);
@@ -116,7 +116,7 @@ fn indicators_lead_to_their_rows() {
 #[test]
 fn a_process_that_is_folded_away_is_unfolded_for_its_indicator() {
     let mut stage = Stage::listed();
-    stage.keys("enter - i tab tab tab tab tab enter enter");
+    stage.keys("enter - i tab tab tab tab enter enter");
     let screen = stage.screen();
     assert!(screen.contains("┏━ 1 Processes 21") && screen.contains(" 2/"), "{screen}");
     stage.keys("y");
@@ -290,7 +290,7 @@ fn a_sign_beside_an_indicator_is_what_the_table_says_of_it() {
         }
     }
     assert!(
-        marked > 4 && screen.contains(r"! path     C:\Users\<USER>\AppData\Roaming\Lumen\lumen32.dll"),
+        marked > 4 && screen.contains(r"! path     C:\Users\*\AppData\Roaming\Lumen\lumen32.dll"),
         "{marked} {screen}"
     );
     // Of what was injected into it is not said that it is to be looked for.
@@ -305,8 +305,8 @@ fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_i
     assert!(stage.screen().contains("57874b32-CAPE-Sandbox-indicators-host.csv"), "{}", stage.screen());
     let path = place(&stage, "hosts.txt");
     type_path(&mut stage, path.to_str().unwrap());
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "gate[.]lumen[.]example\ncdn[.]statement-viewer[.]example\n");
-    for (name, count) in [("hosts.stix.json", 0), ("hosts.misp.json", 2)] {
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "gate[.]lumen[.]example\n");
+    for (name, count) in [("hosts.stix.json", 0), ("hosts.misp.json", 1)] {
         stage.keys("x");
         let path = place(&stage, name);
         type_path(&mut stage, path.to_str().unwrap());
@@ -319,13 +319,13 @@ fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_i
     assert!(stage.screen().contains("Write the indicators of all kinds to a file"), "{}", stage.screen());
     let path = place(&stage, "all.txt");
     type_path(&mut stage, path.to_str().unwrap());
-    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 39);
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 40);
 }
 
 #[test]
 fn every_row_that_names_an_indicator_can_be_gone_to() {
     let mut stage = Stage::listed();
-    stage.keys("enter i j j j j j j j j j");
+    stage.keys("enter i j j j j j j");
     let chosen = |stage: &Stage| stage.screen().lines().rfind(|line| line.contains('›')).unwrap_or_default().to_owned();
     assert!(chosen(&stage).contains("stage.js") && chosen(&stage).contains("+5"), "{}", stage.screen());
     stage.keys("enter");

@@ -77,7 +77,9 @@ fn below_the_smallest_size_no_key_acts_but_quit() {
             stage.keys(before);
             let (screen, calls) = (stage.screen(), stage.demo.as_ref().unwrap().seen().len());
             stage.size(width, height);
-            keys.clone().for_each(|key| drop(stage.keys(key)));
+            for key in keys.clone() {
+                stage.keys(key);
+            }
             stage.session.take(Message::Paste("d41d8cd9".to_owned()));
             stage.rest();
             stage.size(120, 40);

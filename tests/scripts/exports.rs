@@ -422,17 +422,19 @@ fn an_export_that_is_ended_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_stands_twice_under_one_name_has_two_in_the_export_and_another_document_is_none_of_the_report() {
+fn members_named_twice_are_both_exported() {
     let twice = r#"{"data":{"id":"i","type":"t","attributes":{"tags":["A"],"tags":["B"],"behash":"c","behash":"d"},"attributes":{"tags":["E"]}},
         "data":{"id":"other","attributes":{"tags":["F"]}}} {"data":{"attributes":{"tags":["G"]}}}"#;
     let written = text(&run(&["export", "-", "--format", "json"], twice));
     let found: Value = serde_json::from_str(&written).unwrap();
-    let attributes = &found["data"]["attributes"];
+    let attributes = &found["data"][0]["attributes"];
     assert_eq!((&attributes["tags"], &attributes["tags (2)"]), (&serde_json::json!(["A"]), &serde_json::json!(["B"])));
     assert_eq!((&attributes["behash"], &attributes["behash (2)"]), (&"c".into(), &"d".into()));
     assert_eq!(attributes["attributes"]["tags"], serde_json::json!(["E"]));
     assert_eq!(attributes["data"]["id"], "other");
-    assert!(!written.contains("\"G\"") && written.matches("\"tags\":").count() == 3, "{written}");
+    // A document behind it is another report.
+    assert_eq!(found["data"][1]["attributes"]["tags"], serde_json::json!(["G"]));
+    assert!(written.matches("\"tags\":").count() == 4, "{written}");
     let shown = text(&run(&["export", "-", "--format", "csv", "--pane", "tags"], twice));
     assert!(shown.contains("\"A\"") && shown.contains("\"B\"") && !shown.contains("\"E\""), "{shown}");
 }
@@ -440,7 +442,7 @@ fn what_stands_twice_under_one_name_has_two_in_the_export_and_another_document_i
 #[test]
 fn stix_takes_no_pipe_for_a_file_a_folder_for_a_folder_and_a_registry_value_for_one_of_its_key() {
     let report = r#"{"files_opened":["\\Device\\KsecDD","\\??\\PIPE\\wkssvc","C:\\A\\b.txt","C:\\a"],
-        "registry_keys_set":[{"key":"HKCU\\Run\\Lumen","value":"1"}],"registry_keys_opened":["HKCU\\Run"]}"#;
+        "registry_keys_set":[{"key":"HKCU\\Run\\Lumen","value":"1"}],"registry_keys_opened":["HKCU\\Run"],"sandbox_name":"Box"}"#;
     let output = run(&["export", "-", "--format", "stix"], report);
     let bundle: Value = serde_json::from_str(&text(&output)).unwrap();
     let all = |kind: &str, name: &str| -> Vec<String> {
@@ -452,12 +454,12 @@ fn stix_takes_no_pipe_for_a_file_a_folder_for_a_folder_and_a_registry_value_for_
     assert!(keys.iter().all(|key| key == r"HKEY_CURRENT_USER\Run"), "{keys:?}");
     let values = bundle["objects"].as_array().unwrap().iter().find_map(|object| object.get("values")).unwrap();
     assert_eq!((&values[0]["name"], &values[0]["data"]), (&"Lumen".into(), &"1".into()));
-    assert!(errors(&output).contains("Left out: 2 rows that this format does not carry"), "{output:?}");
+    assert!(errors(&output).contains("Left out: 3 rows that this format does not carry"), "{output:?}");
 }
 
 #[test]
 fn stix_says_what_was_done_to_a_key_and_holds_no_more_than_was_chosen() {
-    let report = r#"{"registry_keys_set":[{"key":"HKCU\\A\\Run","value":"1"}],"registry_keys_deleted":["HKCU\\B"],
+    let report = r#"{"sandbox_name":"Box","registry_keys_set":[{"key":"HKCU\\A\\Run","value":"1"}],"registry_keys_deleted":["HKCU\\B"],
         "registry_keys_opened":["HKCU\\B","HKCU\\C"],"mitre_attack_techniques":[{"id":"T1055"}],"tags":["T"]}"#;
     let written = |more: &[&str]| -> Vec<Value> {
         let output = run(&[&["export", "-", "--format", "stix"], more].concat(), report);

@@ -240,7 +240,7 @@ fn the_shell_ends_it_behind_the_prompt() {
 #[test]
 fn what_ends_during_a_call_takes_the_terminal_no_more() {
     let mut terminal = Terminal::start(&["demo", "--delay", "3000"]);
-    terminal.wait_for("under way");
+    terminal.wait_for("◌");
     terminal.signal("TERM");
     std::thread::sleep(Duration::from_millis(200));
     terminal.signal("CONT");

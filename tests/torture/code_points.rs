@@ -28,7 +28,7 @@ const PLACES: [(&str, &str, Form); 13] = [
     ("8", "mutexes_created", Form::Text),
     ("9", "signature_matches", Form::Object("name")),
     ("t", "text_highlighted", Form::Text),
-    ("m", "permissions_requested", Form::Text),
+    ("m", "shared_preferences_lookups", Form::Text),
     ("o", "never_heard_of", Form::Text),
 ];
 

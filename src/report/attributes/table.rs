@@ -232,14 +232,14 @@ pub static ATTRIBUTES: &[Attribute] = &[
         "tls",
         &[about("", "sni"), field(" · ", "version"), about(" · ", "thumbprint"), field(" · ja4 ", "ja4")],
     )
-        .told_by(&[&["sni", "thumbprint"]])
-        .holds(&[
-            is("sni", Kind::Host),
-            is("thumbprint", Kind::Certificate),
-            is("ja3", Kind::Ja3),
-            is("ja3s", Kind::Ja3s),
-            is("ja4", Kind::Ja4),
-        ]),
+    .told_by(&[&["sni", "thumbprint"]])
+    .holds(&[
+        is("sni", Kind::Host),
+        is("thumbprint", Kind::Certificate),
+        is("ja3", Kind::Ja3),
+        is("ja3s", Kind::Ja3s),
+        is("ja4", Kind::Ja4),
+    ]),
     list("ja3_digests", Network, "ja3").holds(&[is("", Kind::Ja3)]),
     list("memory_pattern_domains", Network, "name in memory").holds(&[is("", Kind::Memory)]),
     list("memory_pattern_urls", Network, "URL in memory").same(Sameness::Exact).holds(&[is("", Kind::Memory)]),
