@@ -236,17 +236,20 @@ const KNOWN_USERS: &[&[u8]] = &[b"public", b"default", b"all users", b"*"];
 /// Puts `*` in the place of the name after each `\users\`.
 fn hide_user(out: &mut Vec<u8>, start: usize) {
     static USERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br"\users\"));
-    let mut from = start;
-    while let Some(found) = out.get(from..).and_then(|rest| USERS.find(rest)) {
-        let name = from + found + USERS.needle().len();
-        let rest = out.get(name..).unwrap_or_default();
-        let length = rest.iter().position(|byte| matches!(byte, b'\\' | b'"')).unwrap_or(rest.len());
-        let is_known = rest.get(..length).is_none_or(|user| user.is_empty() || KNOWN_USERS.contains(&user));
-        if !is_known {
-            put(out, name..name + length, b"*");
-        }
-        from = name;
+    if out.get(start..).and_then(|text| USERS.find(text)).is_none() {
+        return;
     }
+    let text = out.split_off(start);
+    let mut rest = text.as_slice();
+    while let Some(found) = USERS.find(rest) {
+        let (before, name) = rest.split_at(found + USERS.needle().len());
+        let length = name.iter().position(|byte| matches!(byte, b'\\' | b'"')).unwrap_or(name.len());
+        let (user, behind) = name.split_at(length);
+        out.extend_from_slice(before);
+        out.extend_from_slice(if user.is_empty() || KNOWN_USERS.contains(&user) { user } else { b"*" });
+        rest = behind;
+    }
+    out.extend_from_slice(rest);
 }
 
 /// Puts other bytes in the place of some that are there.
