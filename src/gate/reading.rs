@@ -28,7 +28,10 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
             submissions(&answer.body, files.len()).map_or(Outcome::Answered, Outcome::Items)
         }
         (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
-        (Request::Analysis { .. }, Err(ServiceError::Refused(refusal))) if refusal.reason == Reason::NotFound => {
+        // An identifier that is invalid (specification 8.3, fifth case) is refused as malformed or as not there.
+        (Request::Analysis { .. }, Err(ServiceError::Refused(refusal)))
+            if refusal.reason == Reason::NotFound || refusal.status == 400 =>
+        {
             Outcome::Existed(false)
         }
         (_, Ok(_)) => Outcome::Answered,

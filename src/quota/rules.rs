@@ -159,7 +159,9 @@ pub static RULES: [&Rule; 22] = [
         basis: Documented,
         effect: Prices(|operation, _| match operation {
             Operation::V3Analysis { exists: Some(false) } => free(),
-            Operation::V3Analysis { exists: None } => nothing_or_one("Nothing if the analysis does not exist."),
+            Operation::V3Analysis { exists: None } => {
+                nothing_or_one("Nothing if the identifier is invalid: the service answers 400 or 404.")
+            }
             _ => None,
         }),
     },

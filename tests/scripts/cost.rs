@@ -113,7 +113,7 @@ fn every_rule_is_listed() {
 fn a_price_for_people_says_rule_pool_holders_and_basis() {
     let shown = squeezed(&text(&cost("v3-analysis")));
     let wanted = "Fetch an analysis by its identifier: 1 call\n\
-                  price 0 or 1 request: nothing if the analysis does not exist\n\
+                  price 0 or 1 request: nothing if the identifier is invalid: the service answers 400 or 404\n\
                   rule 8.3.5: Asking for an analysis by an invalid identifier takes nothing.\n\
                   pool API quota\n\
                   charged user and group\n\

@@ -204,7 +204,7 @@ fn rule_8_3_5_an_analysis_not_yet_seen_is_nothing_or_one() {
     assert_eq!(price.settle(Outcome::Existed(false)), Settled::Exactly(0));
     assert_eq!(price.settle(Outcome::Existed(true)), Settled::Exactly(1));
     let why = price.explanation().join(" ");
-    assert!(why.contains("Nothing if the analysis does not exist."), "{why}");
+    assert!(why.contains("Nothing if the identifier is invalid"), "{why}");
 }
 
 #[test]
