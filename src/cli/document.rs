@@ -23,6 +23,9 @@ use std::time::Duration;
 /// The name that stands for standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
 
+/// Bytes that tell how a document is packed.
+const FIRST_BYTES: u64 = 4;
+
 /// How much of a pipe is read before it is known to begin like a report, in bytes.
 const FIRST_LOOK: u64 = 64 * 1024;
 
@@ -232,6 +235,52 @@ pub(super) fn raw_name(path: impl AsRef<Path>) -> Untrusted {
 }
 
 fn body(path: &Path) -> anyhow::Result<Body> {
+    let named = |error| Failed::like(&error, format!("{}: {error:#}", text::path(path))).into();
+    unpacked(as_saved(path)?).map_err(named)
+}
+
+/// Whether bytes begin as a document does that is packed, or UTF-16: [`unpacked`] reads it.
+fn is_encoded(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
+/// A document's JSON: what is packed by gzip or zstd is unpacked, UTF-16 becomes UTF-8; both are known by their first bytes.
+///
+/// # Errors
+/// When it is packed and damaged, is longer than is taken, or is of a format that is not read.
+fn unpacked(body: Body) -> anyhow::Result<Body> {
+    let start = body.window(0..FIRST_BYTES).context("it cannot be read")?;
+    let unpack = |packed: Box<dyn Read>| {
+        let mut bytes = Vec::new();
+        packed.take(LARGEST_PIPED).read_to_end(&mut bytes).context("it is packed, and damaged")?;
+        match u64::try_from(bytes.len()) {
+            Ok(length) if length < LARGEST_PIPED => Ok(Body::in_memory(bytes)),
+            _ => Err(Failed::bad_answer(format!("it is {} or more unpacked", text::bytes(LARGEST_PIPED))).into()),
+        }
+    };
+    let saved = || body.whole().context("it cannot be read").map(io::Cursor::new);
+    match start.as_slice() {
+        [0x1f, 0x8b, ..] => unpack(Box::new(flate2::read::MultiGzDecoder::new(saved()?))),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => unpack(Box::new(zstd::stream::read::Decoder::new(saved()?)?)),
+        [b'B', b'Z', b'h', ..] => Err(Failed::bad_answer("it is packed by bzip2: unpack it by bunzip2 first").into()),
+        [0xff, 0xfe, ..] => Ok(utf8(saved()?.get_ref(), u16::from_le_bytes)),
+        [0xfe, 0xff, ..] => Ok(utf8(saved()?.get_ref(), u16::from_be_bytes)),
+        [b'-', b' ', b'_', ..] | [b'_', b'i', b'd', ..] => {
+            Err(Failed::bad_answer("it is YAML: save it as JSON (vt ... --format json)").into())
+        }
+        _ => Ok(body),
+    }
+}
+
+/// UTF-16 as UTF-8, without its byte order mark; a unit that stands for no character becomes U+FFFD.
+fn utf8(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Body {
+    let units = bytes.chunks_exact(2).skip(1).filter_map(|pair| pair.first_chunk().copied()).map(unit);
+    let text: String = char::decode_utf16(units).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    Body::in_memory(text.into_bytes())
+}
+
+/// A document as it is saved.
+fn as_saved(path: &Path) -> anyhow::Result<Body> {
     if path == Path::new(STANDARD_INPUT) {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
@@ -276,7 +325,11 @@ pub(super) fn opened(path: &Path) -> io::Result<File> {
 pub(super) fn piped(mut source: impl Read, name: &str, most_else: u64) -> anyhow::Result<Vec<u8>> {
     let (mut bytes, unreadable) = (Vec::new(), || format!("{name} cannot be read"));
     source.by_ref().take(FIRST_LOOK).read_to_end(&mut bytes).with_context(unreadable)?;
-    let most = if bytes.trim_ascii_start().is_empty() || is_json(&bytes) { LARGEST_PIPED } else { most_else };
+    let most = if bytes.trim_ascii_start().is_empty() || is_json(&bytes) || is_encoded(&bytes) {
+        LARGEST_PIPED
+    } else {
+        most_else
+    };
     if most == 0 {
         return Err(Failed::bad_answer(format!("{name}: it is not JSON, or no report")).into());
     }

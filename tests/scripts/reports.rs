@@ -386,3 +386,40 @@ fn a_document_that_is_no_report_is_said_to_be_none() {
     let output = run(&["show", "-"], "[1 2");
     assert!(errors(&output).contains("standard input"), "{output:?}");
 }
+
+#[test]
+fn documents_are_unpacked_by_their_first_bytes() {
+    use std::io::Write;
+    let desk = Desk::new();
+    let id = format!("{}_Box-1794474845", main_file());
+    let report = format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour","attributes":{{"tags":["T"]}}}}}}"#);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(report.as_bytes()).unwrap();
+    let utf16 = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        std::iter::once(0xfeff).chain(report.encode_utf16()).flat_map(unit).collect()
+    };
+    let packed = [
+        gzip.finish().unwrap(),
+        zstd::stream::encode_all(report.as_bytes(), 1).unwrap(),
+        utf16(u16::to_le_bytes),
+        utf16(u16::to_be_bytes),
+    ];
+    let path = desk.home.path().join("saved");
+    let saved = format!("./{}", path.file_name().unwrap().to_str().unwrap());
+    let run = |arguments: &[&str]| desk.command(arguments).current_dir(desk.home.path()).output().unwrap();
+    for bytes in packed {
+        std::fs::write(&path, &bytes).unwrap();
+        assert_eq!(text(&run(&["list", &saved, "--format", "ids"])).trim(), id, "{:x?}", &bytes[..4]);
+        assert!(text(&run(&["export", &saved, "--format", "csv"])).contains("\"T\""));
+    }
+    for (bytes, words) in [
+        (&b"- _id: \"x\"\n  _type: \"file_behaviour\"\n"[..], "vt ... --format json"),
+        (b"BZh91AY&SY", "unpack it by bunzip2"),
+        (b"\x1f\x8b\x08\x00cut", "packed, and damaged"),
+    ] {
+        std::fs::write(&path, bytes).unwrap();
+        let output = run(&["list", &saved]);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
+        assert!(errors(&output).contains(words), "{output:?}");
+    }
+}
