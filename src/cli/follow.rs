@@ -182,25 +182,9 @@ async fn look_to_the_end(
         wait(following, &price, passed).await;
         let request = following.request(listing, next_page.take());
         let (asked_at, asked_since) = (passed(), setup.gate.now());
-        let (received, body) = match come_since(setup, &request, since)? {
-            Some(stored) => {
-                following.put_off(asked_at);
-                stored
-            }
-            None => match ask(setup, &request, true).await {
-                Err(GateError::UnderWayElsewhere) => {
-                    following.put_off(asked_at);
-                    next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
-                    continue;
-                }
-                answer => {
-                    if !matches!(&answer, Err(error) if error.is_unsent()) {
-                        following.count(asked_at);
-                    }
-                    let answer = answer?;
-                    (answer.received, answer.body)
-                }
-            },
+        let Some((received, body)) = poll(setup, following, &request, since, asked_at).await? else {
+            next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
+            continue;
         };
         let now = passed();
         let Request::Behaviours { file, listing, cursor } = request else {
@@ -231,6 +215,33 @@ async fn look_to_the_end(
         }
     }
     Ok(Turn::On)
+}
+
+/// What one poll brings, from the store or from the service; none while another program asks the same.
+async fn poll(
+    setup: &Setup,
+    following: &mut Following,
+    request: &Request,
+    since: Timestamp,
+    asked_at: SignedDuration,
+) -> anyhow::Result<Option<(Timestamp, Body)>> {
+    if let Some(stored) = come_since(setup, request, since)? {
+        following.put_off(asked_at);
+        return Ok(Some(stored));
+    }
+    match ask(setup, request, true).await {
+        Err(GateError::UnderWayElsewhere) => {
+            following.put_off(asked_at);
+            Ok(None)
+        }
+        answer => {
+            if !matches!(&answer, Err(error) if error.is_unsent()) {
+                following.count(asked_at);
+            }
+            let answer = answer?;
+            Ok(Some((answer.received, answer.body)))
+        }
+    }
 }
 
 /// A page of the list that another program has got since the last look began: there is in it what that look told of.

@@ -271,18 +271,17 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     let session = Session::new(backend, model, Backing::Nothing, crate::clock::now)?;
     let mut session = session.with_clipboard(Way::from_here(), Box::new(Output::terminal()));
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
-    let takes_mouse = display.takes_mouse;
     if !comes_to_front(&ending) {
         return Ok(ended(session.model_mut(), &ending, Exit::Done));
     }
-    let taken = TakenOver::now(takes_mouse)?;
+    let taken = TakenOver::now(display.takes_mouse)?;
     let keyboard = Keyboard::open()?;
     let look = display.look();
     // The look has decided already which colours there are; without any, none is written.
     style::force_color_output(look.depth != Depth::None);
     session.set_look(look);
     session.listen(keyboard)?;
-    let (Beginning { backing, first }, mut taken) = match start {
+    let (Beginning { backing, first }, taken) = match start {
         Start::Ready(beginning) => (beginning, taken),
         Start::Awaited(begin) => awaited(&mut session, taken, begin)?,
     };
@@ -292,15 +291,22 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     session.take_typed();
     session.draw()?;
     watch(ending.clone())?;
-    let exit = loop {
+    let exit = run_to_the_end(&mut session, taken, &ending);
+    Ok(ended(session.model_mut(), &ending, exit))
+}
+
+/// Runs the session, giving the terminal to the shell and taking it back in between; it is given back at the end.
+fn run_to_the_end<W: Write>(session: &mut Session<CrosstermBackend<W>>, mut taken: TakenOver, ending: &Ending) -> Exit {
+    let takes_mouse = taken.takes_mouse;
+    loop {
         match session.run() {
-            Turn::Ended(exit) => break exit,
+            Turn::Ended(exit) => return exit,
             Turn::Aside if !signals::has_shell() => continue,
             // A terminal that is gone shows at the next drawing.
             Turn::Aside => {
                 drop(taken);
                 signals::stop();
-                let is_in_front = comes_to_front(&ending);
+                let is_in_front = comes_to_front(ending);
                 let anew = if is_in_front { TakenOver::now(takes_mouse).ok() } else { None };
                 taken = anew.unwrap_or_else(|| TakenOver { takes_mouse });
                 if !is_in_front {
@@ -311,7 +317,7 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
                 give_back();
                 continue;
             }
-            Turn::Resumed if !comes_to_front(&ending) => continue,
+            Turn::Resumed if !comes_to_front(ending) => continue,
             Turn::Resumed => taken.renew().unwrap_or(()),
             Turn::Unheard => {
                 ending.of_terminal();
@@ -319,9 +325,7 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
             }
         }
         session.redraw();
-    };
-    drop(taken);
-    Ok(ended(session.model_mut(), &ending, exit))
+    }
 }
 
 /// How the app ended: by a signal, if one came.
