@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use std::time::SystemTime;
 
 /// The time; the nearest there is where the clock is set to a year that no calendar here reaches.
-#[must_use]
 pub fn now() -> Timestamp {
     nearest(SystemTime::now())
 }

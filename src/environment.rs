@@ -4,7 +4,6 @@
 ///
 /// What is no text in one is replaced and not left out: whoever reads it refuses it then, and never takes it for one that nobody has
 /// set.
-#[must_use]
 pub fn variable(name: &str) -> Option<String> {
     let value = std::env::var_os(name)?;
     Some(value.to_string_lossy().into_owned()).filter(|value| !value.is_empty())

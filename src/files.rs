@@ -6,9 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Makes a folder and those above it, as far as they are not there; what is made is the owner's alone.
-///
-/// # Errors
-/// What the system said.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() || folder.as_os_str().is_empty() {
         return Ok(());
@@ -47,9 +44,6 @@ pub fn remove_folder(folder: &Path) {
 ///
 /// A link on the way that the user made, or the system, is followed: it is how they arranged their folders. Another's is not, nor
 /// one that leads to another's folder.
-///
-/// # Errors
-/// What the system said; or that it is another's.
 pub fn own_folder(folder: &Path) -> io::Result<()> {
     let anothers = |words: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
     if folder.ancestors().any(is_anothers_link) {
@@ -63,7 +57,6 @@ pub fn own_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Whether a part of a path is a link that neither the system nor this user made: whoever made it can turn it.
-#[must_use]
 pub fn is_anothers_link(part: &Path) -> bool {
     std::fs::symlink_metadata(part).is_ok_and(|about| about.is_symlink() && is_anothers(&about))
 }
@@ -80,9 +73,6 @@ fn is_anothers(_: &std::fs::Metadata) -> bool {
 }
 
 /// Says who may do what with a file, where the system knows such modes.
-///
-/// # Errors
-/// What the system said.
 pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -96,9 +86,6 @@ pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
 }
 
 /// Reads an ordinary file, which is no longer than `most` bytes.
-///
-/// # Errors
-/// What the system said; or that it is too long, or no ordinary file.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let (file, size) = open_ordinary(path)?;
     let mut bytes = Vec::new();
@@ -109,9 +96,6 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Reads an ordinary file of text, which is no longer than `most` bytes.
-///
-/// # Errors
-/// As [`read`]; or that it is no UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     // The error by itself would hold what the file does.
     let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8");
@@ -119,13 +103,11 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 }
 
 /// Whether something is there that is no ordinary file, such as a pipe, a device or a folder.
-#[must_use]
 pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file())
 }
 
 /// Whether something is the device that holds nothing. It is known by its number, so that no other device is opened to see.
-#[must_use]
 pub fn is_null_device(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -142,18 +124,12 @@ pub fn is_null_device(path: &Path) -> bool {
 }
 
 /// Refuses what is no ordinary file: to open a pipe is to wait for its other end, and to open some devices is to do something.
-///
-/// # Errors
-/// That it is none.
 pub fn not_special(path: &Path) -> io::Result<()> {
     if is_special(path) { Err(io::Error::other("it is no ordinary file")) } else { Ok(()) }
 }
 
 /// Opens an ordinary file to read, and says how long it is. What is none, such as a pipe or a device, is refused and never
 /// waited for.
-///
-/// # Errors
-/// What the system said; or that it is no ordinary file.
 pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -170,17 +146,11 @@ pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
 }
 
 /// Makes a new file, and its folder; never over a file or link that is there.
-///
-/// # Errors
-/// What the system said; [`io::ErrorKind::AlreadyExists`] where something is there.
 pub fn make_new(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().write(true).create_new(true))
 }
 
 /// Opens a file to write behind what it holds, making it and its folder if they are not there; never through a link.
-///
-/// # Errors
-/// What the system said.
 pub fn append(path: &Path) -> io::Result<File> {
     if path.is_symlink() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is a link, which is not followed"));
@@ -202,9 +172,6 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 }
 
 /// Puts a file in the place of what is there, whole or not at all.
-///
-/// # Errors
-/// What the system said; then what was there is still there.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make_folder(folder)?;
@@ -214,7 +181,6 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Whether others than the owner may read or write it; never where the system has no such modes.
-#[must_use]
 pub fn is_open_to_others(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -229,7 +195,6 @@ pub fn is_open_to_others(path: &Path) -> bool {
 }
 
 /// Whether files can be made and removed in a folder, or in the one above it that it can be made in.
-#[must_use]
 pub fn may_write_in(folder: &Path) -> bool {
     let there = folder.ancestors().find(|folder| folder.exists());
     #[cfg(unix)]
@@ -246,7 +211,6 @@ pub fn may_write_in(folder: &Path) -> bool {
 
 /// Whether the blocks of the file system that a file is on are smaller than the memory pages of most machines: such a page of a
 /// file can be there in part. None where the system does not say.
-#[must_use]
 pub fn has_small_blocks(path: &Path) -> Option<bool> {
     #[cfg(unix)]
     {
@@ -289,7 +253,6 @@ pub(crate) fn allocate(file: &File) {
 }
 
 /// Bytes that are free where a file is, for those who own it; none where the system does not say.
-#[must_use]
 pub fn free_space(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {

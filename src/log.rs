@@ -26,11 +26,8 @@ const OLDER: u32 = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Nothing.
     Off,
-    /// What went wrong.
     Error,
-    /// What is odd.
     Warn,
     /// What was asked of the service.
     #[default]
@@ -40,8 +37,6 @@ pub enum Level {
 }
 
 impl Level {
-    /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -78,9 +73,6 @@ struct Open {
 
 impl Log {
     /// A log in this folder. `run` tells the lines of this run from those of others.
-    ///
-    /// # Errors
-    /// When the file cannot be made or opened.
     pub fn open(folder: &Path, level: Level, run: &str) -> io::Result<Self> {
         if level == Level::Off {
             return Ok(Self::default());
@@ -105,7 +97,6 @@ impl Log {
     }
 
     /// The file that is written to, if any is.
-    #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.0.as_ref().map(|open| open.path.as_path())
     }

@@ -29,9 +29,6 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
 }
 
 /// Writes how the screen was left, in a file that its owner alone can read.
-///
-/// # Errors
-/// What the system said; then what was there is still there.
 pub fn write(remembered: &Remembered, path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), files::own_folder)?;
     files::replace(path, &serde_json::to_vec_pretty(remembered)?)

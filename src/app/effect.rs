@@ -45,34 +45,25 @@ pub enum Effect {
     NoteOpened(Sha256),
     /// Note that a scan of a file is under way, for the next run of the program; or that none is.
     NoteScan {
-        /// The file.
         file: Sha256,
-        /// The scan.
         scan: Option<PendingScan>,
     },
     /// Find what is held of a file that is compared with.
     RecallBeside(Sha256),
     /// Compare reports; none where one is not held.
     Compare {
-        /// Which comparison.
         number: u64,
-        /// The reports.
         bodies: Vec<Option<Body>>,
     },
     /// Find the items of a comparison that hold something.
     Sift {
-        /// Which comparison.
         number: u64,
-        /// Its matrix.
         matrix: Arc<Matrix>,
-        /// What is sought.
         sought: String,
     },
     /// Apply the rules to a report.
     Judge {
-        /// Which opening of it.
         opening: Opening,
-        /// The report.
         report: Report,
         /// The rules, if they have been read.
         rules: Option<Arc<Rules>>,
@@ -81,16 +72,12 @@ pub enum Effect {
     },
     /// Apply the rules to every report that is here.
     JudgeHeld {
-        /// Under which number.
         number: u64,
-        /// The reports.
         reports: Vec<Judged>,
-        /// The rules.
         rules: Arc<Rules>,
     },
     /// Get the answer to a question, at the price that was on the screen.
     Ask {
-        /// The question.
         quote: Quote,
         /// Where it may come from.
         source: Source,
@@ -99,20 +86,15 @@ pub enum Effect {
     GiveUp(Request),
     /// Find out whether an answer is held.
     LookUp(Request),
-    /// Index a report's bytes.
     Index {
-        /// Which opening.
         opening: Opening,
-        /// The bytes.
         body: Body,
     },
     /// Hand text to the clipboard.
     Copy(Copied),
     /// Find the indicators of a report.
     FindIndicators {
-        /// Which opening of it.
         opening: Opening,
-        /// The report.
         report: Report,
         /// The file that was run, where it is known.
         sample: Option<Sha256>,
@@ -121,11 +103,9 @@ pub enum Effect {
         /// How they were judged, where that is done.
         marks: Option<Arc<Marks>>,
     },
-    /// Write a file.
     Save(Save),
     /// Keep a note, in place of the one that is known to stand there.
     WriteNote {
-        /// The note.
         note: Note,
         /// The words of the one that its line began with.
         known: Option<Untrusted>,
@@ -144,44 +124,34 @@ pub enum Effect {
     Prepare(Report),
     /// Find the rows of a report that a filter lets through.
     Filter {
-        /// The search.
         ticket: Ticket,
         /// The report, as far as it is indexed.
         report: Report,
-        /// What is sought.
         pattern: Arc<Pattern>,
-        /// Where.
         scope: Scope,
     },
     /// Search all panes of a report.
     Search {
-        /// The search.
         ticket: Ticket,
         /// The report, as far as it is indexed.
         report: Report,
-        /// What is sought.
         pattern: Arc<Pattern>,
         /// The one process that is meant, where others have its name: what names another number is no hit.
         process: Option<Named>,
     },
     /// Search everything that is held.
     SearchHeld {
-        /// The search.
         ticket: Ticket,
-        /// What is sought.
         pattern: Arc<Pattern>,
     },
-    /// Read the ledger.
     ReadLedger,
     /// Read how often prices were confirmed.
     ReadRecord,
-    /// Run the demo instead.
     Demo,
     /// Give the terminal to the shell until it gives it back.
     Aside,
     /// Take the terminal over once more, and draw all of it.
     TakeBack,
-    /// End the program.
     Quit,
 }
 

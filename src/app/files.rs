@@ -22,7 +22,6 @@ const MOST: usize = 20;
 /// A file or a document that is open.
 #[derive(Debug)]
 pub struct OpenFile {
-    /// Its sandboxes.
     pub list: List,
     /// Where the focus is among list and panes.
     pub focus: Focus,
@@ -42,7 +41,6 @@ pub struct OpenFile {
 
 impl OpenFile {
     /// A file as it is when it is opened.
-    #[must_use]
     pub fn new(list: List) -> Self {
         Self {
             list,
@@ -57,13 +55,11 @@ impl OpenFile {
     }
 
     /// The report that the panes show.
-    #[must_use]
     pub fn open(&self) -> Option<&OpenReport> {
         self.list.chosen().and_then(|entry| entry.open.as_ref())
     }
 
     /// The pane that has the focus.
-    #[must_use]
     pub fn focused(&self) -> Option<Pane> {
         match self.focus {
             Focus::Pane(pane) => Some(pane),
@@ -72,7 +68,6 @@ impl OpenFile {
     }
 
     /// The panes in the order in which they share the screen.
-    #[must_use]
     pub fn order(&self) -> Order {
         Order::of(self.open().map(|open| &open.report).filter(|report| report.index.is_complete))
     }
@@ -115,13 +110,10 @@ impl OpenFile {
 #[derive(Debug, Default)]
 pub struct Files {
     all: Vec<OpenFile>,
-    /// Which of them is shown.
     shown: usize,
 }
 
 impl Files {
-    /// The one that is shown.
-    #[must_use]
     pub fn shown(&self) -> Option<&OpenFile> {
         self.all.get(self.shown)
     }
@@ -131,7 +123,6 @@ impl Files {
     }
 
     /// Whether there are others beside the one that is shown.
-    #[must_use]
     pub fn are_several(&self) -> bool {
         self.all.len() > 1
     }
@@ -211,7 +202,6 @@ impl Files {
         self.all.iter_mut().flat_map(|open| open.list.open_entries_mut())
     }
 
-    /// The reports of all of them that are open.
     pub(super) fn reports_mut(&mut self) -> impl Iterator<Item = &mut OpenReport> {
         self.open_entries_mut().filter_map(|entry| entry.open.as_mut())
     }
@@ -219,13 +209,11 @@ impl Files {
 
 impl Model {
     /// Which of the open files is shown, from 1, and how many there are; none where there is one alone.
-    #[must_use]
     pub fn file_number(&self) -> Option<(usize, usize)> {
         self.files.are_several().then_some((self.files.shown + 1, self.files.all.len()))
     }
 
     /// The name of the file that is shown, where anybody gave it one.
-    #[must_use]
     pub fn file_name(&self) -> Option<&Untrusted> {
         let file = self.file()?;
         self.start.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()

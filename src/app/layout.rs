@@ -18,22 +18,16 @@ use serde::{Deserialize, Serialize};
 /// Columns and rows of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Size {
-    /// Columns.
     pub width: u16,
-    /// Rows.
     pub height: u16,
 }
 
 /// A rectangle on the screen, in columns and rows from the top left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Area {
-    /// First column.
     pub x: u16,
-    /// First row.
     pub y: u16,
-    /// Columns.
     pub width: u16,
-    /// Rows.
     pub height: u16,
 }
 
@@ -83,7 +77,6 @@ pub struct View {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sizes {
-    /// Columns of the list.
     pub list: Option<u16>,
     /// Percent of the columns right of it that the left panes take.
     pub middle: Option<u16>,
@@ -159,13 +152,11 @@ pub struct Layout {
     pub strip: Area,
     /// The message to the analyst, above the bar; nothing gives way to it but rows.
     pub message: Area,
-    /// The status bar.
     pub bar: Area,
 }
 
 impl Area {
     /// The inside of a border.
-    #[must_use]
     pub fn inside(self) -> Self {
         Self {
             x: self.x.saturating_add(1),
@@ -176,21 +167,18 @@ impl Area {
     }
 
     /// Whether a cell lies in it.
-    #[must_use]
     pub fn contains(self, x: u16, y: u16) -> bool {
         (self.x..self.x.saturating_add(self.width)).contains(&x)
             && (self.y..self.y.saturating_add(self.height)).contains(&y)
     }
 
     /// The row inside of its border that a cell lies in, from 0.
-    #[must_use]
     pub fn row_at(self, x: u16, y: u16) -> Option<usize> {
         let inside = self.inside();
         (self.contains(x, y) && inside.contains(inside.x, y)).then(|| usize::from(y - inside.y))
     }
 
     /// The first rows, and the rest.
-    #[must_use]
     fn rows(self, first: u16) -> (Self, Self) {
         let first = first.min(self.height);
         let rest = Self { y: self.y.saturating_add(first), height: self.height - first, ..self };
@@ -198,7 +186,6 @@ impl Area {
     }
 
     /// The first columns, and the rest.
-    #[must_use]
     fn columns(self, first: u16) -> (Self, Self) {
         let first = first.min(self.width);
         let rest = Self { x: self.x.saturating_add(first), width: self.width - first, ..self };
@@ -208,7 +195,6 @@ impl Area {
 
 impl Size {
     /// Whether there is room for more than a message.
-    #[must_use]
     pub fn is_enough(self) -> bool {
         self.width >= SMALLEST.width && self.height >= SMALLEST.height
     }
@@ -216,7 +202,6 @@ impl Size {
 
 impl Layout {
     /// The places for a screen of this size.
-    #[must_use]
     pub fn of(size: Size, view: View) -> Self {
         let screen = Area { x: 0, y: 0, width: size.width, height: size.height };
         let (title, rest) = screen.rows(1);
@@ -265,7 +250,6 @@ impl Layout {
     }
 
     /// The border that can be dragged at a cell.
-    #[must_use]
     pub fn edge_at(&self, x: u16, y: u16) -> Option<Edge> {
         let right = self.four_area()?;
         let first = self.panes.iter().map(|(_, area)| *area).find(|area| (area.x, area.y) == (right.x, right.y))?;
@@ -290,7 +274,6 @@ impl Layout {
     }
 
     /// The place of a pane, if it is shown.
-    #[must_use]
     pub fn pane(&self, wanted: Pane) -> Option<Area> {
         self.panes.iter().find(|(pane, _)| *pane == wanted).map(|(_, area)| *area)
     }

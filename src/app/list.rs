@@ -18,7 +18,6 @@ use std::sync::Arc;
 /// The sandboxes of one file, or the reports of one opened document.
 #[derive(Debug)]
 pub struct List {
-    /// Where it comes from.
     pub origin: Origin,
     /// The sandboxes in the order of the pages.
     entries: Entries,
@@ -28,7 +27,6 @@ pub struct List {
     pub since: Option<Timestamp>,
     /// How many there are over all pages, if the service says so.
     pub total: Option<u64>,
-    /// Cursor and window.
     pub scroll: Scroll,
     /// The last call for a page failed so.
     pub failure: Option<Failure>,
@@ -48,7 +46,6 @@ pub enum Origin {
 /// What comes after the last entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Nothing: this is all.
     Nothing,
     /// A page that has not been asked for; the word is none for the first page.
     Page(Option<Untrusted>),
@@ -77,19 +74,16 @@ impl List {
     }
 
     /// A list of which nothing is known.
-    #[must_use]
     pub fn unasked(file: Sha256) -> Self {
         Self::new(Origin::Service(file), Entries::default(), Next::Page(None))
     }
 
     /// The reports of a document that was opened.
-    #[must_use]
     pub fn document(name: String, entries: Vec<Entry>) -> Self {
         Self::new(Origin::Document(name), Entries::new(entries), Next::Nothing)
     }
 
     /// The file, where the list comes from the service.
-    #[must_use]
     pub fn file(&self) -> Option<&Sha256> {
         match &self.origin {
             Origin::Service(file) => Some(file),
@@ -98,7 +92,6 @@ impl List {
     }
 
     /// The sandboxes in the order of the pages.
-    #[must_use]
     pub fn entries(&self) -> &[Entry] {
         self.entries.all()
     }
@@ -108,31 +101,26 @@ impl List {
         self.entries.opened_mut().map(|(_, entry)| entry)
     }
 
-    /// The report of this opening.
     pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
         self.open_entries_mut().filter_map(|entry| entry.open.as_mut()).find(|open| open.opening == opening)
     }
 
     /// Where the sandbox of this identifier stands.
-    #[must_use]
     pub fn place_of(&self, identifier: &Identifier) -> Option<usize> {
         self.entries.place_of(identifier)
     }
 
     /// The questions for the reports that are not here.
-    #[must_use]
     pub fn missing(&self) -> &Arc<[Request]> {
         self.entries.missing()
     }
 
     /// How many reports are here.
-    #[must_use]
     pub fn held(&self) -> usize {
         self.entries.held()
     }
 
     /// Rows of the list: the entries, and one for what comes after them.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.entries().len() + usize::from(!self.is_all())
     }
@@ -142,7 +130,6 @@ impl List {
     }
 
     /// The chosen sandbox; none where the row after the entries is chosen.
-    #[must_use]
     pub fn chosen(&self) -> Option<&Entry> {
         self.entries().get(self.scroll.cursor)
     }
@@ -171,13 +158,11 @@ impl List {
     }
 
     /// Whether further sandboxes may be on pages that were not listed.
-    #[must_use]
     pub fn has_more_pages(&self) -> bool {
         matches!(self.next, Next::Page(_) | Next::Lost)
     }
 
     /// The question for the next page; none where there is none.
-    #[must_use]
     pub fn next_page(&self, listing: Listing) -> Option<Request> {
         let file = self.file()?.clone();
         match &self.next {
@@ -187,7 +172,6 @@ impl List {
     }
 
     /// The question for the first page once more.
-    #[must_use]
     pub fn first_page(&self, listing: Listing) -> Option<Request> {
         let file = self.file()?.clone();
         self.since?;

@@ -32,18 +32,15 @@ use std::sync::Arc;
 pub enum Message {
     /// A key was pressed by somebody who sees the screen as it is.
     Key(Key),
-    /// The mouse was used.
     Pointer(Pointer),
     /// A key was read from the keyboard.
     Typed {
-        /// The key.
         key: Key,
         /// The last frame that had been begun by then.
         frame: u64,
     },
     /// A frame has been drawn; they are counted from 1.
     Drawn(u64),
-    /// Text was pasted.
     Paste(String),
     /// The terminal has this size.
     Resize(Size),
@@ -53,57 +50,47 @@ pub enum Message {
     Recent(Vec<Recent>),
     /// What is held of a file.
     Recalled {
-        /// The file.
         file: Sha256,
         /// Its list pages, from the first on.
         pages: Vec<HeldPage>,
-        /// Its reports.
         reports: Vec<HeldReport>,
         /// Its scan, if the end of one has not been seen.
         scan: Option<PendingScan>,
     },
     /// What is held of a file that is compared with.
     RecalledBeside {
-        /// The file.
         file: Sha256,
         /// Its list pages, from the first on.
         pages: Vec<HeldPage>,
-        /// Its reports.
         reports: Vec<HeldReport>,
     },
     /// Reports have been compared, or cannot be.
     Compared {
-        /// Which comparison.
         number: u64,
         /// The matrix, and the numbers of the reports that cannot be read; or why there is none.
         result: Result<(Arc<Matrix>, Vec<usize>), String>,
     },
     /// What was sought in a comparison has been found.
     Sifted {
-        /// Which comparison.
         number: u64,
-        /// What was sought.
         sought: String,
         /// The items that hold it, by number.
         found: Vec<u32>,
     },
     /// The rules have been read.
     Ruled {
-        /// The rules.
         rules: Arc<Rules>,
         /// What is wrong with the user's own.
         problems: Vec<String>,
     },
     /// The rules have been applied to a report.
     Judged {
-        /// Which opening of it.
         opening: Opening,
         /// What they make of it.
         marks: Marks,
     },
     /// The rules have been applied to every report that is here.
     JudgedHeld {
-        /// Under which number.
         number: u64,
         /// What they mark, the most severe first.
         found: Vec<Noted>,
@@ -118,69 +105,56 @@ pub enum Message {
     Unwritten(Note),
     /// A part of an answer has come.
     Received {
-        /// The question.
         request: Request,
-        /// Bytes so far.
         bytes: u64,
         /// Bytes in all, where they were announced.
         total: Option<u64>,
     },
     /// Rows of a report have come, the rest of which is still to come.
     Arriving {
-        /// The question.
         request: Request,
         /// What has come of the report.
         body: Body,
         /// The part of it in which these rows were found.
         read: Range<u64>,
-        /// The rows.
         batch: Batch,
     },
-    /// A call has ended.
     Answered {
-        /// The question.
         request: Request,
         /// The answer, or why there is none.
         result: Result<Here, Failure>,
     },
     /// A call has ended whose answer is looked at as a tree.
     Told {
-        /// The question.
         request: Request,
         /// When it came, and the answer taken apart; or why there is none.
         result: Result<(Timestamp, Vec<Line>), Failure>,
     },
     /// Usage details have come, or not.
     Used {
-        /// The question.
         request: Request,
         /// What was used, by day and endpoint; or why it is not known.
         result: Result<Usage, Failure>,
     },
     /// What the user has bought, or why it is not known.
     Entitled {
-        /// The question.
         request: Request,
         /// What the user object says.
         result: Result<Entitlements, Failure>,
     },
     /// Since when an answer is held, if it is.
     LookedUp {
-        /// The question.
         request: Request,
-        /// When it came.
         since: Option<Timestamp>,
     },
     /// A call has ended that brought a list page.
     Listed {
-        /// The question.
         request: Request,
         /// The page, or why there is none.
         result: Result<HeldPage, Failure>,
     },
     /// A file that is to be submitted has been looked at.
     LookedAtFile {
-        /// Where it is.
         path: PathBuf,
         /// Its hash and its size in bytes, or why it cannot be read.
         result: Result<(Sha256, u64), String>,
@@ -193,44 +167,35 @@ pub enum Message {
     Addressed(Result<UploadAddress, Failure>),
     /// A file has been taken in for a private scan, or not.
     Submitted {
-        /// The question.
         request: Request,
         /// What the service calls the scan; or why there is none.
         result: Result<Identifier, Failure>,
     },
     /// How far a scan is has come, or not.
     Looked {
-        /// The question.
         request: Request,
         /// How far it is; none where there is no scan. Or why that is not known.
         result: Result<Option<Analysis>, Failure>,
     },
     /// A file has been deleted at the service, or not.
     Deleted {
-        /// The question.
         request: Request,
-        /// Why it was not.
         result: Result<(), Failure>,
     },
     /// The hashes that a file lists, or why they could not be counted.
     Counted {
-        /// The file.
         path: PathBuf,
-        /// How many there are.
         result: Result<Hashes, String>,
     },
     /// Quota details have come, or not.
     Balances(Result<Balances, String>),
     /// Something was copied, and how; or why not.
     Copied {
-        /// What.
         what: String,
-        /// How, or why not.
         result: Result<String, String>,
     },
     /// The indicators of a report were found.
     Indicators {
-        /// Which opening.
         opening: Opening,
         /// The indicators, or why there are none.
         result: Result<Indicators, String>,
@@ -239,29 +204,22 @@ pub enum Message {
     Saved(Result<String, NotSaved>),
     /// A call has ended that brought an artefact.
     Fetched {
-        /// The question.
         request: Request,
         /// When it came, and its length in bytes; or why it did not.
         result: Result<(Timestamp, u64), Failure>,
     },
     /// What this session has spent of each unit.
     Spent(BTreeMap<Unit, Spent>),
-    /// The ledger.
     Ledger(LedgerPage),
-    /// Everything that is held.
     Held(Vec<Holding>),
-    /// Something was deleted.
     Purged {
-        /// What, in words.
         words: String,
-        /// What is still held.
         lines: Vec<Holding>,
     },
     /// Nothing was deleted: other things would have gone than the question named.
     PurgeDiffers {
         /// What was to be deleted.
         what: Purge,
-        /// What is held.
         lines: Vec<Holding>,
     },
     /// How often the counters confirmed and contradicted the price of each operation.
@@ -270,7 +228,6 @@ pub enum Message {
     Indexed {
         /// Which opening of a report.
         opening: Opening,
-        /// What was found.
         batch: Batch,
     },
     /// The index that was told is damaged: it is made again.
@@ -282,23 +239,18 @@ pub enum Message {
     Unreadable {
         /// Which opening of a report.
         opening: Opening,
-        /// Why.
         why: String,
     },
     /// A pane's filter has found rows.
     Found {
-        /// Number of the search.
         search: u64,
-        /// Further rows.
         rows: RowSet,
         /// Whether this is all, and whether it could be read.
         ended: Ended,
     },
     /// A search has found hits.
     Hits {
-        /// Number of the search.
         search: u64,
-        /// Further hits.
         groups: Vec<HitGroup>,
         /// Reports that have been searched, and reports in all.
         searched: (u64, u64),
@@ -328,18 +280,14 @@ pub struct Opening(pub u64);
 /// A list page that is there.
 #[derive(Debug, Clone)]
 pub struct HeldPage {
-    /// When it came.
     pub received: Timestamp,
-    /// Its entries.
     pub page: Page,
     /// Why it could not be kept, if so.
     pub unkept: Option<String>,
 }
 
-/// A report that is held.
 #[derive(Debug, Clone)]
 pub struct HeldReport {
-    /// Its sandbox identifier.
     pub identifier: Identifier,
     /// When it came, and its bytes.
     pub here: Here,
@@ -350,9 +298,7 @@ pub struct HeldReport {
 /// Bytes that are there.
 #[derive(Debug, Clone)]
 pub struct Here {
-    /// When they came.
     pub received: Timestamp,
-    /// The bytes.
     pub body: Body,
     /// Why they could not be kept, if so.
     pub unkept: Option<String>,
@@ -361,11 +307,8 @@ pub struct Here {
 /// Why something asked for is not there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
-    /// What happened.
     pub what: String,
-    /// What it cost.
     pub cost: String,
-    /// What to do next.
     pub advice: String,
     /// Whether the service may have done what it was asked all the same.
     pub is_unsure: bool,
@@ -377,14 +320,12 @@ pub struct Failure {
 
 impl Failure {
     /// What happened, what it cost and what to do next, in one line.
-    #[must_use]
     pub fn words(&self) -> String {
         let sentences = [&self.what, &self.cost, &self.advice].map(String::as_str);
         sentences.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// The rows that its words take in so many columns, each sentence on its own.
-    #[must_use]
     pub fn rows(&self, columns: usize) -> usize {
         [&self.what, &self.cost, &self.advice].into_iter().map(|words| words_in_rows(words, columns).len()).sum()
     }

@@ -36,7 +36,6 @@ pub type Named = (String, Vec<(Option<Identifier>, Here)>);
 /// The state of the program.
 #[derive(Debug)]
 pub struct Model {
-    /// The terminal's size.
     pub size: Size,
     /// The moment of the last message.
     pub now: Timestamp,
@@ -46,7 +45,6 @@ pub struct Model {
     pub service: Service,
     /// What this run was started with.
     pub settings: Settings,
-    /// Which screen is shown.
     pub screen: Screen,
     /// What stands over the screen.
     pub over: Over,
@@ -56,7 +54,6 @@ pub struct Model {
     pub files: Files,
     /// What was written with this profile.
     pub notes: AllNotes,
-    /// Scans that are followed.
     pub follows: Vec<Follow>,
     /// Scans that are known, by their file.
     pub(super) scans: BTreeMap<Sha256, Identifier>,
@@ -99,9 +96,7 @@ pub struct Model {
 /// The service that is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Service {
-    /// The profile's name.
     pub name: String,
-    /// Whether there is a key.
     pub has_key: bool,
     /// Whether nothing is to be sent.
     pub is_offline: bool,
@@ -115,7 +110,6 @@ pub struct Service {
 
 impl Service {
     /// Why it cannot be asked; none where it can.
-    #[must_use]
     pub fn barred(&self) -> Option<Barred> {
         match self {
             Self { is_offline: true, .. } => Some(Barred::Offline),
@@ -134,10 +128,8 @@ pub enum Screen {
     File,
 }
 
-/// Where the focus is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
-    /// The list of sandboxes.
     List,
     /// A pane of the report.
     Pane(Pane),
@@ -146,9 +138,7 @@ pub enum Focus {
 /// A message to the analyst.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// What it says.
     pub text: String,
-    /// Whether something went wrong.
     pub is_problem: bool,
     /// Whether it is true only as long as something is under way.
     pub(super) is_passing: bool,
@@ -156,7 +146,6 @@ pub struct Notice {
 
 impl Model {
     /// The first state: a start screen for a service.
-    #[must_use]
     pub fn new(service: Service, now: Timestamp) -> Self {
         Self {
             size: Size::default(),
@@ -211,7 +200,6 @@ impl Model {
     }
 
     /// The call that lists the open file's sandboxes, if one is under way.
-    #[must_use]
     pub fn listing(&self) -> Option<&UnderWay> {
         let is_this =
             |call: &&UnderWay| matches!(&call.request, Request::Behaviours { file, .. } if self.file() == Some(file));
@@ -219,7 +207,6 @@ impl Model {
     }
 
     /// Whether the screen changes by itself as time passes.
-    #[must_use]
     pub fn is_waiting(&self) -> bool {
         !self.calls.is_empty()
             || self.batch.is_some()
@@ -228,13 +215,11 @@ impl Model {
     }
 
     /// The file that is shown, or was shown last where the start screen stands over it.
-    #[must_use]
     pub fn shown(&self) -> Option<&OpenFile> {
         self.files.shown()
     }
 
     /// The sandboxes of the file that is shown.
-    #[must_use]
     pub fn list(&self) -> Option<&List> {
         self.shown().map(|file| &file.list)
     }
@@ -244,25 +229,21 @@ impl Model {
     }
 
     /// The file that is shown, where it comes from the service.
-    #[must_use]
     pub fn file(&self) -> Option<&Sha256> {
         self.list().and_then(List::file)
     }
 
     /// Whether what is open is a document, which no service is asked about.
-    #[must_use]
     pub fn is_document(&self) -> bool {
         self.list().is_some_and(|list| matches!(list.origin, Origin::Document(_)))
     }
 
     /// The chosen sandbox.
-    #[must_use]
     pub fn chosen(&self) -> Option<&Entry> {
         self.list().and_then(List::chosen)
     }
 
     /// The report that the panes show.
-    #[must_use]
     pub fn open(&self) -> Option<&OpenReport> {
         self.shown().and_then(OpenFile::open)
     }
@@ -273,7 +254,6 @@ impl Model {
     }
 
     /// Where the focus is among list and panes.
-    #[must_use]
     pub fn focus(&self) -> Focus {
         self.shown().map_or(Focus::List, |file| file.focus)
     }
@@ -284,7 +264,6 @@ impl Model {
     }
 
     /// Whether the pane with the focus fills the screen.
-    #[must_use]
     pub fn is_zoomed(&self) -> bool {
         self.shown().is_some_and(|file| file.is_zoomed)
     }
@@ -295,13 +274,11 @@ impl Model {
     }
 
     /// The pane that has the focus.
-    #[must_use]
     pub fn focused(&self) -> Option<Pane> {
         self.shown().and_then(OpenFile::focused)
     }
 
     /// Where everything stands.
-    #[must_use]
     pub fn layout(&self) -> Layout {
         let has_report = self.screen == Screen::File && self.open().is_some();
         let order = self.order();
@@ -319,7 +296,6 @@ impl Model {
     }
 
     /// The panes in the order in which they share the screen.
-    #[must_use]
     pub fn order(&self) -> Order {
         self.shown().map_or_else(|| Order::of(None), OpenFile::order)
     }
@@ -341,7 +317,6 @@ impl Model {
     }
 
     /// Rows that are shown of what has the focus.
-    #[must_use]
     pub fn height(&self) -> usize {
         let layout = self.layout();
         let area = match self.focus() {
@@ -353,14 +328,12 @@ impl Model {
     }
 
     /// Screen rows that one sandbox takes: two where there is room.
-    #[must_use]
     pub fn list_row_height(&self) -> usize {
         let rows = self.layout().list.unwrap_or_default().inside().height;
         if rows >= 8 && !self.settings.is_plain { 2 } else { 1 }
     }
 
     /// How a pane is looked at.
-    #[must_use]
     pub fn pane_state(&self, pane: Pane) -> &PaneState {
         self.open().and_then(|open| open.panes.get(&pane)).unwrap_or_else(|| PaneState::untouched())
     }

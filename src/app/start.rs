@@ -22,7 +22,6 @@ pub struct Start {
     pasted: Vec<Sha256>,
     /// Files that were opened before.
     pub recent: Vec<Recent>,
-    /// Cursor among them.
     pub scroll: Scroll,
 }
 

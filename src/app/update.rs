@@ -24,7 +24,6 @@ const LEAVE_A_QUESTION: [&str; 4] = ["back", "give-up", "shell", "quit"];
 
 impl Model {
     /// What is to be done before the first message: earlier files, and the free counters.
-    #[must_use]
     pub fn start(&mut self) -> Vec<Effect> {
         let mut effects = vec![Effect::FindRecent];
         if self.service.barred().is_none() {
@@ -288,7 +287,6 @@ impl Model {
         vec![Effect::FindRecent]
     }
 
-    /// Back one step.
     pub(super) fn go_back(&mut self) -> Vec<Effect> {
         if self.over.top_mut().and_then(Overlay::sought_mut).is_some_and(|line| line.is_typing) {
             return self.drop_sought();

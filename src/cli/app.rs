@@ -109,7 +109,6 @@ pub(super) fn reach(gate: Gate, model: &mut Model) -> Backing {
 }
 
 /// What the app shows of the service behind a gate.
-#[must_use]
 pub fn service(gate: &Gate) -> Service {
     service_of(gate.client(), gate.profile(), gate.is_offline())
 }

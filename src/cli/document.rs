@@ -245,9 +245,6 @@ fn is_encoded(bytes: &[u8]) -> bool {
 }
 
 /// A document's JSON: what is packed by gzip or zstd is unpacked, UTF-16 becomes UTF-8; both are known by their first bytes.
-///
-/// # Errors
-/// When it is packed and damaged, is longer than is taken, or is of a format that is not read.
 fn unpacked(body: Body) -> anyhow::Result<Body> {
     let start = body.window(0..FIRST_BYTES).context("it cannot be read")?;
     let unpack = |packed: Box<dyn Read>| {

@@ -51,9 +51,6 @@ struct Total {
 }
 
 /// Prints what questions would cost.
-///
-/// # Errors
-/// As the first of them would fail that is not entitled to, or over the budget.
 pub(super) fn print(
     setup: &Setup,
     requests: Vec<Request>,

@@ -80,49 +80,41 @@ pub fn exit_codes() -> impl Iterator<Item = (u8, &'static str)> {
 
 impl Failed {
     /// The command line is wrong.
-    #[must_use]
     pub fn usage(words: impl Into<String>) -> Self {
         Self { kind: Kind::Usage, words: words.into() }
     }
 
     /// A document is no JSON, or holds no report.
-    #[must_use]
     pub fn bad_answer(words: impl Into<String>) -> Self {
         Self { kind: Kind::BadAnswer, words: words.into() }
     }
 
     /// What was asked for is not there.
-    #[must_use]
     pub fn not_found(words: impl Into<String>) -> Self {
         Self { kind: Kind::NotFound, words: words.into() }
     }
 
     /// The user is not entitled to what was asked about.
-    #[must_use]
     pub fn refused(words: impl Into<String>) -> Self {
         Self { kind: Kind::Refused, words: words.into() }
     }
 
     /// Some of several are there.
-    #[must_use]
     pub fn partial(words: impl Into<String>) -> Self {
         Self { kind: Kind::Partial, words: words.into() }
     }
 
     /// The config is wrong.
-    #[must_use]
     pub fn config(words: impl Into<String>) -> Self {
         Self { kind: Kind::Config, words: words.into() }
     }
 
     /// A call may cost more than the budget allows.
-    #[must_use]
     pub fn over_budget(words: impl Into<String>) -> Self {
         Self { kind: Kind::OverBudget, words: words.into() }
     }
 
     /// None of several is there: a failure of the kind of one of them.
-    #[must_use]
     pub fn like(error: &anyhow::Error, words: impl Into<String>) -> Self {
         Self { kind: kind(error), words: words.into() }
     }
@@ -133,7 +125,6 @@ impl Failed {
     }
 
     /// More is asked about than is left, or may be.
-    #[must_use]
     pub fn does_not_fit(words: impl Into<String>) -> Self {
         Self { kind: Kind::DoesNotFit, words: words.into() }
     }

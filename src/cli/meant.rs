@@ -10,17 +10,11 @@ use std::path::Path;
 const SHOWN: usize = 15;
 
 /// A file's SHA-256, as the commands for scripts take it.
-///
-/// # Errors
-/// When it is none; says what it looks like.
 pub(super) fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
     Sha256::parse(text).ok_or_else(|| Failed::usage(format!("{} {}", shown(text), no_hash(text))).into())
 }
 
 /// A file's SHA-256, or a slip: where a command is expected as well, it may be one that is misspelt, or a file.
-///
-/// # Errors
-/// When it is none; says what may have been meant.
 pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
     Sha256::parse(text).ok_or_else(|| Failed::usage(no_command(text)).into())
 }

@@ -173,9 +173,6 @@ enum Command {
 }
 
 /// Runs the command line.
-///
-/// # Errors
-/// When it cannot be done; the exit code of [`Failed`] says of what kind the failure is.
 pub fn main() -> ExitCode {
     memory::keep_private();
     runtime::tame_panics();
@@ -223,7 +220,6 @@ fn run(command: Option<Command>, sha256: &[String], common: &Common) -> anyhow::
 }
 
 /// Every command, with what it does in a sentence.
-#[must_use]
 pub fn commands() -> Vec<(String, String)> {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     grammar().get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect()

@@ -30,9 +30,6 @@ pub(super) struct Agreed {
 
 impl Agreed {
     /// Whether it may be sent: a question that warns wants a yes.
-    ///
-    /// # Errors
-    /// When there is none, with the warning.
     pub(super) fn check(self, request: &Request) -> Result<(), Failed> {
         self.check_warned(request.warning().as_deref())
     }

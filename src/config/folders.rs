@@ -17,9 +17,7 @@ const STORE: &str = "behaview.db";
 /// Where this program keeps things, by the conventions of the system.
 #[derive(Debug, Clone)]
 pub struct Folders {
-    /// The config file.
     pub config: PathBuf,
-    /// The store.
     pub store: PathBuf,
     /// Folder of things that can be made again.
     pub cache: PathBuf,
@@ -29,10 +27,6 @@ pub struct Folders {
 
 impl Folders {
     /// The folders of this user.
-    ///
-    /// # Errors
-    /// When the system has no home folder, or one that depends on where the program was started: things would be kept in another
-    /// place each time.
     pub fn find() -> Result<Self, ConfigError> {
         let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
         let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
@@ -51,9 +45,6 @@ impl Folders {
     }
 
     /// The config file as it is read: where the variable names it, it is there.
-    ///
-    /// # Errors
-    /// When the variable names a file that is not there, or a link on the way to it leads nowhere: what was meant to hold would not.
     pub fn to_read(&self) -> Result<&Path, ConfigError> {
         let is_named = std::env::var_os(FILE_VARIABLE).is_some_and(|named| *named == *self.config);
         let is_missing = || self.config.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
@@ -66,13 +57,11 @@ impl Folders {
     }
 
     /// Folder of logs.
-    #[must_use]
     pub fn logs(&self) -> PathBuf {
         self.state.join("log")
     }
 
     /// What is remembered from one run to the next.
-    #[must_use]
     pub fn state_file(&self) -> PathBuf {
         self.state.join(crate::state::FILE)
     }

@@ -29,9 +29,7 @@ pub struct Overrides {
 /// Who says what a setting is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// The command line.
     Flag,
-    /// A variable.
     Variable(String),
     /// The file, in this line.
     File(usize),
@@ -53,11 +51,9 @@ impl fmt::Display for Origin {
 /// What a setting is, and who says so. Secrets are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Effective {
-    /// Full name.
     pub name: String,
     /// The value as TOML; none where nothing is set.
     pub value: Option<String>,
-    /// Who says so.
     #[serde(serialize_with = "in_words")]
     pub from: Origin,
 }
@@ -79,7 +75,6 @@ fn in_words<S: serde::Serializer>(origin: &Origin, to: S) -> Result<S::Ok, S::Er
 /// Something wrong in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The line, from 1.
     pub line: usize,
     /// What is wrong, without what stands there: it may be the key.
     pub words: String,

@@ -43,21 +43,16 @@ pub struct Config {
     /// Who says what, and what is shown of it.
     #[serde(skip)]
     effective: Vec<Effective>,
-    /// Send nothing.
     offline: bool,
-    /// How much is logged.
     log_level: Level,
     /// Name of the profile to use; `virustotal` unless set.
     profile: Option<String>,
-    /// The key.
     api_key: Option<SecretString>,
     /// A command that prints the key.
     api_key_command: Option<String>,
-    /// Services by name.
     profiles: BTreeMap<String, Profile>,
     /// What the user has bought.
     entitlements: SetByHand,
-    /// What may be spent.
     budget: Limits,
     /// What is kept of the answers.
     store: Kept,
@@ -67,7 +62,6 @@ pub struct Config {
     follow: Following,
     /// Keys by the names of their commands.
     keys: Keys,
-    /// The same, understood.
     #[serde(skip)]
     keymap: Keymap,
 }
@@ -153,22 +147,10 @@ pub enum ConfigError {
     Dangling(PathBuf),
     /// The file is there and cannot be read.
     #[error("{} cannot be read: {why}", crate::text::path(.path))]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        why: std::io::Error,
-    },
+    Unreadable { path: PathBuf, why: std::io::Error },
     /// The file is no config. The line is named, not quoted: it may hold the key.
     #[error("{}, line {line}: {message}. behaview config check names every mistake", crate::text::path(.path))]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        message: String,
-    },
+    Invalid { path: PathBuf, line: usize, message: String },
     /// Others can read the file, and the key is in it.
     #[error("{} holds the key, or how to get it, and is open to others: run chmod 600 on it", crate::text::path(.0))]
     Exposed(PathBuf),
@@ -196,17 +178,11 @@ pub enum ConfigError {
 
 impl Config {
     /// Reads the config file alone; a file that is not there says nothing.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is no config.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         Self::load(path, &Overrides::default(), |_| None)
     }
 
     /// Reads the config file, with variables laid over it, and flags over them.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or something in it, a variable or a flag is no setting or no value that its setting takes.
     pub fn load(
         path: &Path,
         overrides: &Overrides,
@@ -237,9 +213,6 @@ impl Config {
     }
 
     /// Everything that is wrong in a config file, in the order of its lines.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn check(path: &Path) -> Result<Vec<Finding>, ConfigError> {
         let text = text(path)?;
         let (mut found, table) = layers::sort_out(&text);
@@ -267,7 +240,6 @@ impl Config {
     }
 
     /// Every setting with its value and who says so; secrets are left out, wherever they stand.
-    #[must_use]
     pub fn effective(&self) -> Vec<Effective> {
         let has_key = self.key_finder();
         self.effective.iter().map(|setting| setting.without(&has_key)).collect()
@@ -280,7 +252,6 @@ impl Config {
     }
 
     /// Every key that stands in a variable or a file; no command is run for one.
-    #[must_use]
     pub fn known_keys(&self) -> Vec<Credential> {
         let configured = Configured { key: self.api_key.clone(), command: None };
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
@@ -288,45 +259,36 @@ impl Config {
     }
 
     /// Whether nothing is to be sent.
-    #[must_use]
     pub fn is_offline(&self) -> bool {
         self.offline
     }
 
     /// How much is logged.
-    #[must_use]
     pub fn log_level(&self) -> Level {
         self.log_level
     }
 
     /// Whether the key itself stands in the file.
-    #[must_use]
     pub fn holds_key(&self) -> bool {
         self.api_key.is_some()
     }
 
     /// Whether the file, a variable or a flag has a key or says how to get one; nothing is run for it.
-    #[must_use]
     pub fn names_key(&self) -> bool {
         self.api_key.is_some() || self.api_key_command.is_some()
     }
 
     /// What is wanted of the screen.
-    #[must_use]
     pub fn look(&self) -> Look {
         self.look
     }
 
     /// Which keys do which command.
-    #[must_use]
     pub fn keymap(&self) -> Keymap {
         self.keymap.clone()
     }
 
     /// The profile of this name, or the one that the file chooses.
-    ///
-    /// # Errors
-    /// When there is none of the name, or the name has the key in it.
     pub fn profile(&self, name: Option<&str>) -> Result<Profile, ConfigError> {
         let builtin = Profile::default();
         let name = name.or(self.profile.as_deref()).unwrap_or(&builtin.name).to_owned();
@@ -343,7 +305,6 @@ impl Config {
     }
 
     /// What the user has bought, as far as the file says.
-    #[must_use]
     pub fn entitlements(&self) -> Entitlements {
         let by_hand = |held: Option<bool>| held.map_or(Entitlement::Unknown, Entitlement::by_hand);
         Entitlements {
@@ -355,46 +316,37 @@ impl Config {
     }
 
     /// What may be spent.
-    #[must_use]
     pub fn budget(&self) -> Budget {
         Budget { session: self.budget.session, daily: self.budget.daily }
     }
 
     /// Whether nothing of the reports is kept on disk.
-    #[must_use]
     pub fn keeps_nothing(&self) -> bool {
         self.store.keep == Keep::Nothing
     }
 
     /// How many days answers are kept; none for ever.
-    #[must_use]
     pub fn keeps_days(&self) -> Option<u32> {
         self.store.days.map(|days| u32::try_from(days).unwrap_or(u32::MAX))
     }
 
     /// How many bytes of answers are kept; none for all.
-    #[must_use]
     pub fn keeps_bytes(&self) -> Option<u64> {
         self.store.megabytes.map(|megabytes| megabytes.saturating_mul(1_000_000))
     }
 
     /// How a scan is followed.
-    #[must_use]
     pub fn pace(&self) -> Pace {
         let interval = SignedDuration::from_secs(self.follow.interval.get().into());
         Pace { interval, most: self.follow.looks.get().into() }
     }
 
     /// The price above which the app wants a yes; none where it wants none.
-    #[must_use]
     pub fn confirm_above(&self) -> Option<u64> {
         self.budget.confirm_above
     }
 
     /// The key, from the first place that has one.
-    ///
-    /// # Errors
-    /// When that place has nothing usable.
     pub fn credential(&self) -> Result<Option<Credential>, CredentialError> {
         let configured = Configured { key: self.api_key.clone(), command: self.api_key_command.clone() };
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());

@@ -1,6 +1,5 @@
 //! The table of settings. `config show` and `config init`, the README, and the variables read it.
 
-/// One setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
     /// Dotted name in the file; `*` stands for a name that the user chooses.
@@ -18,13 +17,11 @@ pub struct Setting {
 /// How much of a value may be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// All of it.
     Whole,
     /// All but the name and password in an address.
     Address,
     /// All of a name; what is as long as a key may be one, for the service takes it in a name's place.
     Name,
-    /// Only that there is one.
     Hidden,
 }
 
@@ -167,7 +164,6 @@ pub static SETTINGS: &[Setting] = &[
 
 impl Setting {
     /// The setting that a dotted name means; of a service's settings the last part is enough, for the service that is asked.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.is(name) || setting.of_profile() == Some(name))
     }
@@ -180,7 +176,6 @@ impl Setting {
     }
 
     /// Whether a full dotted name is this setting's.
-    #[must_use]
     pub fn is(&self, name: &str) -> bool {
         match self.name.split_once(".*") {
             None => self.name == name,
@@ -193,20 +188,17 @@ impl Setting {
     }
 
     /// Its name among a service's settings, if it is one of them.
-    #[must_use]
     pub fn of_profile(&self) -> Option<&'static str> {
         self.name.strip_prefix(PROFILE)
     }
 
     /// Its full name, with the name that the user chose in the place of `*`.
-    #[must_use]
     pub fn full(&self, chosen: &str) -> String {
         self.name.replacen('*', chosen, 1)
     }
 
     /// The variable that sets it; that of a service's setting sets it for the service that is asked. A setting with a
     /// name that the user chooses has none.
-    #[must_use]
     pub fn variable(&self) -> Option<String> {
         let name = self.of_profile().unwrap_or(self.name);
         (!name.contains('*')).then(|| format!("BEHAVIEW_{}", name.to_ascii_uppercase().replace('.', "_")))
@@ -234,7 +226,6 @@ fn distance(one: &str, other: &str) -> usize {
 }
 
 /// A config file to start from: every setting with what it does, each behind a `#`.
-#[must_use]
 pub fn commented() -> String {
     let mut text = "# Everything here is optional, and shown as an example: take the # before a line away to set it.\n\
                     # A flag wins over a variable, a variable over this file. `behaview config show` tells what holds,\n\

@@ -22,7 +22,6 @@ pub(super) struct Asked {
     pub method: Method,
     /// Path and query as sent: it may hold the key.
     pub target: String,
-    /// The path's segments, decoded.
     pub segments: Vec<String>,
     /// The parameters of the query, then those of the body.
     pub parameters: Vec<(String, String)>,

@@ -26,20 +26,15 @@ pub struct Limits {
 /// Requests spent in the current periods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Requests in this minute.
     pub minute: u64,
-    /// Requests in this hour.
     pub hourly: u64,
-    /// Requests today.
     pub daily: u64,
-    /// Requests this month.
     pub monthly: u64,
 }
 
 /// What user and group have spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
-    /// The user's own consumption.
     pub user: Tally,
     /// The group's, the user's included (§8.1).
     pub group: Tally,

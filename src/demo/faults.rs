@@ -11,7 +11,6 @@ use super::Endpoint;
 pub struct Fault {
     /// The endpoint it strikes, or `None` for every one.
     pub on: Option<Endpoint>,
-    /// What goes wrong.
     pub kind: FaultKind,
     /// How many calls it strikes before it is gone, or `None` for no end.
     pub times: Option<u32>,
@@ -25,7 +24,6 @@ impl From<FaultKind> for Fault {
 
 impl Fault {
     /// All operations and faults that can be named, for help texts.
-    #[must_use]
     pub fn known() -> String {
         let endpoints: Vec<_> = Endpoint::ALL.iter().map(|endpoint| endpoint.name()).collect();
         let kinds: Vec<_> = FaultKind::spellings().collect();
@@ -40,19 +38,12 @@ impl Fault {
 /// What goes wrong. Unless said otherwise, the call is counted as if nothing had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// 401 AuthenticationRequiredError (free).
     KeyMissing,
-    /// 401 WrongCredentialsError (free).
     KeyWrong,
-    /// 401 UserNotActiveError (free).
     UserInactive,
-    /// 403 ForbiddenError (free).
     Forbidden,
-    /// 404 NotFoundError.
     NotFound,
-    /// 409 AlreadyExistsError.
     AlreadyExists,
-    /// 424 FailedDependencyError.
     FailedDependency,
     /// 429 QuotaExceededError (free), although the counters say otherwise.
     QuotaExceeded,
@@ -66,15 +57,10 @@ pub enum FaultKind {
     RateLimitedNonsense,
     /// 429 as an HTML page (free).
     RateLimitedHtml,
-    /// 400 BadRequestError (free).
     BadRequest,
-    /// 400 InvalidArgumentError (free).
     InvalidArgument,
-    /// 400 NotAvailableYet (free).
     NotAvailableYet,
-    /// 503 TransientError.
     Transient,
-    /// 504 DeadlineExceededError.
     DeadlineExceeded,
     /// A login page with status 200, from something before the service (free).
     Portal,
@@ -108,9 +94,7 @@ pub enum FaultKind {
     GzipLie,
     /// The answer is a few megabytes of gzip that unpack to 4 GiB.
     GzipBomb,
-    /// The body never ends.
     EndlessBody,
-    /// The headers never end.
     EndlessHeaders,
     /// The body ends after this many bytes, fewer than announced.
     Cut(u64),

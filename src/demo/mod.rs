@@ -114,7 +114,6 @@ impl Default for Options {
 /// One call the service received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The HTTP method.
     pub method: String,
     /// Path and query as sent, with every API key replaced by `<key>`.
     pub path: String,
@@ -137,9 +136,6 @@ pub struct Demo {
 
 impl Demo {
     /// Binds 127.0.0.1 and serves from the current tokio runtime.
-    ///
-    /// # Errors
-    /// When the port is taken, or when an embedded report cannot be read.
     pub async fn start(options: Options) -> io::Result<Demo> {
         let listener = server::bind(options.port).await?;
         let root = format!("http://{}", listener.local_addr()?);
@@ -149,31 +145,26 @@ impl Demo {
     }
 
     /// The root address, such as `http://127.0.0.1:40123`.
-    #[must_use]
     pub fn root(&self) -> &str {
         &self.root
     }
 
     /// The API key it accepts: 64 hexadecimal digits unless the options say otherwise.
-    #[must_use]
     pub fn key(&self) -> &str {
         self.service.key()
     }
 
     /// The name of the user who holds the key.
-    #[must_use]
     pub fn user(&self) -> &str {
         self.service.user()
     }
 
     /// The private files it holds, the main one first.
-    #[must_use]
     pub fn files() -> Vec<DemoFile> {
         reports::private_files()
     }
 
     /// The files known to the public operations (`/files`, v2 `/file`).
-    #[must_use]
     pub fn public_files() -> Vec<DemoFile> {
         corpus::embedded()
     }
@@ -189,19 +180,16 @@ impl Demo {
     }
 
     /// Every call received so far, in the order in which they were decided.
-    #[must_use]
     pub fn seen(&self) -> Vec<Seen> {
         self.service.books().seen.clone()
     }
 
     /// Every file that was taken in for a private scan.
-    #[must_use]
     pub fn submitted(&self) -> Vec<Submitted> {
         self.service.books().scans.submitted()
     }
 
     /// What user and group have spent in the current minute, hour, day and month.
-    #[must_use]
     pub fn used(&self) -> Used {
         self.service.used()
     }

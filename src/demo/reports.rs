@@ -14,7 +14,6 @@ use super::{extremes, pieces::Pieces};
 pub struct DemoFile {
     /// The SHA-256 it is asked for by; it is the hash of its title.
     pub sha256: String,
-    /// Its name.
     pub title: &'static str,
     /// What it is there to show, in one sentence.
     pub about: &'static str,

@@ -8,49 +8,31 @@ use super::asked::{Asked, Upload};
 /// One address of the service, as faults and the received calls name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Endpoint {
-    /// `GET /private/file_behaviours/{id}` (§4.1)
     Behaviour,
     /// `GET /private/file_behaviours/{id}/html`, `/pcap`, `/evtx`, `/memdump`
     Artefact,
-    /// `GET /private/files/{sha256}/behaviours`
     List,
-    /// `GET /private/files/{sha256}/relationships/behaviours`
     Identifiers,
-    /// `GET /private/files/{sha256}/behaviour_summary`
     Summary,
-    /// `GET /private/files/{sha256}`
     PrivateFile,
-    /// `DELETE /private/files/{sha256}`
     PrivateDelete,
     /// `POST /private/files`, or to an address that was handed out for a larger file
     Scan,
-    /// `GET /private/files/upload_url`
     UploadUrl,
-    /// `GET /private/analyses/{id}`
     PrivateAnalysis,
-    /// `GET /private/files/{sha256}/analyses`
     PrivateAnalyses,
-    /// `GET /users/{id}`
     User,
-    /// `GET /users/{id}/overall_quotas`
     Quotas,
-    /// `GET /users/{id}/api_usage`
     Usage,
-    /// `GET /analyses/{id}`
     Analysis,
-    /// `GET /files/{sha256}`
     File,
     /// `GET /files/analyses/{id}` and its other spelling `GET /files/{sha256}/analyses`
     FileAnalyses,
-    /// `POST /files/{sha256}/analyse`
     Rescan,
-    /// `POST /files`
     Upload,
     /// v2 `GET` or `POST /file/report`
     V2Report,
-    /// v2 `GET /file/submissions`
     V2Submissions,
-    /// v2 `POST /file/scan`
     V2Scan,
 }
 
@@ -82,7 +64,6 @@ impl Endpoint {
     ];
 
     /// The name faults are armed by, such as `behaviour` or `v2-report`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.names().0
     }
@@ -150,7 +131,6 @@ pub(super) enum Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Scan {
     pub upload: Upload,
-    /// The form's other fields.
     pub fields: Vec<(String, String)>,
     /// What the address it was sent to says, if it was handed out for it.
     pub ticket: Option<String>,
@@ -166,9 +146,7 @@ pub(super) struct Operation {
 /// How a request presents its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
-    /// The parameter `apikey`.
     V2,
-    /// The header `x-apikey`.
     V3,
 }
 

@@ -13,15 +13,11 @@ use super::routes;
 pub struct Submitted {
     /// The SHA-256 of what came.
     pub sha256: String,
-    /// Its name.
     pub name: String,
-    /// Its size in bytes.
     pub size: u64,
-    /// The form's other fields.
     pub fields: Vec<(String, String)>,
 }
 
-/// One analysis.
 struct Analysis {
     id: String,
     file: String,

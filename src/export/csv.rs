@@ -145,9 +145,6 @@ pub fn safe(text: &str) -> String {
 }
 
 /// One line: every cell in quotes.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn line<T: AsRef<str>>(out: &mut dyn Write, cells: impl IntoIterator<Item = T>) -> io::Result<()> {
     let cells = cells.into_iter().map(|cell| format!("\"{}\"", cell.as_ref().replace('"', "\"\"")));
     write!(out, "{}\r\n", cells.collect::<Vec<_>>().join(","))

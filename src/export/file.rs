@@ -16,25 +16,16 @@ pub enum FileError {
     /// Something stands there that is no file, or a link to one.
     #[error("{} is no file, and was left as it is", shown(.0))]
     NoFile(PathBuf),
-    /// Nothing is named.
     #[error("no file is named: the path is empty")]
     Unnamed,
-    /// There is no such folder.
     #[error("there is no folder {}", shown(.0))]
     NoFolder(PathBuf),
-    /// The system said no.
     #[error("{} could not be written: {why}", shown(.path))]
-    Io {
-        /// The path.
-        path: PathBuf,
-        /// What the system said.
-        why: io::Error,
-    },
+    Io { path: PathBuf, why: io::Error },
 }
 
 /// A path as it was typed, its `~` for the home folder: what no shell has read, or has been told not to. Where something in the
 /// working folder is named `~` (a shell that was asked for all names gives it as it is), that is meant.
-#[must_use]
 pub fn typed(path: impl AsRef<OsStr>) -> PathBuf {
     let path = Path::new(path.as_ref());
     let in_home = path.strip_prefix("~").ok().filter(|_| Path::new("~").symlink_metadata().is_err());
@@ -43,7 +34,6 @@ pub fn typed(path: impl AsRef<OsStr>) -> PathBuf {
 }
 
 /// A path by way of the escaper: it may be made of anything.
-#[must_use]
 pub fn shown(path: &Path) -> String {
     text::path(path).to_string()
 }
@@ -62,9 +52,6 @@ fn folder_of(path: &Path) -> &Path {
 
 impl Fresh {
     /// Begins a file beside the place where it is to stand; nothing stands there before [`Fresh::keep`].
-    ///
-    /// # Errors
-    /// When something stands there that may not be written over, or the folder takes no file.
     pub fn begin(path: &Path, may_replace: bool) -> Result<Self, FileError> {
         may_stand(path, may_replace)?;
         let folder = folder_of(path);
@@ -78,9 +65,6 @@ impl Fresh {
     }
 
     /// Puts the whole file at its place; gives its length in bytes.
-    ///
-    /// # Errors
-    /// When the rest cannot be written, or something stands there meanwhile; then nothing is left behind.
     pub fn keep(self) -> Result<u64, FileError> {
         let path = self.path;
         let failed = |why| FileError::Io { path: path.clone(), why };
@@ -109,9 +93,6 @@ impl Write for Fresh {
 }
 
 /// Whether a file can be made at this path: one is begun there, and leaves nothing behind.
-///
-/// # Errors
-/// As [`Fresh::begin`].
 pub fn check(path: &Path, may_replace: bool) -> Result<(), FileError> {
     Fresh::begin(path, may_replace).map(drop)
 }
@@ -134,7 +115,6 @@ fn may_stand(path: &Path, may_replace: bool) -> Result<(), FileError> {
 
 /// A file name for what comes from a report: the file's first digits, the sandbox, which part it is, and the end; of safe
 /// characters only.
-#[must_use]
 pub fn name(identifier: Option<&Identifier>, part: Option<&str>, end: &str) -> String {
     let parts = identifier.map(Identifier::parts);
     let file = parts.as_ref().and_then(|parts| parts.file.as_ref()).and_then(|file| file.as_str().get(..8));

@@ -23,7 +23,6 @@ pub(super) enum Reason<'a> {
 }
 
 impl Reason<'_> {
-    /// In a few words.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Sample => "the file that was run".to_owned(),

@@ -41,7 +41,6 @@ use std::sync::Arc;
 /// A report, and where it came from.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Its bytes as received.
     pub body: Body,
     /// What it is asked for by; none for one that does not say.
     pub identifier: Option<Identifier>,
@@ -56,26 +55,22 @@ pub struct Source {
 /// What is written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum What {
-    /// Every row.
     #[default]
     All,
     /// The rows of one pane.
     Pane(Pane),
     /// Those rows of one pane that it shows, where it does not show all.
     Shown(Pane, Arc<RowSet>),
-    /// One row.
     Row(Place),
     /// The rows that rules mark as deserving a look: all, or these of each report, in the order of the reports.
     Notable(Option<Arc<Vec<RowSet>>>),
     /// What others can look for, with the rows where it was seen.
     Indicators,
-    /// Those of one kind.
     OfKind(Kind),
 }
 
 impl What {
     /// Whether it is indicators, and not rows.
-    #[must_use]
     pub fn is_indicators(&self) -> bool {
         matches!(self, Self::Indicators | Self::OfKind(_))
     }
@@ -92,7 +87,6 @@ pub struct Summary {
     pub left_out: u64,
 }
 
-/// One format.
 pub struct Format {
     /// Name on the command line.
     pub name: &'static str,
@@ -117,7 +111,6 @@ impl std::fmt::Debug for Format {
 enum Reach {
     /// Its bytes as they came.
     Bytes,
-    /// Its rows.
     Rows,
     /// What its rows name as well.
     Indicators,
@@ -133,7 +126,6 @@ const fn format(
     Format { name, extension, about, reach, write }
 }
 
-/// Every format.
 pub static FORMATS: [Format; 8] = [
     format("raw", "json", Reach::Bytes, "the bytes as received, key and passwords masked", raw),
     format("json", "json", Reach::Rows, "JSON that any strict reader takes", json::write),
@@ -154,9 +146,7 @@ pub static FORMATS: [Format; 8] = [
 /// Reports to be written.
 #[derive(Clone)]
 pub struct Job<'a> {
-    /// The reports.
     pub sources: &'a [Source],
-    /// What of them.
     pub what: What,
     /// By what rows are marked.
     pub rules: &'a Rules,
@@ -166,20 +156,16 @@ pub struct Job<'a> {
 
 impl Format {
     /// The format of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)
     }
 
     /// The format that a file's name asks for by its end; the one that is most readable by machines where several do.
-    #[must_use]
     pub fn of_file(name: &str) -> Option<&'static Self> {
         let fits = |format: &&Self| name.strip_suffix(format.extension).is_some_and(|rest| rest.ends_with('.'));
         FORMATS.iter().filter(fits).max_by_key(|format| format.extension.len())
     }
 
-    /// Whether it can write this.
-    #[must_use]
     pub fn can_write(&self, what: &What) -> bool {
         match what {
             What::All => true,
@@ -189,22 +175,17 @@ impl Format {
     }
 
     /// Why it does not write what another would.
-    #[must_use]
     pub fn refusal(&self) -> String {
         let takes = if self.is_raw() { "whole reports" } else { "whole reports, panes and rows" };
         format!("{} writes {takes} only", self.name)
     }
 
     /// Whether it is the bytes as they came: of one report, and under any name.
-    #[must_use]
     pub fn is_raw(&self) -> bool {
         self.reach == Reach::Bytes
     }
 
     /// Writes reports.
-    ///
-    /// # Errors
-    /// When a report cannot be read, or the output takes no more.
     pub fn write(&self, job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         (self.write)(job, out)
     }
@@ -226,9 +207,6 @@ fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 
 impl Source {
     /// The report, indexed.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is too large to be indexed.
     pub fn open(&self) -> io::Result<Report> {
         if self.body.len() > crate::report::body::LARGEST {
             return Err(io::Error::other("the report is too large to be taken apart; raw writes it as it is"));
@@ -243,7 +221,6 @@ impl Source {
 
 impl Summary {
     /// What is left out, in words; none where nothing is.
-    #[must_use]
     pub fn left_out_words(&self) -> Option<String> {
         let words = || format!("Left out: {} that this format does not carry", count(self.left_out, "row"));
         (self.left_out > 0).then(words)

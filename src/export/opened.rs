@@ -195,7 +195,6 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// Those rows of a section that are in a set.
 fn these(rows: &RowSet, section: usize) -> Option<Rows<'_>> {
     Some(rows.rows(section)).filter(|rows| !rows.is_empty()).map(Rows::These)
 }

@@ -15,14 +15,12 @@ use std::io::{self, Write};
 const NOTE: &str = "note: ";
 
 /// A text of a pane without teeth: where hosts stand, a name is a host whatever it ends in.
-#[must_use]
 pub fn harmless(pane: Pane, text: &Untrusted) -> Visible {
     let visible = text.visible();
     if pane == Pane::Network { visible.disarmed_among_hosts() } else { visible.disarmed() }
 }
 
 /// A row as its pane shows it, in one line without teeth.
-#[must_use]
 pub fn line(pane: Pane, row: &Row) -> String {
     let label = match &row.label {
         Label::Known(word) => (*word).to_owned(),

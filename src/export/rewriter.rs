@@ -14,7 +14,6 @@ pub(super) enum Strings {
 }
 
 /// A value as one line of JSON, and whether its strings stand in their visible form because one of them is no Unicode.
-#[must_use]
 pub fn rewritten(value: &[u8]) -> (Vec<u8>, bool) {
     let (plain, is_foreign) = rewrite(value, Strings::Plain);
     if is_foreign { (rewrite(value, Strings::Visible).0, true) } else { (plain, false) }

@@ -42,7 +42,6 @@ pub struct Rows {
     pub body: Body,
     /// The part of it in which these rows were found: it begins where the part before ended.
     pub read: Range<u64>,
-    /// The rows.
     pub batch: Batch,
 }
 

@@ -18,9 +18,6 @@ pub(super) struct AtHand {
 
 impl AtHand {
     /// What the store has up to a byte, which goes on here.
-    ///
-    /// # Errors
-    /// When that is not all there, or is too much.
     pub(super) fn behind(kept: Option<&Body>, from: u64, why: StoreError) -> Result<Self, ServiceError> {
         let mut at_hand = Self { bytes: Arriving::default(), why };
         while at_hand.bytes.len() < from {
@@ -35,9 +32,6 @@ impl AtHand {
     }
 
     /// Adds what came next.
-    ///
-    /// # Errors
-    /// When there is no memory for it.
     pub(super) fn hold(&mut self, bytes: &[u8]) -> Result<(), ServiceError> {
         if self.bytes.len() + bytes.len() as u64 > MOST {
             return Err(ServiceError::Unkept(format!("{}; and it is too long for memory", self.why)));

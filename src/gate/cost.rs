@@ -5,7 +5,6 @@ use crate::quota::{Settled, Unit};
 /// What a call that failed counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
-    /// Nothing was charged.
     Nothing,
     /// It may have been charged, at most this many of a unit; none where no limit is known.
     Perhaps(Option<(u64, Unit)>),

@@ -62,7 +62,6 @@ pub enum GateError {
     /// The service, or the way to it.
     #[error("{error}")]
     Service {
-        /// What happened.
         error: ServiceError,
         /// What it counts as in the ledger.
         cost: Cost,
@@ -71,26 +70,22 @@ pub enum GateError {
         /// When an earlier answer to the same came that is of no use either, if one did.
         before: Option<Timestamp>,
     },
-    /// This program's own fault.
     #[error("internal error: {0}")]
     Internal(String),
 }
 
 impl GateError {
     /// Whether the service may have taken in what was sent, though no answer says so.
-    #[must_use]
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
     }
 
     /// Whether the service says that the quota is spent.
-    #[must_use]
     pub fn says_spent(&self) -> bool {
         matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::QuotaSpent)
     }
 
     /// How long the service says to wait.
-    #[must_use]
     pub fn wait(&self) -> Option<Duration> {
         match self {
             Self::Service { error: ServiceError::Refused(refusal), .. } => refusal.retry_after,
@@ -99,7 +94,6 @@ impl GateError {
     }
 
     /// What to do about what the service did, in a sentence or two; empty where there is nothing to say.
-    #[must_use]
     pub fn advice(&self) -> String {
         let Self::Service { error, before, .. } = self else { return String::new() };
         let earlier = before.map(|when| {
@@ -113,7 +107,6 @@ impl GateError {
     }
 
     /// Whether nothing left this machine.
-    #[must_use]
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::Service { error, .. } => !error.may_be_charged(),
@@ -134,7 +127,6 @@ impl GateError {
     }
 
     /// A bug of this program's own: its words may quote an answer, and are shown like one.
-    #[must_use]
     pub fn bug(words: &impl std::fmt::Display) -> Self {
         Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
     }

@@ -41,7 +41,6 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// Whether it does what is claimed so.
     fn does(&self, claim: &Option<Vec<u8>>) -> bool {
         claim.is_some() && self.claim == *claim
     }

@@ -13,7 +13,6 @@ const MISSING: SignedDuration = SignedDuration::from_hours(1);
 /// An answer that was paid for and lies set aside, in the place of one that is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aside {
-    /// When it came.
     pub received: Timestamp,
     /// What it is, in words before and after that moment.
     what: [&'static str; 2],
@@ -21,7 +20,6 @@ pub struct Aside {
 
 impl Aside {
     /// What is said of it before the same is asked again.
-    #[must_use]
     pub fn words(self) -> String {
         let ([before, after], when) = (self.what, self.received.strftime("%F %R UTC"));
         format!("{before} of {when}{after} is set aside, because it is damaged or of no use; behaview held has it")
@@ -30,9 +28,6 @@ impl Aside {
 
 impl Gate {
     /// What lies set aside in the place of an answer that is not held.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn aside(&self, request: &Request) -> Result<Option<Aside>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
         let own = self.store.aside(self.profile(), &key)?.map(|received| Aside { received, what: ["its answer", ""] });
@@ -46,9 +41,6 @@ impl Gate {
     }
 
     /// What is said of a request that the service answered with 404 within the last hour, and with nothing else since.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn missing(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let Some(claim) = request.claim() else { return Ok(None) };
         let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
@@ -61,9 +53,6 @@ impl Gate {
     }
 
     /// The list of a file's sandboxes, or a page of it, that lies set aside.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn list_aside(&self, file: &Sha256) -> Result<Option<Aside>, StoreError> {
         // A page's key is that of the first one with the service's word behind it.
         let listing = self.client.profile().listing;
@@ -76,9 +65,6 @@ impl Gate {
     ///
     /// One that was kept and never read is read now: what it brings is noted, and where it cannot be used it is set aside, so that
     /// an earlier one is held again, or none.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn held(&self, request: &Request) -> Result<Option<HeldAnswer>, StoreError> {
         // First: what nobody has read yet may be newer than the report that is known.
         let held = self.held_answer(request);

@@ -12,13 +12,10 @@ use jiff::Timestamp;
 /// A report to be imported.
 #[derive(Debug)]
 pub struct Import<'a> {
-    /// Its bytes.
     pub body: &'a Body,
     /// The file it is of, where its identifier does not say.
     pub file: Option<&'a Sha256>,
-    /// Where it comes from.
     pub from: &'a Imported,
-    /// When it is imported.
     pub now: Timestamp,
     /// Whether it is held though another one is.
     pub replaces: bool,
@@ -27,7 +24,6 @@ pub struct Import<'a> {
 /// What became of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is held now.
     Held(Identifier),
     /// The same is held already.
     Same(Identifier),
@@ -47,7 +43,6 @@ pub enum ImportError {
     /// Its identifier names another file.
     #[error("it is of another file: {0}")]
     OtherFile(Sha256),
-    /// It is no report.
     #[error("it is no report: {0}")]
     Unusable(#[from] ServiceError),
     /// It is only an identifier.
@@ -56,16 +51,12 @@ pub enum ImportError {
     /// It cannot be read, or not be kept.
     #[error("{0}")]
     Unreadable(#[from] std::io::Error),
-    /// The store says no.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Holds a report, unless one of its identifier is held. The same bytes replace nothing: where the held ones came from would be
 /// forgotten.
-///
-/// # Errors
-/// When it answers no question, or cannot be kept; then nothing has changed.
 pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outcome, ImportError> {
     let report = Report::new(import.body.clone(), Index::of(import.body)?);
     let identifier = report.identifier().ok_or_else(|| no_report(&report))?;
@@ -130,9 +121,6 @@ pub struct ImportedPage {
 }
 
 /// Holds a page of a list with the reports in it; none where it does not say which page it is, or something of it is held.
-///
-/// # Errors
-/// When it does not answer its question, or cannot be kept; then nothing has changed.
 pub fn import_page(store: &Store, profile: &str, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
     let bytes = import.body.whole()?;
     let Some(request) = Request::of_page(&bytes) else { return Ok(None) };

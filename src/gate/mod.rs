@@ -70,9 +70,7 @@ pub type Progress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 /// An answer that was paid for, or was free.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// When it came.
     pub received: Timestamp,
-    /// Its bytes.
     pub body: Body,
     /// What could not be done with it, in words that follow its name: it could not be kept, and is gone when the program ends; or it
     /// is kept, and could not be noted as read, or may not be the whole.
@@ -88,7 +86,6 @@ impl Answer {
 
 impl Gate {
     /// A gate for one run of the program; `session` tells its ledger entries from those of other runs.
-    #[must_use]
     pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
         Self {
             store,
@@ -105,105 +102,83 @@ impl Gate {
     }
 
     /// The same gate, for what is held under another name than the profile's.
-    #[must_use]
     pub fn held_as(self, profile: String) -> Self {
         Self { profile, ..self }
     }
 
     /// The same gate, which sends nothing at all if it is offline.
-    #[must_use]
     pub fn with_offline(self, is_offline: bool) -> Self {
         Self { is_offline, ..self }
     }
 
     /// The same gate for what is printed at once: an answer that comes is read from memory, so that nobody who deletes it from the
     /// store meanwhile takes it away from whoever paid for it.
-    #[must_use]
     pub fn with_answers_at_hand(self) -> Self {
         Self { stays_at_hand: true, ..self }
     }
 
     /// Whether nothing is sent at all.
-    #[must_use]
     pub fn is_offline(&self) -> bool {
         self.is_offline
     }
 
     /// The same gate, which writes each call into a log.
-    #[must_use]
     pub fn with_log(self, log: Log) -> Self {
         Self { log, ..self }
     }
 
     /// Where calls are logged.
-    #[must_use]
     pub fn log(&self) -> &Log {
         &self.log
     }
 
     /// The same gate, which sends nothing that may cost more than this allows.
-    #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
     }
 
     /// What may be spent.
-    #[must_use]
     pub fn budget(&self) -> Budget {
         self.budget
     }
 
     /// The store behind the gate.
-    #[must_use]
     pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
 
     /// The client behind the gate, to look at; only the gate sends.
-    #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }
 
     /// The time.
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         (self.clock)()
     }
 
     /// Name of this run of the program in the ledger.
-    #[must_use]
     pub fn session(&self) -> &str {
         &self.session
     }
 
     /// Name that answers are held under, which tells services apart: the profile's, unless that stood for another address before.
-    #[must_use]
     pub fn profile(&self) -> &str {
         &self.profile
     }
 
     /// What this run has spent so far.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn spent(&self) -> Result<Spent, StoreError> {
         self.store.spent(&self.session)
     }
 
     /// What this run has spent so far of each unit on calls that are over, also on those of which that could not be written down.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn settled(&self) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         let under_way: Vec<_> = self.calls().values().filter_map(|flight| flight.entry).collect();
         self.store.settled(&self.session, &under_way)
     }
 
     /// What this run has spent so far of each unit.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
     pub fn spent_by_unit(&self) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         self.store.spent_by_unit(&self.session)
     }
@@ -214,25 +189,16 @@ impl Gate {
     }
 
     /// What all runs with this service and key have spent in the period (UTC) that is now, by the sum that budgets are compared with.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
         self.store.spent_in(self.whose(), period, self.now())
     }
 
     /// The same, each unit by itself.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn spent_in_by_unit(&self, period: Period) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         self.store.spent_in_by_unit(self.whose(), period, self.now())
     }
 
     /// The answer that is held, or else the service's.
-    ///
-    /// # Errors
-    /// As [`Gate::ask`].
     pub async fn get(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
         match self.get_held(quote) {
             Err(GateError::NotHeld) => self.ask_logged(quote, progress, false).await,
@@ -241,9 +207,6 @@ impl Gate {
     }
 
     /// The answer that is held; nothing is sent for one that is not.
-    ///
-    /// # Errors
-    /// When it is not held, or the store cannot be read.
     pub fn get_held(&self, quote: &Quote) -> Result<Answer, GateError> {
         let held = self.held(quote.request())?.ok_or(GateError::NotHeld)?;
         self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
@@ -253,9 +216,6 @@ impl Gate {
     /// Asks the service, even if an answer is held.
     ///
     /// Once begun it must run to its end: the answer may be paid for.
-    ///
-    /// # Errors
-    /// Each says what it cost.
     pub async fn ask(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
         self.ask_logged(quote, progress, true).await
     }

@@ -18,17 +18,11 @@ const PIECE: usize = 256 * 1024;
 impl Gate {
     /// When the same was sent and no answer came: it may have arrived, and been charged. A file's private scan is the same whatever
     /// the sandboxes are told.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn unanswered(&self, request: &Request) -> Result<Option<Timestamp>, StoreError> {
         self.look_for(request, None).map_or(Ok(None), |look| look(self.store()))
     }
 
     /// What whoever sends a file is told where it was scanned before, or is being scanned.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn scanned_before(&self, file: &Sha256) -> Result<Option<String>, StoreError> {
         let held = self.store.reports(self.profile(), file)?.len() as u64;
         let scan = self.store.pending_scan(self.profile(), file)?;
@@ -67,9 +61,6 @@ impl Gate {
 }
 
 /// The hash and the size in bytes of an ordinary file of at most so many bytes.
-///
-/// # Errors
-/// When it cannot be read, is no ordinary file, is empty or too large, or changes meanwhile; and where the program ends meanwhile.
 pub fn look_at(path: &Path, largest: u64, is_wanted: &dyn Fn() -> bool) -> io::Result<(Sha256, u64)> {
     let (mut file, length) = files::open_ordinary(path)?;
     match length {

@@ -10,13 +10,10 @@ const LISTED: char = '@';
 /// How many are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Amount {
-    /// These.
     Numbers(Numbers),
     /// As many as a file lists.
     Listed {
-        /// The file.
         path: String,
-        /// The other numbers.
         numbers: Numbers,
         /// What says the other numbers.
         others: String,
@@ -25,17 +22,11 @@ pub enum Amount {
 
 impl Amount {
     /// What is typed behind the name of an operation, each number with its option before it or without; one where nothing is.
-    ///
-    /// # Errors
-    /// Names the first word that means nothing there.
     pub fn read(kind: Kind, typed: &str) -> Result<Self, String> {
         Self::of(kind, words(typed)?)
     }
 
     /// The same of words that are apart already.
-    ///
-    /// # Errors
-    /// Names the first word that means nothing there.
     pub fn of(kind: Kind, words: Vec<String>) -> Result<Self, String> {
         let mut reading =
             Reading { kind, numbers: Numbers::default(), said: Vec::new(), path: None, others: Vec::new() };
@@ -116,9 +107,6 @@ fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), St
 }
 
 /// Words: apart by blanks, unless quoted. A backslash is a backslash, for there are paths with them.
-///
-/// # Errors
-/// Says that a quotation mark is not closed.
 pub fn words(text: &str) -> Result<Vec<String>, String> {
     let (mut words, mut quoted_by) = (Vec::<String>::new(), None);
     let mut is_between = true;

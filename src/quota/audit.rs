@@ -22,11 +22,8 @@ pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 /// One side of a counter, as a look found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// What it counts.
     pub unit: Unit,
-    /// Over which period.
     pub period: Period,
-    /// Whose it is.
     pub holder: Holder,
     /// Units used in the period.
     pub used: u64,
@@ -37,7 +34,6 @@ pub struct Reading {
 /// A look at the counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// When it was asked for.
     pub asked: Timestamp,
     /// When the answer was here.
     pub received: Timestamp,
@@ -45,14 +41,12 @@ pub struct Look {
     pub account: String,
     /// Number of the last call that was written down when it was asked for.
     pub after: i64,
-    /// What it found.
     pub readings: Vec<Reading>,
 }
 
 /// What a call is known to have cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
-    /// This much.
     Certain(u64),
     /// Up to this much, or nothing; none where no limit is known.
     Unsure(Option<u64>),
@@ -69,9 +63,7 @@ pub struct Call {
     pub until: Timestamp,
     /// Whose counters it was charged to; none if that is not known.
     pub account: Option<String>,
-    /// Name of the operation.
     pub operation: String,
-    /// What it cost.
     pub charge: Charge,
 }
 
@@ -88,7 +80,6 @@ pub struct Window {
     pub certain: u64,
     /// Units that others may have cost at most; none where no limit is known.
     pub unsure: Option<u64>,
-    /// Whose counter it is.
     pub account: String,
     /// Whether it decides: the second look came so late that it surely counts all of them, and the counter was seen to
     /// count this program's calls.
@@ -100,9 +91,7 @@ pub struct Window {
 /// A call of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// Its number.
     pub number: i64,
-    /// Name of the operation.
     pub operation: String,
     /// Whether it is not known what it cost.
     pub is_unsure: bool,
@@ -146,7 +135,6 @@ pub struct Record {
 
 impl Window {
     /// What the window says.
-    #[must_use]
     pub fn finding(&self) -> Finding {
         let unsure = self.calls.iter().filter(|call| call.is_unsure).count();
         let rest = self.rose.checked_sub(self.certain);
@@ -162,7 +150,6 @@ impl Window {
     }
 
     /// The same in words.
-    #[must_use]
     pub fn words(&self) -> String {
         let (rose, mine) = (self.rose, self.certain);
         let rest = rose.saturating_sub(mine);
@@ -190,7 +177,6 @@ impl Window {
 /// The windows from each look to the next, for one unit; looks that fall into a call of this program's are passed over.
 ///
 /// `looks` are in the order in which they were written down, `calls` in that of their numbers; both are one profile's.
-#[must_use]
 pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
     let mut found = Vec::new();
     for looks in by_account(looks, &Border::new(calls)).values() {
@@ -206,7 +192,6 @@ pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
 /// The windows that decide: each ends at a look after some quiet, and begins at any look since the quiet one before.
 ///
 /// The app looks after each paid call, too soon to decide; so windows that end late reach back over such looks.
-#[must_use]
 pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
     let proven = proven(&windows(looks, calls, unit));
     let mut found = Vec::new();
@@ -243,7 +228,6 @@ fn by_account<'a>(looks: &'a [Look], border: &Border<'_>) -> BTreeMap<&'a str, V
 }
 
 /// How often each operation's price was compared with the counters, by its name.
-#[must_use]
 pub fn record(windows: &[Window]) -> BTreeMap<String, Record> {
     let mut record: BTreeMap<String, Record> = BTreeMap::new();
     for window in windows {

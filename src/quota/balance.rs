@@ -128,13 +128,10 @@ impl SetAside {
 /// What one holder has left of a unit in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limit {
-    /// Whose it is.
     pub holder: Holder,
-    /// Over which period.
     pub period: Period,
     /// Units allowed in a whole period.
     pub allowed: u64,
-    /// Units left now.
     pub remaining: u64,
 }
 
@@ -159,9 +156,6 @@ pub struct Balances {
 
 impl Balances {
     /// Reads the body of `GET /users/{id}/overall_quotas`.
-    ///
-    /// # Errors
-    /// When the body is not JSON. Whatever is odd within is set aside instead.
     pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
         Ok(Self::read(&serde_json::from_slice(body)?))
     }

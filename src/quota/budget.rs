@@ -20,7 +20,6 @@ pub struct Budget {
 pub enum Span {
     /// One run of the program.
     Session,
-    /// One day (UTC).
     Day,
 }
 
@@ -37,7 +36,6 @@ pub struct Spent {
 
 impl Spent {
     /// Both together.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
             charged: self.charged.saturating_add(other.charged),
@@ -47,7 +45,6 @@ impl Spent {
     }
 
     /// What is left of it without a part.
-    #[must_use]
     pub fn without(self, part: Self) -> Self {
         Self {
             charged: self.charged.saturating_sub(part.charged),
@@ -57,13 +54,11 @@ impl Spent {
     }
 
     /// The careful sum; a least where it is open.
-    #[must_use]
     pub fn total(self) -> u64 {
         self.charged.saturating_add(self.unsure)
     }
 
     /// The most that may have been spent; none where nobody knows.
-    #[must_use]
     pub fn most(self) -> Option<u64> {
         (!self.is_open).then_some(self.total())
     }
@@ -89,7 +84,6 @@ impl fmt::Display for Spent {
 }
 
 /// What was spent of each unit, in words: requests, which most of it is, by their number alone; what else there is by name.
-#[must_use]
 pub fn in_units(spent: &BTreeMap<Unit, Spent>) -> String {
     let each: Vec<_> = spent.iter().filter(|(_, spent)| spent.total() > 0 || spent.is_open).collect();
     let named = |(unit, spent): &(&Unit, &Spent)| match spent.most() {
@@ -106,9 +100,7 @@ pub fn in_units(spent: &BTreeMap<Unit, Spent>) -> String {
 /// A call that would go beyond a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverBudget {
-    /// Which budget.
     pub span: Span,
-    /// How much it allows.
     pub limit: u64,
     /// How much of it is spent, or may be; none if nobody knows.
     pub spent: Option<u64>,
@@ -120,19 +112,16 @@ pub struct OverBudget {
 
 impl Budget {
     /// The same with one more limit for a run: the lower one holds.
-    #[must_use]
     pub fn at_most(self, session: Option<u64>) -> Self {
         Self { session: [self.session, session].into_iter().flatten().min(), ..self }
     }
 
     /// Whether there is a limit at all.
-    #[must_use]
     pub fn is_set(self) -> bool {
         self.session.or(self.daily).is_some()
     }
 
     /// The budget that a call at this price would exceed at worst, after what was spent.
-    #[must_use]
     pub fn exceeded(self, price: &Price, session: Spent, today: Spent) -> Option<OverBudget> {
         let worst = price.units.max();
         let (span, limit, spent) = self.exceeded_by(worst, session, today)?;
@@ -140,7 +129,6 @@ impl Budget {
     }
 
     /// Whether so much may still be spent at worst, after what was spent.
-    #[must_use]
     pub fn allows(self, worst: Option<u64>, session: Spent, today: Spent) -> bool {
         self.exceeded_by(worst, session, today).is_none()
     }

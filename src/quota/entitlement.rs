@@ -8,7 +8,6 @@ use serde_json::Value;
 pub enum Source {
     /// Concluded from something the service says that is not documented to mean this.
     Inferred,
-    /// Read from the service.
     Service,
     /// Set by hand, which settles it.
     ByHand,
@@ -17,14 +16,12 @@ pub enum Source {
 /// One thing a user can be entitled to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Entitlement {
-    /// Nobody has said yet.
     #[default]
     Unknown,
     /// Held or not, by this source.
     Known {
         /// Whether the user has it.
         held: bool,
-        /// Who says so.
         source: Source,
     },
 }
@@ -59,7 +56,6 @@ impl Entitlement {
     }
 
     /// The better founded of two answers; of two alike, `newer`.
-    #[must_use]
     pub fn updated(self, newer: Self) -> Self {
         match (self, newer) {
             (Self::Known { source: old, .. }, Self::Known { source: new, .. }) if new < old => self,
@@ -130,7 +126,6 @@ impl Entitlements {
     }
 
     /// What is held, in a sentence.
-    #[must_use]
     pub fn words(&self) -> String {
         let word = |entitlement: Entitlement| match entitlement.held() {
             Some(true) => "yes",
@@ -146,7 +141,6 @@ impl Entitlements {
     }
 
     /// Both views joined, the better founded answer first; of two alike, the `newer` one.
-    #[must_use]
     pub fn updated(self, newer: Self) -> Self {
         Self {
             premium_api: self.premium_api.updated(newer.premium_api),

@@ -6,7 +6,6 @@
 pub struct Numbers {
     /// HTTP calls; each page, each pivot and each step of a cursor is one.
     pub calls: u64,
-    /// Hashes in a list.
     pub hashes: u64,
     /// Submissions of each file asked about, once they are known.
     pub submissions: Option<Vec<u64>>,
@@ -16,17 +15,13 @@ pub struct Numbers {
     pub exists: Option<bool>,
     /// Whether the look-up follows the upload of a file that was new to the service.
     pub after_new_upload: bool,
-    /// Live hunting rules.
     pub rules: u64,
     /// Whether the ruleset is active that the rules are created in.
     pub active: bool,
-    /// Retrospective hunting jobs.
     pub jobs: u64,
-    /// Graphs.
     pub graphs: u64,
     /// HTTP calls that load all items of one graph, once they are known.
     pub loads: Option<u64>,
-    /// Private scans.
     pub scans: u64,
 }
 

@@ -22,11 +22,9 @@ pub struct Choice {
 /// What stands behind an option, and what it does to the numbers.
 #[derive(Debug)]
 pub(super) enum Value {
-    /// A number.
     Count(fn(&mut Numbers, u64)),
     /// A number for each file.
     Counts(fn(&mut Numbers, Vec<u64>)),
-    /// Yes or no.
     Answer(fn(&mut Numbers, bool)),
     /// Nothing: the option itself says it.
     Nothing(fn(&mut Numbers)),
@@ -127,13 +125,11 @@ impl Kind {
 
     /// The option that makes its price a number where it is so much for each item: the last of its numbers is the one that only the
     /// answer tells.
-    #[must_use]
     pub fn settled_by(self) -> Option<&'static Choice> {
         self.options().last()
     }
 
     /// The options that it takes, in words: "--hashes N, --hashes-from FILE, --after-new-upload".
-    #[must_use]
     pub fn options_words(self) -> String {
         self.options().map(Choice::words).collect::<Vec<_>>().join(", ")
     }
@@ -141,7 +137,6 @@ impl Kind {
 
 impl Choice {
     /// What stands behind it, as help shows it; `None` where nothing does.
-    #[must_use]
     pub fn value_name(&self) -> Option<&'static str> {
         match self.value {
             Value::Count(_) => Some("N"),
@@ -153,13 +148,11 @@ impl Choice {
     }
 
     /// It with what stands behind it.
-    #[must_use]
     pub fn words(&self) -> String {
         [Some(self.name), self.value_name()].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     /// Whether a file stands behind it.
-    #[must_use]
     pub fn is_file(&self) -> bool {
         matches!(self.value, Value::File)
     }
@@ -170,9 +163,6 @@ impl Choice {
     }
 
     /// Whether this may stand behind it.
-    ///
-    /// # Errors
-    /// Says why not.
     pub fn check(&self, value: &str) -> Result<(), String> {
         self.set(&mut Numbers::default(), value)
     }

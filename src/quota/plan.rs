@@ -8,9 +8,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 /// One operation of a plan and its price.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What is planned.
     pub operation: Operation,
-    /// What it costs.
     pub price: Price,
 }
 
@@ -34,7 +32,6 @@ impl Total {
     pub const NOTHING: Self = Self { min: 0, max: Some(0) };
 
     /// Both together. A sum that goes beyond what can be counted is at least what can.
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let max = self.max.zip(other.max);
         Self { min: self.min.saturating_add(other.min), max: max.and_then(|(one, two)| one.checked_add(two)) }
@@ -80,7 +77,6 @@ impl Total {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fit {
-    /// It fits.
     Fits,
     /// It fits when it is spread over some minutes.
     Paced,
@@ -97,7 +93,6 @@ pub enum Fit {
 /// A plan against one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// What is limited.
     pub unit: Unit,
     /// What the plan takes of it.
     pub needed: Total,
@@ -108,7 +103,6 @@ pub struct Line {
     pub at_best: u64,
     /// What is left at worst; `None` when nobody knows.
     pub at_worst: Option<u64>,
-    /// How much is missing.
     pub short: Total,
     /// When the limit starts anew.
     pub resets_at: Timestamp,
@@ -131,7 +125,6 @@ pub struct Forecast {
     pub totals: Vec<(Unit, Total)>,
     /// Every limit the plan counts against: by unit, the shortest period first.
     pub lines: Vec<Line>,
-    /// What each operation costs.
     pub prices: Vec<Price>,
 }
 
@@ -155,7 +148,6 @@ impl Plan {
     }
 
     /// Both plans as one.
-    #[must_use]
     pub fn plus(mut self, other: Self) -> Self {
         self.items.extend(other.items);
         self

@@ -52,19 +52,13 @@ impl Pool {
 /// What a pool is counted in (§8.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unit {
-    /// An API request.
     Request,
-    /// An intelligence search.
     Search,
     /// A file download paid from intelligence quota.
     Download,
-    /// A live hunting rule.
     Rule,
-    /// A retrospective hunting job.
     Job,
-    /// A private graph.
     Graph,
-    /// A private scan.
     Scan,
 }
 
@@ -271,7 +265,6 @@ fn next_month(now: Timestamp) -> Timestamp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Holder {
-    /// The user alone.
     User,
     /// The group that the user shares a quota with.
     Group,

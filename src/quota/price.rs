@@ -9,7 +9,6 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
-    /// The specification says so.
     Documented,
     /// The specification is silent; a rule of it is applied, or a fact is inferred.
     Assumed,
@@ -43,7 +42,6 @@ impl Returned {
         }
     }
 
-    /// What there has to be one of, in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Submission => "submission that is returned",
@@ -55,7 +53,6 @@ impl Returned {
 /// How many units a price takes, before the answer is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
-    /// This many.
     Exact(u64),
     /// From `min` up to and including `max`; `None` is no known upper end.
     Range {
@@ -63,12 +60,10 @@ pub enum Units {
         min: u64,
         /// The most it can be.
         max: Option<u64>,
-        /// What decides.
         why: &'static str,
     },
     /// `each` for every item that the answer brings.
     PerItem {
-        /// The item.
         item: Returned,
         /// Units for one of them.
         each: u64,
@@ -166,7 +161,6 @@ pub enum Allowed {
 /// What an operation costs, before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// What is priced.
     pub operation: Kind,
     /// The rule that prices it.
     pub rule: &'static Rule,
@@ -174,7 +168,6 @@ pub struct Price {
     pub pool: Pool,
     /// The unit it is, or would be, counted in.
     pub unit: Unit,
-    /// How many of them.
     pub units: Units,
     /// Whose quota they are taken from (§8.1.1); nobody's when it is free or refused.
     pub charged: &'static [Holder],
@@ -308,7 +301,6 @@ pub enum Outcome {
 /// What a call cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// This much.
     Exactly(u64),
     /// This much or less; it counts as this much until the service's counters say otherwise.
     AtMost(u64),

@@ -16,7 +16,6 @@ use std::fmt;
 pub struct Rule {
     /// Its number in the specification, rows of tables by their place; `A.` where there is none.
     pub number: &'static str,
-    /// What it says.
     pub words: &'static str,
     /// The operations it speaks of.
     pub operations: &'static [Kind],
@@ -24,7 +23,6 @@ pub struct Rule {
     pub pool: Pool,
     /// Whether the specification says so.
     pub basis: Basis,
-    /// What it does.
     pub effect: Effect,
 }
 
@@ -418,7 +416,6 @@ fn refused(unit: Unit, reason: &'static str) -> Option<Verdict> {
     Some(Refused(unit, reason))
 }
 
-/// The rule of this number.
 pub fn rule(number: &str) -> Option<&'static Rule> {
     RULES.into_iter().find(|rule| rule.number == number)
 }

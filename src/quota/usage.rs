@@ -21,9 +21,6 @@ pub struct Usage {
 
 impl Usage {
     /// Reads the body of `GET /users/{id}/api_usage`.
-    ///
-    /// # Errors
-    /// When the body is not JSON. Whatever is odd within is set aside instead.
     pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
         Ok(Self::read(&serde_json::from_slice(body)?))
     }
@@ -75,7 +72,6 @@ impl Usage {
     }
 
     /// Both answers as one, for days that one call cannot bring. A day that is in both is `other`'s.
-    #[must_use]
     pub fn plus(mut self, other: Self) -> Self {
         self.daily.extend(other.daily);
         for (endpoint, count) in other.total {

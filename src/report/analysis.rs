@@ -13,7 +13,6 @@ const MOST_SANDBOXES: usize = 200;
 pub struct Analysis {
     /// What it is asked for by.
     pub identifier: Identifier,
-    /// Whether it is done.
     pub progress: Progress,
     /// Each sandbox, in the service's order.
     pub sandboxes: Vec<SandboxRun>,
@@ -37,7 +36,6 @@ impl PendingScan {
     pub const LONGEST: SignedDuration = SignedDuration::from_hours(72);
 
     /// Whether it may be under way at a moment.
-    #[must_use]
     pub fn is_pending(&self, now: Timestamp) -> bool {
         now.duration_since(self.since) < Self::LONGEST
     }
@@ -48,22 +46,17 @@ impl PendingScan {
 pub struct SandboxRun {
     /// The sandbox, or the report that it will make.
     pub name: Untrusted,
-    /// Whether it is done.
     pub progress: Progress,
     /// How much of it is done, where that is told: at most 100.
     pub percent: Option<u8>,
-    /// The service's own words.
     pub message: Option<Untrusted>,
 }
 
 /// Whether something is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// It waits.
     Queued,
-    /// It runs.
     Running,
-    /// It is done.
     Done,
     /// Something that nobody has listed yet.
     Other(Untrusted),
@@ -80,7 +73,6 @@ impl Progress {
     }
 
     /// In a word, to be shown.
-    #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Queued => "queued".to_owned(),
@@ -93,13 +85,11 @@ impl Progress {
 
 impl SandboxRun {
     /// The sandbox's name, to be shown.
-    #[must_use]
     pub fn sandbox(&self) -> Untrusted {
         Identifier::new(self.name.clone()).map_or_else(|| self.name.clone(), |name| name.parts().sandbox)
     }
 
     /// How far it is, to be shown.
-    #[must_use]
     pub fn words(&self) -> String {
         let percent = self.percent.map(|percent| format!(" {percent} %")).filter(|_| self.progress != Progress::Done);
         let message = self.message.as_ref().map(|message| format!(", {}", message.visible_cut(60)));
@@ -109,7 +99,6 @@ impl SandboxRun {
 
 impl Analysis {
     /// Reads an answer about one scan, or about several: the first of them.
-    #[must_use]
     pub fn of(answer: &[u8]) -> Option<Self> {
         let answer = Raw::new(answer);
         let data = answer.member("data")?;
@@ -126,13 +115,11 @@ impl Analysis {
     }
 
     /// Whether nothing further comes of it.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.progress == Progress::Done
     }
 
     /// How many sandboxes are done.
-    #[must_use]
     pub fn done(&self) -> usize {
         self.sandboxes.iter().filter(|run| run.progress == Progress::Done).count()
     }
@@ -165,13 +152,11 @@ fn identifier(one: Raw<'_>) -> Option<Identifier> {
 }
 
 /// The scan that an answer to an upload names.
-#[must_use]
 pub fn submitted(answer: &[u8]) -> Option<Identifier> {
     identifier(Raw::new(answer).member("data")?)
 }
 
 /// The address that an answer names for an upload.
-#[must_use]
 pub fn upload_address(answer: &[u8]) -> Option<Untrusted> {
     let data = Raw::new(answer).member("data").filter(|data| data.kind() == Kind::Text)?;
     Some(data.text()).filter(|text| !text.is_empty())

@@ -88,7 +88,6 @@ const WITHIN: &[(&str, &str)] = &[
 /// Folders by which the system's own volume is known, whatever its number.
 const OF_SYSTEM_VOLUME: [&str; 4] = [r"windows\", r"users\", "program files", "programdata"];
 
-/// One notation.
 struct Notation {
     /// As it is written, in small letters.
     text: String,
@@ -157,7 +156,6 @@ fn titled(folder: &'static str) -> &'static str {
 /// Spells out every notation that a text holds: a path, a key, or a command line with several.
 ///
 /// Case, users' names and everything else stay. `C:` is taken for the system's drive.
-#[must_use]
 pub fn spell_out(text: &[u8]) -> Cow<'_, [u8]> {
     let Notations { all, finder } = &*NOTATIONS;
     let (mut spelled, mut done) = (Vec::new(), 0);
@@ -180,8 +178,6 @@ pub fn spell_out(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(spelled)
 }
 
-/// [`spell_out`] for a string.
-#[must_use]
 pub fn spell_out_str(text: &str) -> Cow<'_, str> {
     match spell_out(text.as_bytes()) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -191,7 +187,6 @@ pub fn spell_out_str(text: &str) -> Cow<'_, str> {
 
 /// The key by which two paths, registry keys or command lines are one thing: spelled out, in small letters, with `*` for the
 /// user's name, the current user's hive for that of a logged-in user, and the current control set for any.
-#[must_use]
 pub fn folded(text: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(text.len());
     push_lower(text, &mut key);

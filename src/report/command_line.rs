@@ -10,7 +10,6 @@ pub(crate) const ENDINGS: [&[u8]; 6] = [b".exe", b".com", b".scr", b".tmp", b".b
 ///
 /// A path with blanks need not be quoted, and may have lost the mark that it began with; it ends where a program's name does. Without
 /// such an ending it goes on to the first word that begins as an option or in quotes, if there is one, or else to the end.
-#[must_use]
 pub fn program(line: &[u8]) -> Range<usize> {
     let start = line.len() - line.trim_ascii_start().len();
     let end = line.trim_ascii_end().len().max(start);
@@ -46,7 +45,6 @@ pub fn program(line: &[u8]) -> Range<usize> {
 }
 
 /// The program of a command line and its arguments, without the blanks and the mark between them.
-#[must_use]
 pub fn split(line: &[u8]) -> (&[u8], &[u8]) {
     let program = program(line);
     let rest = line.get(program.end..).unwrap_or_default();

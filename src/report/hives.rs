@@ -1,17 +1,13 @@
 //! The hives of the registry by their names.
 
-/// A hive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hive {
-    /// Its usual name.
     pub short: &'static str,
-    /// Its name in full.
     pub long: &'static str,
     /// Where the system's kernel has it, if it has it as a whole.
     pub kernel: Option<&'static str>,
 }
 
-/// All of them.
 pub const HIVES: [Hive; 5] = [
     Hive { short: "HKLM", long: "HKEY_LOCAL_MACHINE", kernel: Some(r"\REGISTRY\MACHINE") },
     Hive { short: "HKCU", long: "HKEY_CURRENT_USER", kernel: None },

@@ -36,19 +36,12 @@ pub const ITSELF: &str = "the file itself";
 pub enum Kind {
     /// SHA-256, SHA-1 or MD5 of a file.
     Hash,
-    /// Name of a host.
     Host,
-    /// IPv4 or IPv6 address.
     Address,
-    /// URL.
     Url,
-    /// Mail address.
     Mail,
-    /// Path of a file.
     Path,
-    /// Registry key.
     Key,
-    /// Mutex.
     Mutex,
     /// Fingerprint of a server's certificate.
     Certificate,
@@ -80,8 +73,6 @@ impl Kind {
         Self::Memory,
     ];
 
-    /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Hash => "hash",
@@ -101,7 +92,6 @@ impl Kind {
     }
 
     /// Whether a program that sees one may open it or make a link of it.
-    #[must_use]
     pub fn is_live(self) -> bool {
         matches!(self, Self::Host | Self::Address | Self::Url | Self::Mail | Self::Memory)
     }
@@ -110,9 +100,7 @@ impl Kind {
 /// One thing to look for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indicator {
-    /// What it is.
     pub kind: Kind,
-    /// The thing itself.
     pub value: Untrusted,
     /// The first rows that name it; none for the file itself.
     pub places: Vec<Place>,
@@ -141,7 +129,6 @@ impl Indicator {
     /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
     /// with, and numbers that look like a hash, so that of these only their own rows count, unless the sample left them behind. Of a
     /// host or an address no words count, nor a URL that names it.
-    #[must_use]
     pub fn marked(&self) -> Option<Place> {
         let [any, own] = self.marked;
         let marked = if !matches!(self.kind, Kind::Path | Kind::Hash) || self.is_left { any } else { own };
@@ -149,7 +136,6 @@ impl Indicator {
     }
 
     /// Whether others can be told to block it: it is not every network's, nor what many files have in common.
-    #[must_use]
     pub fn can_be_blocked(&self) -> bool {
         std::str::from_utf8(self.value.as_bytes()).is_ok_and(|value| match self.kind {
             Kind::Hash => !is_of_no_file(value),
@@ -160,7 +146,6 @@ impl Indicator {
     }
 
     /// What is shown and copied: without teeth, in one line.
-    #[must_use]
     pub fn defanged(&self) -> Visible {
         if self.kind.is_live() { self.value.visible().defanged() } else { self.value.visible().disarmed() }
     }
@@ -176,9 +161,6 @@ pub struct Indicators {
 
 impl Indicators {
     /// Looks through a whole report, whose rows are marked like this.
-    ///
-    /// # Errors
-    /// When the body cannot be read, when it names more than [`MOST`], and when nobody wants them any more.
     pub fn of(
         report: &Report,
         mark: &dyn Fn(Place) -> Option<Severity>,
@@ -188,9 +170,6 @@ impl Indicators {
     }
 
     /// Looks through some rows of each section only, which are marked like this.
-    ///
-    /// # Errors
-    /// When the body cannot be read, when they name more than [`MOST`], and when nobody wants them any more.
     pub fn among<Rows: IntoIterator<Item = usize>>(
         report: &Report,
         rows: &dyn Fn(usize) -> Rows,
@@ -229,7 +208,6 @@ impl Indicators {
     }
 
     /// With the file itself before the other hashes, where no row names it.
-    #[must_use]
     pub fn with_sample(mut self, sample: Option<&Sha256>) -> Self {
         let value = sample.map(|sample| Untrusted::from(sample.as_str()));
         let Some(value) = value.filter(|value| !self.of_kind(Kind::Hash).iter().any(|found| found.value == *value))
@@ -241,27 +219,22 @@ impl Indicators {
     }
 
     /// Every indicator: kind by kind, in each in the order of the report.
-    #[must_use]
     pub fn all(&self) -> &[Indicator] {
         &self.found
     }
 
     /// Nothing but those of one kind.
-    #[must_use]
     pub fn only(mut self, kind: Kind) -> Self {
         self.found.retain(|indicator| indicator.kind == kind);
         self
     }
 
     /// All but those of one kind.
-    #[must_use]
     pub fn except(mut self, kind: Kind) -> Self {
         self.found.retain(|indicator| indicator.kind != kind);
         self
     }
 
-    /// Those of one kind.
-    #[must_use]
     pub fn of_kind(&self, kind: Kind) -> &[Indicator] {
         let start = self.found.partition_point(|indicator| indicator.kind < kind);
         let end = self.found.partition_point(|indicator| indicator.kind <= kind);

@@ -16,10 +16,7 @@ pub enum Event<'a> {
     /// A member's name, as written between its quotes.
     Name(&'a [u8]),
     /// An object or array opens.
-    Open {
-        /// Whether it is an object.
-        object: bool,
-    },
+    Open { object: bool },
     /// The innermost object or array closes; the offset is the one after the bracket.
     Close,
     /// A string starts; the offset is that of its opening quote.
@@ -55,13 +52,11 @@ impl Default for Scanner {
 
 impl Scanner {
     /// Offset of the next byte to be fed.
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.at
     }
 
     /// Whether the bytes so far end outside of every value.
-    #[must_use]
     pub fn is_balanced(&self) -> bool {
         self.open.is_empty() && !matches!(self.state, State::Text { .. })
     }
@@ -203,11 +198,8 @@ pub(crate) fn is_delimiter(byte: u8) -> bool {
 /// What a value looks like from its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// `{…}`
     Object,
-    /// `[…]`
     Array,
-    /// `"…"`
     Text,
     /// A number, `true`, `false`, `null`, or a word that is no JSON.
     Word,
@@ -219,13 +211,11 @@ pub struct Raw<'a>(&'a [u8]);
 
 impl<'a> Raw<'a> {
     /// The first value in `bytes`; separators before it are passed over, bytes after it are left unread.
-    #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(trim_start(bytes))
     }
 
     /// What the value looks like.
-    #[must_use]
     pub fn kind(self) -> Kind {
         match self.0.first() {
             Some(b'{') => Kind::Object,
@@ -236,19 +226,16 @@ impl<'a> Raw<'a> {
     }
 
     /// The value's own bytes, from its first to its last.
-    #[must_use]
     pub fn bytes(self) -> &'a [u8] {
         self.0.get(..end_of(self.0)).unwrap_or(self.0)
     }
 
     /// Bytes from the value's first one to the end of what was read.
-    #[must_use]
     pub fn length_to_end(self) -> usize {
         self.0.len()
     }
 
     /// A string's content, or the other values as written.
-    #[must_use]
     pub fn text(self) -> Untrusted {
         if self.kind() != Kind::Text {
             return Untrusted::from(self.bytes());
@@ -257,7 +244,6 @@ impl<'a> Raw<'a> {
     }
 
     /// What stands between a string's quotes, still escaped; other values as written.
-    #[must_use]
     pub fn content(self) -> &'a [u8] {
         if self.kind() != Kind::Text {
             return self.bytes();
@@ -267,7 +253,6 @@ impl<'a> Raw<'a> {
     }
 
     /// The same of a value that nothing but separators come after: a string ends with the last quote.
-    #[must_use]
     pub fn content_alone(self) -> &'a [u8] {
         let value = self.0.trim_ascii_end();
         match value.strip_suffix(b",").unwrap_or(value) {
@@ -278,7 +263,6 @@ impl<'a> Raw<'a> {
     }
 
     /// A whole number, written as a number or in a string.
-    #[must_use]
     pub fn integer(self) -> Option<i64> {
         let bytes = self.bytes();
         let bare = bytes.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(bytes);
@@ -307,7 +291,6 @@ impl<'a> Raw<'a> {
     }
 
     /// The first member of this name.
-    #[must_use]
     pub fn member(self, name: &str) -> Option<Raw<'a>> {
         let is_it = |found: &Raw<'_>| match found.content() {
             written if memchr(b'\\', written).is_none() => written == name.as_bytes(),

@@ -14,10 +14,8 @@ const TELLING: usize = 4096;
 /// The longest note that is taken, in bytes.
 pub const LONGEST: usize = 4096;
 
-/// A note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What it is about.
     pub about: About,
     /// The file whose report it is, if that is known.
     pub file: Option<Sha256>,
@@ -30,7 +28,6 @@ pub struct Note {
 /// What a note is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct About {
-    /// The report.
     pub identifier: Identifier,
     /// The thing in it; none for the report itself.
     pub item: Option<Item>,
@@ -49,7 +46,6 @@ pub struct Item {
 
 impl Item {
     /// The item of an attribute with this text.
-    #[must_use]
     pub fn new(attribute: Untrusted, text: &[u8]) -> Self {
         Self { attribute, text: Untrusted::from(telling(text)) }
     }
@@ -61,7 +57,6 @@ fn telling(text: &[u8]) -> &[u8] {
 
 impl About {
     /// A report as a whole.
-    #[must_use]
     pub fn report(identifier: Identifier) -> Self {
         Self { identifier, item: None }
     }
@@ -84,26 +79,21 @@ impl Notes {
     }
 
     /// The note on the report as a whole.
-    #[must_use]
     pub fn on_report(&self) -> Option<&Note> {
         self.whole.as_ref()
     }
 
-    /// The note on an item.
-    #[must_use]
     pub fn on_item(&self, item: &Item) -> Option<&Note> {
         self.items.get(item)
     }
 
     /// The note on a row that has been decoded.
-    #[must_use]
     pub fn on_row(&self, report: &Report, section: usize, row: &Row) -> Option<&Note> {
         // Most reports have none: their rows are not looked up.
         if self.items.is_empty() { None } else { self.on_item(&report.item(section, row)?) }
     }
 
     /// The note on the row at a place.
-    #[must_use]
     pub fn at(&self, report: &Report, place: Place) -> Option<&Note> {
         if self.items.is_empty() {
             return None;
@@ -117,13 +107,11 @@ impl Notes {
     }
 
     /// How many notes there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.items.len() + usize::from(self.whole.is_some())
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -139,9 +127,6 @@ impl FromIterator<Note> for Notes {
 
 impl Report {
     /// The first row that tells of an item; none where the report does not have it any more.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn find_item(&self, item: &Item) -> io::Result<Option<Place>> {
         let sections = (0..).zip(&self.index.sections).filter(|(_, section)| section.name == item.attribute);
         for (section, _) in sections {

@@ -22,7 +22,6 @@ const LONGEST_CURSOR: usize = 56 * 1024;
 
 /// Whether so many bytes that a list brings of a report are but an abstract of those that are held of it: what a sandbox saw in one
 /// run does not come down to less than a quarter.
-#[must_use]
 pub fn is_abstract(brought: u64, held: u64) -> bool {
     brought < held / 4
 }
@@ -62,7 +61,6 @@ pub enum PageError {
     /// The bytes cannot be read.
     #[error("it cannot be read")]
     Unreadable(#[from] io::Error),
-    /// It is no JSON.
     #[error("it is not JSON")]
     NotJson,
     /// It is JSON of another kind.
@@ -75,17 +73,11 @@ pub enum PageError {
 
 impl Page {
     /// Reads a page.
-    ///
-    /// # Errors
-    /// When the body is no list, or cannot be read, or stops in the middle.
     pub fn of(body: &Body) -> Result<Self, PageError> {
         Self::from_index(body, &Index::open(body)?)
     }
 
     /// Reads a page whose index is there already.
-    ///
-    /// # Errors
-    /// As [`Page::of`].
     pub fn from_index(body: &Body, index: &Index) -> Result<Self, PageError> {
         if !index.is_json {
             return Err(PageError::NotJson);
@@ -130,15 +122,11 @@ impl Page {
     }
 
     /// Reads a page that was asked for as one of this file's.
-    ///
-    /// # Errors
-    /// As [`Page::of`].
     pub fn of_file(body: &Body, file: &Sha256) -> Result<Self, PageError> {
         Ok(Self::of(body)?.without_others(file))
     }
 
     /// The same page without what names another file: a service that mixes files up costs its mistakes, and not the page.
-    #[must_use]
     pub fn without_others(mut self, file: &Sha256) -> Self {
         let listed = self.entries.len();
         self.entries.retain(|entry| entry.identifier.parts().file.is_none_or(|named| named == *file));
@@ -147,13 +135,11 @@ impl Page {
     }
 
     /// Says which entries are not shown, if there are any.
-    #[must_use]
     pub fn left_out(&self) -> Option<String> {
         self.passed_over().map(|(_, why)| format!("Left out of the list: {why}."))
     }
 
     /// How many entries are no reports that can be shown, and why, in words; none where there are none.
-    #[must_use]
     pub fn passed_over(&self) -> Option<(u64, String)> {
         let left_out = [
             (self.nameless, "entry", "without an identifier"),
@@ -168,13 +154,11 @@ impl Page {
 }
 
 /// Whether a `type` is that of a behaviour report: the service has two words for it.
-#[must_use]
 pub fn is_behaviour(kind: &Untrusted) -> bool {
     kind.as_bytes().ends_with(b"file_behaviour")
 }
 
 /// Why no page is asked for behind one that leads nowhere.
-#[must_use]
 pub fn no_way_on() -> String {
     format!(
         "There are more pages, but the service's word for the next one is longer than {}, which no address carries back, or it gives none: no further page is asked for.",

@@ -23,7 +23,6 @@ const NAMING: [&str; 3] = ["lastline", "sndbox", "orcas"];
 
 impl ValueMember {
     /// What it is in the reports of a sandbox.
-    #[must_use]
     pub fn of(sandbox: &Untrusted) -> Self {
         let sandbox = String::from_utf8_lossy(sandbox.as_bytes()).to_lowercase();
         match sandbox.trim() {
@@ -47,7 +46,6 @@ pub struct RegistryValue {
 
 impl RegistryValue {
     /// The value that a record of `registry_keys_set` gives; none where it has no key.
-    #[must_use]
     pub fn of(record: Raw<'_>, member: ValueMember) -> Option<Self> {
         let text = |name| record.member(name).filter(|raw| raw.kind() != Kind::Object && raw.bytes() != b"null");
         let (key, value) = (text("key")?.text(), text("value").map(Raw::text));
@@ -68,7 +66,6 @@ impl RegistryValue {
     }
 
     /// The key and the value's name as one path, as most sandboxes write it.
-    #[must_use]
     pub fn path(&self) -> Untrusted {
         let name = self.name.as_ref().map(|name| [b"\\", name.as_bytes()].concat()).unwrap_or_default();
         Untrusted::from([self.key.as_bytes(), &name].concat())

@@ -3,9 +3,6 @@
 use std::io;
 
 /// Asked now and then by what takes long: an error of the kind "interrupted" once nobody wants what would come of it.
-///
-/// # Errors
-/// When it is not wanted.
 pub(crate) fn still_wanted(is_wanted: &dyn Fn() -> bool) -> io::Result<()> {
     if is_wanted() { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
 }

@@ -15,13 +15,11 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 pub struct Address {
     /// Which prefix it is below, and where the key goes.
     pub version: Version,
-    /// Whether something is posted.
     pub method: Method,
     /// Path below the prefix, percent-encoded.
     pub path: String,
     /// Parameters as they are: in the address for GET, in the body for POST.
     pub parameters: Vec<(Cow<'static, str>, String)>,
-    /// A file to upload.
     pub upload: Option<Upload>,
     /// Where it is uploaded to, if the service named an address for it; then the path is of no use.
     pub to: Option<UploadAddress>,
@@ -41,7 +39,6 @@ pub struct Upload {
 /// Which of an installation's limits holds for an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UploadLimit {
-    /// That of one call.
     Direct,
     /// That of an address that the service named.
     Large,
@@ -53,13 +50,11 @@ pub struct UploadAddress(Untrusted);
 
 impl UploadAddress {
     /// An address as the service wrote it.
-    #[must_use]
     pub fn new(text: Untrusted) -> Self {
         Self(text)
     }
 
     /// The address, to be taken apart by whoever sends.
-    #[must_use]
     pub fn expose(&self) -> &Untrusted {
         &self.0
     }

@@ -10,7 +10,6 @@ use jiff::Timestamp;
 const IMPORTED: &str = "What was imported is had again by importing it: the service is not asked.";
 
 /// What having things again would cost, in words: reports are fetched one by one. Nothing is said of what cannot be fetched at all.
-#[must_use]
 pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
     let reports = || things.iter().copied().filter(|thing| thing.report().is_some());
     let fetched: Vec<_> = reports().filter(|thing| !thing.is_import()).collect();

@@ -8,11 +8,9 @@ use crate::report::{Place, Report};
 pub enum Artefact {
     /// The report as a web page.
     Html,
-    /// The network capture.
     Pcap,
     /// The event log of Windows.
     Evtx,
-    /// The memory dump.
     Memdump,
 }
 
@@ -21,7 +19,6 @@ impl Artefact {
     pub const ALL: [Self; 4] = [Self::Html, Self::Pcap, Self::Evtx, Self::Memdump];
 
     /// Its name in addresses and on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -32,13 +29,10 @@ impl Artefact {
     }
 
     /// The kind of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|artefact| artefact.name() == name)
     }
 
-    /// What it is, in words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Html => "HTML report",
@@ -49,7 +43,6 @@ impl Artefact {
     }
 
     /// How its files' names end.
-    #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
             Self::Memdump => "memdump.bin",
@@ -58,7 +51,6 @@ impl Artefact {
     }
 
     /// Whether a report says that it exists; none where it does not speak of it.
-    #[must_use]
     pub fn is_beside(self, report: &Report) -> Option<bool> {
         let section = report.index.sections.iter().position(|s| s.name.as_bytes() == self.attribute().as_bytes())?;
         let record = report.record(Place { section, row: 0 }).ok()?;
@@ -70,7 +62,6 @@ impl Artefact {
     }
 
     /// The attribute of a report that says that it exists.
-    #[must_use]
     pub fn attribute(self) -> &'static str {
         match self {
             Self::Html => "has_html_report",

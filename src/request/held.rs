@@ -8,7 +8,6 @@ use crate::text::{Untrusted, Visible, said};
 
 impl Request {
     /// The question whose answer is held under this; none for what no question of this version is held under.
-    #[must_use]
     pub fn of_holding_key(key: &[u8]) -> Option<Self> {
         let (operation, rest) = split(key);
         let identifier = |bytes: &[u8]| Identifier::new(Untrusted::from(bytes));
@@ -32,7 +31,6 @@ impl Request {
     }
 
     /// The question that a page of a list answers, by the address that it gives for itself (specification §4.2).
-    #[must_use]
     pub fn of_page(bytes: &[u8]) -> Option<Self> {
         let links = Raw::new(bytes).member("links")?.member("self")?.text();
         let address = std::str::from_utf8(links.as_bytes()).ok()?;
@@ -48,7 +46,6 @@ impl Request {
     }
 
     /// The report that an artefact was kept beside which is held under this, be it one that only a newer version knows.
-    #[must_use]
     pub fn holding_beside(key: &[u8]) -> Option<Identifier> {
         let (operation, rest) = split(key);
         let identifier = || Identifier::new(Untrusted::from(split(rest).1));
@@ -57,7 +54,6 @@ impl Request {
 
     /// The file that is told of by what is held under this. A key that only a newer version knows has it as its second word, as most
     /// have, if it has one.
-    #[must_use]
     pub fn holding_file(key: &[u8]) -> Option<Sha256> {
         let of_report = match Self::of_holding_key(key) {
             Some(Self::Behaviour { identifier }) => Some(identifier),
@@ -70,7 +66,6 @@ impl Request {
     }
 
     /// What is held under this, in a few words beside which the file stands.
-    #[must_use]
     pub fn holding_words(key: &[u8]) -> Visible {
         match Self::of_holding_key(key) {
             Some(Self::Behaviours { cursor: None, .. }) => said("list of sandboxes"),

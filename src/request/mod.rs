@@ -35,7 +35,6 @@ pub enum Request {
     },
     /// One page of a file's sandbox reports (specification §4.2).
     Behaviours {
-        /// The private file.
         file: Sha256,
         /// Whole reports, or their identifiers only: the price is the same.
         listing: Listing,
@@ -46,21 +45,14 @@ pub enum Request {
     Artefact {
         /// The sandbox identifier that a list gave.
         identifier: Identifier,
-        /// Which.
         artefact: Artefact,
     },
     /// Quota details of the user and the group; takes no quota (specification §8.3).
     Quotas,
     /// Reports of public files by API v2 (specification §4.2).
-    V2Reports {
-        /// The files.
-        files: Vec<FileHash>,
-    },
+    V2Reports { files: Vec<FileHash> },
     /// Uploads of public files by API v2 (specification §4.2).
-    V2Submissions {
-        /// The files.
-        files: Vec<FileHash>,
-    },
+    V2Submissions { files: Vec<FileHash> },
     /// Upload of a file to the public corpus by API v2 (specification §4.2).
     V2Scan {
         /// The file on this machine.
@@ -68,26 +60,16 @@ pub enum Request {
         /// The hash of its bytes and how many they are, once somebody has looked at it: nothing else is sent then.
         file: Option<(Sha256, u64)>,
     },
-    /// An analysis (specification §4.2).
     Analysis {
         /// What the service calls it.
         identifier: Identifier,
     },
     /// A public file (specification §4.2).
-    File {
-        /// The file.
-        file: FileHash,
-    },
+    File { file: FileHash },
     /// The analyses of a public file (specification §4.2).
-    FileAnalyses {
-        /// The file.
-        file: FileHash,
-    },
+    FileAnalyses { file: FileHash },
     /// Another scan of a public file (specification §4.2).
-    Rescan {
-        /// The file.
-        file: FileHash,
-    },
+    Rescan { file: FileHash },
     /// A private scan: the file is uploaded, and sandboxes run it.
     PrivateScan {
         /// The file, and what the sandboxes are told.
@@ -103,13 +85,9 @@ pub enum Request {
         identifier: Identifier,
     },
     /// The scans of a private file, the latest first.
-    PrivateAnalyses {
-        /// The file.
-        file: Sha256,
-    },
+    PrivateAnalyses { file: Sha256 },
     /// The end of a private file at the service.
     PrivateDelete {
-        /// The file.
         file: Sha256,
         /// Whether its reports and scans stay.
         only_from_storage: bool,
@@ -118,7 +96,6 @@ pub enum Request {
     User,
     /// Calls per day and endpoint; takes no quota (specification §8.3).
     Usage {
-        /// The first day.
         first: Date,
         /// The last day, at most 29 after the first.
         last: Date,
@@ -132,7 +109,6 @@ pub enum Listing {
     /// Each sandbox with its whole report.
     #[default]
     Reports,
-    /// Identifiers only.
     Identifiers,
 }
 
@@ -147,19 +123,15 @@ pub struct Quote {
 
 impl Quote {
     /// The question.
-    #[must_use]
     pub fn request(&self) -> &Request {
         &self.request
     }
 
-    /// Its price.
-    #[must_use]
     pub fn price(&self) -> &Price {
         &self.price
     }
 
     /// The file that is to be uploaded and that nobody has looked at, if there is one.
-    #[must_use]
     pub fn unseen(&self) -> Option<&Path> {
         match &self.request {
             Request::V2Scan { path, file: None } => Some(path),
@@ -168,7 +140,6 @@ impl Quote {
     }
 
     /// The same of the file as somebody has seen it.
-    #[must_use]
     pub fn of_seen(self, found: (Sha256, u64)) -> Self {
         match self.request {
             Request::V2Scan { path, .. } => Self { request: Request::V2Scan { path, file: Some(found) }, ..self },
@@ -179,7 +150,6 @@ impl Quote {
 
 impl Request {
     /// What the request does, for the consumption rules.
-    #[must_use]
     pub fn operation(&self) -> Operation {
         let (kind, numbers) = match self {
             Self::Behaviour { .. } => (Kind::PrivateBehaviour, Numbers::default()),
@@ -207,14 +177,12 @@ impl Request {
     }
 
     /// The question with its price for a user with these entitlements.
-    #[must_use]
     pub fn quote(self, entitlements: &Entitlements) -> Quote {
         let price = price(&self.operation(), entitlements);
         Quote { request: self, price }
     }
 
     /// Where it goes.
-    #[must_use]
     pub fn address(&self, asker: &impl Asker) -> Address {
         match self {
             Self::Behaviour { identifier } => {
@@ -276,7 +244,6 @@ impl Request {
     }
 
     /// What the answer is held under; none for an answer that is out of date as soon as it is there, and for an action.
-    #[must_use]
     pub fn holding_key(&self) -> Option<Vec<u8>> {
         let key = |operation: &str, rest: &[u8]| Some([operation.as_bytes(), b" ", rest].concat());
         match self {
@@ -312,7 +279,6 @@ impl Request {
     /// What tells others that the same is under way: what its answer is held under, or else what is paid for twice where it is begun
     /// twice at one moment, be it an action or a look. A password is no part of it, nor what a file is called: one that nobody has
     /// looked at cannot be told from another.
-    #[must_use]
     pub fn claim(&self) -> Option<Vec<u8>> {
         let action = match self {
             Self::PrivateScan { submission, .. } => submission.claim(),
@@ -327,7 +293,6 @@ impl Request {
     }
 
     /// The request in a few words, safe to show.
-    #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Behaviour { identifier } => report_words(identifier),

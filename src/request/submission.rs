@@ -17,7 +17,6 @@ pub struct Submission {
     pub path: PathBuf,
     /// What it is called from then on: the hash of its bytes.
     pub file: Sha256,
-    /// Its size in bytes.
     pub size: u64,
     /// What the sandboxes are told.
     pub options: ScanOptions,
@@ -61,7 +60,6 @@ pub enum ScanOption {
 
 impl Submission {
     /// The file's name, to be shown.
-    #[must_use]
     pub fn name(&self) -> String {
         crate::text::path(self.path.file_name().unwrap_or_default()).cut(60).to_string()
     }
@@ -74,7 +72,6 @@ impl Submission {
     }
 
     /// What the claims of all submissions of a file begin with, whatever the sandboxes are told.
-    #[must_use]
     pub fn claims_of(file: &Sha256) -> String {
         format!("private-scan {file} ")
     }
@@ -102,7 +99,6 @@ impl ScanOption {
     pub const ALL: [Self; 5] = [Self::Sandbox, Self::Internet, Self::Retention, Self::CommandLine, Self::Password];
 
     /// What the public service calls it.
-    #[must_use]
     pub fn field(self) -> &'static str {
         match self {
             Self::Sandbox => "interaction_sandbox",
@@ -116,7 +112,6 @@ impl ScanOption {
 
 impl Password {
     /// A password; an empty one is none.
-    #[must_use]
     pub fn new(text: String) -> Option<Self> {
         (!text.is_empty()).then(|| Self(text.into()))
     }

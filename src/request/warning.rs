@@ -4,7 +4,6 @@ use super::{Request, shown};
 
 impl Request {
     /// What cannot be taken back once it is sent, and what may be paid for twice, if anything: it wants a yes, whatever it costs.
-    #[must_use]
     pub fn warning(&self) -> Option<String> {
         let all: Vec<_> = [self.publishes(), self.destroys(), self.repeats()].into_iter().flatten().collect();
         (!all.is_empty()).then(|| all.join(" "))
@@ -38,7 +37,6 @@ impl Request {
     }
 
     /// What the request tells people outside of the private realm, if it does.
-    #[must_use]
     pub fn publishes(&self) -> Option<String> {
         match self {
             Self::V2Scan { path, .. } => Some(format!(

@@ -20,7 +20,6 @@ pub enum Way {
 
 impl Way {
     /// The way from in here, as the variables of the environment say.
-    #[must_use]
     pub fn from_here() -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         match (is_set("TMUX"), is_set("STY")) {

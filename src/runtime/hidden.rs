@@ -15,10 +15,6 @@ const LONGEST: usize = 4096;
 const PACE: Duration = Duration::from_millis(100);
 
 /// Asks for a line, and shows nothing of it. A signal that ends the program does so once the terminal is as it was.
-///
-/// # Errors
-/// [`io::ErrorKind::NotConnected`] where there is no terminal, [`io::ErrorKind::Interrupted`] where the line is given up with
-/// ctrl-c; and whatever else the terminal says.
 pub fn ask(words: &str) -> io::Result<String> {
     let mut to = io::stderr();
     if !to.is_terminal() || !io::stdin().is_terminal() {

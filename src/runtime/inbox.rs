@@ -51,9 +51,6 @@ impl Inbox {
     }
 
     /// Hears what is typed from now on.
-    ///
-    /// # Errors
-    /// When the system refuses what it takes to wait for two things at once.
     pub(super) fn listen(&mut self, keyboard: Keyboard) -> io::Result<()> {
         self.alarm.connect()?;
         self.keyboard = Some(keyboard);

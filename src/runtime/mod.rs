@@ -54,16 +54,12 @@ const FIRST_DATA: Duration = Duration::from_millis(10);
 const LARGEST: Size = Size { width: 2_000, height: 1_000 };
 
 /// Threads for the network and the store.
-///
-/// # Errors
-/// When the system refuses.
 pub fn threads(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()
 }
 
 /// What the app reaches, and what it does first.
 pub struct Beginning {
-    /// What it can reach.
     pub backing: Backing,
     /// What it does before the first message.
     pub first: Vec<Effect>,
@@ -86,7 +82,6 @@ pub enum Start {
 /// How a run of the app ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// The analyst is done.
     Done,
     /// The analyst wants the demo.
     Demo,
@@ -97,7 +92,6 @@ pub enum Exit {
 /// A run of the app that is over.
 #[derive(Debug)]
 pub struct Ended {
-    /// How it ended.
     pub exit: Exit,
     /// How the screen was left.
     pub remembered: Remembered,
@@ -106,7 +100,6 @@ pub struct Ended {
 /// Why the loop stops taking messages in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// It has ended.
     Ended(Exit),
     /// The shell is to have the terminal for a while.
     Aside,
@@ -143,9 +136,6 @@ where
     B::Error: Send + Sync + 'static,
 {
     /// A session on the terminal that is written to by `backend`; `backing` is what the app can reach.
-    ///
-    /// # Errors
-    /// When the terminal refuses.
     pub fn new(backend: B, model: Model, backing: Backing, clock: Clock) -> Result<Self, B::Error> {
         let (outbox, inbox) = Inbox::new();
         let performer = Performer::new(backing, outbox.clone());
@@ -170,27 +160,21 @@ where
     }
 
     /// The same session, which copies by way of the terminal behind `out`.
-    #[must_use]
     pub fn with_clipboard(self, way: Way, out: Box<dyn Write + Send>) -> Self {
         Self { clipboard: (way, out), ..self }
     }
 
     /// Reads the keyboard from now on.
-    ///
-    /// # Errors
-    /// When the system refuses.
     fn listen(&mut self, keyboard: Keyboard) -> std::io::Result<()> {
         self.inbox.listen(keyboard)
     }
 
     /// Where sizes, and what others have to say, are sent.
-    #[must_use]
     pub fn outbox(&self) -> Outbox {
         self.outbox.clone()
     }
 
     /// The state.
-    #[must_use]
     pub fn model(&self) -> &Model {
         &self.model
     }
@@ -206,8 +190,6 @@ where
         (self.look, self.is_drawn) = (look, false);
     }
 
-    /// The terminal.
-    #[must_use]
     pub fn terminal(&self) -> &Terminal<B> {
         &self.terminal
     }
@@ -218,7 +200,6 @@ where
     }
 
     /// How the session ended, once it has.
-    #[must_use]
     pub fn exit(&self) -> Option<Exit> {
         self.exit
     }
@@ -265,7 +246,6 @@ where
 
     /// The number of the last frame that was begun, counted from 1: a key counts as an answer to what was on the screen when it was
     /// read.
-    #[must_use]
     pub fn frame(&self) -> u64 {
         self.inbox.frame()
     }
@@ -300,9 +280,6 @@ where
     }
 
     /// Takes messages in until nothing is under way, then draws once; says whether that came to pass in time.
-    ///
-    /// # Errors
-    /// When the terminal cannot be drawn on.
     pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, B::Error> {
         let deadline = Instant::now() + patience;
         loop {
@@ -338,9 +315,6 @@ where
     }
 
     /// Draws the state as it is.
-    ///
-    /// # Errors
-    /// When the terminal cannot be drawn on.
     pub fn draw(&mut self) -> Result<(), B::Error> {
         self.fit()?;
         let frame = self.inbox.turn();

@@ -41,9 +41,6 @@ struct Dialogue<I, O> {
 }
 
 /// Runs the app in lines on standard input and output until it ends.
-///
-/// # Errors
-/// When standard input or output cannot be used.
 pub(super) fn run(mut model: Model, start: Start, signals: Signals) -> anyhow::Result<Ended> {
     (model.settings.is_plain, model.size) = (true, PAGE);
     let backend = TestBackend::new(PAGE.width, PAGE.height);

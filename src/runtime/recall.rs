@@ -9,9 +9,6 @@ use crate::store::StoreError;
 use std::collections::HashSet;
 
 /// A file's list pages and reports that are held; nothing is asked of the service.
-///
-/// # Errors
-/// When the store cannot be read.
 pub fn held_of(gate: &Gate, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<HeldReport>), StoreError> {
     let listing = gate.client().profile().listing;
     let pages = held_pages(gate, file, listing)?;

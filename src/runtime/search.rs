@@ -26,9 +26,6 @@ const LONGEST_FIELD: usize = 200;
 const TOGETHER: usize = 2;
 
 /// Searches a report, and tells of hits by pane as they are found, at most `most` of each pane decoded; `keep` says which count.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn by_pane(
     report: &Report,
     pattern: &Pattern,
@@ -89,7 +86,6 @@ fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<
 pub struct Searched {
     /// Its file, if it is known.
     pub file: Option<Sha256>,
-    /// The report.
     pub held: HeldReport,
 }
 
@@ -134,7 +130,6 @@ fn hits(report: &Report, rows: &RowSet, pattern: &Pattern) -> impl Iterator<Item
 
 /// The notes that hold what is sought, by the report that they are about; each with the row that it is on, where one of these
 /// reports has it still.
-#[must_use]
 pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[Searched]) -> Vec<HitGroup> {
     let mut scratch = Scratch::default();
     let mut groups = Vec::<HitGroup>::new();

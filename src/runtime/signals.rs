@@ -88,9 +88,6 @@ pub(super) struct Ending {
 
 /// From now on a write past the largest file that the system allows fails like any other, instead of ending the program
 /// without a word.
-///
-/// # Errors
-/// When the system refuses.
 pub fn survive_file_limit() -> io::Result<()> {
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
@@ -133,9 +130,6 @@ impl Ears {
 #[cfg(unix)]
 impl HeldBack {
     /// Holds them back from now on.
-    ///
-    /// # Errors
-    /// When the system does not let them be listened for.
     pub fn begin() -> io::Result<Self> {
         let ears = Ears::open()?;
         ears.is_open.store(false, Ordering::SeqCst);
@@ -143,15 +137,11 @@ impl HeldBack {
     }
 
     /// Whether one has come.
-    #[must_use]
     pub fn has_any(&self) -> bool {
         self.ears.heard.load(Ordering::SeqCst) > 0
     }
 
     /// Holds them back no longer: one that has come ends the program now.
-    ///
-    /// # Errors
-    /// When the program cannot be ended as the signal would have.
     pub fn let_go(&self) -> io::Result<()> {
         self.ears.is_open.store(true, Ordering::SeqCst);
         match i32::try_from(self.ears.heard.load(Ordering::SeqCst)) {
@@ -165,23 +155,16 @@ impl HeldBack {
 #[cfg(not(unix))]
 impl HeldBack {
     /// Holds nothing back.
-    ///
-    /// # Errors
-    /// Never.
     pub fn begin() -> io::Result<Self> {
         Ok(Self {})
     }
 
     /// Nothing comes.
-    #[must_use]
     pub fn has_any(&self) -> bool {
         false
     }
 
     /// Ends nothing.
-    ///
-    /// # Errors
-    /// Never.
     pub fn let_go(&self) -> io::Result<()> {
         Ok(())
     }
@@ -189,9 +172,6 @@ impl HeldBack {
 
 impl Signals {
     /// Listens from now on.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
@@ -250,7 +230,6 @@ impl Ending {
         }
     }
 
-    /// The terminal is gone.
     pub(super) fn of_terminal(&self) {
         self.of_signal(HANG_UP);
     }

@@ -29,9 +29,6 @@ pub enum Unattended {
 }
 
 /// Whether there is a terminal to draw on, where one is needed.
-///
-/// # Errors
-/// When there is not.
 pub fn attended(display: Display) -> Result<(), Unattended> {
     if display.is_plain || io::stdout().is_terminal() { Ok(()) } else { Err(Unattended::NoTerminal) }
 }
@@ -78,7 +75,6 @@ const TRIES: u32 = 40;
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// Columns and rows of the terminal; none where there is none.
-#[must_use]
 pub fn terminal_size() -> Option<(u16, u16)> {
     if io::stdout().is_terminal() { crossterm::terminal::size().ok() } else { None }
 }
@@ -258,9 +254,6 @@ fn write_in_place(terminal: &impl std::os::fd::AsFd) -> io::Result<()> {
 }
 
 /// Runs the app on the terminal until it ends.
-///
-/// # Errors
-/// When the terminal cannot be taken over.
 pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -> anyhow::Result<Ended> {
     if display.is_plain {
         return super::plain::run(model, start, signals);

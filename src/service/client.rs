@@ -77,9 +77,6 @@ impl Asker for User<'_> {
 
 impl Client {
     /// A client for a profile; nothing is sent or loaded yet.
-    ///
-    /// # Errors
-    /// When the profile cannot be used.
     pub fn new(profile: Profile, credential: Option<Credential>) -> Result<Self, ProfileError> {
         let root = profile.check()?;
         let header =
@@ -99,29 +96,22 @@ impl Client {
     }
 
     /// The profile it speaks to.
-    #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
     /// The address that tells the service from others.
-    #[must_use]
     pub fn root(&self) -> String {
         self.profile.place()
     }
 
     /// Where the key comes from, if there is one.
-    #[must_use]
     pub fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
     }
 
     /// Sends a request, once; hands over the answer's bytes, decompressed, as they come. Says whether the service called it a part,
     /// which nobody had asked for.
-    ///
-    /// # Errors
-    /// Says whether the request may have been counted: see [`ServiceError::may_be_charged`]. What was handed over before is
-    /// no answer.
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
         let address = request.address(&User(self));
         let patience = Patience::new(&self.profile, 0);
@@ -154,9 +144,6 @@ impl Client {
     /// The service may answer from the beginning all the same; `begin` is told where the pieces begin and how long the whole is, and
     /// says whether they are wanted. Says whether the end was seen to be the end: without any announcement, a connection that is
     /// cut looks like one that is done.
-    ///
-    /// # Errors
-    /// As [`Client::send`]; what was handed over before stays good.
     pub async fn fetch(
         &self,
         request: &Request,
@@ -298,14 +285,12 @@ impl Client {
     }
 
     /// Whether a text that somebody typed is the key, or holds it: pasted in the place of a hash it looks like one.
-    #[must_use]
     pub fn has_key(&self, text: &[u8]) -> bool {
         self.credential.as_ref().is_some_and(|key| key.is_in(text))
     }
 
     /// Whether a request names the key where it has no business: everywhere but in the path of the user's own counters (specification
     /// §5).
-    #[must_use]
     pub fn tells_key(&self, request: &Request) -> bool {
         if matches!(request, Request::User | Request::Quotas | Request::Usage { .. }) {
             return false;
@@ -320,7 +305,6 @@ impl Client {
     }
 
     /// How far this machine's clock is behind the service's, in seconds; none before an answer that told the time.
-    #[must_use]
     pub fn behind(&self) -> Option<i64> {
         self.behind.get().copied()
     }
@@ -371,14 +355,12 @@ impl Client {
     }
 
     /// A name for the user at this service whose counters are shown, which tells one from another and says nothing of the key.
-    #[must_use]
     pub fn account(&self) -> Option<String> {
         let user = self.profile.user.as_deref().unwrap_or_default();
         self.digest("behaview account", &[user]).map(crate::text::hex)
     }
 
     /// Whose key asks which service, whatever the profile calls them: a number that says nothing of the key.
-    #[must_use]
     pub fn owner(&self) -> Option<i64> {
         self.digest("behaview owner", &[]).map(i64::from_le_bytes)
     }

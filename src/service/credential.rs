@@ -38,7 +38,6 @@ pub struct Credential {
 /// Where a key was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// An environment variable.
     Variable(&'static str),
     /// `api_key` of the config file.
     Config,
@@ -61,7 +60,6 @@ pub enum CredentialError {
     /// The command could not be run.
     #[error("api_key_command could not be run: {0}")]
     Command(std::io::Error),
-    /// The command failed.
     #[error("api_key_command ended with {0}; run it by hand to see why")]
     CommandFailed(std::process::ExitStatus),
     /// Others can read the file that the key is in.
@@ -87,7 +85,6 @@ impl fmt::Display for Source {
 /// What the config file says about the key.
 #[derive(Debug, Default)]
 pub struct Configured {
-    /// The key itself.
     pub key: Option<SecretString>,
     /// A command that prints it.
     pub command: Option<String>,
@@ -95,9 +92,6 @@ pub struct Configured {
 
 impl Credential {
     /// A key from a known place.
-    ///
-    /// # Errors
-    /// When it cannot stand in a header.
     pub fn new(key: &str, source: Source) -> Result<Self, CredentialError> {
         let key = key.trim();
         if key.is_empty() || key.len() > LONGEST_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -107,9 +101,6 @@ impl Credential {
     }
 
     /// Looks in every place, in the order of the documentation.
-    ///
-    /// # Errors
-    /// When the first place that has something has nothing usable: a later place might be another account's.
     pub fn find(
         variable: impl Fn(&str) -> Option<String>,
         configured: &Configured,
@@ -150,14 +141,12 @@ impl Credential {
     }
 
     /// Whether a text is the key or has all of it, in capital or small letters. A key that is short may be any word.
-    #[must_use]
     pub fn is_in(&self, text: &[u8]) -> bool {
         let key = self.expose().to_ascii_lowercase();
         key.len() >= SHORTEST_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
     }
 
     /// Where it was found.
-    #[must_use]
     pub fn source(&self) -> &Source {
         &self.source
     }

@@ -65,9 +65,7 @@ pub enum ServiceError {
 /// The service's own "no".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What kind of "no".
     pub reason: Reason,
-    /// HTTP status.
     pub status: u16,
     /// The service's own words, if it had any.
     pub message: Option<Untrusted>,
@@ -96,17 +94,14 @@ pub enum Reason {
     Down,
     /// A redirect, which is never followed: the key belongs to one host.
     Redirected,
-    /// Anything else.
     Other,
 }
 
 /// Why a whole answer is of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// Nothing at all.
     #[error("it is empty")]
     Empty,
-    /// Not JSON at all.
     #[error("it is not JSON")]
     NotJson,
     /// JSON that stops in the middle.
@@ -143,7 +138,6 @@ pub enum Unusable {
 
 impl ServiceError {
     /// Whether the service may have counted the call.
-    #[must_use]
     pub fn may_be_charged(&self) -> bool {
         !matches!(
             self,
@@ -159,7 +153,6 @@ impl ServiceError {
     }
 
     /// Whether the service may have taken in what was sent: it left whole, and nobody said no.
-    #[must_use]
     pub fn may_have_arrived(&self) -> bool {
         match self {
             Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Unusable(_) | Self::Unkept(_) => true,
@@ -169,13 +162,11 @@ impl ServiceError {
     }
 
     /// Whether what was to be sent is not what it was when it was looked at, or cannot be read any more.
-    #[must_use]
     pub fn is_of_what_was_sent(&self) -> bool {
         matches!(self, Self::Unsendable(_) | Self::Unfinished(_))
     }
 
     /// What to do about it, in a sentence.
-    #[must_use]
     pub fn advice(&self) -> String {
         match self {
             Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.".to_owned(),
@@ -224,7 +215,6 @@ impl ServiceError {
 
 impl Refusal {
     /// What an error answer says, from its status, headers and body.
-    #[must_use]
     pub fn of(status: u16, retry_after: Option<&str>, body: &[u8], now: jiff::Timestamp) -> Self {
         let (code, message) = words(body);
         let reason = match (status, code.as_deref()) {
@@ -245,7 +235,6 @@ impl Refusal {
     }
 
     /// The error that an answer of status 200 is, if it is one: an object with `error` and no `data`.
-    #[must_use]
     pub fn in_answer(body: &[u8], now: jiff::Timestamp) -> Option<Self> {
         use crate::report::json::{Kind, Raw};
         let answer = Raw::new(body.trim_ascii_start());
@@ -254,7 +243,6 @@ impl Refusal {
     }
 
     /// Whether the service's words speak of a password, as they do where an archive's is wrong.
-    #[must_use]
     pub fn is_of_password(&self) -> bool {
         matches!(self.status, 400 | 401) && self.says(&["password"])
     }

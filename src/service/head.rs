@@ -30,7 +30,6 @@ pub(super) fn version_of(response: &Response) -> Option<String> {
 }
 
 /// Whether this can be what a service called a version: what was kept of that may be damaged.
-#[must_use]
 pub fn is_version(text: &str) -> bool {
     text.len() <= LONGEST_VERSION && HeaderValue::from_str(text).is_ok()
 }

@@ -42,7 +42,6 @@ fn headers() -> HeaderMap {
 
 /// The way that calls of a profile take.
 pub enum Way {
-    /// Straight to the service.
     Direct,
     /// By way of the proxy that the profile names.
     Proxy(String),
@@ -52,9 +51,6 @@ pub enum Way {
 
 impl Way {
     /// The way of a profile's calls to its root. What is not encrypted stays on this machine.
-    ///
-    /// # Errors
-    /// When a variable is to name the proxy, and names none that can be used: what was meant to go by way of one does not go without.
     pub fn of(profile: &Profile, root: &Url) -> Result<Self, ServiceError> {
         let system = || PROXY_VARIABLES.into_iter().find_map(|name| Some((name, variable(name)?)));
         match profile.proxy.as_deref().filter(|_| root.scheme() == "https") {
@@ -72,7 +68,6 @@ impl Way {
     }
 
     /// The way in a few words; no address, which may hold a password.
-    #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Direct => "directly".to_owned(),

@@ -37,7 +37,6 @@ const TELLING: usize = 4;
 /// What is looked for, made once.
 #[derive(Default)]
 pub(super) struct Masking {
-    /// The secrets, as bytes.
     forms: Vec<Vec<u8>>,
     /// By byte, whether an occurrence may begin with it.
     begins: Vec<bool>,
@@ -45,7 +44,6 @@ pub(super) struct Masking {
 }
 
 /// A text in which asterisks stand in the place of each of these keys, as in what the service says.
-#[must_use]
 pub fn without_keys<'a>(keys: &[Credential], text: &'a [u8]) -> Cow<'a, [u8]> {
     keys.iter().fold(Cow::Borrowed(text), |text, key| {
         let masking = Masking::of(key.expose());
@@ -66,7 +64,6 @@ pub(super) struct Masked<'m> {
 }
 
 impl Masking {
-    /// What hides this key.
     pub(super) fn of(key: &str) -> Self {
         Self::of_all(key, &[])
     }

@@ -16,7 +16,6 @@ const FIRST: u8 = 0x1f;
 
 /// How the bytes of an answer are packed, and what of them is open.
 pub(super) enum Packing {
-    /// They are as they are.
     None,
     /// They are one part after another, each packed by itself.
     Gzip(Gzip),
@@ -33,9 +32,6 @@ pub(super) struct Gzip {
 
 impl Packing {
     /// How an answer says that it is packed.
-    ///
-    /// # Errors
-    /// When that is a way that this program does not know: it is named.
     pub(super) fn of(response: &Response) -> Result<Self, ServiceError> {
         if !response.status().is_success() {
             return Ok(Self::Untold);
@@ -72,7 +68,6 @@ impl Packing {
         }
     }
 
-    /// The next bytes, unpacked.
     pub(super) fn take<'a>(&mut self, piece: &'a [u8]) -> Result<Cow<'a, [u8]>, ServiceError> {
         if let (Self::Untold, Some(first)) = (&self, piece.first()) {
             *self = if *first == FIRST { Self::Gzip(Gzip::default()) } else { Self::None };

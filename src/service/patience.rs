@@ -26,9 +26,6 @@ impl Patience {
     }
 
     /// Waits for the next piece of an answer of which so many bytes are there.
-    ///
-    /// # Errors
-    /// When it does not come in time: the service may have counted the call.
     pub(super) async fn wait<T>(&self, received: u64, next: impl Future<Output = T>) -> Result<T, ServiceError> {
         let silent = Instant::now() + self.silence + self.earned(if received == 0 { self.sent } else { 0 });
         let late = self.begun + self.whole + self.earned(received.saturating_add(self.sent));

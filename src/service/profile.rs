@@ -123,67 +123,37 @@ impl Default for Profile {
 pub enum ProfileError {
     /// The root is no address.
     #[error("profile {name}: root is no address; it looks like \"https://host\"")]
-    Root {
-        /// Which profile.
-        name: String,
-    },
+    Root { name: String },
     /// The key would travel in the clear.
     #[error("profile {name}: root must be https; http is accepted for this machine (127.0.0.1) only")]
-    InTheClear {
-        /// Which profile.
-        name: String,
-    },
+    InTheClear { name: String },
     /// The header cannot be sent.
     #[error("profile {name}: header is no name of a header that is free to carry the key")]
-    Header {
-        /// Which profile.
-        name: String,
-    },
+    Header { name: String },
     /// The user's name leads elsewhere.
     #[error(
         "profile {name}: user is empty, or . or .., which leads elsewhere in an address; leave it out where it is not known"
     )]
-    User {
-        /// Which profile.
-        name: String,
-    },
+    User { name: String },
     /// The host for large files is no address.
     #[error("profile {name}: upload_host is no address that files may be sent to; it looks like \"https://host\"")]
-    UploadHost {
-        /// Which profile.
-        name: String,
-    },
+    UploadHost { name: String },
     /// The proxy is no address.
     #[error("profile {name}: proxy is no address; it looks like \"http://host:3128\", or \"env\"")]
-    Proxy {
-        /// Which profile.
-        name: String,
-    },
+    Proxy { name: String },
     /// The file of certificates is not there.
     #[error("profile {name}: ca_file cannot be read, or holds no certificate (PEM)")]
-    Certificates {
-        /// Which profile.
-        name: String,
-    },
+    Certificates { name: String },
     /// A page without room for an item.
     #[error("profile {name}: page_size must be 1 at least; the service gives 40 at most")]
-    PageSize {
-        /// Which profile.
-        name: String,
-    },
+    PageSize { name: String },
     /// A time that leaves no time.
     #[error("profile {name}: {setting} must be a second at least")]
-    NoTime {
-        /// Which profile.
-        name: String,
-        /// Which of its settings.
-        setting: &'static str,
-    },
+    NoTime { name: String, setting: &'static str },
 }
 
 impl ProfileError {
     /// The setting that is wrong.
-    #[must_use]
     pub fn setting(&self) -> &'static str {
         match self {
             Self::Root { .. } | Self::InTheClear { .. } => "root",
@@ -200,16 +170,12 @@ impl ProfileError {
 
 impl Profile {
     /// The embedded service at this root, with the paths as the specification writes them (§4.2, §9).
-    #[must_use]
     pub fn demo(root: String, user: String) -> Self {
         let user = Some(user);
         Self { name: "demo".to_owned(), root, v2_prefix: "/svcapi/v2".to_owned(), user, ..Self::default() }
     }
 
     /// The root as an address, if a key may be sent there.
-    ///
-    /// # Errors
-    /// When it is no address, or neither encrypted nor on this machine, or another setting cannot be used.
     pub fn check(&self) -> Result<Url, ProfileError> {
         match self.mistakes().into_iter().next() {
             Some(first) => Err(first),
@@ -218,14 +184,12 @@ impl Profile {
     }
 
     /// The address that tells the service from others, however the root spells its host and port.
-    #[must_use]
     pub fn place(&self) -> String {
         // One that cannot be asked has not sent anything.
         self.check().map_or_else(|_| self.root.clone(), |url| undotted(url).into())
     }
 
     /// Everything that is wrong.
-    #[must_use]
     pub fn mistakes(&self) -> Vec<ProfileError> {
         let name = || self.name.clone();
         let holds_some = |path: &PathBuf| {
@@ -259,7 +223,6 @@ impl Profile {
     }
 
     /// What a private scan's option is called here.
-    #[must_use]
     pub fn field(&self, option: ScanOption) -> &str {
         match option {
             ScanOption::Sandbox => &self.fields.sandbox,
@@ -271,7 +234,6 @@ impl Profile {
     }
 
     /// The largest file that may be uploaded, in bytes.
-    #[must_use]
     pub fn largest(&self, limit: UploadLimit) -> u64 {
         let mebibytes = match limit {
             UploadLimit::Direct => self.upload_direct,
@@ -281,13 +243,11 @@ impl Profile {
     }
 
     /// The limit that a file of so many bytes falls under; none where it is too large for all of them.
-    #[must_use]
     pub fn fitting(&self, size: u64) -> Option<UploadLimit> {
         [UploadLimit::Direct, UploadLimit::Large].into_iter().find(|limit| size <= self.largest(*limit))
     }
 
     /// The largest file that can be sent in any way, in bytes.
-    #[must_use]
     pub fn largest_upload(&self) -> u64 {
         self.largest(UploadLimit::Direct).max(self.largest(UploadLimit::Large))
     }

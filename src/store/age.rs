@@ -31,15 +31,11 @@ pub struct Outdated {
     pub doubtful: u64,
     /// The longest time since then that nobody has seen.
     pub jump: SignedDuration,
-    /// When that was over.
     pub until: Timestamp,
 }
 
 impl Store {
     /// Notes that the store is used, once on each day: who only looks at what is held leaves no other moment.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn note_use(&self, now: Timestamp) -> Result<(), StoreError> {
         let day = now.as_second().div_euclid(24 * 60 * 60);
         let noted = "SELECT 1 FROM used WHERE day = ?1";
@@ -53,9 +49,6 @@ impl Store {
     }
 
     /// What came longer ago than this; none where nothing did, by whichever clock.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn outdated(&self, age: SignedDuration, now: Timestamp) -> Result<Option<Outdated>, StoreError> {
         let Ok(oldest) = now.checked_sub(age) else { return Ok(None) };
         self.read(|connection| {

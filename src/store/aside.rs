@@ -8,17 +8,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 impl Store {
     /// Sets an answer aside: its bytes stay, but it does not count as held.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn set_aside(&self, answer: AnswerId) -> Result<(), StoreError> {
         self.with(|connection| connection.execute("UPDATE answer SET usable = 0 WHERE id = ?1", [answer.0])).map(|_| ())
     }
 
     /// When the answer came that lies set aside under a key and came last before another one.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn aside_before(&self, profile: &str, key: &[u8], answer: AnswerId) -> Result<Option<Timestamp>, StoreError> {
         let select = "SELECT received FROM answer
                       WHERE profile = ?1 AND key = ?2 AND usable = 0 AND length > 0 AND id < ?3 ORDER BY id DESC LIMIT 1";
@@ -26,17 +20,11 @@ impl Store {
     }
 
     /// When the newest answer came that lies set aside under a key, with no newer one held there.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn aside(&self, profile: &str, key: &[u8]) -> Result<Option<Timestamp>, StoreError> {
         self.aside_where(profile, "a.key = ?2", key)
     }
 
     /// The same of keys that begin so.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn aside_behind(&self, profile: &str, start: &[u8]) -> Result<Option<Timestamp>, StoreError> {
         self.aside_where(profile, "a.key >= ?2 AND substr(a.key, 1, length(?2)) = ?2", start)
     }

@@ -30,7 +30,6 @@ const GONE: &str =
 /// What blocks are of.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shelf {
-    /// An answer's bytes.
     Answer(AnswerId),
     /// The numbers of an index.
     Index(i64),
@@ -212,7 +211,6 @@ pub(super) struct Blocks {
 #[derive(Default)]
 struct AtHand {
     blocks: VecDeque<(u64, Arc<Vec<u8>>)>,
-    /// Those that are free.
     decompressors: Vec<Decompressor<'static>>,
 }
 

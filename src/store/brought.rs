@@ -15,7 +15,6 @@ use std::ops::Range;
 /// A report that an answer brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Brought {
-    /// Its sandbox identifier.
     pub identifier: Identifier,
     /// The file it is of, if that is known.
     pub file: Option<Sha256>,
@@ -25,13 +24,11 @@ pub struct Brought {
 
 impl Brought {
     /// A report that is an answer by itself, of so many bytes.
-    #[must_use]
     pub fn whole(identifier: Identifier, length: u64) -> Self {
         Self { file: identifier.parts().file, identifier, range: 0..length }
     }
 
     /// The reports that a page of a list brought along; where it names one twice, the first.
-    #[must_use]
     pub fn of_page(page: Page, file: &Sha256) -> Vec<Self> {
         let mut known = HashSet::new();
         let reports = page.without_others(file).entries.into_iter().filter_map(|entry| {

@@ -27,9 +27,7 @@ pub struct Call {
 /// What a call's lock tells of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// Somebody waits for it.
     UnderWay,
-    /// Nobody does.
     Over,
     /// Its file is not there, or is none, or here nothing can be locked.
     Unknown,
@@ -43,9 +41,6 @@ pub(super) struct Left {
 
 impl Call {
     /// Begins the call of an entry. Nobody else may write to the database meanwhile, who would take it for one that is over.
-    ///
-    /// # Errors
-    /// When its file cannot be made and locked; one that is there already is another's.
     pub(super) fn begin(store: &Path, entry: i64) -> io::Result<Self> {
         let path = file_of(store, entry);
         let lock = create_new(&path)?;
@@ -58,7 +53,6 @@ impl Call {
     }
 
     /// The number of its entry in the ledger.
-    #[must_use]
     pub fn entry(&self) -> i64 {
         self.entry
     }

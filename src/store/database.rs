@@ -165,18 +165,12 @@ impl Reach {
 
 impl Store {
     /// Opens the store at this path, making it and its folder if they are not there.
-    ///
-    /// # Errors
-    /// When the file cannot be made, opened or brought to the newest schema, or is a newer program's.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_keeping(path, Keep::Everything, &|_| ControlFlow::Continue(()))
     }
 
     /// Opens the store, to keep this much of the answers on disk. A damaged one is set aside, and salvaged; who waits for another
     /// program that does so is told.
-    ///
-    /// # Errors
-    /// As [`Store::open`]; when reports are on disk though none are to be; and when it is not waited for.
     pub fn open_keeping(path: &Path, keep: Keep, wait: Wait<'_>) -> Result<Self, StoreError> {
         let was_emptied = salvage::was_emptied(path);
         match folder::prepare(path) {
@@ -237,34 +231,27 @@ impl Store {
     }
 
     /// Whether it may only be read: what is held is served, and nothing is written, so nothing is asked.
-    #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.is_read_only
     }
 
     /// What of the answers is kept on disk.
-    #[must_use]
     pub fn keeps(&self) -> Keep {
         self.reach.0.keep
     }
 
     /// What became of a damaged store that was found in this one's place.
-    #[must_use]
     pub fn salvaged(&self) -> Option<&Salvaged> {
         self.salvaged.as_ref()
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.reach.0.path
     }
 
     /// What the database finds wrong with its own file, and how many entries of its ledger are not what was written; nothing
     /// where it is sound.
-    ///
-    /// # Errors
-    /// When it cannot even look.
     pub fn damages(&self) -> Result<Vec<String>, StoreError> {
         let mut damages: Vec<_> = self.read(|connection| {
             let mut found = connection.prepare("PRAGMA integrity_check(5)")?;

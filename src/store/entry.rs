@@ -19,9 +19,7 @@ const MOST: u64 = 1_000_000;
 pub enum State {
     /// It was answered, or the counters say so: it cost what is settled.
     Charged,
-    /// It cost nothing.
     Free,
-    /// It was never sent.
     Unsent,
     /// Whether it was charged is not known.
     Unknown,
@@ -36,7 +34,6 @@ impl State {
     pub const ALL: [Self; 6] = [Self::Charged, Self::Free, Self::Unsent, Self::Unknown, Self::Reserved, Self::Damaged];
 
     /// Its name, as in the store and in JSON.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Charged => "charged",
@@ -54,18 +51,14 @@ impl State {
     }
 }
 
-/// An entry of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerEntry {
-    /// Its number; they grow.
     pub number: i64,
     /// When it was written down, just before it was sent.
     pub at: Timestamp,
     /// Which run of the program.
     pub session: String,
-    /// Name of the operation.
     pub operation: String,
-    /// What was asked.
     pub what: String,
     /// What it was to be counted in.
     pub unit: String,
@@ -90,20 +83,17 @@ pub struct LedgerEntry {
 impl LedgerEntry {
     /// Whether it may be on the bill of the period that holds `now`: one that began yesterday and was answered today may be on
     /// either day's. What was spent under a clock that was ahead is on the bill of its own day.
-    #[must_use]
     pub fn is_in(&self, period: Period, now: Timestamp) -> bool {
         let settled = self.settled_at.unwrap_or(self.at);
         period.meets(now, self.at.min(settled), self.at.max(settled))
     }
 
     /// What it counts as: never less than it may have cost, unless it [is open](Self::is_open).
-    #[must_use]
     pub fn careful(&self) -> u64 {
         self.certain().unwrap_or_else(|| self.worst())
     }
 
     /// Whether it may have cost any number of units, so that what it counts as is a least.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Unknown | State::Reserved | State::Damaged) && self.predicted_max.is_none()
     }

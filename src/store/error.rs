@@ -7,32 +7,19 @@ use std::path::PathBuf;
 /// Why the store could not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database said no.
     #[error("the store at {path}: {why}{}", advice(why))]
-    Database {
-        /// The file.
-        path: PathBuf,
-        /// What the database said.
-        why: rusqlite::Error,
-    },
+    Database { path: PathBuf, why: rusqlite::Error },
     /// The file or its folder said no.
     #[error(
         "the store at {path} cannot be written: {why}. Without it nothing is asked: make it writable, or choose another data folder"
     )]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        why: std::io::Error,
-    },
+    File { path: PathBuf, why: std::io::Error },
     /// A newer program has written it.
     #[error(
         "the store at {path} was written by a newer behaview (schema {found}); this one knows schema {known}: update it, or choose another data folder"
     )]
     Newer {
-        /// The file.
         path: PathBuf,
-        /// Its schema's version.
         found: usize,
         /// The newest version this program knows.
         known: usize,
@@ -42,7 +29,6 @@ pub enum StoreError {
         "the store at {path} is damaged: what it says of {what} is not what was written. The next start sets it aside and saves what can be read, the ledger first"
     )]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// What the row is about, safe to show.
         what: String,
@@ -62,7 +48,6 @@ pub enum StoreError {
         "the store at {path} is damaged, and was not mended: {why}. Nothing of it is lost by that: make room on the disk if it is full; the next start begins again"
     )]
     NotMended {
-        /// The file.
         path: PathBuf,
         /// What the system or the database said.
         why: String,
@@ -81,12 +66,7 @@ pub enum StoreError {
     #[error(
         "{path}, where the store says that a call is under way, cannot be made ({why}). If it is there already, remove it, unless another behaview still waits for an answer since before the store was deleted or replaced; if not, check the permissions of the folder"
     )]
-    NoCall {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        why: std::io::Error,
-    },
+    NoCall { path: PathBuf, why: std::io::Error },
     /// Another program has gone on with an answer that both were fetching, or deleted it.
     #[error("another behaview has gone on with it, or deleted it meanwhile: what that one gets is held")]
     Elsewhere,
@@ -103,7 +83,6 @@ pub enum StoreError {
         "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still holds {what}: behaview held --all --yes deletes that"
     )]
     StillHolds {
-        /// The file.
         path: PathBuf,
         /// Answers, notes and files, in words.
         what: String,

@@ -22,9 +22,6 @@ const FORGOTTEN: &str = "opened < ?1 - 86400000 AND (?2 IS NULL OR profile = ?2)
 
 impl Store {
     /// How many files that were opened before are forgotten where these are deleted, for one profile or for all of them.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn forgotten_files(&self, what: &[Purge], profile: Option<&str>) -> Result<u64, StoreError> {
         let count = |connection: &Connection, which: &str, values: &[&dyn ToSql]| {
             let count = format!("SELECT COUNT(*) FROM file WHERE {which}");

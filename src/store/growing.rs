@@ -14,7 +14,6 @@ use rusqlite::{OptionalExtension, Row, params};
 /// An answer of which a part is here. In the table its `usable` is 2: no question finds it before it is whole.
 #[derive(Debug, Clone)]
 pub struct Growing {
-    /// Its number.
     pub id: AnswerId,
     /// The bytes that are here.
     pub body: Body,
@@ -26,9 +25,6 @@ pub struct Growing {
 
 impl Store {
     /// What is here of an answer that did not come whole; none where nothing is.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn growing(&self, profile: &str, key: &[u8]) -> Result<Option<Growing>, StoreError> {
         let found = self.read(|connection| {
             let select = "SELECT id, length, block, seal, announced, version FROM answer
@@ -56,9 +52,6 @@ impl Store {
     }
 
     /// Begins an answer of which nothing is here yet. A part of another version of it is found until something of this one is.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn begin_growing(&self, profile: &str, key: &[u8], now: Timestamp) -> Result<AnswerId, StoreError> {
         self.with(|connection| {
             let insert = format!(
@@ -74,9 +67,6 @@ impl Store {
 
     /// Notes how many bytes the service says the whole has, for an end before that is none, whichever call it comes with; and which
     /// version of it this is, for what comes of another is no rest of it. What it does not say stays as it is.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn announce(&self, id: AnswerId, length: Option<u64>, version: Option<&str>) -> Result<(), StoreError> {
         let length = length.map(|length| i64::try_from(length).unwrap_or(i64::MAX));
         let update = "UPDATE answer SET announced = COALESCE(?1, announced), version = COALESCE(?2, version)
@@ -86,9 +76,6 @@ impl Store {
 
     /// Keeps further bytes of an answer of which `here` bytes are here, from a byte on where a block begins; what stood there
     /// is written over. Whoever began it earlier and has gone on with it keeps it: an answer has one writer.
-    ///
-    /// # Errors
-    /// When they cannot be written whole; then nothing of them is.
     pub fn grow(&self, id: AnswerId, here: u64, from: u64, bytes: &[u8]) -> Result<(), StoreError> {
         let place = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
         self.reach()
@@ -111,18 +98,12 @@ impl Store {
     }
 
     /// Lets go of an answer of which nothing has come.
-    ///
-    /// # Errors
-    /// When that cannot be written.
     pub fn forget_empty(&self, id: AnswerId) -> Result<(), StoreError> {
         let delete = "DELETE FROM answer WHERE id = ?1 AND usable = 2 AND length = 0";
         self.with(|connection| connection.execute(delete, [id.0])).map(|_| ())
     }
 
     /// Notes that an answer of so many bytes is whole: from now on it is held.
-    ///
-    /// # Errors
-    /// When it cannot be written, or another program has gone on with it; then it goes on growing.
     pub fn grown(&self, id: AnswerId, length: u64, now: Timestamp) -> Result<(), StoreError> {
         let length = i64::try_from(length).unwrap_or(i64::MAX);
         let done = self.with(|connection| {

@@ -24,9 +24,7 @@ pub struct AnswerId(pub i64);
 /// A whole answer that is held.
 #[derive(Debug, Clone)]
 pub struct HeldAnswer {
-    /// Its number.
     pub id: AnswerId,
-    /// When it came.
     pub received: Timestamp,
     /// Its bytes, read block by block.
     pub body: Body,
@@ -39,13 +37,11 @@ pub struct HeldAnswer {
 /// A behaviour report that is held, be it an answer by itself or part of a list page.
 #[derive(Debug, Clone)]
 pub struct HeldReport {
-    /// Its sandbox identifier.
     pub identifier: Identifier,
     /// Its file, if the answer that it came with said so.
     pub file: Option<Sha256>,
     /// The answer that it came with.
     pub answer: AnswerId,
-    /// When it came.
     pub received: Timestamp,
     /// Its bytes, read block by block.
     pub body: Body,
@@ -65,7 +61,6 @@ pub(super) const HERE: &str = "r.profile = ?1 OR a.imported_from IS NOT NULL";
 
 impl HeldReport {
     /// The report as the answer it would be if it were asked for by itself.
-    #[must_use]
     pub fn into_answer(self) -> HeldAnswer {
         let Self { answer: id, received, body, imported, .. } = self;
         HeldAnswer { id, received, body, is_read: true, imported }
@@ -74,9 +69,6 @@ impl HeldReport {
 
 impl Store {
     /// Keeps an answer's bytes as they came, before anything reads them.
-    ///
-    /// # Errors
-    /// When they cannot be written whole; then nothing of them is.
     pub fn keep(&self, profile: &str, key: &[u8], received: Timestamp, bytes: &Body) -> Result<AnswerId, StoreError> {
         self.reach().with_room(|transaction| {
             let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
@@ -95,9 +87,6 @@ impl Store {
     /// Notes that an answer was read and is sound, together with the reports it brought: from now on they are held.
     ///
     /// One that says what is held already, byte for byte, is no further version: what is held came with it once more.
-    ///
-    /// # Errors
-    /// When it cannot be written; then the answer stays unread.
     pub fn accept(&self, profile: &str, answer: AnswerId, reports: &[Brought]) -> Result<(), StoreError> {
         self.with(|connection| {
             // What is read first and written after may be written by nobody else in between.
@@ -134,9 +123,6 @@ impl Store {
     }
 
     /// The newest answer under a key that is not set aside: of the profile, or imported, which belongs to no service.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn answer(&self, profile: &str, key: &[u8]) -> Result<Option<HeldAnswer>, StoreError> {
         let own = |connection: &Connection, how: &str| newest_answer(connection, how, "profile = ?1", (profile, key));
         let mut found = self.reach().look_up(own)?;
@@ -156,9 +142,6 @@ impl Store {
     }
 
     /// The newest report of a sandbox.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn report(&self, profile: &str, identifier: &Identifier) -> Result<Option<HeldReport>, StoreError> {
         let (reports, damage) = self.reports_where(profile, "r.identifier = ?2", &identifier.as_bytes(), HERE)?;
         let found = reports.into_iter().find(|report| report.identifier == *identifier);
@@ -170,18 +153,12 @@ impl Store {
     }
 
     /// The newest report of every sandbox of a file, newest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn reports(&self, profile: &str, file: &Sha256) -> Result<Vec<HeldReport>, StoreError> {
         Ok(self.reports_where(profile, "r.file = ?2", &file.as_str(), HERE)?.0)
     }
 
     /// The newest report of every sandbox of every file, with the file where it is known: what this profile can open, and what
     /// only other profiles can.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn every_report(&self, profile: &str) -> Result<Vec<(Option<Sha256>, HeldReport)>, StoreError> {
         let (reports, _) = self.reports_where(profile, "?2 IS NULL", &rusqlite::types::Null, "1")?;
         let file = |held: &HeldReport| held.file.clone().or_else(|| held.identifier.parts().file);

@@ -26,17 +26,11 @@ const COUNTED: Unit = Unit::Request;
 
 impl Store {
     /// The number of the last entry of the ledger, zero for none.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn last_entry(&self) -> Result<i64, StoreError> {
         self.read(|connection| connection.query_row("SELECT COALESCE(MAX(id), 0) FROM ledger", [], |row| row.get(0)))
     }
 
     /// Writes down a look at the service's counters, and settles what it explains; says how many entries.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn note_look(&self, profile: &str, session: &str, look: &Look) -> Result<usize, StoreError> {
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -49,9 +43,6 @@ impl Store {
     }
 
     /// When the last call of this claim was sent since a moment, and what came of it, if that is known.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn last_outcome(
         &self,
         (profile, owner): Whose<'_>,
@@ -66,17 +57,11 @@ impl Store {
     }
 
     /// Every entry of a profile, the oldest first, each with what the counters said of it.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn entries(&self, profile: &str) -> Result<Vec<LedgerEntry>, StoreError> {
         self.latest_entries(profile, u32::MAX)
     }
 
     /// The last entries of a profile, the oldest first, each with what the counters said of it.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn latest_entries(&self, profile: &str, most: u32) -> Result<Vec<LedgerEntry>, StoreError> {
         self.read(|connection| {
             let mut entries = entries(connection, profile, most)?;
@@ -91,17 +76,11 @@ impl Store {
     }
 
     /// What was predicted beside what the service counted, in the times between looks at its request counters.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn windows(&self, profile: &str) -> Result<Vec<Window>, StoreError> {
         self.read(|connection| windows(connection, profile, &entries(connection, profile, u32::MAX)?))
     }
 
     /// How many entries a profile has.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn count_entries(&self, profile: &str) -> Result<u64, StoreError> {
         let sql = "SELECT COUNT(*) FROM ledger WHERE profile = ?1";
         let count = self.read(|connection| connection.query_row(sql, [profile], |row| row.get::<_, i64>(0)))?;
@@ -110,9 +89,6 @@ impl Store {
 
     /// How often the price of each operation was confirmed and contradicted by the counters, by its name, as far as the last
     /// thousands of calls tell.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn price_record(&self, profile: &str) -> Result<BTreeMap<String, Record>, StoreError> {
         let windows = self.read(|connection| windows(connection, profile, &entries(connection, profile, COMPARED)?))?;
         Ok(audit::record(&windows))

@@ -21,13 +21,9 @@ pub struct Import<'a> {
     pub profile: &'a str,
     /// What it is held under.
     pub key: &'a [u8],
-    /// When it is imported.
     pub now: Timestamp,
-    /// Its bytes.
     pub bytes: &'a [u8],
-    /// Where it comes from.
     pub from: &'a Imported,
-    /// The reports in it.
     pub reports: &'a [Brought],
     /// What was held of it when it was decided that it is to be held.
     pub seen: Standing,
@@ -35,18 +31,12 @@ pub struct Import<'a> {
 
 impl Store {
     /// What is held of a question and of reports.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn standing(&self, profile: &str, key: &[u8], reports: &[Brought]) -> Result<Standing, StoreError> {
         self.with(|connection| standing(connection, profile, key, reports))
     }
 
     /// Holds a report that somebody exported, or a page of them; none where what is held of it is not what was seen any more, which
     /// is to be looked at again: nobody else writes between that look and this write.
-    ///
-    /// # Errors
-    /// When it cannot be written whole; then nothing of it is.
     pub fn import(&self, import: &Import<'_>) -> Result<Option<AnswerId>, StoreError> {
         let Import { profile, key, now, bytes, from, reports, ref seen } = *import;
         self.reach().with_room(|transaction| {

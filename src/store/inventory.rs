@@ -66,9 +66,6 @@ impl Written {
 
 impl Store {
     /// Everything that is held, for every profile, the newest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn inventory(&self) -> Result<Vec<Holding>, StoreError> {
         self.read(all)
     }

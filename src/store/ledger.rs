@@ -35,11 +35,9 @@ const LEFT: &str = "its program ended before the answer came";
 /// What is written down before a call is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
-    /// When.
     pub at: Timestamp,
     /// Which run of the program.
     pub session: &'a str,
-    /// Which service.
     pub profile: &'a str,
     /// What was asked, in words that are safe to show.
     pub what: &'a str,
@@ -51,7 +49,6 @@ pub struct Entry<'a> {
     pub price: &'a Price,
     /// Whose counters it is charged to.
     pub account: Option<&'a str>,
-    /// What may be spent.
     pub budget: Budget,
 }
 
@@ -94,9 +91,6 @@ impl Settlement {
 
 impl Store {
     /// Writes down a call before it is sent, unless another program asks the same or the budget is too small.
-    ///
-    /// # Errors
-    /// When it cannot be written; then the call must not be sent.
     pub fn reserve(&self, entry: &Entry<'_>) -> Result<Reserved, StoreError> {
         let (what, key) = self.told(entry.price.operation.name(), entry.what, entry.key);
         let asked = entry.key;
@@ -129,9 +123,6 @@ impl Store {
     }
 
     /// Writes down what came of a call.
-    ///
-    /// # Errors
-    /// When it cannot be written; the entry then stays reserved, which counts as charged.
     pub fn settle(&self, call: Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<(), StoreError> {
         let (state, settled) = settlement.columns();
         let outcome = self.told_outcome(state, outcome);
@@ -153,9 +144,6 @@ impl Store {
     }
 
     /// The numbers of the entries that are not what was written, of every profile.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn damaged_entries(&self) -> Result<Vec<i64>, StoreError> {
         self.read(damaged)
     }

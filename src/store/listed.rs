@@ -14,9 +14,6 @@ const AT_ONCE: usize = 30_000;
 impl Store {
     /// The newest report of each of these sandboxes that is held. All are looked for at once, and without an index: what an index
     /// does not find is looked for without it, and of a long list that would be done once for each.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn reports_of(&self, profile: &str, identifiers: &[&Identifier]) -> Result<Vec<HeldReport>, StoreError> {
         let mut reports = Vec::new();
         for some in identifiers.chunks(AT_ONCE) {
@@ -33,9 +30,6 @@ impl Store {
     }
 
     /// The keys of a profile's answers that nobody has read yet.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn unread(&self, profile: &str) -> Result<HashSet<Vec<u8>>, StoreError> {
         let select = "SELECT key FROM answer NOT INDEXED WHERE profile = ?1 AND usable IS NULL";
         let keys = self.read(|connection| rows(connection, select, [profile], |row| row.get(0)))?;

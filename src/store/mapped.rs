@@ -14,9 +14,6 @@ const TO_OPEN: u64 = 96 * 1024;
 const TO_MAKE: u64 = 512 * 1024;
 
 /// Refuses to open a database where its index may come to be there in part.
-///
-/// # Errors
-/// That the disk is full.
 pub(super) fn check(path: &Path) -> rusqlite::Result<()> {
     let is_new = std::fs::metadata(path).map_or(0, |about| about.len()) < PAGE as u64;
     let wanted = if is_new { TO_MAKE } else { TO_OPEN };

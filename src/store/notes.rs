@@ -13,9 +13,6 @@ use rusqlite::{Row, ToSql, params};
 impl Store {
     /// Writes a note, in place of the one that is known to stand there: where another stands, that was written meanwhile, it stays.
     /// Says whether it was written. It belongs to the file that the first was written with.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn write_note(&self, profile: &str, note: &Note, known: Option<&Untrusted>) -> Result<bool, StoreError> {
         let (attribute, item) = item_columns(&note.about);
         let (identifier, file) = (note.about.identifier.as_bytes(), note.file.as_ref().map(Sha256::as_str));
@@ -43,9 +40,6 @@ impl Store {
     }
 
     /// Deletes a note if it is the one that is known to stand there; says whether none stands there now.
-    ///
-    /// # Errors
-    /// When that cannot be written.
     pub fn delete_note(&self, profile: &str, about: &About, known: &Untrusted) -> Result<bool, StoreError> {
         let (attribute, item) = item_columns(about);
         let which = "profile = ?1 AND identifier = ?2 AND is_item = ?3 AND attribute = ?4 AND item = ?5";
@@ -60,17 +54,11 @@ impl Store {
 
     /// The notes of a profile, the one written last first. A note belongs to the profile that it was written with, even
     /// where what it is on was imported and is held with all of them.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn notes(&self, profile: &str) -> Result<Vec<Note>, StoreError> {
         self.select_notes("TRUE", params![profile])
     }
 
     /// The notes on one report and on the items in it.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn notes_on(&self, profile: &str, identifier: &Identifier) -> Result<Notes, StoreError> {
         let found =
             self.select_notes("identifier IN (?2, CAST(?2 AS TEXT))", params![profile, identifier.as_bytes()])?;

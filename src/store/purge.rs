@@ -31,9 +31,7 @@ const PAGES: usize = 32;
 pub struct Purged {
     /// Reports of which no version is left.
     pub reports: u64,
-    /// Bytes as received.
     pub bytes: u64,
-    /// Notes on those reports.
     pub notes: u64,
     /// Whether something was deleted whose bytes may still be in the write-ahead file, because another program is reading, or there
     /// is no room to give back what it took: they go later.
@@ -57,18 +55,12 @@ impl Store {
     /// Notes on a report go with the last of its versions, for they quote it.
     ///
     /// Where there is no room to do so at once, one answer goes after another.
-    ///
-    /// # Errors
-    /// When it cannot be written; then nothing is deleted, or what there was room for.
     pub fn purge(&self, what: &[Purge], profile: Option<&str>) -> Result<Purged, StoreError> {
         Ok(self.purge_asked(&Asked { what, profile, agreed: None })?.unwrap_or_default())
     }
 
     /// As [`Self::purge`], where what is held is still what a yes was given for: nobody else writes between the
     /// look and the deletion. None where it is not; then nothing is deleted.
-    ///
-    /// # Errors
-    /// As [`Self::purge`].
     pub fn purge_as_agreed(
         &self,
         what: &[Purge],
@@ -80,9 +72,6 @@ impl Store {
 
     /// What may still hold some of what was deleted, as remarks: answers that are set aside because nobody knows what stands in them,
     /// and stores that were.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn still_holding(&self, what: &[Purge]) -> Result<Vec<String>, StoreError> {
         let held = self.inventory()?;
         let may_hold = |thing: &&Holding| what.iter().any(|what| what.may_be_in(thing));
@@ -121,7 +110,6 @@ pub type Agreed<'a> = &'a dyn Fn(&[Holding]) -> bool;
 /// What is asked to be deleted.
 struct Asked<'a> {
     what: &'a [Purge],
-    /// For one profile, or for all of them.
     profile: Option<&'a str>,
     /// Whether what is held is still what a yes was given for.
     agreed: Option<Agreed<'a>>,
@@ -136,7 +124,6 @@ impl Asked<'_> {
 /// How much is written before it is taken over into the database.
 #[derive(Clone, Copy)]
 enum Pace {
-    /// Everything.
     AtOnce,
     /// So little that there is room for it where hardly any is.
     InSteps,

@@ -13,9 +13,6 @@ use rusqlite::{Connection, params};
 impl Store {
     /// Notes that a file was opened at a moment, where anything can be noted; a name that was noted before stays where
     /// none is given.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn note_file(
         &self,
         profile: &str,
@@ -42,9 +39,6 @@ impl Store {
     }
 
     /// Files that were opened, the last one first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn recent_files(&self, profile: &str, most: u32) -> Result<Vec<Recent>, StoreError> {
         self.read(|connection| {
             // A limit that is a parameter makes the database prepare the question twice.
@@ -70,9 +64,6 @@ impl Store {
     }
 
     /// Notes that a scan of a file is under way since a moment, where anything can be noted; or that none is any more.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn note_scan(&self, profile: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<(), StoreError> {
         if self.is_read_only() {
             return Ok(());
@@ -94,9 +85,6 @@ impl Store {
     }
 
     /// The scan of a file whose end has not been seen.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn pending_scan(&self, profile: &str, file: &Sha256) -> Result<Option<PendingScan>, StoreError> {
         self.read(|connection| {
             let mut select =

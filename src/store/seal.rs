@@ -175,7 +175,6 @@ pub(super) fn leave_out_broken_parts(connection: &Connection) -> rusqlite::Resul
         .try_fold(0, |out, gone| Ok(out + gone? as u64))
 }
 
-/// The answers that are not what they are said to be.
 pub(super) fn broken_answers(connection: &Connection) -> rusqlite::Result<Vec<AnswerId>> {
     let answers = seals_of_answers(connection, "TRUE", &[])?.into_iter();
     Ok(answers.filter(|(_, seal)| !seal.is_whole()).map(|(row, _)| AnswerId(row)).collect())

@@ -21,9 +21,6 @@ impl Store {
     /// entry of the ledger is left out, if that is named.
     ///
     /// An entry that is not what was written may be of any file, and so may one that was lost with a damaged database.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn unanswered(
         &self,
         (profile, owner): Whose<'_>,

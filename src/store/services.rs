@@ -8,7 +8,6 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 /// The name that what comes from a service is held under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldAs {
-    /// The name.
     pub name: String,
     /// The address that the profile had before, where this one has not answered before.
     pub before: Option<String>,
@@ -17,9 +16,6 @@ pub struct HeldAs {
 impl Store {
     /// The name that what comes from the service at an address is held under: the profile's, unless that stands for another address
     /// already.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn held_as(&self, profile: &str, root: &str) -> Result<HeldAs, StoreError> {
         self.read(|connection| match known(connection, profile, root)? {
             Some(name) => Ok(HeldAs { name, before: None }),
@@ -28,9 +24,6 @@ impl Store {
     }
 
     /// Claims a name for what comes from the service at an address, where nobody has; says whether it stands for that address now.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn claim_service(&self, profile: &str, root: &str, held_as: &str) -> Result<bool, StoreError> {
         if self.is_read_only() {
             return Ok(true);

@@ -52,9 +52,6 @@ impl Spare {
 
     /// Refuses what a transaction has written where it could not be taken over from the log into the database, or no room would
     /// be left to delete with.
-    ///
-    /// # Errors
-    /// That the disk is full.
     pub(super) fn check(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         // What waits to be written into the log takes its room there before anybody looks how much is left.
         transaction.cache_flush()?;
@@ -92,7 +89,6 @@ impl Drop for Spare {
     }
 }
 
-/// Where it is.
 pub(super) fn file_of(store: &Path) -> PathBuf {
     beside(store, ENDING)
 }

@@ -56,7 +56,6 @@ impl Use {
         Ok(Self { of: identity(path), beside: beside_it(path), _lock: lock })
     }
 
-    /// Whether it is of this file.
     pub(super) fn is_of(&self, file: Option<Identity>) -> bool {
         self.of == file
     }

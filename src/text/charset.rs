@@ -39,7 +39,6 @@ pub fn show_ascii_alone() {
 }
 
 /// Whether ASCII alone is shown.
-#[must_use]
 pub fn is_ascii() -> bool {
     IS_ASCII.load(Ordering::Relaxed)
 }
@@ -50,7 +49,6 @@ pub(super) fn current() -> Charset {
 }
 
 /// Our own words as the terminal can show them, as wide as they were.
-#[must_use]
 pub fn own(text: &str) -> Cow<'_, str> {
     if current() == Charset::Unicode || text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(in_ascii(text)) }
 }

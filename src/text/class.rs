@@ -46,7 +46,6 @@ pub(super) enum Role {
     Base(usize),
     /// Shown on a base, escaped elsewhere.
     Mark(usize),
-    /// Always escaped.
     Hidden,
 }
 
@@ -99,7 +98,6 @@ fn decide(character: char) -> Role {
 }
 
 /// Whether a character can be seen as itself, on its own or on a letter.
-#[must_use]
 pub fn is_shown(character: char) -> bool {
     !matches!(role(character), Role::Hidden)
 }

@@ -17,7 +17,6 @@ impl Visible {
     /// `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`.
     /// What is in brackets already stays, so doing it twice changes nothing. Like every visible
     /// form the result is one line without controls: pasted into a shell, it waits for Enter.
-    #[must_use]
     pub fn defanged(&self) -> Visible {
         let (scheme, rest) = split_scheme(self.as_str());
         let mut text = scheme.to_owned();
@@ -41,13 +40,11 @@ impl Visible {
     /// The text with every address in it defanged, for copying what may be anything: a path, a command, a host.
     ///
     /// The text is read word by word, blanks, quotes and brackets between them; `address` says which words are addresses.
-    #[must_use]
     pub fn disarmed(&self) -> Visible {
         self.disarmed_where(false)
     }
 
     /// The same for what stands where hosts do: there a name with a dot is a host, though files may be called so too.
-    #[must_use]
     pub fn disarmed_among_hosts(&self) -> Visible {
         self.disarmed_where(true)
     }

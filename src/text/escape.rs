@@ -13,7 +13,6 @@ pub(super) enum Charset {
     /// Every character that can be seen and measured.
     #[default]
     Unicode,
-    /// Printable ASCII alone.
     Ascii,
 }
 
@@ -40,7 +39,6 @@ pub(super) enum Unit<'a> {
 }
 
 impl Unit<'_> {
-    /// Width in columns.
     pub(super) fn columns(&self) -> usize {
         match self {
             Unit::Shown { columns, .. } => *columns,

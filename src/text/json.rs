@@ -23,7 +23,6 @@ pub(super) fn encode(units: Units<'_>) -> Option<String> {
 
 /// JSON as others write it, its strings written so that they hold no control: what cannot be seen stands as `\uXXXX`, which any
 /// reader takes for the same.
-#[must_use]
 pub fn escaped_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for unit in Units::new(json.as_bytes(), Charset::Unicode) {

@@ -4,7 +4,6 @@ use super::Columns;
 use unicode_width::UnicodeWidthChar;
 
 /// Words in rows of at most so many columns; a word that is longer is broken.
-#[must_use]
 pub fn words_in_rows(text: &str, columns: usize) -> Vec<String> {
     let (mut rows, mut row, mut taken) = (Vec::new(), String::new(), 0);
     for word in text.split(' ') {
@@ -30,7 +29,6 @@ pub fn words_in_rows(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// The same in so many rows at most; `…` at the end of the last one stands for words that have no room.
-#[must_use]
 pub fn words_in_rows_cut(text: &str, columns: usize, most: usize) -> Vec<String> {
     let rows = words_in_rows(text, columns);
     if rows.len() <= most {

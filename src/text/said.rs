@@ -7,7 +7,6 @@ use std::path::Path;
 
 /// Words of ours, with what stands in them in its visible form: they stay as they are, and so nothing is escaped twice, however often
 /// it is said. Should something have come along that cannot be shown, as the words of the system may, all is escaped.
-#[must_use]
 pub fn said(words: impl AsRef<str>) -> Visible {
     let words = words.as_ref();
     let escaped = Visible::from(Units::new(words.as_bytes(), Charset::Unicode));
@@ -20,7 +19,6 @@ pub fn said(words: impl AsRef<str>) -> Visible {
 }
 
 /// A path in its visible form, whatever it is made of.
-#[must_use]
 pub fn path(path: impl AsRef<Path>) -> Visible {
     UntrustedStr::new(path.as_ref().as_os_str().as_encoded_bytes()).visible()
 }

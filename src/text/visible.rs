@@ -34,7 +34,6 @@ impl Visible {
     }
 
     /// The start of the text, at most so many columns wide; one that does not fit ends with `…`.
-    #[must_use]
     pub fn cut(&self, columns: usize) -> Visible {
         if self.columns <= columns {
             return self.clone();
@@ -72,7 +71,6 @@ impl Visible {
         literal
     }
 
-    /// Appends a unit.
     pub(super) fn push(&mut self, unit: &Unit<'_>) {
         match unit {
             Unit::Shown { text, .. } => self.text.push_str(text),

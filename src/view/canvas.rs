@@ -30,7 +30,6 @@ const ASCII_FOCUS: border::Set<'_> =
 pub(super) struct Canvas<'a> {
     buffer: &'a mut Buffer,
     look: Look,
-    /// The whole screen.
     pub(super) area: Rect,
     /// Whether what is drawn receives the keys; false below an overlay.
     pub(super) has_keys: bool,
@@ -73,12 +72,10 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Empties an area.
     pub(super) fn clear(&mut self, area: Area) {
         Clear.render(rect(area).intersection(self.area), self.buffer);
     }
 
-    /// Draws a border.
     pub(super) fn border(&mut self, area: Area, has_focus: bool) {
         let meaning = if has_focus { Meaning::Focus } else { Meaning::Frame };
         let set = match (text::is_ascii(), has_focus) {

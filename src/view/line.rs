@@ -152,7 +152,6 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.sought = sought;
     }
 
-    /// Columns that are left.
     pub(super) fn room(&self) -> usize {
         usize::from(self.end - self.x)
     }

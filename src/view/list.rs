@@ -22,7 +22,6 @@ const VERDICT: usize = 18;
 /// Columns behind a sandbox's name in which it is worth saying which document it is of.
 const DOCUMENT: usize = 12;
 
-/// Draws the list.
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focus() == Focus::List;
     let count = thousands(list.entries().len() as u64);

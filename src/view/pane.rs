@@ -50,7 +50,6 @@ fn notes(model: &Model) -> Option<&Notes> {
     model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?))
 }
 
-/// Draws a pane of the open report.
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
@@ -88,7 +87,6 @@ struct RowHead {
     branch: Option<Branch>,
     /// Whether it matches the filter itself, and does not only stand above a row that does.
     is_wanted: bool,
-    /// Columns of the labels.
     labels: usize,
     /// Columns that are scrolled off.
     shift: usize,
@@ -98,7 +96,6 @@ struct RowHead {
 struct Rows<'a> {
     open: &'a OpenReport,
     state: &'a PaneState,
-    /// Columns of the labels.
     labels: usize,
     notes: Option<&'a Notes>,
     model: &'a Model,

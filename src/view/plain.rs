@@ -12,7 +12,6 @@ use ratatui::layout::Rect;
 const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];
 
 /// What is to be read of the model, line by line: where one is, what is there, and which keys apply at which price.
-#[must_use]
 pub fn lines(model: &Model) -> Vec<String> {
     let area = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
     let mut buffer = Buffer::empty(area);
@@ -34,13 +33,11 @@ pub fn lines(model: &Model) -> Vec<String> {
 }
 
 /// The keys that apply, those that ask the service with their prices.
-#[must_use]
 pub fn keys(model: &Model) -> String {
     bar::words(model)
 }
 
 /// What is left to the user and the group, and what this session has spent.
-#[must_use]
 pub fn balances(model: &Model) -> String {
     bar::left_words(model)
 }

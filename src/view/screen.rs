@@ -22,7 +22,6 @@ const NAMED: u16 = 80;
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
-/// Draws the model.
 pub(super) fn draw(buffer: &mut Canvas<'_>, model: &Model) {
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {

@@ -6,7 +6,6 @@ use serde::Deserialize;
 /// What a piece of the screen means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// Ordinary text.
     Text,
     /// What is said about a thing, beside it.
     Detail,
@@ -18,13 +17,9 @@ pub enum Meaning {
     Focus,
     /// The chosen row of what has the focus.
     Cursor,
-    /// What costs quota.
     Price,
-    /// What costs nothing.
     Free,
-    /// Something went wrong.
     Problem,
-    /// A key.
     Key,
     /// What something is about: a name, a title.
     Strong,
@@ -36,10 +31,8 @@ pub enum Meaning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Theme {
-    /// For a dark background.
     #[default]
     Dark,
-    /// For a light background.
     Light,
     /// Few and strong colours on the terminal's own background.
     Contrast,
@@ -50,20 +43,17 @@ pub enum Theme {
 /// How many colours the terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// None.
     None,
     /// The sixteen that the user's own palette names.
     Sixteen,
     /// Those and a cube of 216, and greys.
     Indexed,
-    /// Any.
     True,
 }
 
 /// How the screen looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// The theme.
     pub theme: Theme,
     /// The colours that it may use.
     pub depth: Depth,
@@ -116,7 +106,6 @@ impl Theme {
     pub const ALL: [Self; 4] = [Self::Dark, Self::Light, Self::Contrast, Self::Mono];
 
     /// Its name in the config.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Dark => "dark",
@@ -132,7 +121,6 @@ impl Theme {
     }
 
     /// The theme of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|theme| theme.name() == name)
     }
@@ -202,8 +190,6 @@ fn mono(meaning: Meaning) -> Ink {
 }
 
 impl Look {
-    /// The style of a meaning.
-    #[must_use]
     pub fn style(self, meaning: Meaning) -> Style {
         let ink = if self.depth == Depth::None { mono(meaning) } else { self.theme.ink(meaning) };
         let mut style = Style::new().add_modifier(ink.letters);
@@ -218,7 +204,6 @@ impl Look {
         }
     }
 
-    /// The style of a tone.
     pub(super) fn tone(self, tone: Tone) -> Style {
         let base = tone.base.map(|base| self.style(base)).unwrap_or_default();
         // A reversed row is marked as one: the rows around it show what its pieces mean.
@@ -264,7 +249,6 @@ fn nearest(red: u8, green: u8, blue: u8) -> u8 {
 
 impl Depth {
     /// How many colours the variables around the program promise.
-    #[must_use]
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let (term, more) = (set("TERM").unwrap_or_default(), set("COLORTERM").unwrap_or_default());

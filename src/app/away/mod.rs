@@ -125,7 +125,6 @@ impl Model {
         vec![Effect::Copy(Copied { what, bytes })]
     }
 
-    /// Says what was copied, and how.
     pub(super) fn copied(&mut self, what: &str, result: Result<String, String>) -> Vec<Effect> {
         match result {
             Ok(how) => self.say(format!("Copied {what} {how}.")),
@@ -265,7 +264,6 @@ impl Model {
     }
 
     /// Whether there is anything to write here.
-    #[must_use]
     pub fn can_write(&self) -> bool {
         self.writes_report() || self.listed_reach().is_some() || self.written_value().is_some()
     }
@@ -404,7 +402,6 @@ impl Model {
     }
 }
 
-/// The first value of a row.
 fn first_value(row: &Row) -> Option<Untrusted> {
     let value = |piece: &Piece| match piece {
         Piece::Value(text) => Some(text.clone()),

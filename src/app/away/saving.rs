@@ -14,7 +14,6 @@ use std::sync::Arc;
 /// Something that is to be written to a file.
 #[derive(Debug, Clone)]
 pub struct Save {
-    /// What.
     pub what: Saved,
     /// Where, as it was typed.
     pub path: String,
@@ -27,18 +26,13 @@ pub struct Save {
 pub enum Saved {
     /// A report, or a part of it.
     Report {
-        /// The report, or several.
         sources: Vec<Source>,
-        /// Which part.
         what: What,
-        /// In which format.
         format: &'static Format,
         /// The rules that mark its rows; those that are shipped where none have been read yet.
         rules: Option<Arc<Rules>>,
     },
-    /// One value.
     Value {
-        /// The value.
         text: Untrusted,
         /// Whether its bytes are written as they are, and not as one line without teeth.
         is_raw: bool,
@@ -52,7 +46,6 @@ pub enum Saved {
 pub enum NotSaved {
     /// A file is there already; a yes writes over it.
     Exists(Box<Save>, String),
-    /// Anything else, in words.
     Failed(String),
 }
 
@@ -84,9 +77,7 @@ enum Subject {
 /// What of a report is written.
 #[derive(Debug, Clone)]
 pub enum Part {
-    /// Rows or indicators.
     Of(What),
-    /// One value.
     Value(Untrusted),
 }
 
@@ -154,7 +145,6 @@ impl Part {
 
 impl SaveForm {
     /// A part of a report, or of several, is to be written, the chosen one unless another is wanted; without a report, a value.
-    #[must_use]
     pub fn export(sources: Vec<Source>, parts: Vec<Part>, chosen: usize) -> Self {
         let subject = Subject::Report { sources, parts, chosen };
         let mut form = Self { typed: String::new(), is_suggested: true, failure: None, is_under_way: false, subject };
@@ -163,7 +153,6 @@ impl SaveForm {
     }
 
     /// An answer that is held is to be written, under this name unless another is typed.
-    #[must_use]
     pub fn held(request: Request, name: String) -> Self {
         let subject = Subject::Held(request);
         Self { typed: name, is_suggested: true, failure: None, is_under_way: false, subject }
@@ -192,19 +181,16 @@ impl SaveForm {
     }
 
     /// Whether there is more than one part to choose from.
-    #[must_use]
     pub fn has_parts(&self) -> bool {
         matches!(&self.subject, Subject::Report { parts, .. } if parts.len() > 1)
     }
 
     /// Whether the bytes are written as they came, whatever the name.
-    #[must_use]
     pub fn is_held(&self) -> bool {
         matches!(self.subject, Subject::Held(_))
     }
 
     /// How each format that takes it is asked for, and what it is.
-    #[must_use]
     pub fn formats(&self) -> Vec<(String, &'static str)> {
         let Subject::Report { parts, chosen, .. } = &self.subject else { return Vec::new() };
         let takes = |format: &&Format| match parts.get(*chosen) {
@@ -217,7 +203,6 @@ impl SaveForm {
     }
 
     /// What is written, in words.
-    #[must_use]
     pub fn words(&self) -> String {
         match &self.subject {
             Subject::Report { sources, parts, chosen } => {
@@ -234,9 +219,6 @@ impl SaveForm {
     }
 
     /// What the line says.
-    ///
-    /// # Errors
-    /// Says what is missing.
     pub fn save(&self) -> Result<Save, String> {
         let typed = self.typed.trim();
         let (first, rest) = typed.split_once(' ').unwrap_or(("", typed));

@@ -43,7 +43,6 @@ pub static COMMANDS: [&[Command]; 9] = [
     moving::COMMANDS,
 ];
 
-/// One command.
 pub struct Command {
     /// Name in the palette, the README and the config's table of keys; unique.
     pub name: &'static str,
@@ -51,7 +50,6 @@ pub struct Command {
     pub keys: &'static [Key],
     /// What the bar calls it.
     pub label: &'static str,
-    /// What help says of it.
     pub help: &'static str,
     /// How early it comes in the bar, 1 first; 0 for those that everybody knows, or that are looked up.
     pub rank: u8,
@@ -59,18 +57,15 @@ pub struct Command {
     pub place: Places,
     /// When it applies, where it can be done at all.
     pub when: When,
-    /// What it does.
     pub act: Act,
 }
 
 /// When a command applies.
 #[derive(Clone, Copy)]
 pub enum When {
-    /// At any time.
     Always,
     /// When there is what it needs: in words that follow "it needs", and whether it is there.
     Has(&'static str, fn(&Model) -> bool),
-    /// When there is all of this.
     HasAll(&'static [Need]),
 }
 
@@ -79,7 +74,6 @@ pub type Need = (&'static str, fn(&Model) -> bool);
 
 impl When {
     /// What is missing right now, in words that follow "it needs"; none where nothing is.
-    #[must_use]
     pub fn missing(self, model: &Model) -> Option<&'static str> {
         match self {
             Self::Has(what, is_there) if !is_there(model) => Some(what),
@@ -91,13 +85,10 @@ impl When {
 
 /// What a command does.
 pub enum Act {
-    /// Something that costs nothing.
     Local(fn(&mut Model) -> Vec<Effect>),
     /// Opens what asks the service, at a price that is said there again.
     Leads {
-        /// What it opens.
         to: fn(&mut Model) -> Vec<Effect>,
-        /// What that costs.
         price: fn(&Model) -> Together,
     },
     /// Does what is chosen in the palette, at its price.
@@ -106,14 +97,11 @@ pub enum Act {
     Each {
         /// What is asked, or what it is asked for: whoever agrees agrees to this.
         requests: fn(&Model) -> Questions,
-        /// What it costs together.
         price: fn(&Model) -> Together,
-        /// How it begins.
         begin: fn(&mut Model) -> Vec<Effect>,
     },
     /// Asks the service, unless the answer is held.
     Ask {
-        /// The question.
         request: fn(&Model) -> Option<Request>,
         /// Whether its answer is held, and serves as well.
         is_held: fn(&Model) -> bool,
@@ -149,19 +137,16 @@ impl Command {
     }
 
     /// The command of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::all().find(|command| command.name == name)
     }
 
     /// Whether it applies right now.
-    #[must_use]
     pub fn is_on(&self, model: &Model) -> bool {
         self.place.contains(model.place()) && self.when.missing(model).is_none()
     }
 
     /// Why it does not apply right now; none if it does.
-    #[must_use]
     pub fn off(&self, model: &Model) -> Option<String> {
         if !self.place.contains(model.place()) {
             return Some(format!("it works {}", self.place.words()));
@@ -170,7 +155,6 @@ impl Command {
     }
 
     /// The command that a key means right now. A letter means nothing to a question but its own answers.
-    #[must_use]
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
         let place = model.place();
         let is_answer = place == Place::Confirm && matches!(key, Key::Char(_));
@@ -182,25 +166,21 @@ impl Command {
     }
 
     /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.
-    #[must_use]
     pub fn of_enter(model: &Model) -> Option<&'static Self> {
         Self::all().find(|command| command.keys.contains(&ENTER) && command.is_on(model))
     }
 
     /// Whether there are moments in which it asks the service.
-    #[must_use]
     pub fn asks(&self) -> bool {
         matches!(self.act, Act::Each { .. } | Act::Ask { .. })
     }
 
     /// Whether there are moments in which it asks the service, or leads to what does.
-    #[must_use]
     pub fn can_cost(&self) -> bool {
         self.asks() || matches!(self.act, Act::Leads { .. })
     }
 
     /// The command that is meant by this one right now: by the palette's, the chosen one.
-    #[must_use]
     pub fn meant(&'static self, model: &Model) -> &'static Self {
         match (&self.act, model.chosen_item().map(|item| item.does)) {
             (Act::Chosen, Some(Does::Command(command))) => command,
@@ -209,7 +189,6 @@ impl Command {
     }
 
     /// The question that it asks right now, if it is one.
-    #[must_use]
     pub fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
             Act::Ask { request, .. } => request(model),
@@ -218,7 +197,6 @@ impl Command {
     }
 
     /// Everything that it asks right now, or asks for.
-    #[must_use]
     pub fn requests(&self, model: &Model) -> Questions {
         match &self.act {
             Act::Each { requests, .. } => requests(model),

@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 impl Model {
     /// The comparison that is looked at, be something over it or not.
-    #[must_use]
     pub fn comparing(&self) -> Option<&Compare> {
         self.over.find(|over| match over {
             Overlay::Compare(compare) => Some(&**compare),
@@ -150,7 +149,6 @@ impl Model {
     }
 
     /// The legend in rows: each column's number and name, and what it would cost where it is not held.
-    #[must_use]
     pub fn compare_head(&self, compare: &Compare) -> Vec<String> {
         let counts = compare.matrix.as_ref().map(|matrix| matrix.counts(compare.pane));
         let legend = compare.columns.iter().enumerate().map(|(n, column)| {
@@ -308,7 +306,6 @@ impl Model {
     }
 
     /// Whether some report of the list is here and another could be compared with it.
-    #[must_use]
     pub fn can_compare(&self) -> bool {
         self.list().is_some_and(|list| list.held() > 0)
     }

@@ -29,7 +29,6 @@ const MOST_TIMES: usize = 50;
 pub struct Compare {
     /// Which comparison: an answer to an earlier one is passed over.
     pub number: u64,
-    /// What is compared.
     pub columns: Vec<Column>,
     /// The matrix, once it is there.
     pub matrix: Option<Arc<Matrix>>,
@@ -45,9 +44,7 @@ pub struct Compare {
     pub here: usize,
     /// Items of the matrix that are shown, by number.
     pub shown: Vec<u32>,
-    /// Cursor and window.
     pub scroll: Scroll,
-    /// What is sought.
     pub typed: String,
     /// Whether keys go into it.
     pub is_typing: bool,
@@ -64,7 +61,6 @@ pub struct Compare {
 /// One sandbox that is compared.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// Its name.
     pub name: Untrusted,
     /// The document that it is of, where several are open.
     pub document: Option<Untrusted>,
@@ -83,9 +79,7 @@ pub struct Column {
 /// Another file to compare with is chosen.
 #[derive(Debug)]
 pub struct OtherFile {
-    /// Files with held reports.
     pub files: Vec<Recent>,
-    /// Cursor and window.
     pub scroll: Scroll,
 }
 
@@ -126,7 +120,6 @@ impl Column {
     }
 
     /// Whether it is held against the others.
-    #[must_use]
     pub fn is_compared(&self) -> bool {
         self.body.is_some() && !self.is_unreadable
     }
@@ -146,7 +139,6 @@ impl Column {
 
 impl Only {
     /// In words, about this column.
-    #[must_use]
     pub fn words(self, here: &str) -> String {
         match self {
             Self::Any => "everything".to_owned(),
@@ -164,7 +156,6 @@ pub(crate) fn cut<T>(columns: &mut Vec<T>) -> usize {
 }
 
 /// The columns that are held to each other: each held sandbox by itself, or each file as a whole.
-#[must_use]
 pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
     let is_one_file = columns.iter().all(|(side, _)| *side == 0);
     let mut sides: Vec<(usize, u64)> = Vec::new();
@@ -207,7 +198,6 @@ impl Compare {
     }
 
     /// What the chosen column is called: the file's name for a whole file.
-    #[must_use]
     pub fn here_words(&self) -> String {
         let name = self.columns.get(self.here).map(|column| column.name.visible_cut(30).to_string());
         match (&self.other, self.columns.get(self.here).map(|column| column.side)) {

@@ -24,15 +24,12 @@ pub const MOST_HITS: usize = 50;
 /// Words that are typed, and the search that runs for them.
 #[derive(Debug, Clone, Default)]
 pub struct Quest {
-    /// What has been typed.
     pub typed: String,
-    /// How it is meant.
     pub how: How,
     /// What was typed when it last made sense.
     pub pattern: Option<Arc<Pattern>>,
     /// Why what is typed makes no sense.
     pub problem: Option<String>,
-    /// The search that runs.
     pub(in crate::app) run: Option<Run>,
 }
 
@@ -48,14 +45,12 @@ pub(in crate::app) struct Run {
 /// Goes with a search to those who perform it.
 #[derive(Debug, Clone)]
 pub struct Ticket {
-    /// The search's number.
     pub number: u64,
     alive: Weak<()>,
 }
 
 impl Ticket {
     /// Whether anybody still waits for the search.
-    #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.alive.strong_count() > 0
     }
@@ -100,18 +95,15 @@ impl Quest {
     }
 
     /// Whether a search runs.
-    #[must_use]
     pub fn is_running(&self) -> bool {
         self.run.is_some()
     }
 
-    /// The words alone.
     pub(super) fn unsought(&self) -> Self {
         Self { typed: self.typed.clone(), how: self.how, ..Self::default() }
     }
 
     /// The words as a title says them.
-    #[must_use]
     pub fn words(&self) -> String {
         let close = if self.how.is_regex { "/" } else { "" };
         let case = if self.how.is_case_sensitive { " Aa" } else { "" };
@@ -122,7 +114,6 @@ impl Quest {
 /// The filter of a pane.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// What is sought.
     pub quest: Quest,
     /// Whether keys are typed into it.
     pub is_typed: bool,
@@ -154,7 +145,6 @@ impl Filter {
 /// Hits over all panes of a report, or over everything that is held.
 #[derive(Debug)]
 pub struct Finder {
-    /// What is sought.
     pub quest: Quest,
     /// Whether nobody has typed the words, which are those of last time or of a row: the first letter takes their place.
     pub is_suggested: bool,
@@ -179,9 +169,7 @@ pub struct Finder {
 pub struct HitGroup {
     /// What they were found in.
     pub of: Source,
-    /// How many there are.
     pub count: u64,
-    /// The first of them.
     pub hits: Vec<Hit>,
 }
 
@@ -194,18 +182,14 @@ pub enum Source {
     Report {
         /// Its file, if it is known.
         file: Option<Sha256>,
-        /// Its identifier.
         identifier: Identifier,
-        /// When it came.
         received: Timestamp,
         /// The other profile that holds it, where it cannot be opened with this one.
         elsewhere: Option<String>,
     },
-    /// Notes on a report.
     Notes {
         /// Its file, if it is known.
         file: Option<Sha256>,
-        /// Its identifier.
         identifier: Identifier,
     },
 }
@@ -239,7 +223,6 @@ pub struct Hit {
 
 impl Hit {
     /// The row's pane; none for a note.
-    #[must_use]
     pub fn pane(&self) -> Option<Pane> {
         self.at.map(|(pane, _)| pane)
     }
@@ -250,7 +233,6 @@ impl Hit {
 pub enum HitLine<'a> {
     /// What the hits below it were found in.
     Group(&'a HitGroup),
-    /// A hit.
     Hit(&'a HitGroup, &'a Hit),
     /// How many further hits there are.
     More(&'a HitGroup),
@@ -269,7 +251,6 @@ impl HitGroup {
 
 impl Finder {
     /// Nothing has been sought yet.
-    #[must_use]
     pub fn of(quest: Quest, is_held: bool) -> Self {
         Self {
             is_suggested: !quest.typed.is_empty(),
@@ -297,13 +278,11 @@ impl Finder {
     }
 
     /// How many hits there are.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.groups.iter().map(|group| group.count).sum()
     }
 
     /// The hit under the cursor, or the first of the group under it.
-    #[must_use]
     pub fn chosen(&self) -> Option<(&HitGroup, &Hit)> {
         match self.lines().nth(self.scroll.cursor)? {
             HitLine::Hit(group, hit) => Some((group, hit)),

@@ -18,13 +18,11 @@ pub type Ended = Option<Result<(), String>>;
 
 impl Model {
     /// The filter of the pane with the focus.
-    #[must_use]
     pub fn filter(&self) -> Option<&Filter> {
         self.focused().and_then(|pane| self.pane_state(pane).filter.as_ref())
     }
 
     /// Whether keys are typed into the filter of the pane with the focus.
-    #[must_use]
     pub fn is_filtering(&self) -> bool {
         self.screen == Screen::File && self.over.is_empty() && self.filter().is_some_and(|filter| filter.is_typed)
     }
@@ -96,7 +94,6 @@ impl Model {
         self.seek()
     }
 
-    /// Means the words otherwise.
     pub(in crate::app) fn change_how(&mut self, change: fn(&mut How)) -> Vec<Effect> {
         match self.quest_mut() {
             Some(quest) => {
@@ -223,7 +220,6 @@ impl Model {
         }
     }
 
-    /// Takes in hits.
     pub(in crate::app) fn hits(
         &mut self,
         search: u64,

@@ -18,10 +18,8 @@ pub(in crate::app) enum Left {
     Compare {
         /// The file whose comparison it is: the row may be of the one that it was compared with. None for a document.
         file: Option<Sha256>,
-        /// The list.
         spots: Spots,
     },
-    /// Any other.
     Other {
         /// The opening whose rows it shows, where they are those of the report that was open.
         of: Option<Opening>,
@@ -32,7 +30,6 @@ pub(in crate::app) enum Left {
 
 impl Model {
     /// What the list that was left is called, where going back leads to one.
-    #[must_use]
     pub fn way_back(&self) -> Option<&'static str> {
         let is_here = self.over.is_empty() && !self.is_zoomed() && self.filter().is_none();
         let left = self.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
@@ -160,19 +157,16 @@ impl Model {
     }
 
     /// Whether the hits of a search are gone through, one after another.
-    #[must_use]
     pub fn goes_through_hits(&self) -> bool {
         self.over.is_empty() && self.shown().is_some_and(|file| matches!(file.left, Some(Left::Finder)))
     }
 
     /// Whether there is a hit to go to with the next key.
-    #[must_use]
     pub fn has_hits(&self) -> bool {
         self.filter().is_some() || self.hit().is_some()
     }
 
     /// Which hit of the last search is chosen, counted from 1, and how many there are.
-    #[must_use]
     pub fn hit(&self) -> Option<(u64, u64)> {
         let finder = self.search()?;
         finder.chosen()?;

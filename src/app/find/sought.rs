@@ -10,7 +10,6 @@ use crate::app::{Command, Effect};
 /// What is sought among the rows of a list.
 #[derive(Debug, Clone, Default)]
 pub struct SoughtLine {
-    /// What has been typed.
     pub typed: String,
     /// Whether keys go into it.
     pub is_typing: bool,
@@ -18,13 +17,11 @@ pub struct SoughtLine {
 
 impl SoughtLine {
     /// The rows that it takes above those of the list.
-    #[must_use]
     pub fn rows(&self) -> usize {
         usize::from(self.is_typing || !self.typed.is_empty())
     }
 
     /// Whether a row that says this holds every word that is typed, capitals apart.
-    #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         self.typed.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
@@ -41,9 +38,7 @@ const OPEN_A_LINE: [&str; 6] = ["filter", "find", "find-from-list", "find-held",
 /// The line that is typed into where nothing can be: what follows a key that is off would act as keys otherwise.
 #[derive(Debug)]
 pub struct IdleLine {
-    /// What has been typed.
     pub typed: String,
-    /// Why it goes nowhere.
     pub why: String,
 }
 

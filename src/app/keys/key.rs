@@ -8,9 +8,7 @@ use std::str::FromStr;
 pub enum Key {
     /// A character, with Shift already applied.
     Char(char),
-    /// A character with Ctrl.
     Ctrl(char),
-    /// A character with Alt.
     Alt(char),
     /// A function key, by its number.
     F(u8),

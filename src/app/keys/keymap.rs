@@ -24,9 +24,7 @@ pub struct Keymap {
 /// One line of the analyst's changes, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change<'a> {
-    /// Name of the command.
     pub command: &'a str,
-    /// Names of its keys.
     pub keys: Vec<&'a str>,
 }
 
@@ -41,9 +39,6 @@ pub struct Mistake {
 
 impl Keymap {
     /// The keys as changed.
-    ///
-    /// # Errors
-    /// Names every change that cannot be made.
     pub fn read(changes: &[Change<'_>]) -> Result<Self, Vec<Mistake>> {
         let mut map = Self::default();
         let mut mistakes = Vec::new();
@@ -64,8 +59,6 @@ impl Keymap {
         if mistakes.is_empty() { Ok(map) } else { Err(mistakes) }
     }
 
-    /// The keys of a command.
-    #[must_use]
     pub fn of(&self, command: &Command) -> &[Key] {
         self.changed.get(command.name).map_or(command.keys, Vec::as_slice)
     }
@@ -78,7 +71,6 @@ impl Keymap {
     }
 
     /// The keys of a command by their names, with blanks between them.
-    #[must_use]
     pub fn words(&self, command: &Command) -> String {
         self.of(command).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
@@ -153,14 +145,12 @@ fn similar(name: &str) -> Vec<&'static str> {
 
 impl Model {
     /// The key that does a command right here: not one that is typed as a letter, nor one that means another command here.
-    #[must_use]
     pub fn key_of(&self, command: &Command) -> Option<Key> {
         let works = |key: &&Key| Command::of(**key, self).is_some_and(|found| found.name == command.name);
         self.settings.keys.of(command).iter().find(works).copied()
     }
 
     /// How messages name the way to a command: its first key, or its name in the palette.
-    #[must_use]
     pub fn way_to(&self, name: &'static str) -> String {
         let first = Command::named(name).and_then(|command| self.settings.keys.of(command).first());
         first.map_or_else(|| format!("`{name}`"), ToString::to_string)

@@ -37,7 +37,6 @@ impl Model {
     }
 
     /// The message to the analyst in rows; none where it is said in another way.
-    #[must_use]
     pub fn message(&self) -> Vec<String> {
         let Some(notice) = self.notice.as_ref().filter(|_| !self.settings.is_plain) else { return Vec::new() };
         let columns = usize::from(self.size.width.saturating_sub(2)).max(10);

@@ -8,7 +8,6 @@ use crate::app::model::{Focus, Model, Screen};
 enum Letters {
     /// They are keys: each means a command, or nothing.
     Mean,
-    /// They are typed.
     Typed,
     /// They are typed, and seek among rows that are chosen from meanwhile.
     Seek,
@@ -25,11 +24,9 @@ macro_rules! places {
         }
 
         impl Place {
-            /// Every place.
             pub const ALL: &[Self] = &[$(Self::$place),*];
 
             /// Where that is, in words that follow "it works".
-            #[must_use]
             pub fn words(self) -> &'static str {
                 match self {
                     $(Self::$place => $words,)*
@@ -48,19 +45,15 @@ macro_rules! places {
 }
 
 places! {
-    /// The start screen.
     Start as START, Mean, "on the start screen";
     /// The line of a hash, once it has a digit.
     Hash, Typed, "while a SHA-256 is typed";
-    /// The list of sandboxes.
     List as LIST, Mean, "in the list of sandboxes";
     /// A pane of a report.
     Pane as PANE, Mean, "in panes";
     /// The line of a pane's filter.
     Filter as FILTER, Typed, "while a filter is typed";
-    /// Words of our own.
     Sheet, Mean, "on a page of words";
-    /// A row whole.
     Detail as DETAIL, Mean, "where a row is shown whole";
     /// An answer as a tree.
     Answer as ANSWER, Mean, "in an answer";
@@ -70,9 +63,7 @@ places! {
     Prompt as PROMPT, Typed, "while a question is typed";
     /// A question that waits for a yes.
     Confirm as CONFIRM, Mean, "where a yes is wanted";
-    /// The planner.
     Planner as PLANNER, Typed, "in the planner";
-    /// The screen of what is held.
     Held as HELD, Mean, "on the screen of what is held";
     /// The line that an age is typed into.
     Age as AGE, Typed, "while an age is typed";
@@ -90,13 +81,11 @@ places! {
     Hits as HITS, Mean, "among the hits of a search";
     /// Sandboxes against each other.
     Compare as COMPARE, Mean, "in a comparison";
-    /// The line that finds in a comparison.
     CompareLine as COMPARE_LINE, Typed, "while it is typed what to find in a comparison";
     /// Another file to compare with.
     OtherFile as OTHER_FILE, Mean, "where another file is chosen";
     /// Rows to go to.
     Spots as SPOTS, Mean, "in a list of rows";
-    /// The line that finds in a list.
     SoughtLine as SOUGHT_LINE, Typed, "while it is typed what to find in a list of rows";
     /// The line that is typed into where nothing can be.
     Idle as IDLE, Typed, "where nothing can be typed";
@@ -158,7 +147,6 @@ pub(in crate::app) const EVERYWHERE: Places = Places::of(Place::ALL);
 
 impl Place {
     /// Whether a key is typed here as a letter, and so can mean no command.
-    #[must_use]
     pub fn types(self, key: Key) -> bool {
         match (self, key) {
             (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
@@ -168,13 +156,11 @@ impl Place {
     }
 
     /// Whether there is a line here that takes every letter.
-    #[must_use]
     pub fn has_line(self) -> bool {
         self.letters() != Letters::Mean
     }
 
     /// Whether what is typed seeks among rows that are chosen from meanwhile.
-    #[must_use]
     pub fn seeks(self) -> bool {
         self.letters() == Letters::Seek
     }
@@ -182,7 +168,6 @@ impl Place {
 
 impl Places {
     /// The set of these.
-    #[must_use]
     pub const fn of(mut places: &[Place]) -> Self {
         let mut set = 0;
         while let [first, rest @ ..] = places {
@@ -204,19 +189,14 @@ impl Places {
         Self(set)
     }
 
-    /// Whether this is one of them.
-    #[must_use]
     pub fn contains(self, place: Place) -> bool {
         self.0 & 1 << place as u32 != 0
     }
 
-    /// Each of them.
     pub fn each(self) -> impl Iterator<Item = Place> {
         Place::ALL.iter().copied().filter(move |place| self.contains(*place))
     }
 
-    /// Where that is, in words.
-    #[must_use]
     pub fn words(self) -> String {
         match self {
             EVERYWHERE => return "everywhere".to_owned(),
@@ -234,7 +214,6 @@ impl Places {
 
 impl Model {
     /// Where the analyst is.
-    #[must_use]
     pub fn place(&self) -> Place {
         match (self.over.top(), self.screen, self.focus()) {
             (Some(over), ..) => over.place(),

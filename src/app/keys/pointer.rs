@@ -19,11 +19,8 @@ const NOTCH: usize = 3;
 /// What the mouse did, and where, in columns and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
-    /// Column.
     pub x: u16,
-    /// Row.
     pub y: u16,
-    /// What it did.
     pub does: Does,
 }
 
@@ -36,9 +33,7 @@ pub enum Does {
     Drag,
     /// The button was let go.
     Release,
-    /// The wheel turned up.
     Up,
-    /// The wheel turned down.
     Down,
 }
 

@@ -13,7 +13,6 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     all: Vec<Entry>,
-    /// Where each stands.
     places: HashMap<Identifier, usize>,
     /// Places of those that were given out to be changed: no others can have a report that is open.
     touched: BTreeSet<usize>,

@@ -41,7 +41,6 @@ pub struct Entry {
 /// A report that is looked at.
 #[derive(Debug)]
 pub struct OpenReport {
-    /// Which opening.
     pub opening: Opening,
     /// The report, as far as it is indexed.
     pub report: Report,
@@ -59,7 +58,6 @@ pub struct OpenReport {
 
 impl OpenReport {
     /// A report of which nothing is indexed yet; these rows of its process tree are folded.
-    #[must_use]
     pub fn new(opening: Opening, body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
         let panes = if folded.is_empty() { BTreeMap::new() } else { order::gathered([(Pane::Processes, tree)]) };
@@ -85,7 +83,6 @@ impl OpenReport {
     }
 
     /// How many rows a pane shows.
-    #[must_use]
     pub fn count(&self, pane: Pane) -> usize {
         self.panes.get(&pane).map_or_else(|| self.report.count(pane), |state| state.count(&self.report, pane))
     }
@@ -93,7 +90,6 @@ impl OpenReport {
 
 impl Entry {
     /// A sandbox whose report is not held.
-    #[must_use]
     pub fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
         let (imported, document, verdict, filters) = (None, None, None, BTreeMap::new());
@@ -101,7 +97,6 @@ impl Entry {
     }
 
     /// A sandbox whose report is here.
-    #[must_use]
     pub fn with(identifier: Option<Identifier>, here: Here) -> Self {
         let mut entry = Self::new(identifier);
         entry.take(here);
@@ -109,13 +104,11 @@ impl Entry {
     }
 
     /// The same, of a document that others are open with.
-    #[must_use]
     pub(in crate::app) fn of_document(self, document: Option<Untrusted>) -> Self {
         Self { document, ..self }
     }
 
     /// The report's bytes, if they are here.
-    #[must_use]
     pub fn here(&self) -> Option<&Here> {
         self.here.as_ref()
     }

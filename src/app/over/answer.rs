@@ -11,22 +11,17 @@ use jiff::Timestamp;
 /// An answer that is looked at.
 #[derive(Debug)]
 pub struct AnswerTree {
-    /// What was asked.
     pub title: String,
-    /// When the answer came.
     pub received: Timestamp,
     /// The answer taken apart, a line a leaf.
     pub lines: Vec<Line>,
-    /// What is folded.
     pub folds: Folds,
-    /// Cursor and window.
     pub scroll: Scroll,
     depths: Depths,
 }
 
 impl AnswerTree {
     /// An answer, unfolded.
-    #[must_use]
     pub fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
         let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
         let depths = Depths::from(depths);
@@ -34,13 +29,11 @@ impl AnswerTree {
     }
 
     /// How many lines are visible.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.folds.len(&self.depths)
     }
 
     /// The line at a visible position, with whether it has children and whether they are hidden.
-    #[must_use]
     pub fn line(&self, position: usize) -> Option<(&Line, Option<bool>)> {
         let row = self.folds.row(position);
         let children = self.depths.has_children(row).then(|| self.folds.is_folded(row));
@@ -79,8 +72,6 @@ impl AnswerTree {
         self.scroll.cursor = self.folds.position(row);
     }
 
-    /// The chosen line.
-    #[must_use]
     pub fn chosen(&self) -> Option<&Line> {
         self.line(self.scroll.cursor).map(|(line, _)| line)
     }

@@ -18,7 +18,6 @@ use jiff::Timestamp;
 pub struct ArtefactList {
     /// Each with since when it is held, if it is.
     pub rows: Vec<(Artefact, Option<Timestamp>)>,
-    /// Cursor and window.
     pub scroll: Scroll,
     /// The last call failed so.
     pub failure: Option<crate::app::message::Failure>,
@@ -27,7 +26,6 @@ pub struct ArtefactList {
 
 impl ArtefactList {
     /// The question for an artefact.
-    #[must_use]
     pub fn request(&self, artefact: Artefact) -> Request {
         Request::Artefact { identifier: self.identifier.clone(), artefact }
     }
@@ -77,7 +75,6 @@ pub(in crate::app) fn chosen(model: &Model) -> Option<Request> {
     }
 }
 
-/// Whether the chosen one is held.
 pub(in crate::app) fn is_chosen_held(model: &Model) -> bool {
     matches!(model.over.top(), Some(Overlay::Artefacts(list)) if list.chosen().is_some_and(|(_, since)| since.is_some()))
 }

@@ -15,7 +15,6 @@ const INDENT: usize = 2;
 pub struct Detail {
     /// What it is a row of.
     pub title: String,
-    /// The row taken apart.
     pub lines: Vec<Line>,
     /// Why it is marked; said after what it is.
     remarks: Vec<Remark>,
@@ -33,7 +32,6 @@ pub struct Detail {
 /// Words of our own on a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// What stands before them.
     pub head: String,
     /// The words, which are wrapped between words.
     pub words: String,
@@ -42,7 +40,6 @@ pub struct Remark {
 /// One screen row of a detail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DetailRow {
-    /// Columns of indentation.
     pub indent: usize,
     /// The member's name, on the first row of its line.
     pub name: Option<Visible>,
@@ -54,7 +51,6 @@ pub struct DetailRow {
 
 impl Detail {
     /// Lays a row out for so many columns.
-    #[must_use]
     pub fn new(title: String, lines: Vec<Line>, remarks: Vec<Remark>, columns: usize) -> Self {
         let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
         let (starts, told) = (Vec::new(), Vec::new());
@@ -95,7 +91,6 @@ impl Detail {
     }
 
     /// Screen rows in all.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.ends() + self.told.len()
     }
@@ -109,14 +104,11 @@ impl Detail {
         self.top = scrolled(self.top, movement, self.count(), height);
     }
 
-    /// The line that is chosen.
-    #[must_use]
     pub fn chosen(&self) -> Option<&Line> {
         self.lines.get(self.chosen)
     }
 
     /// Whether there is more than one line with a value.
-    #[must_use]
     pub fn has_values(&self) -> bool {
         self.lines.iter().filter(|line| line.value.is_some()).nth(1).is_some()
     }
@@ -141,7 +133,6 @@ impl Detail {
     }
 
     /// The screen rows that are shown.
-    #[must_use]
     pub fn rows(&self, height: usize) -> Vec<DetailRow> {
         let first = self.starts.partition_point(|start| *start <= self.top).saturating_sub(1);
         let mut rows = Vec::new();

@@ -23,22 +23,16 @@ const DAY: i64 = 86_400;
 /// The order of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// What came last first.
     #[default]
     Newest,
-    /// What came first first.
     Oldest,
-    /// The largest first.
     Largest,
-    /// By file and sandbox.
     File,
     /// What the service still has first.
     Expiry,
 }
 
 impl Order {
-    /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Newest => "newest first",
@@ -63,11 +57,8 @@ impl Order {
 /// Everything that is held.
 #[derive(Debug, Default)]
 pub struct HeldScreen {
-    /// The things, in order.
     pub lines: Vec<Holding>,
-    /// In which order.
     pub order: Order,
-    /// Cursor and window.
     pub scroll: Scroll,
     /// What is sought among them.
     pub line: SoughtLine,
@@ -76,7 +67,6 @@ pub struct HeldScreen {
 }
 
 /// What a thing is: the sandbox, or what was asked.
-#[must_use]
 pub fn title(thing: &Holding) -> Visible {
     match &thing.what {
         Held::Report(identifier) | Held::Notes(identifier) => identifier.parts().sandbox.visible(),
@@ -86,14 +76,12 @@ pub fn title(thing: &Holding) -> Visible {
 
 impl HeldScreen {
     /// Takes things in, in the order that was chosen.
-    #[must_use]
     pub fn with(mut self, lines: Vec<Holding>, now: Timestamp) -> Self {
         self.lines = lines;
         self.sort(now);
         self
     }
 
-    /// Those that are shown.
     pub fn shown(&self) -> impl ExactSizeIterator<Item = Option<&Holding>> {
         self.shown.iter().map(|number| self.lines.get(*number))
     }
@@ -115,8 +103,6 @@ impl HeldScreen {
         self.choose_shown();
     }
 
-    /// The chosen thing.
-    #[must_use]
     pub fn chosen(&self) -> Option<&Holding> {
         self.lines.get(*self.shown.get(self.scroll.cursor)?)
     }
@@ -161,7 +147,6 @@ fn words(thing: &Holding) -> String {
 const ABOVE: usize = 1;
 
 /// Rows of the held screen that are no lines, where there are so many: the heading, and what is said of the chosen one.
-#[must_use]
 pub fn rows_beside(height: usize) -> usize {
     if height < 10 { 4 } else { 5 }
 }
@@ -169,7 +154,6 @@ pub fn rows_beside(height: usize) -> usize {
 /// The line that an age in days is typed into.
 #[derive(Debug, Default)]
 pub struct AgeForm {
-    /// What has been typed.
     pub typed: String,
 }
 
@@ -226,7 +210,6 @@ impl Model {
     }
 
     /// The chosen thing of the held screen.
-    #[must_use]
     pub fn chosen_held(&self) -> Option<&Holding> {
         match self.over.top() {
             Some(Overlay::Held(held)) => held.chosen(),

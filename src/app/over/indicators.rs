@@ -24,36 +24,29 @@ pub struct IndicatorList {
     holding: Option<Vec<usize>>,
     /// The kind that is shown; all where there is none.
     pub kind: Option<Kind>,
-    /// Cursor and window.
     pub scroll: Scroll,
 }
 
 impl IndicatorList {
-    /// All of them.
-    #[must_use]
     pub fn new(found: Arc<Indicators>) -> Self {
         Self { found, line: SoughtLine::default(), holding: None, kind: None, scroll: Scroll::default() }
     }
 
-    /// Those of the kind.
     fn of_kind(&self) -> &[Indicator] {
         self.kind.map_or(self.found.all(), |kind| self.found.of_kind(kind))
     }
 
     /// How many are shown.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.holding.as_ref().map_or(self.of_kind().len(), Vec::len)
     }
 
     /// How many there are of the kind, be they shown or not.
-    #[must_use]
     pub fn all(&self) -> usize {
         self.of_kind().len()
     }
 
     /// One that is shown, by its place.
-    #[must_use]
     pub fn at(&self, position: usize) -> Option<&Indicator> {
         self.of_kind().get(self.number(position)?)
     }
@@ -78,14 +71,11 @@ impl IndicatorList {
     }
 
     /// Each kind that there is, with how many there are.
-    #[must_use]
     pub fn kinds(&self) -> Vec<(Kind, usize)> {
         let counted = Kind::ALL.into_iter().map(|kind| (kind, self.found.of_kind(kind).len()));
         counted.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// The chosen one.
-    #[must_use]
     pub fn chosen(&self) -> Option<&Indicator> {
         self.at(self.scroll.cursor)
     }

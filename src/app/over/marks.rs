@@ -25,9 +25,7 @@ pub struct Judged {
     pub entry: usize,
     /// What it is asked for by.
     pub identifier: Option<Identifier>,
-    /// Its sandbox.
     pub name: Untrusted,
-    /// Its bytes.
     pub body: Body,
 }
 
@@ -36,7 +34,6 @@ pub struct Judged {
 pub struct Noted {
     /// The rule that matters most.
     pub rule: u16,
-    /// The row.
     pub row: Row,
     /// The sandboxes that saw it: the first by its name, the others counted.
     pub seen_by: Visible,
@@ -57,7 +54,6 @@ fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
 
 impl OpenReport {
     /// How a row is marked.
-    #[must_use]
     pub fn mark(&self, rules: &Rules, place: Place) -> Option<Severity> {
         let marks = self.marks.as_ref()?;
         let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
@@ -322,7 +318,6 @@ impl Model {
     }
 
     /// What a list over every held report leads back to.
-    #[must_use]
     pub fn leads_back_to_one(&self) -> bool {
         matches!(self.over.top(), Some(Overlay::Spots(spots)) if matches!(spots.notable, Some(Reach::Held(_))))
     }

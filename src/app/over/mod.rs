@@ -26,7 +26,6 @@ pub struct Over {
 
 impl Over {
     /// The one that has the keys.
-    #[must_use]
     pub fn top(&self) -> Option<&Overlay> {
         self.all.last()
     }
@@ -36,7 +35,6 @@ impl Over {
     }
 
     /// All of them, the lowest first.
-    #[must_use]
     pub fn all(&self) -> &[Overlay] {
         &self.all
     }
@@ -51,7 +49,6 @@ impl Over {
     }
 
     /// Whether nothing stands over the screen.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

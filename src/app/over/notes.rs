@@ -23,8 +23,6 @@ pub struct AllNotes {
 }
 
 impl AllNotes {
-    /// These notes.
-    #[must_use]
     pub fn new(notes: Vec<Note>) -> Self {
         let mut reports = HashMap::<Identifier, Notes>::new();
         notes.into_iter().for_each(|note| reports.entry(note.about.identifier.clone()).or_default().add(note));
@@ -32,13 +30,10 @@ impl AllNotes {
     }
 
     /// The notes on a report and on the items in it.
-    #[must_use]
     pub fn of(&self, identifier: &Identifier) -> Option<&Notes> {
         self.reports.get(identifier)
     }
 
-    /// The note on this.
-    #[must_use]
     pub fn on(&self, about: &About) -> Option<&Note> {
         let notes = self.of(&about.identifier)?;
         about.item.as_ref().map_or_else(|| notes.on_report(), |item| notes.on_item(item))
@@ -48,11 +43,9 @@ impl AllNotes {
 /// The line that a note is typed into.
 #[derive(Debug)]
 pub struct NoteForm {
-    /// What it is about.
     pub about: About,
     /// The file whose report it is.
     pub file: Sha256,
-    /// What has been typed.
     pub typed: String,
     /// The note that is known to stand there: what is typed takes its place, and no other's.
     pub standing: Option<Untrusted>,
@@ -76,13 +69,11 @@ impl Stands for NoteForm {
 
 impl Model {
     /// The notes on a report and on the items in it. A document's reports are of no profile, and have none.
-    #[must_use]
     pub fn notes_on(&self, identifier: &Identifier) -> Option<&Notes> {
         self.notes.of(identifier).filter(|_| !self.is_document())
     }
 
     /// What a note would be about here: the sandbox in the list, the row in a pane. A document has nowhere to keep one.
-    #[must_use]
     pub fn noted(&self) -> Option<(Sha256, About)> {
         let file = self.file().filter(|_| self.screen == Screen::File)?.clone();
         let identifier = self.chosen()?.identifier.clone()?;

@@ -30,7 +30,6 @@ use crate::report::Report;
 pub enum Overlay {
     /// Words of our own, row by row: keys, prices, counters, usage, the ledger, how far a scan is.
     Sheet(Sheet),
-    /// One row, whole.
     Detail(Detail),
     /// Everything that can be done here.
     Palette(Palette),
@@ -38,31 +37,23 @@ pub enum Overlay {
     Prompt(Prompt),
     /// A question waits for a yes: for what something costs, tells others, deletes or writes over.
     Confirm(Confirm),
-    /// An answer as a tree.
     Answer(AnswerTree),
     /// Hits over all panes, or over everything that is held.
     Finder(Finder),
-    /// A plan is made.
     Planner(Planner),
     /// What others can look for.
     Indicators(IndicatorList),
-    /// What can be downloaded.
     Artefacts(ArtefactList),
     /// The path of a file is typed.
     Save(SaveForm),
-    /// Sandboxes against each other.
     Compare(Box<Compare>),
     /// Another file to compare with is chosen.
     OtherFile(OtherFile),
-    /// Rows to go to.
     Spots(Spots),
-    /// A note is typed.
     Note(NoteForm),
-    /// Everything that is held.
     Held(HeldScreen),
     /// An age in days is typed, to delete what is older.
     Age(AgeForm),
-    /// A file is submitted.
     Submit(Box<SubmitForm>),
     /// A line that is typed into where nothing can be.
     Idle(IdleLine),
@@ -152,9 +143,7 @@ pub(in crate::app) trait Stands {
 /// Rows of which one is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rows {
-    /// Cursor and window.
     pub scroll: Scroll,
-    /// How many there are.
     pub count: usize,
     /// Screen rows above the first that is shown.
     pub above: usize,
@@ -164,13 +153,11 @@ pub struct Rows {
 
 impl Rows {
     /// Screen rows that are left for them.
-    #[must_use]
     pub fn height(&self, room: Size) -> usize {
         usize::from(room.height).saturating_sub(self.above + self.below).max(1)
     }
 
     /// The row that stands on a screen row inside, in so much room; both are counted from 0.
-    #[must_use]
     pub fn at(&self, row: usize, room: Size) -> Option<usize> {
         let row = row.checked_sub(self.above).filter(|row| *row < self.height(room))?;
         Some(self.scroll.top + row).filter(|row| *row < self.count)
@@ -179,13 +166,11 @@ impl Rows {
 
 impl Overlay {
     /// Where the analyst is while this has the keys.
-    #[must_use]
     pub fn place(&self) -> Place {
         whichever!(self, it => it.place())
     }
 
     /// Its area: as low as it needs to be, at the bottom, so that what it is about stays in sight.
-    #[must_use]
     pub fn area(&self, content: Area) -> Area {
         let columns = usize::from(content.width).saturating_sub(4).max(10);
         let rows = whichever!(self, it => it.height(columns));
@@ -226,7 +211,6 @@ impl Overlay {
 
 impl Model {
     /// Rows and columns inside what stands over the screen.
-    #[must_use]
     pub fn overlay_room(&self) -> Size {
         let content = self.layout().content;
         Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
@@ -246,7 +230,6 @@ impl Model {
     }
 
     /// The rows of what stands over the screen, if one of them is chosen there.
-    #[must_use]
     pub fn rows_over(&self) -> Option<Rows> {
         let over = self.over.top()?;
         let rows = over.choice(self.room_of(over))?;

@@ -18,7 +18,6 @@ use crate::text::Columns;
 /// A list of keys and commands: everything, or what a key does right here.
 #[derive(Debug)]
 pub struct Palette {
-    /// What has been typed.
     pub typed: String,
     /// Cursor among the items that match.
     pub scroll: Scroll,
@@ -30,11 +29,9 @@ pub struct Palette {
 /// Something that can be done.
 #[derive(Debug, Clone)]
 pub struct Item {
-    /// What it does.
     pub does: Does,
     /// Its keys, where it has some.
     pub keys: String,
-    /// Its name.
     pub name: &'static str,
     /// What it does, in a sentence.
     pub help: &'static str,
@@ -49,7 +46,6 @@ pub struct Item {
 /// What an item does.
 #[derive(Debug, Clone, Copy)]
 pub enum Does {
-    /// Runs a command.
     Command(&'static Command),
     /// Asks for the words of a question.
     Ask(&'static Ask),
@@ -57,14 +53,12 @@ pub enum Does {
 
 impl Palette {
     /// Every command and question; what does not apply right now comes last, with the reason.
-    #[must_use]
     pub fn everything(model: &Model) -> Self {
         let items = Command::all().map(|command| item(command, model)).chain(questions(model));
         Self::new(items.collect(), false)
     }
 
     /// The keys that do something right here; the others can be shown as well.
-    #[must_use]
     pub fn keys(model: &Model) -> Self {
         let items = Command::all().map(|command| item(command, model)).filter(|item| !item.keys.is_empty());
         Self::new(items.collect(), true)
@@ -81,7 +75,6 @@ impl Palette {
     }
 
     /// What it shows.
-    #[must_use]
     pub fn title(&self) -> &'static str {
         match (self.is_help, self.shows_off) {
             (true, false) => "Keys that apply here",
@@ -98,13 +91,11 @@ impl Palette {
     }
 
     /// How many items do not apply right now, and whether they are shown.
-    #[must_use]
     pub fn off(&self) -> (usize, bool) {
         (self.items.iter().filter(|item| item.off.is_some()).count(), self.shows_off)
     }
 
     /// The items that match what has been typed, the best first; those that are off after all others.
-    #[must_use]
     pub fn matching(&self) -> Vec<&Item> {
         let shown = self.items.iter().filter(|item| self.shows_off || item.off.is_none());
         let rated = shown.filter_map(|item| Some((item.off.is_some(), rate(&self.typed, item)? + item.later(), item)));
@@ -113,8 +104,6 @@ impl Palette {
         found.into_iter().map(|(.., item)| item).collect()
     }
 
-    /// The chosen item.
-    #[must_use]
     pub fn chosen(&self) -> Option<&Item> {
         self.matching().get(self.scroll.cursor).copied()
     }
@@ -127,7 +116,6 @@ const TOLD: usize = 2;
 const TALL: usize = 10;
 
 /// Rows that say all of what is chosen, where there are so many in all.
-#[must_use]
 pub fn told(rows: u16) -> usize {
     if usize::from(rows) >= TALL { TOLD } else { 0 }
 }
@@ -182,7 +170,6 @@ fn item(command: &'static Command, model: &Model) -> Item {
 
 impl Item {
     /// Its price in as many words as so many columns hold; none for what asks the service for nothing, and for what is off.
-    #[must_use]
     pub fn price(&self, room: usize) -> Option<String> {
         match self.does {
             Does::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
@@ -197,7 +184,6 @@ impl Item {
 
 impl Model {
     /// What is chosen in the palette, if it is there.
-    #[must_use]
     pub fn chosen_item(&self) -> Option<&Item> {
         match self.over.top() {
             Some(Overlay::Palette(palette)) => palette.chosen(),

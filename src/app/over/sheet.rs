@@ -19,7 +19,6 @@ pub const HEAD: usize = 14;
 /// A page of paragraphs, laid out for a width.
 #[derive(Debug)]
 pub struct Sheet {
-    /// What it is about.
     pub title: String,
     /// The first row that is shown.
     pub top: usize,
@@ -51,7 +50,6 @@ pub(super) struct Mark {
     pub(super) share: f64,
     /// How far what it marks is moved in, in columns.
     pub(super) indent: usize,
-    /// What it marks.
     pub(super) name: Untrusted,
 }
 
@@ -74,12 +72,10 @@ impl Mark {
     }
 }
 
-/// One row of a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetRow {
     /// The paragraph's head, on its first row.
     pub head: String,
-    /// The text.
     pub text: String,
 }
 
@@ -116,13 +112,11 @@ impl Sheet {
     }
 
     /// Rows in all.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.rows.len()
     }
 
     /// The prices that apply right now: first what each key costs and what is left, then each rule that says so, once.
-    #[must_use]
     pub fn prices(model: &Model, columns: usize) -> Self {
         let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
@@ -275,7 +269,6 @@ fn holder_name(holder: Holder) -> &'static str {
 }
 
 /// What is left of a limit, with its period.
-#[must_use]
 pub fn left_words(Left { limit, is_at_most }: &Left) -> String {
     let most = if *is_at_most { "at most " } else { "" };
     format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())

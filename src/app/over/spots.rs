@@ -42,9 +42,7 @@ pub struct Spots {
     pub(super) words: Vec<String>,
     /// Those that are shown, by their number.
     pub(super) shown: Vec<usize>,
-    /// Cursor and window.
     pub scroll: Scroll,
-    /// Whether more may come.
     pub is_complete: bool,
     /// What is sought among them.
     pub line: SoughtLine,
@@ -61,7 +59,6 @@ pub(in crate::app) enum Reach {
     Held(u64),
 }
 
-/// One of them.
 #[derive(Debug, Clone)]
 pub struct Spot {
     /// How much it deserves a look, where that is what the list is about.
@@ -72,7 +69,6 @@ pub struct Spot {
     pub why: String,
     /// The sandboxes that saw it, where it is not plain which.
     pub seen_by: Option<Visible>,
-    /// What it shows.
     pub shows: Shows,
     /// Where it leads; nowhere for mere words.
     pub target: Option<Target>,
@@ -83,7 +79,6 @@ pub struct Spot {
 /// What a spot shows.
 #[derive(Debug, Clone)]
 pub enum Shows {
-    /// Our own words.
     Words(Cow<'static, str>),
     /// A row that has been decoded.
     Row(Row),
@@ -96,7 +91,6 @@ pub enum Shows {
 pub struct Target {
     /// The file; none for the one that is open.
     pub file: Option<Sha256>,
-    /// The report.
     pub identifier: Option<Identifier>,
     /// The report's place in the list, where it has no identifier.
     pub entry: usize,
@@ -106,7 +100,6 @@ pub struct Target {
 
 impl Spot {
     /// Words that lead nowhere.
-    #[must_use]
     pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
         Self {
             severity: None,
@@ -120,7 +113,6 @@ impl Spot {
     }
 
     /// A row that has been decoded.
-    #[must_use]
     pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
         Self {
             severity: None,
@@ -140,7 +132,6 @@ impl Spot {
     }
 
     /// Our own words on it in one line: how much it deserves a look, why it is there, who saw it.
-    #[must_use]
     pub fn said(&self) -> String {
         let severity = self.severity.map(|severity| severity.word().to_owned());
         let head = Some(self.head.to_string()).filter(|head| !head.is_empty());
@@ -176,7 +167,6 @@ fn text_of(row: &Row) -> String {
 
 impl Spots {
     /// A list, the cursor on the first row that leads somewhere.
-    #[must_use]
     pub fn new(title: impl Into<String>, spots: Vec<Spot>) -> Self {
         let cursor = spots.iter().position(|spot| spot.target.is_some()).unwrap_or(0);
         let shown = (0..spots.len()).collect();
@@ -198,20 +188,17 @@ impl Spots {
     }
 
     /// How many rows are shown, and how many there are.
-    #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         (self.shown.len(), self.spots.len())
     }
 
     /// Whether it is told of the chosen row alone why it is there: beside each there is no room in so few columns.
-    #[must_use]
     pub fn tells_below(&self, columns: u16) -> bool {
         self.is_notable() && columns < NARROW
     }
 
     /// Screen rows below the list in which the chosen row is told: why it is there where that stands beside none, and else the whole
     /// of it where a part is cut.
-    #[must_use]
     pub fn told(&self, room: Size) -> u16 {
         match room {
             Size { width, .. } if self.tells_below(width) => 1,
@@ -221,19 +208,16 @@ impl Spots {
     }
 
     /// The chosen row.
-    #[must_use]
     pub fn chosen_spot(&self) -> Option<&Spot> {
         self.spots.get(*self.shown.get(self.scroll.cursor)?)
     }
 
     /// Whether it is a list of what deserves a look.
-    #[must_use]
     pub fn is_notable(&self) -> bool {
         self.notable.is_some()
     }
 
     /// Where the chosen row leads.
-    #[must_use]
     pub fn chosen(&self) -> Option<&Target> {
         self.chosen_spot()?.target.as_ref()
     }

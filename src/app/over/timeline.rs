@@ -25,7 +25,6 @@ struct Start {
 
 impl Sheet {
     /// The processes of the report that is open by the time at which they started.
-    #[must_use]
     pub fn timeline(model: &Model, columns: usize) -> Self {
         let (mut starts, all) = starts(model);
         let goes_back = goes_back(&starts);

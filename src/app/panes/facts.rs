@@ -53,7 +53,6 @@ impl Named {
     }
 
     /// Whether a row names another process than this one: one of another number.
-    #[must_use]
     pub fn is_other_than(&self, report: &Report, place: Place) -> bool {
         let record = report.record(place).ok();
         let named = record.and_then(|record| Self::of(Raw::new(&record.value), &[]));
@@ -61,7 +60,6 @@ impl Named {
     }
 
     /// The number of a process.
-    #[must_use]
     pub fn number(&self) -> Visible {
         Untrusted::from(self.id.as_slice()).visible_cut(20)
     }
@@ -154,7 +152,6 @@ impl Model {
     }
 
     /// Whether the row under the cursor names a process, and there is a tree to find it in.
-    #[must_use]
     pub fn names_process(&self) -> bool {
         self.open().is_some_and(|open| open.report.tree().is_some()) && !self.named_processes().is_empty()
     }

@@ -24,13 +24,10 @@ use std::sync::{Arc, LazyLock};
 /// One pane on the screen.
 #[derive(Debug)]
 pub struct PaneInfo {
-    /// Which.
     pub pane: Pane,
-    /// Title in its border.
     pub title: &'static str,
     /// Title in a few letters.
     pub short: &'static str,
-    /// What goes there.
     pub command: Command,
 }
 
@@ -76,7 +73,6 @@ pub static PANES: [PaneInfo; 13] = [
 ];
 
 /// The row of a pane.
-#[must_use]
 pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
     PANES.iter().find(|info| info.pane == wanted)
 }
@@ -87,7 +83,6 @@ pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
 /// at once.
 #[derive(Debug, Clone, Default)]
 pub struct PaneState {
-    /// Cursor and window.
     pub scroll: Scroll,
     /// Columns that are scrolled off at the left.
     pub shift: usize,
@@ -95,7 +90,6 @@ pub struct PaneState {
     folds: Arc<Folds>,
     /// Which rows are let through.
     sieve: Arc<Sieve>,
-    /// The filter, if there is one.
     pub filter: Option<Filter>,
 }
 
@@ -114,7 +108,6 @@ static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
 /// One row as a pane shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// The row.
     pub row: Row,
     /// For a process: its place in the tree.
     pub branch: Option<Branch>,
@@ -136,26 +129,22 @@ const GUIDE_REACH: usize = 2_000;
 
 impl PaneState {
     /// A pane that nobody has moved in.
-    #[must_use]
     pub fn untouched() -> &'static Self {
         &UNTOUCHED
     }
 
     /// A pane whose tree is folded at these rows.
-    #[must_use]
     pub fn folded(rows: &[u32]) -> Self {
         Self { folds: Arc::new(Folds::of(rows)), ..Self::default() }
     }
 
     /// How it is looked at now, to be gone back to.
-    #[must_use]
     pub fn before(&self, report: &Report, pane: Pane) -> Before {
         let chosen = self.place(report, pane, self.scroll.cursor);
         Before { folds: Arc::clone(&self.folds), scroll: self.scroll, chosen }
     }
 
     /// What is folded of the process tree.
-    #[must_use]
     pub fn folds(&self) -> &Folds {
         &self.folds
     }
@@ -167,19 +156,16 @@ impl PaneState {
 
     /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
     /// is folded away.
-    #[must_use]
     pub fn count(&self, report: &Report, pane: Pane) -> usize {
         report.sections(pane).into_iter().map(|section| self.section_count(report, section)).sum()
     }
 
     /// How many rows are let through, folded ones included.
-    #[must_use]
     pub fn wanted(&self, report: &Report, pane: Pane) -> usize {
         report.sections(pane).into_iter().map(|section| self.wanted_of(report, section)).sum()
     }
 
     /// How many rows that are let through come before the one under the cursor; none where this only stands above one in the tree.
-    #[must_use]
     pub fn wanted_before(&self, report: &Report, pane: Pane) -> Option<usize> {
         let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.is_wanted(*here))?;
         let before = report.sections(pane).into_iter().take_while(|section| *section != here.section);
@@ -188,13 +174,11 @@ impl PaneState {
     }
 
     /// Which rows are let through.
-    #[must_use]
     pub fn sieve(&self) -> &Sieve {
         &self.sieve
     }
 
     /// Whether a process is shown with those below it alone.
-    #[must_use]
     pub fn is_subtree(&self) -> bool {
         self.sieve.alone().is_some()
     }
@@ -222,7 +206,6 @@ impl PaneState {
     }
 
     /// The row that stands at a position of the pane.
-    #[must_use]
     pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<Place> {
         self.places(report, pane, position..position.saturating_add(1)).next()
     }
@@ -248,7 +231,6 @@ impl PaneState {
     }
 
     /// The position of a row, or of the nearest one before it that is shown.
-    #[must_use]
     pub fn position(&self, report: &Report, pane: Pane, place: Place) -> usize {
         let mut before = 0;
         for section in report.sections(pane) {
@@ -283,7 +265,6 @@ impl PaneState {
     }
 
     /// The positions at which sections begin, the first left out.
-    #[must_use]
     pub fn borders(&self, report: &Report, pane: Pane) -> Vec<usize> {
         let counts = report.sections(pane).into_iter().map(|section| self.section_count(report, section));
         let mut at = 0;
@@ -298,7 +279,6 @@ impl PaneState {
     }
 
     /// The row at a position, decoded.
-    #[must_use]
     pub fn shown(&self, report: &Report, pane: Pane, position: usize) -> Option<Shown> {
         let place = self.place(report, pane, position)?;
         let (branch, is_wanted) = (self.branch(report, place), self.is_wanted(place));
@@ -306,7 +286,6 @@ impl PaneState {
     }
 
     /// Where a row stands in the tree, if it is a process.
-    #[must_use]
     pub fn branch(&self, report: &Report, place: Place) -> Option<Branch> {
         let tree = report.section(place.section).filter(|section| section.form == Form::Processes)?.depths();
         let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
@@ -314,7 +293,6 @@ impl PaneState {
     }
 
     /// Whether a row is shown for its own sake.
-    #[must_use]
     pub fn is_wanted(&self, place: Place) -> bool {
         self.sieve.lets_through(place.section, place.row)
     }

@@ -17,7 +17,6 @@ pub struct Order {
 
 impl Order {
     /// The order for a report that is known whole; without one, that of the table.
-    #[must_use]
     pub fn of(report: Option<&Report>) -> Self {
         let sections = report.iter().flat_map(|report| &report.index.sections);
         // Asked for several times with each key: a set of its own kind would take longer than all the rest.
@@ -34,7 +33,6 @@ impl Order {
     }
 
     /// The panes of a group of at most four, those without rows among themselves; none past the last group.
-    #[must_use]
     pub fn group(&self, number: usize) -> Group {
         let (filled, empty) = self.panes.split_at(self.filled.min(self.panes.len()));
         let mut group = [None; GROUP];
@@ -44,26 +42,22 @@ impl Order {
     }
 
     /// The first pane of a group.
-    #[must_use]
     pub fn first(&self, number: usize) -> Option<Pane> {
         self.group(number).into_iter().flatten().next()
     }
 
     /// How many groups it takes to show every pane with rows.
-    #[must_use]
     pub fn groups(&self) -> usize {
         self.filled.div_ceil(GROUP)
     }
 
     /// The group that shows a pane; none for the overview, which belongs to no group.
-    #[must_use]
     pub fn group_of(&self, pane: Pane) -> Option<usize> {
         let at = self.panes.iter().position(|found| *found == pane)?;
         Some(at.checked_sub(self.filled).map_or(at / GROUP, |beyond| self.groups() + beyond / GROUP))
     }
 
     /// The pane with rows before or after, round about, the overview after the last.
-    #[must_use]
     pub fn neighbour(&self, pane: Pane, forward: bool) -> Pane {
         let stops: Vec<Pane> = PANES
             .iter()
@@ -78,7 +72,6 @@ impl Order {
 
 /// How many rows a pane is said to have: of the processes those of the tree, where there is one; what was made, ended or
 /// injected stands beside them.
-#[must_use]
 pub fn told(report: &Report, pane: Pane) -> usize {
     let tree = report.tree().filter(|(_, tree)| pane == Pane::Processes && !tree.is_empty());
     tree.map_or_else(|| report.count(pane), |(_, tree)| tree.len())

@@ -12,13 +12,9 @@ pub struct Scroll {
 /// A movement through rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
-    /// So many rows up.
     Up(usize),
-    /// So many rows down.
     Down(usize),
-    /// To the first row.
     First,
-    /// To the last row.
     Last,
 }
 

@@ -13,7 +13,6 @@ pub struct Sieve {
     found: Option<Arc<RowSet>>,
     /// The rows of the subtree that stands alone; none while all do.
     alone: Option<Arc<RowSet>>,
-    /// Rows that are hidden.
     hidden: Option<Arc<RowSet>>,
     /// What is alone, found and not hidden, of the sections that not every row is let through of.
     kept: Option<Arc<RowSet>>,
@@ -61,13 +60,11 @@ impl Sieve {
     }
 
     /// The rows that a filter found; none while nothing is filtered.
-    #[must_use]
     pub fn found(&self) -> Option<&Arc<RowSet>> {
         self.found.as_ref()
     }
 
     /// The rows of the subtree that stands alone; none while all do.
-    #[must_use]
     pub fn alone(&self) -> Option<&RowSet> {
         self.alone.as_deref()
     }
@@ -78,7 +75,6 @@ impl Sieve {
     }
 
     /// The rows that are hidden, be they found or not.
-    #[must_use]
     pub fn hidden(&self) -> &RowSet {
         self.hidden.as_deref().unwrap_or(&NONE)
     }
@@ -88,7 +84,6 @@ impl Sieve {
     }
 
     /// Whether every row is let through.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         !self.is_narrowed() && self.hidden.is_none()
     }
@@ -130,14 +125,11 @@ impl Sieve {
     }
 
     /// The rows of a section that are let through; none where all are.
-    #[must_use]
     pub fn rows(&self, section: usize) -> Option<&[u32]> {
         let is_all = !self.is_narrowed() && self.hidden().rows(section).is_empty();
         (!is_all).then(|| self.kept().rows(section))
     }
 
-    /// Whether a row is let through.
-    #[must_use]
     pub fn lets_through(&self, section: usize, row: usize) -> bool {
         self.rows(section).is_none() || self.kept().contains(section, row)
     }

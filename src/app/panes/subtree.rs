@@ -44,7 +44,6 @@ impl Model {
     }
 
     /// The process that started the one under the cursor; none for a root, and elsewhere.
-    #[must_use]
     pub fn parent_process(&self) -> Option<Place> {
         let (open, state) = (self.open().filter(|_| self.views_row())?, self.pane_state(Pane::Processes));
         let here = state.place(&open.report, self.focused()?, state.scroll.cursor)?;

@@ -25,13 +25,10 @@ impl Default for Pace {
 /// A scan that is followed.
 #[derive(Debug)]
 pub struct Follow {
-    /// The file.
     pub file: Sha256,
     /// How far the scan was at the last look.
     pub seen: Option<Analysis>,
-    /// Calls that were made.
     pub made: u64,
-    /// How it is followed.
     pub pace: Pace,
     /// When the next look is, in time that has passed: the clock may be set back meanwhile.
     pub(super) next: SignedDuration,
@@ -46,40 +43,33 @@ pub struct Follow {
 pub(super) enum Step {
     /// Which scan there is of the file.
     Find,
-    /// How far it is.
     Look,
     /// The list, from its first page.
     List,
-    /// The list's next page.
     NextPage,
 }
 
 /// What becomes of a following.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// It goes on.
     On,
-    /// Its reports are there.
     Done,
 }
 
 impl Follow {
     /// Follows the scan of this name, or the last one of the file. `now` is the time that has passed since any one moment, here as
     /// in what goes on from here: it never goes back.
-    #[must_use]
     pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: SignedDuration) -> Self {
         let step = if scan.is_some() { Step::Look } else { Step::Find };
         Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0 }
     }
 
     /// Calls that it may still make.
-    #[must_use]
     pub fn left(&self) -> u64 {
         self.pace.most.saturating_sub(self.made)
     }
 
     /// The next question; `next_page` is that for the next page of the file's list.
-    #[must_use]
     pub fn request(&self, listing: Listing, next_page: Option<Request>) -> Request {
         let file = self.file.clone();
         let first_page = Request::Behaviours { file: file.clone(), listing, cursor: None };
@@ -129,7 +119,6 @@ impl Follow {
     }
 
     /// How many calls it still makes at most, and for how long it does: lists are asked for at once and take less.
-    #[must_use]
     pub fn words_left(&self, now: SignedDuration) -> String {
         let pauses = i64::try_from(self.left()).unwrap_or(i64::MAX).saturating_sub(1).max(0);
         let longest = self.pace.interval.as_secs().saturating_mul(pauses).saturating_add(self.seconds(now));
@@ -138,7 +127,6 @@ impl Follow {
     }
 
     /// Seconds until the next look.
-    #[must_use]
     pub fn seconds(&self, now: SignedDuration) -> i64 {
         let left = self.next.saturating_sub(now).max(SignedDuration::ZERO);
         left.as_secs().saturating_add(i64::from(left.subsec_nanos() > 0))

@@ -19,26 +19,22 @@ const FOLLOWING: &str = "Following the scan";
 
 impl Model {
     /// The following of the file that is shown.
-    #[must_use]
     pub fn following(&self) -> Option<&Follow> {
         let file = self.file()?;
         self.follows.iter().find(|follow| follow.file == *file)
     }
 
     /// Whether there is a scan of the file that is shown whose end nobody has seen.
-    #[must_use]
     pub fn awaits_scan(&self) -> bool {
         self.file().is_some_and(|file| self.scans.contains_key(file))
     }
 
     /// What everything that is followed has cost so far, as the rules price it, in words.
-    #[must_use]
     pub fn followed_price(&self) -> String {
         self.price_so_far().short()
     }
 
     /// The same where there is hardly any room.
-    #[must_use]
     pub fn followed_price_brief(&self) -> String {
         self.price_so_far().brief()
     }
@@ -49,7 +45,6 @@ impl Model {
     }
 
     /// What a following may cost.
-    #[must_use]
     pub fn follow_price(&self) -> Together {
         let plan = Plan::of(looks(self.settings.pace.most), &self.figures.entitlements);
         Together { plan, is_at_most: true }
@@ -235,7 +230,6 @@ impl Model {
     }
 
     /// What the next look may cost, in words: a list follows it as soon as there is more in it, page by page.
-    #[must_use]
     pub fn next_look_price(&self, follow: &Follow) -> String {
         let request = follow.request(self.service.listing, None);
         let look = self.price(&request);

@@ -44,7 +44,6 @@ pub struct Found {
     pub path: PathBuf,
     /// The hash of its bytes.
     pub file: Sha256,
-    /// Its size in bytes.
     pub size: u64,
     /// Whether one call takes it.
     pub limit: UploadLimit,
@@ -57,7 +56,6 @@ pub struct Found {
 /// One field of the form.
 #[derive(Debug)]
 pub struct Field {
-    /// What stands before it.
     pub label: &'static str,
     /// What is typed into it.
     pub hint: &'static str,
@@ -92,19 +90,16 @@ impl std::fmt::Debug for SubmitForm {
 
 impl SubmitForm {
     /// Whether the file that is typed is being looked at.
-    #[must_use]
     pub fn is_looked_at(&self) -> bool {
         self.looked_at.as_ref().is_some_and(|path| *path == self.path())
     }
 
     /// The field that is typed into, if it is there.
-    #[must_use]
     pub fn field(&self) -> Option<&'static Field> {
         FIELDS.get(self.chosen)
     }
 
     /// The path that is typed.
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         file::typed(self.typed.first().map(|path| path.trim()).unwrap_or_default())
     }
@@ -117,9 +112,6 @@ impl SubmitForm {
     }
 
     /// What the sandboxes are told.
-    ///
-    /// # Errors
-    /// Says what is wrong.
     pub fn options(&self) -> Result<ScanOptions, String> {
         let mut options = ScanOptions::default();
         for (field, typed) in FIELDS.iter().zip(&self.typed) {
@@ -138,7 +130,6 @@ impl SubmitForm {
     }
 
     /// What is sent, once the file has been looked at and nothing is wrong.
-    #[must_use]
     pub fn submission(&self) -> Option<Arc<Submission>> {
         let Found { path, file, size, sent, .. } = self.found.clone()?;
         let options = self.options().ok()?;
@@ -172,9 +163,6 @@ impl Stands for SubmitForm {
 }
 
 /// A yes or a no.
-///
-/// # Errors
-/// When it is neither.
 pub fn yes_or_no(typed: &str) -> Result<bool, String> {
     match typed.to_ascii_lowercase().as_str() {
         "y" | "yes" | "true" | "on" => Ok(true),
@@ -184,16 +172,12 @@ pub fn yes_or_no(typed: &str) -> Result<bool, String> {
 }
 
 /// Days that a file is kept.
-///
-/// # Errors
-/// When the service keeps nothing as long as that.
 pub fn days(typed: &str) -> Result<u8, String> {
     let days = typed.parse().ok().filter(|days| (1..=LONGEST_RETENTION).contains(days));
     days.ok_or_else(|| format!("a file is kept for 1 to {LONGEST_RETENTION} days"))
 }
 
 /// What a submission costs in all; a large file needs an address first.
-#[must_use]
 pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Together {
     let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
     let mut plan = Plan::of(scan.operation(), entitled);
@@ -205,7 +189,6 @@ pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Ent
 
 impl Model {
     /// The form, if it is open.
-    #[must_use]
     pub fn submitting(&self) -> Option<&SubmitForm> {
         match self.over.top() {
             Some(Overlay::Submit(form)) => Some(form),
@@ -221,14 +204,12 @@ impl Model {
     }
 
     /// The question that the form asks, if one call takes the file.
-    #[must_use]
     pub fn direct_scan(&self) -> Option<Request> {
         let submission = self.submission_of(UploadLimit::Direct)?;
         Some(Request::PrivateScan { submission, to: None })
     }
 
     /// What the form sends to an address that has to be asked for first.
-    #[must_use]
     pub fn large_scan(&self) -> Option<Arc<Submission>> {
         self.submission_of(UploadLimit::Large)
     }
@@ -239,14 +220,12 @@ impl Model {
     }
 
     /// The call that sends what this form holds, or asks where it is sent to.
-    #[must_use]
     pub fn call_of(&self, form: &SubmitForm) -> Option<&UnderWay> {
         let submission = form.submission()?;
         self.calls.iter().find(|call| call.sends(&submission))
     }
 
     /// Whether the form that has the keys is on its way: it stays then as it was agreed to.
-    #[must_use]
     pub fn is_form_sent(&self) -> bool {
         self.submitting().is_some_and(|form| form.agreed.is_some() || self.call_of(form).is_some())
     }
@@ -344,7 +323,6 @@ impl Model {
     }
 
     /// How to find out, for less than another upload, whether one arrived whose answer did not come.
-    #[must_use]
     pub fn way_to_look(&self, file: &Sha256) -> String {
         let request = Request::PrivateAnalyses { file: file.clone() };
         format!(

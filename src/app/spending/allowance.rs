@@ -13,13 +13,11 @@ pub struct Allowance {
     before: Spent,
     /// What this run had spent by then.
     until_then: Spent,
-    /// When it was counted.
     counted: Timestamp,
 }
 
 impl Allowance {
     /// A budget of which all runs of this day have spent so much, before this one has spent anything.
-    #[must_use]
     pub fn new(budget: Budget, today: Spent, now: Timestamp) -> Self {
         Self { budget, before: today, until_then: Spent::default(), counted: now }
     }

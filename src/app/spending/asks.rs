@@ -84,7 +84,6 @@ pub static ASKS: &[Ask] = &[
 
 impl Ask {
     /// The question of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         ASKS.iter().find(|ask| ask.name == name)
     }

@@ -29,7 +29,6 @@ pub struct Batch {
 
 impl Model {
     /// The reports of the list that are not held.
-    #[must_use]
     pub fn missing_reports(&self) -> Questions {
         let Some(list) = self.list() else { return Questions::default() };
         let asked = self.calls.iter().map(|call| &call.request).filter(|request| is_missing(list, request));
@@ -37,7 +36,6 @@ impl Model {
     }
 
     /// What all the missing reports would cost together.
-    #[must_use]
     pub fn missing_price(&self) -> Together {
         self.price_of(&self.missing_reports())
     }

@@ -7,11 +7,8 @@ use std::sync::Arc;
 /// A call that is under way.
 #[derive(Debug, Clone)]
 pub struct UnderWay {
-    /// The question.
     pub request: Request,
-    /// When it was asked.
     pub since: Timestamp,
-    /// Bytes that have come.
     pub bytes: u64,
     /// Bytes in all, where they were announced.
     pub total: Option<u64>,
@@ -23,7 +20,6 @@ pub struct UnderWay {
 
 impl UnderWay {
     /// Whether it is a step of sending this file.
-    #[must_use]
     pub fn sends(&self, file: &Submission) -> bool {
         match &self.request {
             Request::PrivateScan { submission, .. } => **submission == *file,
@@ -37,37 +33,31 @@ impl UnderWay {
 pub struct Calls(Vec<UnderWay>);
 
 impl Calls {
-    /// Each of them.
     pub fn iter(&self) -> impl Iterator<Item = &UnderWay> {
         self.0.iter()
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The call that asks this.
-    #[must_use]
     pub fn asking(&self, request: &Request) -> Option<&UnderWay> {
         self.iter().find(|call| call.request == *request)
     }
 
     /// Whether this is asked.
-    #[must_use]
     pub fn has(&self, request: &Request) -> bool {
         self.asking(request).is_some()
     }
 
     /// Whether a paid answer is still to come: the program does not end before it is kept.
-    #[must_use]
     pub fn awaits_paid(&self) -> bool {
         self.paid().next().is_some()
     }

@@ -18,7 +18,6 @@ const KEYS: usize = 2;
 /// Something that waits for a clear yes: it makes something public, costs more than is let pass without, or may do harm.
 #[derive(Debug)]
 pub struct Confirm {
-    /// What is done.
     pub what: Confirmed,
     /// Why a yes is wanted.
     pub why: String,
@@ -26,7 +25,6 @@ pub struct Confirm {
 
 impl Confirm {
     /// Its keys, and what each does, in so many columns.
-    #[must_use]
     pub fn keys(&self, model: &Model, columns: usize) -> Vec<String> {
         let (does, command) = self.what.yes();
         let does = match &self.what {
@@ -39,7 +37,6 @@ impl Confirm {
 
 impl Model {
     /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
-    #[must_use]
     pub fn can_answer(&self) -> bool {
         let Some(overlay @ Overlay::Confirm(confirm)) = self.over.top() else { return true };
         let rows = overlay.area(self.layout().content).inside().height;
@@ -50,7 +47,6 @@ impl Model {
 
 impl Confirmed {
     /// Whether a yes to it is a yes to this question.
-    #[must_use]
     pub fn agrees_to(&self, request: &Request) -> bool {
         match (self, request) {
             (Self::One(asked), request) => asked == request,
@@ -60,7 +56,6 @@ impl Confirmed {
     }
 
     /// What a yes does, in words, and the command that is that yes.
-    #[must_use]
     pub fn yes(&self) -> (&'static str, &'static str) {
         match self {
             Self::One(_) => ("sends it", "confirm"),
@@ -91,7 +86,6 @@ impl Stands for Confirm {
 /// What is to be deleted, and what the question named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deletion {
-    /// What is deleted.
     pub what: Purge,
     /// What goes with it, as it was counted.
     pub things: Vec<Holding>,
@@ -103,7 +97,6 @@ pub struct Deletion {
 
 impl Deletion {
     /// What is deleted of all that is held.
-    #[must_use]
     pub fn of(what: Purge, held: &[Holding]) -> Self {
         let Doomed { things, versions, notes, .. } = Doomed::of(from_ref(&what), held, None);
         let (things, versions) = (things.into_iter().cloned().collect(), versions.into_iter().cloned().collect());
@@ -111,19 +104,16 @@ impl Deletion {
     }
 
     /// Whether nothing would be deleted.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.things.is_empty() && self.versions.is_empty()
     }
 
     /// Whether more than one thing goes: what is pressed without looking is no yes to that.
-    #[must_use]
     pub fn is_of_several(&self) -> bool {
         self.things.len() + self.versions.len() > 1
     }
 
     /// How many bytes go, as received.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         let (things, versions) =
             (self.things.iter().map(|thing| thing.bytes), self.versions.iter().map(|old| old.bytes));
@@ -131,7 +121,6 @@ impl Deletion {
     }
 
     /// Whether these are the same things, each in as many versions, and with as many notes.
-    #[must_use]
     pub fn is_still(&self, held: &[Holding]) -> bool {
         let (things, versions) = (self.things.iter().collect(), self.versions.iter().collect());
         let asked = Doomed { things, versions, notes: self.notes, stays: Others::default() };
@@ -142,7 +131,6 @@ impl Deletion {
 /// What a yes does.
 #[derive(Debug)]
 pub enum Confirmed {
-    /// One question is sent.
     One(Request),
     /// These reports, which are not held.
     All(Questions),

@@ -12,7 +12,6 @@ const BAR: u64 = 20;
 
 impl Sheet {
     /// The service's own counters, for the user and the group.
-    #[must_use]
     pub fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
         let mut counters: Vec<_> = balances.counters().iter().collect();
         // What requests take comes first, then what private scanning has of its own.
@@ -122,7 +121,6 @@ fn chart(usage: &Usage, most: u64) -> Vec<Paragraph> {
 
 impl Sheet {
     /// What was used, the last day first: a bar a day, and the endpoints that were called most.
-    #[must_use]
     pub fn usage(usage: &Usage, columns: usize) -> Self {
         let most = usage.by_day().map(|(_, count)| count).max().unwrap_or(0).max(1);
         let days: Vec<_> = usage.daily.iter().rev().collect();

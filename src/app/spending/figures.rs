@@ -85,21 +85,18 @@ impl Figures {
     }
 
     /// What the counters are known to leave now: those that were renewed since they were asked for are full, at most.
-    #[must_use]
     pub fn balances_now(&self, now: Timestamp) -> Option<Cow<'_, Balances>> {
         let balances = self.balances.as_ref()?;
         Some(balances.as_of(now, self.asked.unwrap_or(now)))
     }
 
     /// The limit on this unit that leaves a holder the least.
-    #[must_use]
     pub fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<Left> {
         let limit = self.balances_now(now)?.scarcest(unit, holder)?;
         Some(self.left_of(limit, now))
     }
 
     /// Every limit on this unit, the shortest period first, the user before the group.
-    #[must_use]
     pub fn left(&self, unit: Unit, now: Timestamp) -> Vec<Left> {
         let limits = self.balances_now(now).map(|balances| balances.limits(unit)).unwrap_or_default();
         limits.into_iter().map(|limit| self.left_of(limit, now)).collect()
@@ -110,7 +107,6 @@ impl Figures {
     }
 
     /// The limit that is used up, if the service's counters leave nothing for this price.
-    #[must_use]
     pub fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
         let limits = [Holder::User, Holder::Group].map(|holder| self.scarcest(price.unit, holder, now));
         let mut limits = limits.into_iter().flatten().map(|left| left.limit).filter(|_| !price.is_free());
@@ -123,13 +119,11 @@ impl Figures {
     }
 
     /// Until when the service has said to wait, if that is still to come.
-    #[must_use]
     pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {
         self.wait_until.filter(|until| *until > now)
     }
 
     /// What bars a price for now: the quota is spent, or the service has said to wait.
-    #[must_use]
     pub fn bar(&self, price: &Price, now: Timestamp) -> Option<Tag> {
         let spent = self.used_up(price, now).map(|limit| Tag::Spent(limit.period.reset_words(now)));
         let wait = || self.waits(now).filter(|_| !price.is_free());

@@ -23,7 +23,6 @@ impl Model {
     }
 
     /// What the large file of the form costs in all.
-    #[must_use]
     pub fn large_price(&self) -> Together {
         self.price_of_large(self.large_scan())
     }

@@ -16,9 +16,7 @@ pub struct LedgerPage {
     pub lines: Vec<LedgerLine>,
     /// What this session has spent of each unit, carefully.
     pub session: BTreeMap<Unit, Spent>,
-    /// What this day has.
     pub today: BTreeMap<Unit, Spent>,
-    /// What this month has.
     pub month: BTreeMap<Unit, Spent>,
     /// Entries before those that are shown.
     pub older: u64,
@@ -49,7 +47,6 @@ pub struct LedgerLine {
 
 impl Sheet {
     /// The ledger, the latest entry first, below the sums of this session, this day and this month.
-    #[must_use]
     pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = format!(
             "this session {} · today {} · this month {} (what is not known counts as charged)",

@@ -35,15 +35,11 @@ impl Default for Planner {
 
 impl Planner {
     /// Its rows as they are shown, the line that is typed into not counted.
-    #[must_use]
     pub fn sheet(&self) -> &Sheet {
         &self.sheet
     }
 
     /// The operation that is typed, or what is missing.
-    ///
-    /// # Errors
-    /// Says what is missing.
     pub fn operation(&self) -> Result<Operation, String> {
         let (name, amount) = self.words();
         let name = Some(name)
@@ -62,9 +58,6 @@ impl Planner {
     }
 
     /// Adds what is typed to the plan; gives the file that is typed in place of a number, which is to be read first.
-    ///
-    /// # Errors
-    /// Says what is missing.
     pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
         if let Some((.., path)) = self.list() {
             return Ok(Some(file::typed(&path)));

@@ -16,7 +16,6 @@ pub enum Tag {
     Free,
     /// Nothing: the answer is held.
     Held,
-    /// This much.
     Costs(Price),
     /// Nothing now: the same question is under way.
     UnderWay,
@@ -39,13 +38,11 @@ pub enum Tag {
 pub enum Barred {
     /// Nothing is to be sent.
     Offline,
-    /// There is no key.
     NoKey,
 }
 
 impl Barred {
     /// In a word or three.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Offline => "offline",
@@ -54,7 +51,6 @@ impl Barred {
     }
 
     /// The same where there is little room.
-    #[must_use]
     pub fn short(self) -> &'static str {
         match self {
             Self::Offline => "offline",
@@ -66,7 +62,6 @@ impl Barred {
 /// What several questions cost together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Together {
-    /// What is asked.
     pub(in crate::app) plan: Plan,
     /// Whether it may end before all of them are asked.
     pub(in crate::app) is_at_most: bool,
@@ -103,7 +98,6 @@ impl fmt::Display for Together {
 
 impl Tag {
     /// What would be spent, in words; none where it is nothing.
-    #[must_use]
     pub fn spends(&self) -> Option<String> {
         match self {
             Self::Costs(price) if !price.is_free() && price.is_allowed() => Some(price.short()),
@@ -114,7 +108,6 @@ impl Tag {
     }
 
     /// The price in the words of a wide bar.
-    #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Free => "0".to_owned(),
@@ -133,7 +126,6 @@ impl Tag {
     }
 
     /// The price where there is little room; of what a key leads to, the price that is asked there.
-    #[must_use]
     pub fn short(&self) -> String {
         match self {
             Self::Costs(price) => price.brief(),
@@ -150,7 +142,6 @@ impl Tag {
 
 impl Tag {
     /// The price in a list that has little room for it: what is asked for later is said all the same.
-    #[must_use]
     pub fn brief(&self) -> String {
         match self {
             Self::Later(together) if together.plan.refusal().is_none() => {
@@ -164,7 +155,6 @@ impl Tag {
 
 impl Model {
     /// What a request would cost.
-    #[must_use]
     pub fn price(&self, request: &Request) -> Price {
         price(&request.operation(), &self.figures.entitlements)
     }
@@ -188,7 +178,6 @@ impl Model {
     }
 
     /// What pressing a command's key would cost, and whether the budget allows that.
-    #[must_use]
     pub fn tag(&self, command: &Command) -> Tag {
         self.in_budget(self.tag_of_any_budget(command))
     }
@@ -215,7 +204,6 @@ impl Model {
     }
 
     /// What this run has spent of each unit, what is under way at its worst included: as the gate counts it.
-    #[must_use]
     pub fn spent(&self) -> BTreeMap<Unit, Spent> {
         let mut spent = self.figures.spent.clone();
         for call in self.calls.paid() {

@@ -12,9 +12,7 @@ use jiff::Timestamp;
 /// A question whose words are typed.
 #[derive(Debug)]
 pub struct Prompt {
-    /// The question.
     pub ask: &'static Ask,
-    /// What has been typed.
     pub typed: String,
     /// Since when the answer to what is typed is held, as far as it has been looked up.
     pub held: Option<(Request, Timestamp)>,
@@ -24,27 +22,20 @@ pub struct Prompt {
 
 impl Prompt {
     /// An empty line.
-    #[must_use]
     pub fn new(ask: &'static Ask) -> Self {
         Self { ask, typed: String::new(), held: None, failure: None }
     }
 
     /// The question, or what is missing.
-    ///
-    /// # Errors
-    /// Says what is missing.
     pub fn request(&self, now: Timestamp) -> Result<Request, String> {
         (self.ask.make)(&self.typed, now)
     }
 
-    /// Whether it is this that is asked.
-    #[must_use]
     pub fn asks(&self, request: &Request, now: Timestamp) -> bool {
         self.request(now).is_ok_and(|asked| asked == *request)
     }
 
     /// Since when the answer is held.
-    #[must_use]
     pub fn held_since(&self, now: Timestamp) -> Option<Timestamp> {
         let request = self.request(now).ok()?;
         self.held.as_ref().filter(|(held, _)| *held == request).map(|(_, since)| *since)

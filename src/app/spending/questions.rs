@@ -19,18 +19,15 @@ impl Questions {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.all.len().saturating_sub(self.without.len())
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Each of them.
     pub fn iter(&self) -> impl Iterator<Item = &Request> {
         self.all.iter().filter(|request| !self.without.contains(request))
     }

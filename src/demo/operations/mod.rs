@@ -27,7 +27,6 @@ impl Context<'_> {
     }
 }
 
-/// Answers an operation.
 pub(super) fn answer(operation: Operation, context: &mut Context) -> Result<Answer, Refusal> {
     let is_mixed_up = context.fault == Some(&FaultKind::Stranger);
     let operation = if is_mixed_up { stranger::instead_of(operation, context) } else { operation };

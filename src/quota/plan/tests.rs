@@ -24,7 +24,6 @@ fn plan(operations: &[Operation]) -> Plan {
 /// A counter, and what is allowed and used of it: the user's side, the group's side.
 type Row = (&'static str, Option<(u64, u64)>, Option<(u64, u64)>);
 
-/// Balances of such rows.
 fn balances(rows: &[Row]) -> Balances {
     let side = |side: &Option<(u64, u64)>| side.map(|(allowed, used)| json!({"allowed": allowed, "used": used}));
     let data: serde_json::Map<String, Value> = rows

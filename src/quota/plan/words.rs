@@ -7,8 +7,6 @@ use crate::text::thousands;
 use jiff::Timestamp;
 
 impl Fit {
-    /// It in words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Fits => "fits",
@@ -23,7 +21,6 @@ impl Fit {
 
 impl Plan {
     /// What it takes in all: "600 requests and 3 rules".
-    #[must_use]
     pub fn totals_words(&self) -> String {
         let totals: Vec<_> = self.totals().into_iter().map(|(unit, total)| total.words(unit)).collect();
         if totals.is_empty() { "free".to_owned() } else { totals.join(" and ") }
@@ -32,7 +29,6 @@ impl Plan {
 
 impl Line {
     /// What is left after, at worst and at best where they differ.
-    #[must_use]
     pub fn after_words(&self) -> String {
         match self.at_worst {
             Some(worst) if worst == self.at_best => thousands(worst),
@@ -42,7 +38,6 @@ impl Line {
     }
 
     /// Whether it fits, and how much is missing where it certainly does not.
-    #[must_use]
     pub fn fit_words(&self) -> String {
         match self.fit {
             Fit::Short => format!("{} short", self.short.number()),

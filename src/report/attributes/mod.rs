@@ -24,7 +24,6 @@ const CUT_LENGTHS: [usize; 2] = [300, 500];
 pub const PERHAPS_CUT: &str = ", perhaps cut by the service";
 
 /// Whether a list of so many rows was perhaps cut by the service.
-#[must_use]
 pub fn is_perhaps_cut(rows: usize) -> bool {
     CUT_LENGTHS.contains(&rows)
 }
@@ -78,19 +77,13 @@ pub(crate) use title;
 pub enum Pane {
     /// The process tree, and processes made, ended, injected.
     Processes,
-    /// Behaviour tags.
     Tags,
-    /// Registry keys.
     Registry,
-    /// Files.
     Files,
     /// Names looked up, connections, conversations, alerts.
     Network,
-    /// Command lines.
     Commands,
-    /// Modules and calls.
     Modules,
-    /// Services, mutexes, windows, signals.
     Services,
     /// ATT&CK techniques, signatures, rules that matched.
     Techniques,
@@ -100,7 +93,6 @@ pub enum Pane {
     Mobile,
     /// Everything that no row of [`ATTRIBUTES`] names.
     Other,
-    /// Verdicts, hashes, dates, flags.
     Overview,
 }
 
@@ -123,7 +115,6 @@ impl Pane {
     ];
 
     /// Its name in exports and on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Overview => "overview",
@@ -143,7 +134,6 @@ impl Pane {
     }
 
     /// Its title on the screen and in texts for people.
-    #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
             Self::Processes => title!(Processes),
@@ -163,7 +153,6 @@ impl Pane {
     }
 
     /// The pane of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|pane| pane.name() == name)
     }
@@ -172,7 +161,6 @@ impl Pane {
 /// One report attribute (specification §2.1, and what the service adds to it).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attribute {
-    /// Name in the report.
     pub name: &'static str,
     /// The pane that shows it.
     pub pane: Pane,
@@ -196,9 +184,7 @@ pub struct Attribute {
 pub enum Sameness {
     /// They differ between any two runs, and are not compared.
     Never,
-    /// Letter by letter.
     Exact,
-    /// Capitals do not matter.
     Case,
     /// The normal form of paths and registry keys ([`super::canonical`]).
     Path,
@@ -208,7 +194,6 @@ pub enum Sameness {
 
 impl Sameness {
     /// The usual one of a pane.
-    #[must_use]
     pub const fn of(pane: Pane) -> Self {
         match pane {
             Pane::Files | Pane::Processes | Pane::Commands | Pane::Modules | Pane::Registry => Self::Path,
@@ -223,7 +208,6 @@ impl Sameness {
 pub struct Source {
     /// Name of the member that holds it, at any depth below the row; empty for the row itself.
     pub member: &'static str,
-    /// What it is.
     pub meaning: Meaning,
     /// Whether the sample left it behind: what was only opened or deleted is none of its traces.
     pub is_left: bool,
@@ -232,7 +216,6 @@ pub struct Source {
 /// What a value is known to be by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// A thing of one kind.
     Is(Kind),
     /// A module: its path, or its name alone, which leads nowhere.
     Module,
@@ -261,7 +244,6 @@ pub enum Shape {
     Strings,
     /// A list of objects, a row each; the fields to show in the row, in order.
     Records(&'static [Field]),
-    /// Processes with children.
     ProcessTree,
 }
 
@@ -270,9 +252,7 @@ pub enum Shape {
 pub struct Field {
     /// What stands before the value when both are there.
     pub before: &'static str,
-    /// Name in the record.
     pub name: &'static str,
-    /// What it tells.
     pub role: Role,
 }
 
@@ -291,7 +271,6 @@ pub enum Role {
 
 impl Attribute {
     /// The field of its records that says how severe a thing is, if it has one.
-    #[must_use]
     pub fn severity(&self) -> Option<&'static str> {
         match self.shape {
             Shape::Records(fields) => fields.iter().find(|field| field.role == Role::Severity).map(|field| field.name),
@@ -300,13 +279,11 @@ impl Attribute {
     }
 
     /// The row of this name.
-    #[must_use]
     pub fn named(name: &[u8]) -> Option<&'static Self> {
         ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
     }
 
     /// Place in the table, which is the place among a pane's rows.
-    #[must_use]
     pub fn rank(attribute: Option<&'static Self>) -> usize {
         attribute.and_then(|found| ATTRIBUTES.iter().position(|row| row == found)).unwrap_or(ATTRIBUTES.len())
     }

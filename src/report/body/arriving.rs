@@ -50,9 +50,6 @@ impl Piece {
 
 impl Arriving {
     /// Adds what came next.
-    ///
-    /// # Errors
-    /// When there is no memory for it; what came before stays.
     pub fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut pieces = self.pieces.0.write().unwrap_or_else(PoisonError::into_inner);
         let mut rest = pieces.last_mut().map_or(bytes, |last| last.fill(bytes));
@@ -66,19 +63,16 @@ impl Arriving {
     }
 
     /// How many bytes are here.
-    #[must_use]
     pub fn len(&self) -> u64 {
         self.length
     }
 
     /// Whether nothing has come.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
     /// What is here; it stays as long as it is now when more comes.
-    #[must_use]
     pub fn body(&self) -> Body {
         Body::new(Here { pieces: self.pieces.clone(), length: self.length })
     }

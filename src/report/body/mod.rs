@@ -26,9 +26,6 @@ pub trait Bytes: Send + Sync {
     fn length(&self) -> u64;
 
     /// Fills `buffer` with the bytes from offset `at`.
-    ///
-    /// # Errors
-    /// When the place cannot be read, or ends before the buffer is full.
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()>;
 
     /// The bytes of a range where they lie; none where they do not lie in memory as they are.
@@ -50,17 +47,11 @@ pub trait Bytes: Send + Sync {
     fn have_at_hand(&self, _stretches: Vec<Stretch>) {}
 
     /// The index that is kept of a part of these bytes; a place that keeps nothing has none.
-    ///
-    /// # Errors
-    /// When the place cannot be read.
     fn kept_index(&self, _part: &Range<u64>) -> io::Result<Option<KeptIndex>> {
         Ok(None)
     }
 
     /// Keeps the index of a part of these bytes in place of an earlier one, if this is a place that keeps.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     fn keep_index(&self, _part: &Range<u64>, _head: &[u8], _numbers: Numbers<'_>) -> io::Result<()> {
         Ok(())
     }
@@ -71,13 +62,11 @@ pub trait Bytes: Send + Sync {
 pub struct Stretch {
     /// The offset of the first.
     pub at: u64,
-    /// The bytes.
     pub bytes: Vec<u8>,
 }
 
 impl Stretch {
     /// So many of the bytes from an offset on, if it has them all.
-    #[must_use]
     pub fn part(&self, at: u64, length: usize) -> Option<&[u8]> {
         let start = usize::try_from(at.checked_sub(self.at)?).ok()?;
         self.bytes.get(start..)?.get(..length)
@@ -87,7 +76,6 @@ impl Stretch {
 /// An index as it is kept: what it means, only [`super::Index`] knows.
 #[derive(Debug)]
 pub struct KeptIndex {
-    /// What is read whole.
     pub head: Vec<u8>,
     /// What is read in windows.
     pub numbers: Body,
@@ -110,47 +98,38 @@ pub struct Body {
 
 impl Body {
     /// The whole of a place.
-    #[must_use]
     pub fn new(bytes: impl Bytes + 'static) -> Self {
         let range = 0..bytes.length();
         Self { bytes: Arc::new(bytes), range }
     }
 
     /// Bytes that are in memory already.
-    #[must_use]
     pub fn in_memory(bytes: Vec<u8>) -> Self {
         Self::new(InMemory(bytes))
     }
 
     /// A file on disk, read in place.
-    ///
-    /// # Errors
-    /// When its length cannot be read.
     pub fn on_disk(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         Ok(Self::new(OnDisk { file, length, ahead: Mutex::default() }))
     }
 
     /// Length in bytes.
-    #[must_use]
     pub fn len(&self) -> u64 {
         self.range.end - self.range.start
     }
 
     /// Where this body lies in the whole place.
-    #[must_use]
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
     /// Whether there are no bytes at all.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// A part of this body, cut to what there is.
-    #[must_use]
     pub fn slice(&self, part: Range<u64>) -> Self {
         let start = (self.range.start.saturating_add(part.start)).min(self.range.end);
         let end = (self.range.start.saturating_add(part.end)).clamp(start, self.range.end);
@@ -158,9 +137,6 @@ impl Body {
     }
 
     /// The bytes of a range, cut to what there is.
-    ///
-    /// # Errors
-    /// When the place cannot be read.
     pub fn window(&self, part: Range<u64>) -> io::Result<Vec<u8>> {
         let mut buffer = Vec::new();
         self.read(part, &mut buffer)?;
@@ -168,9 +144,6 @@ impl Body {
     }
 
     /// Reads the bytes of a range, cut to what there is, into a buffer that is used again and again.
-    ///
-    /// # Errors
-    /// When the place cannot be read.
     pub fn read(&self, part: Range<u64>, buffer: &mut Vec<u8>) -> io::Result<()> {
         let part = self.slice(part);
         let length = usize::try_from(part.len()).map_err(io::Error::other)?;
@@ -184,9 +157,6 @@ impl Body {
 
     /// The bytes of a range, cut to what there is: where they lie in memory already, or else in `room`, which is used again and
     /// again.
-    ///
-    /// # Errors
-    /// When the place cannot be read.
     pub fn look<'a>(&'a self, part: Range<u64>, room: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
         let start = (self.range.start.saturating_add(part.start)).min(self.range.end);
         let end = (self.range.start.saturating_add(part.end)).clamp(start, self.range.end);
@@ -198,15 +168,11 @@ impl Body {
     }
 
     /// The whole body, window after window.
-    #[must_use]
     pub fn windows(&self) -> Windows<'_> {
         Windows { body: self, at: 0, room: Vec::new() }
     }
 
     /// Writes the whole body.
-    ///
-    /// # Errors
-    /// When the place cannot be read, or `out` cannot be written.
     pub fn copy_to(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let mut windows = self.windows();
         while let Some(window) = windows.read()? {
@@ -216,21 +182,16 @@ impl Body {
     }
 
     /// Whether the bytes are packed where they lie, so that looking at them twice costs twice.
-    #[must_use]
     pub fn is_packed(&self) -> bool {
         self.bytes.is_packed()
     }
 
     /// Whether this is the same part of the same place.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.bytes, &other.bytes) && self.range == other.range
     }
 
     /// The same bytes in memory, unpacked on two threads.
-    ///
-    /// # Errors
-    /// When the place cannot be read.
     pub fn unpacked(&self) -> io::Result<Self> {
         let mut bytes = Room::full(usize::try_from(self.len()).map_err(io::Error::other)?)?;
         let middle = self.len() / 2;
@@ -245,7 +206,6 @@ impl Body {
     }
 
     /// Whether an index of these bytes can be kept.
-    #[must_use]
     pub fn keeps_index(&self) -> bool {
         self.bytes.keeps_index()
     }
@@ -273,9 +233,6 @@ impl Body {
     }
 
     /// The whole body in one piece, for answers that are known to be small.
-    ///
-    /// # Errors
-    /// When the place cannot be read.
     pub fn whole(&self) -> io::Result<Vec<u8>> {
         self.window(0..self.len())
     }
@@ -291,9 +248,6 @@ pub struct Windows<'a> {
 
 impl Windows<'_> {
     /// The next window; none at the end.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn read(&mut self) -> io::Result<Option<&[u8]>> {
         let start = self.at;
         self.at = self.body.len().min(start + WINDOW);

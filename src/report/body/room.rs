@@ -13,18 +13,12 @@ pub(super) struct Room(MmapMut);
 
 impl Room {
     /// Room for so many zeros, of which only what is written to takes memory.
-    ///
-    /// # Errors
-    /// When the system has no room.
     pub(super) fn sparse(length: usize) -> io::Result<Self> {
         MmapMut::map_anon(length).map(Self)
     }
 
     /// Room for so many zeros, all of which will be written to: in large pages where the system has such, because to be given a
     /// small page at a time takes longer than to fill it.
-    ///
-    /// # Errors
-    /// When the system has no room.
     pub(super) fn full(length: usize) -> io::Result<Self> {
         let room = Self::sparse(length)?;
         #[cfg(target_os = "linux")]

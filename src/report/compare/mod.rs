@@ -66,7 +66,6 @@ pub struct Item {
 /// Which items are wanted by who saw them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Only {
-    /// Every item.
     #[default]
     Any,
     /// Items that every side saw.
@@ -125,16 +124,12 @@ struct Hashed {
 
 impl Matrix {
     /// Compares reports, those past [`MOST_COLUMNS`] left out; a report that is not held has a column without marks.
-    ///
-    /// # Errors
-    /// When a body cannot be read.
     pub fn of(bodies: &[Option<Body>]) -> io::Result<Self> {
         let (matrix, unreadable) = Self::of_readable(bodies);
         unreadable.into_iter().next().map_or(Ok(matrix), |(_, why)| Err(why))
     }
 
     /// Compares those that can be read, as [`Self::of`]; with the number of each that cannot, which has a column without marks.
-    #[must_use]
     pub fn of_readable(bodies: &[Option<Body>]) -> (Self, Vec<(usize, io::Error)>) {
         let (keys, mut joined, mut unreadable) = (RandomState::default(), Joined::default(), Vec::new());
         hash_all(bodies.get(..MOST_COLUMNS).unwrap_or(bodies), &keys, &mut |hashed| {
@@ -148,20 +143,17 @@ impl Matrix {
     }
 
     /// How many reports are compared, those that are not held included.
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.columns.len()
     }
 
     /// Every item, in the order of the panes.
-    #[must_use]
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
     /// An item's row, as the first report that saw it has it; [`Item::other`] says which tell something else. Number and time of a process are those of one process: where it
     /// stands for several, only its name is what was seen.
-    #[must_use]
     pub fn row(&self, item: &Item) -> Row {
         let Some(report) = self.column(item.column.into()).map(|column| &column.report) else { return Row::default() };
         let mut row = report.row(item.section as usize, item.row as usize);
@@ -177,13 +169,11 @@ impl Matrix {
     }
 
     /// A row of one of the reports.
-    #[must_use]
     pub fn row_of(&self, column: usize, section: usize, row: usize) -> Row {
         self.column(column).map(|column| column.report.row(section, row)).unwrap_or_default()
     }
 
     /// Whether a report may have seen an item all the same: it does not list it, and its list was perhaps cut by the service.
-    #[must_use]
     pub fn is_perhaps_unlisted(&self, item: &Item, column: usize) -> bool {
         let is_cut = |(section, _): &(usize, usize), report: &Report| {
             report.section(*section).is_some_and(|found| order(found) == item.order && found.is_perhaps_cut())
@@ -193,14 +183,12 @@ impl Matrix {
     }
 
     /// Whether a list that is compared was perhaps cut by the service.
-    #[must_use]
     pub fn has_cut_lists(&self) -> bool {
         let lists = self.columns.iter().flatten().flat_map(|column| column.sections.iter().map(move |s| (column, s.0)));
         lists.into_iter().any(|(column, list)| column.report.section(list).is_some_and(Section::is_perhaps_cut))
     }
 
     /// Where a report saw an item: section and row of each time, `most` at the most.
-    #[must_use]
     pub fn places(&self, item: usize, column: usize, most: usize) -> Vec<(usize, usize)> {
         let Some(column) = self.column(column) else { return Vec::new() };
         let rows = column.items.iter().enumerate().filter(|(_, found)| **found as usize == item);
@@ -212,7 +200,6 @@ impl Matrix {
     }
 
     /// How many items of a pane, or of all, each report saw.
-    #[must_use]
     pub fn counts(&self, pane: Option<Pane>) -> Vec<usize> {
         let mut counts = vec![0; self.columns.len()];
         for item in self.items.iter().filter(|item| pane.is_none_or(|pane| pane == item.pane)) {
@@ -224,16 +211,12 @@ impl Matrix {
     }
 
     /// The items of a pane, or of all, that are wanted by who saw them.
-    #[must_use]
     pub fn select(&self, pane: Option<Pane>, only: Only, sides: &[u64], here: usize) -> Vec<u32> {
         let wanted = |item: &Item| pane.is_none_or(|pane| pane == item.pane) && only.wants(item, sides, here);
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 
     /// The items whose text holds what is sought, capitals apart.
-    ///
-    /// # Errors
-    /// When a body cannot be read, and when nobody wants them any more.
     pub fn find(&self, sought: &[u8], is_wanted: &dyn Fn() -> bool) -> io::Result<Vec<u32>> {
         let sought = sought.to_ascii_lowercase();
         let (mut found, mut text) = (Vec::new(), Vec::new());
@@ -255,9 +238,6 @@ impl Matrix {
     }
 
     /// Hands over every row of the items that not all tell alike, with the item's number and the report's.
-    ///
-    /// # Errors
-    /// When a body cannot be read.
     pub fn each_of_differing(&self, look: &mut dyn FnMut(u32, usize, Row)) -> io::Result<()> {
         self.each_row(&|| true, &mut |number, item, row| {
             if self.items.get(item as usize).is_some_and(|item| item.other != 0) {

@@ -39,7 +39,6 @@ enum Scanner {
 /// A place that may hold what is sought.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
-    /// Where the anchor begins.
     pub(super) at: usize,
     /// Whether it stands there plainly.
     pub(super) is_plain: bool,
@@ -64,7 +63,6 @@ impl Anchor {
         Some(Self { letter: None, scanner: Scanner::of(&[], &all)?, plain: 0, offset: 0 })
     }
 
-    /// Whether it is anywhere.
     pub(super) fn is_in(&self, bytes: &[u8]) -> bool {
         Scan::new(self, bytes).next(0).is_some()
     }

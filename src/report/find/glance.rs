@@ -8,9 +8,7 @@ use crate::report::json::text_end;
 enum Letter {
     /// A letter that takes so many bytes.
     Is(char, usize),
-    /// The text ends.
     Ends,
-    /// Only decoding tells.
     Unsure,
 }
 
@@ -92,7 +90,6 @@ fn letter_before(bytes: &[u8]) -> Letter {
     }
 }
 
-/// The one letter that these bytes are.
 fn one(bytes: Option<&[u8]>) -> Letter {
     let text = bytes.and_then(|bytes| str::from_utf8(bytes).ok());
     text.and_then(|text| text.chars().next()).map_or(Letter::Unsure, |found| Letter::Is(found, found.len_utf8()))
@@ -114,7 +111,6 @@ pub(super) enum Around {
     Text(usize),
     /// A name of the format's own.
     Name,
-    /// Anything else.
     Unsure,
 }
 

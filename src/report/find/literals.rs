@@ -65,7 +65,6 @@ impl Needs {
         }
     }
 
-    /// The texts of which one is there.
     fn texts(self) -> Option<Vec<String>> {
         self.exact.map(|text| vec![text]).or(self.best)
     }

@@ -41,7 +41,6 @@ pub(super) enum Kind {
 /// Without which an expression matches nothing.
 #[derive(Debug)]
 pub(super) enum Clue {
-    /// A piece of text.
     Anchor(Anchor),
     /// What the expression is as JSON most often writes it, or an escape that it seldom writes.
     Written(Regex),
@@ -102,7 +101,6 @@ impl Words {
 /// Why words are no pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadPattern {
-    /// There are none.
     #[error("nothing is typed")]
     Empty,
     /// They are no regular expression; what is wrong with them.
@@ -119,9 +117,6 @@ pub struct Scratch {
 
 impl Pattern {
     /// Makes a pattern of words.
-    ///
-    /// # Errors
-    /// When there are no words, or they are no regular expression though they should be.
     pub fn new(words: &str, how: How) -> Result<Self, BadPattern> {
         if words.is_empty() {
             return Err(BadPattern::Empty);
@@ -143,13 +138,11 @@ impl Pattern {
     }
 
     /// The words, as they were given.
-    #[must_use]
     pub fn words(&self) -> &str {
         &self.words
     }
 
     /// How the words are meant.
-    #[must_use]
     pub fn how(&self) -> How {
         self.how
     }
@@ -159,7 +152,6 @@ impl Pattern {
     }
 
     /// Whether what is a hit for this is a hit for the other pattern too, for certain.
-    #[must_use]
     pub fn narrows(&self, other: &Self) -> bool {
         match (&self.kind, &other.kind) {
             (Kind::Words(mine), Kind::Words(theirs)) => self.how == other.how && theirs.stand_in(mine.finder.needle()),
@@ -168,7 +160,6 @@ impl Pattern {
     }
 
     /// Whether it may stand anywhere in a report's JSON, or in the words beside its rows: where not, nothing in it is a hit.
-    #[must_use]
     pub fn may_stand_in(&self, json: &[u8]) -> bool {
         let mut scratch = Scratch::default();
         // Words that the table lacks stand in the JSON themselves.
@@ -218,7 +209,6 @@ impl Pattern {
     }
 
     /// Where it stands in a text of our own or one that is made visible, in bytes of it.
-    #[must_use]
     pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
         match &self.kind {
             Kind::Expression(expression, _) => expression

@@ -19,7 +19,6 @@ const SMALL: u64 = 8;
 /// Where is searched.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// Only in this pane.
     pub pane: Option<Pane>,
     /// Only from this offset of the body on.
     pub from: u64,
@@ -28,9 +27,6 @@ pub struct Scope {
 }
 
 /// Searches a report on some threads, and hands each batch of rows to `sink` in the order of the body; it says whether to go on.
-///
-/// # Errors
-/// When the body cannot be read.
 pub fn search(
     report: &Report,
     pattern: &Pattern,

@@ -16,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A file that was opened before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recent {
-    /// Its hash.
     pub file: Sha256,
     /// What it is called, if anybody said so.
     pub name: Option<Untrusted>,
@@ -35,7 +34,6 @@ pub struct Recent {
 pub struct Holding {
     /// The profile that it is held for.
     pub profile: String,
-    /// What it is.
     pub what: Held,
     /// The file it is about, if that is known.
     pub file: Option<Sha256>,
@@ -45,7 +43,6 @@ pub struct Holding {
     pub received: Timestamp,
     /// Its versions, as they were kept: a report that was fetched again keeps the one before. None of what is only written about.
     pub versions: Vec<Version>,
-    /// Bytes as received.
     pub bytes: u64,
     /// Bytes in the store, compressed; a report that came with a list has its share of the list's.
     pub on_disk: u64,
@@ -58,14 +55,11 @@ pub struct Holding {
     pub others: BTreeMap<String, Others>,
 }
 
-/// One of the versions of a thing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// When it came.
     pub received: Timestamp,
     /// The file that it came as a report of: an odd identifier may be listed under several.
     pub file: Option<Sha256>,
-    /// Bytes as received.
     pub bytes: u64,
     /// Bytes in the store, compressed.
     pub on_disk: u64,
@@ -74,15 +68,12 @@ pub struct Version {
 /// What other profiles have of a report that was imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Others {
-    /// Notes that they wrote.
     pub notes: u64,
-    /// Artefacts that they fetched.
     pub artefacts: u64,
 }
 
 impl Others {
     /// What stays of it, as a sentence; none where there is nothing.
-    #[must_use]
     pub fn words(self) -> Option<String> {
         let each = [(self.notes, "note"), (self.artefacts, "artefact")];
         let each: Vec<_> = each.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(*n, what)).collect();
@@ -91,7 +82,6 @@ impl Others {
 }
 
 /// Whose things are, in words, such as `of profile lab`, or `of 2 profiles (lab 4, other 1)`. What was imported belongs to none.
-#[must_use]
 pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
     let (mut counts, mut imported) = (BTreeMap::<&str, u64>::new(), 0);
     for thing in things {
@@ -112,10 +102,8 @@ pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
     }
 }
 
-/// What a thing is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Held {
-    /// A behaviour report.
     Report(Identifier),
     /// What was written of a report that is not held: it was deleted with another profile, or never fetched.
     Notes(Identifier),
@@ -136,7 +124,6 @@ pub enum Held {
 
 impl Holding {
     /// The report that it is; none for any other answer.
-    #[must_use]
     pub fn report(&self) -> Option<&Identifier> {
         match &self.what {
             Held::Report(identifier) => Some(identifier),
@@ -145,19 +132,16 @@ impl Holding {
     }
 
     /// Whether somebody imported it, so that it stands for every profile.
-    #[must_use]
     pub fn is_import(&self) -> bool {
         self.imported.is_some()
     }
 
     /// Whether the service gave it, and not the analyst.
-    #[must_use]
     pub fn is_answer(&self) -> bool {
         !matches!(self.what, Held::Notes(_))
     }
 
     /// The report that its notes are on; none for any other answer.
-    #[must_use]
     pub fn noted(&self) -> Option<&Identifier> {
         match &self.what {
             Held::Report(identifier) | Held::Notes(identifier) => Some(identifier),
@@ -171,20 +155,17 @@ impl Holding {
     }
 
     /// Whether the service still has it; none for what is no report.
-    #[must_use]
     pub fn retention(&self, now: Timestamp) -> Option<Retention> {
         let sent = Some(self.received).filter(|_| !self.is_import());
         self.report().map(|identifier| Retention::of(identifier, sent, now))
     }
 
     /// Whether it does not count as held.
-    #[must_use]
     pub fn is_set_aside(&self) -> bool {
         matches!(self.what, Held::Answer { is_set_aside: true, .. })
     }
 
     /// Whether only a part of it is here.
-    #[must_use]
     pub fn is_coming(&self) -> bool {
         matches!(self.what, Held::Answer { is_coming: true, .. })
     }
@@ -201,7 +182,6 @@ pub enum Purge {
     Report {
         /// The profile that it is held for.
         profile: String,
-        /// Its sandbox identifier.
         identifier: Identifier,
         /// Whether what was imported is meant, and not what the service sent.
         is_import: bool,
@@ -212,20 +192,17 @@ pub enum Purge {
     File {
         /// The profile that it is held for.
         profile: String,
-        /// The file.
         file: Sha256,
     },
     /// What came before a moment. What is dated before [`EARLIEST`] is of no age that anybody knows, and stays.
     Before(Timestamp),
     /// What came first, until no more than so many bytes are left in the store.
     DownTo(u64),
-    /// Everything.
     Everything,
 }
 
 impl Purge {
     /// Whether a thing may hold what goes with it: nobody knows what stands in what was set aside of the same file.
-    #[must_use]
     pub fn may_be_in(&self, thing: &Holding) -> bool {
         let Self::Report { profile, identifier, .. } = self else { return false };
         let file = identifier.parts().file;
@@ -275,11 +252,9 @@ impl Purge {
 /// What a deletion comes to.
 #[derive(Debug)]
 pub struct Doomed<'a> {
-    /// The things that go.
     pub things: Vec<&'a Holding>,
     /// Versions that go of things that stay.
     pub versions: Vec<&'a Version>,
-    /// How many notes go.
     pub notes: u64,
     /// What other profiles have of these things, and that stays.
     pub stays: Others,
@@ -295,7 +270,6 @@ pub struct Named<'a> {
 
 impl<'a> Doomed<'a> {
     /// What a question about it names: the things, each in its versions and with so many notes.
-    #[must_use]
     pub fn named(&self) -> Named<'a> {
         let named = |thing: &&'a Holding| (&*thing.profile, &thing.what, &*thing.versions, thing.notes);
         let mut things: Vec<_> = self.things.iter().map(named).collect();
@@ -307,7 +281,6 @@ impl<'a> Doomed<'a> {
 
     /// What goes of all that is held where these are deleted together, for one profile or for all of them. A note goes with the
     /// last that stands under it: a report of its own profile, or anybody's import.
-    #[must_use]
     pub fn of(what: &[Purge], held: &'a [Holding], profile: Option<&str>) -> Self {
         let is_meant = |thing: &&Holding| profile.is_none_or(|profile| thing.profile == profile);
         let fetched = held.iter().filter(|thing| !thing.is_import());

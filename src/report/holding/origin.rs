@@ -5,7 +5,6 @@ use crate::text::Untrusted;
 /// A file that somebody imported a report from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// Name of the file.
     pub from: Untrusted,
     /// The user who imported it.
     pub by: Untrusted,
@@ -13,7 +12,6 @@ pub struct Imported {
 
 impl Imported {
     /// The same in words that are safe to show.
-    #[must_use]
     pub fn words(&self) -> String {
         let from = self.from.visible_cut(60);
         if self.by.is_empty() { format!("from {from}") } else { format!("from {from} by {}", self.by.visible_cut(30)) }

@@ -29,7 +29,6 @@ pub enum Retention {
 
 impl Retention {
     /// Of a report, by the time in its identifier; the service had it still when it sent it, if that is known.
-    #[must_use]
     pub fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
         let ran = identifier.parts().when;
         let Some(ran) = ran.and_then(|when| Timestamp::from_second(when).ok()) else { return Self::Unknown };
@@ -48,7 +47,6 @@ impl Retention {
     }
 
     /// The same in a sentence.
-    #[must_use]
     pub fn words(self) -> String {
         let at = crate::text::moment;
         match self {
@@ -63,7 +61,6 @@ impl Retention {
     }
 
     /// The same in a few columns.
-    #[must_use]
     pub fn short(self) -> String {
         let at = |when: Timestamp| when.strftime("%m-%d").to_string();
         match self {

@@ -18,9 +18,6 @@ pub struct Hashes {
 
 impl Hashes {
     /// Counts hashes that are apart by line ends, blanks or commas.
-    ///
-    /// # Errors
-    /// Names the lines that hold something else.
     pub fn of(list: &[u8]) -> Result<Self, String> {
         let list = list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list);
         let (mut found, mut seen, mut wrong) = (Self::default(), HashSet::new(), Vec::new());

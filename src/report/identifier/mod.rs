@@ -24,39 +24,33 @@ pub struct Parts {
 const MOMENTS: Range<i64> = 1_000_000_000..4_102_444_800;
 
 /// Whether a number of seconds since 1970 can be the moment of a sandbox's run.
-#[must_use]
 pub fn is_moment(seconds: i64) -> bool {
     MOMENTS.contains(&seconds)
 }
 
 impl Identifier {
     /// Any text that can stand in an address: nothing at all, `.` and `..` would name another operation.
-    #[must_use]
     pub fn new(text: Untrusted) -> Option<Self> {
         (!matches!(text.as_bytes(), b"" | b"." | b"..")).then_some(Self(text))
     }
 
     /// The identifier as the service wrote it.
-    #[must_use]
     pub fn text(&self) -> &Untrusted {
         &self.0
     }
 
     /// The identifier's bytes, to be percent-encoded into an address.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
     /// Whether it has the documented shape (specification §2.1).
-    #[must_use]
     pub fn is_documented(&self) -> bool {
         let (file, rest) = split_file(self.0.as_bytes());
         file.is_some() && split_number(rest).1.is_some()
     }
 
     /// Takes the identifier apart from both ends; what is left is the sandbox.
-    #[must_use]
     pub fn parts(&self) -> Parts {
         let (file, rest) = split_file(self.0.as_bytes());
         let (sandbox, number) = split_number(rest);
@@ -89,7 +83,6 @@ impl Identifier {
 
     /// An identifier as somebody typed it: the hash that it begins with may be written in capitals. None that is too long for an
     /// address.
-    #[must_use]
     pub fn typed(text: &str) -> Option<Self> {
         let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
         let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));
@@ -106,7 +99,6 @@ impl Sha256 {
     pub const LENGTH: usize = 64;
 
     /// A hash from what somebody typed: blanks around it are passed over, capitals made small.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -114,13 +106,11 @@ impl Sha256 {
     }
 
     /// The hexadecimal digits.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// First and last digits, for places without room.
-    #[must_use]
     pub fn short(&self) -> String {
         let (head, tail) = (self.0.get(..8).unwrap_or_default(), self.0.get(60..).unwrap_or_default());
         format!("{head}…{tail}")
@@ -145,7 +135,6 @@ pub struct FileHash(String);
 
 impl FileHash {
     /// A hash from what somebody typed: blanks around it are passed over, capitals made small.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = matches!(text.len(), 32 | 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -153,7 +142,6 @@ impl FileHash {
     }
 
     /// The hexadecimal digits.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

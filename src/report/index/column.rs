@@ -251,7 +251,6 @@ impl<T: Number> Chunks<T> {
         self.own.shrink_to_fit();
     }
 
-    /// Sets a number that is there.
     fn set(&mut self, row: usize, number: T) {
         let own = self.before_own();
         let found = if row < own {

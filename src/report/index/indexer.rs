@@ -66,19 +66,16 @@ impl Indexer {
     }
 
     /// Offset of the next byte to be fed.
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.scanner.position()
     }
 
     /// Hands over what was found since the last time.
-    #[must_use]
     pub fn take(&mut self) -> Batch {
         self.layout.take()
     }
 
     /// Hands over the rest, after the last byte.
-    #[must_use]
     pub fn finish(mut self) -> Batch {
         self.layout.found.is_complete = true;
         self.layout.found.is_cut = !self.scanner.is_balanced();

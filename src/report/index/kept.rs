@@ -47,22 +47,17 @@ const IS_KNOWN: u8 = 0x80;
 
 impl Index {
     /// The index of a whole body: the one that is kept, if it is sound, or else one made now.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn open(body: &Body) -> io::Result<Self> {
         Self::kept(body).filter(|kept| kept.verify().is_ok()).map_or_else(|| Self::of(body), Ok)
     }
 
     /// The index of a body that takes next to no time: the one that is kept, or a new one of a short body. The numbers of one
     /// that is kept are not checked; see [`Index::verify`].
-    #[must_use]
     pub fn at_once(body: &Body) -> Option<Self> {
         if body.len() < WORTH_KEEPING { Self::of(body).ok() } else { Self::kept(body) }
     }
 
     /// The index that is kept of a body, if it is sound as far as its head goes; see [`Index::verify`].
-    #[must_use]
     pub fn kept(body: &Body) -> Option<Self> {
         let KeptIndex { head, numbers } = body.kept_index().ok()??;
         let (index, shown) = read(Reader(&head), body.len(), &numbers)?;
@@ -71,9 +66,6 @@ impl Index {
     }
 
     /// Keeps the index beside its body, where the body is kept and large enough.
-    ///
-    /// # Errors
-    /// When it cannot be written: then it is made again when it is wanted.
     pub fn keep(self, body: &Body) -> io::Result<()> {
         let is_arranged = self.sections.iter().any(|section| {
             section.form == Form::Processes && section.attribute.is_some_and(|known| known.shape != Shape::ProcessTree)
@@ -88,9 +80,6 @@ impl Index {
     }
 
     /// The same index with every number in memory.
-    ///
-    /// # Errors
-    /// When a number cannot be read.
     pub fn unpacked(&self) -> io::Result<Self> {
         let mut unpacked = self.clone();
         for section in &mut unpacked.sections {
@@ -102,9 +91,6 @@ impl Index {
     }
 
     /// Reads every number once, so that damage is found before it is met.
-    ///
-    /// # Errors
-    /// When a number cannot be read.
     pub fn verify(&self) -> io::Result<()> {
         for section in &self.sections {
             section.starts.verify()?;

@@ -32,7 +32,6 @@ pub struct Index {
     pub is_enveloped: bool,
     /// Whether `attributes` of a bare report have been seen.
     pub is_attributed: bool,
-    /// A page's entries.
     pub entries: Vec<Entry>,
     /// Entries past the most that a page is read for.
     pub left_out: usize,
@@ -85,7 +84,6 @@ pub enum Form {
 pub struct Entry {
     /// Offsets of the entry's first byte and of the byte after it.
     pub range: std::ops::Range<u32>,
-    /// Offset of its identifier.
     pub id: Option<u32>,
     /// Offset of the value of its `type`.
     pub kind: Option<u32>,
@@ -115,45 +113,36 @@ impl Section {
     }
 
     /// The pane that shows these rows.
-    #[must_use]
     pub fn pane(&self) -> Pane {
         self.attribute.map_or(Pane::Other, |attribute| attribute.pane)
     }
 
     /// How many rows there are so far.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
     /// Whether there is no row.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Whether it is a list of as many rows as the service seems to cut lists to.
-    #[must_use]
     pub fn is_perhaps_cut(&self) -> bool {
         self.form == Form::Array && self.end().is_some() && is_perhaps_cut(self.len())
     }
 
     /// Offset of a row's first byte.
-    #[must_use]
     pub fn start(&self, row: usize) -> Option<u32> {
         self.starts.get(row)
     }
 
     /// Offsets of the first bytes of some rows, cut to those there are; for who reads many of them.
-    ///
-    /// # Errors
-    /// When they are kept and cannot be read.
     pub fn starts(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u32]>> {
         self.starts.window(rows)
     }
 
     /// The first row that starts at this offset of the body or after it; the number of rows where none does.
-    #[must_use]
     pub fn row_from(&self, at: u64) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -168,19 +157,16 @@ impl Section {
     }
 
     /// Offset after the last row; none while it is not known.
-    #[must_use]
     pub fn end(&self) -> Option<u32> {
         Some(self.end).filter(|end| *end > 0)
     }
 
     /// How deep each process stands; nothing for other forms.
-    #[must_use]
     pub fn depths(&self) -> &Depths {
         &self.depths
     }
 
     /// Where a process goes on after its children: its name may stand there.
-    #[must_use]
     pub fn tail(&self, row: usize) -> Option<u32> {
         self.tails.get(row).filter(|tail| *tail > 0)
     }
@@ -254,9 +240,6 @@ impl Index {
     }
 
     /// Reads a whole body.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn of(body: &Body) -> io::Result<Self> {
         let mut indexer = Indexer::default();
         let mut windows = body.windows();

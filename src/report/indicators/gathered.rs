@@ -36,7 +36,6 @@ pub(super) struct Gathered {
     known: HashMap<u64, u32>,
     /// The row that is looked through, by its number among all, from 1 on.
     row: u64,
-    /// What it names.
     named: Vec<usize>,
     without: u64,
     /// The member that the row is, where it is one of an object.
@@ -189,7 +188,6 @@ impl Gathered {
         number
     }
 
-    /// Begins the next row.
     pub(super) fn begin_row(&mut self, record: &Record) {
         const FROM_MEMORY: &[u8] = b"memory";
         self.row += 1;

@@ -37,7 +37,6 @@ pub(super) const WHOLE_ROW: u64 = 8 * 1024 * 1024;
 /// A report: its bytes, and where its rows start. Clones share both.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The bytes as received.
     pub body: Body,
     /// Where the rows start, as far as the bytes have been read.
     pub index: Arc<Index>,
@@ -83,13 +82,11 @@ pub enum Piece {
     Value(Untrusted),
     /// From the report: what is said about it.
     Detail(Untrusted),
-    /// Our own words.
     Own(Cow<'static, str>),
 }
 
 impl Row {
     /// The row's text in one piece.
-    #[must_use]
     pub fn text(&self) -> Vec<u8> {
         let mut text = Vec::new();
         self.push_text(&mut text);
@@ -107,7 +104,6 @@ impl Row {
     }
 
     /// What the row is about, if it begins with that: a process's name.
-    #[must_use]
     pub fn name(&self) -> Option<&Untrusted> {
         match self.pieces.first()? {
             Piece::Value(name) => Some(name),
@@ -118,21 +114,16 @@ impl Row {
 
 impl Report {
     /// A report of which no byte has been read.
-    #[must_use]
     pub fn unread(body: Body) -> Self {
         Self::new(body, Index::default())
     }
 
     /// A report that is held or saved: its rows by the index that is kept of it, or by reading it.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn open(body: &Body) -> io::Result<Self> {
         Ok(Self::new(body.clone(), Index::open(body)?))
     }
 
     /// A report whose rows have been found.
-    #[must_use]
     pub fn new(body: Body, index: Index) -> Self {
         let mut report = Self { body, index: Arc::new(index), registry: ValueMember::default() };
         report.complete();
@@ -145,7 +136,6 @@ impl Report {
     }
 
     /// The same rows, read from another copy of the body; the own copy stays where it has another order.
-    #[must_use]
     pub fn with_body(self, body: Body) -> Self {
         if self.index.has(PROCESS_LIST) { self } else { Self { body, ..self } }
     }
@@ -172,9 +162,6 @@ impl Report {
     }
 
     /// The registry value that a row gives, whole; none for what is no value that was set.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn registry_value(&self, place: Place) -> io::Result<Option<RegistryValue>> {
         let is_set = self.section(place.section).is_some_and(|section| section.name.as_bytes() == b"registry_keys_set");
         let record = if is_set { Some(self.record(place)?) } else { None };
@@ -187,9 +174,6 @@ impl Report {
     }
 
     /// The same report in memory, its bytes and its index: for who looks at all of it again and again.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn unpacked(&self) -> io::Result<Self> {
         Ok(Self::new(self.body.unpacked()?, self.index.unpacked()?))
     }
@@ -201,7 +185,6 @@ impl Report {
     }
 
     /// Offset of the body up to which rows are known whole, and so can be searched.
-    #[must_use]
     pub fn searchable(&self) -> u64 {
         let last = |section: &Section| section.start(section.len().checked_sub(1)?).map(u64::from);
         match self.index.is_complete {
@@ -211,20 +194,17 @@ impl Report {
     }
 
     /// The identifier that the report itself gives.
-    #[must_use]
     pub fn identifier(&self) -> Option<Identifier> {
         self.header(self.index.id).and_then(Identifier::new)
     }
 
     /// The type that the report itself gives.
-    #[must_use]
     pub fn kind(&self) -> Option<Untrusted> {
         self.header(self.index.kind)
     }
 
     /// Whether anything says that it is a behaviour report: its type, or an attribute of one. What calls itself a file is none: a
     /// file has tags as well.
-    #[must_use]
     pub fn is_behaviour(&self) -> bool {
         let kind = self.kind().unwrap_or_default();
         let is_of = |end: &str| kind.as_bytes().ends_with(end.as_bytes());
@@ -232,14 +212,12 @@ impl Report {
     }
 
     /// Whether an attribute of a behaviour report is among what it says.
-    #[must_use]
     pub fn has_attribute(&self) -> bool {
         let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
         self.index.sections.iter().any(is_known)
     }
 
     /// Whether it is known whole, and is no behaviour report.
-    #[must_use]
     pub fn is_of_another_kind(&self) -> bool {
         self.index.is_complete && self.index.is_json && !self.index.is_cut && !self.is_behaviour()
     }
@@ -251,7 +229,6 @@ impl Report {
     }
 
     /// The sections of a pane, in the order of the attribute table.
-    #[must_use]
     pub fn sections(&self, pane: Pane) -> Vec<usize> {
         let mut found: Vec<usize> =
             (0..).zip(&self.index.sections).filter(|(_, s)| s.pane() == pane).map(|(n, _)| n).collect();
@@ -260,25 +237,21 @@ impl Report {
     }
 
     /// How many rows a pane has.
-    #[must_use]
     pub fn count(&self, pane: Pane) -> usize {
         self.index.sections.iter().filter(|section| section.pane() == pane).map(Section::len).sum()
     }
 
     /// A section by its number.
-    #[must_use]
     pub fn section(&self, section: usize) -> Option<&Section> {
         self.index.sections.get(section)
     }
 
     /// The tree of processes with its section's number, where there is one.
-    #[must_use]
     pub fn tree(&self) -> Option<(usize, &Section)> {
         (0..).zip(&self.index.sections).find(|(_, section)| section.form == Form::Processes)
     }
 
     /// Decodes a row. A row that cannot be read says so in its own place.
-    #[must_use]
     pub fn row(&self, section: usize, row: usize) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
         match self.row_bytes(section, row, PREVIEW) {
@@ -290,17 +263,11 @@ impl Report {
     }
 
     /// Decodes a row in a line from up to 8 MiB of it.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn told_row(&self, place: Place) -> io::Result<Row> {
         Ok(self.row_from(place.section, place.row, &self.row_bytes(place.section, place.row, WHOLE_ROW)?))
     }
 
     /// Decodes a row with everything that it says, up to 8 MiB of it.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn whole_row(&self, place: Place) -> io::Result<Row> {
         let Some(found) = self.section(place.section) else { return Ok(Row::default()) };
         let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW)?;
@@ -325,15 +292,11 @@ impl Report {
     }
 
     /// The thing that a row tells of, as a note knows it.
-    #[must_use]
     pub fn item(&self, section: usize, row: &Row) -> Option<Item> {
         Some(Item::new(self.section(section)?.name.clone(), &row.text()))
     }
 
     /// A row's value as written, up to 8 MiB.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn raw_row(&self, section: usize, row: usize) -> io::Result<Vec<u8>> {
         let Some(found) = self.section(section) else { return Ok(Vec::new()) };
         let bytes = self.row_bytes(section, row, WHOLE_ROW)?;
@@ -346,9 +309,6 @@ impl Report {
     }
 
     /// A row's value taken apart, a line a leaf.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn lines(&self, section: usize, row: usize) -> io::Result<Vec<Line>> {
         let Some(found) = self.section(section) else { return Ok(Vec::new()) };
         if self.row_bytes(section, row, WHOLE_ROW)?.len() as u64 == WHOLE_ROW && found.form == Form::Array {

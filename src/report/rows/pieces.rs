@@ -25,7 +25,6 @@ const NAMED_VALUE: &[Field] =
 pub(super) enum Told {
     /// What a line has room for; the rest is counted.
     InALine,
-    /// Everything.
     Whole,
 }
 

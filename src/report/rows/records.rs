@@ -20,9 +20,7 @@ const MOST_AFTER_CHILDREN: u64 = 16 * 1024;
 /// A row's place in its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// Section of the index.
     pub section: usize,
-    /// Row of the section.
     pub row: usize,
 }
 
@@ -48,9 +46,6 @@ pub enum Step {
 
 impl Report {
     /// A row, whole, whatever its length.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn record(&self, place: Place) -> io::Result<Record> {
         let empty = Record { member: None, value: Vec::new(), depth: 0 };
         let Some(section) = self.section(place.section) else { return Ok(empty) };
@@ -208,7 +203,6 @@ fn enter(way: &mut Vec<Step>, open: &mut [Open]) {
 
 /// A way as one text, such as `resolved_ips/0`: steps with `/` between them; `~` and `/` inside of a name stand as `~0` and
 /// `~1` (RFC 6901).
-#[must_use]
 pub fn pointer<'a>(way: impl IntoIterator<Item = &'a Step>) -> Untrusted {
     let mut text = Vec::new();
     for (place, step) in way.into_iter().enumerate() {

@@ -54,7 +54,6 @@ impl RowSet {
     }
 
     /// The rows that are in both sets.
-    #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let both = |(section, rows): (usize, &[u32])| {
             let others = other.rows(section);
@@ -65,7 +64,6 @@ impl RowSet {
     }
 
     /// The rows of a section, in order.
-    #[must_use]
     pub fn rows(&self, section: usize) -> &[u32] {
         self.sections.get(&section).map(Vec::as_slice).unwrap_or_default()
     }
@@ -76,19 +74,16 @@ impl RowSet {
     }
 
     /// Whether a row is in the set.
-    #[must_use]
     pub fn contains(&self, section: usize, row: usize) -> bool {
         u32::try_from(row).is_ok_and(|row| self.rows(section).binary_search(&row).is_ok())
     }
 
     /// How many rows there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.sections.values().map(Vec::len).sum()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sections.values().all(Vec::is_empty)
     }

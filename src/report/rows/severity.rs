@@ -100,9 +100,6 @@ struct Arranged {
 
 impl Order {
     /// The order of a report; its other sections, and those that stand in order already, are not in it.
-    ///
-    /// # Errors
-    /// When the body cannot be read, and when nobody wants it any more.
     pub(in crate::report) fn of(report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let mut order = Self::default();
         for (number, section) in report.index.sections.iter().enumerate() {
@@ -127,15 +124,11 @@ impl Order {
         self.sections.keys().copied()
     }
 
-    /// The row at a position of its section.
-    #[must_use]
     pub fn row(&self, section: usize, position: usize) -> usize {
         let found = self.sections.get(&section).and_then(|found| found.rows.get(position));
         found.map_or(position, |row| *row as usize)
     }
 
-    /// The position of a row in its section.
-    #[must_use]
     pub fn position(&self, section: usize, row: usize) -> usize {
         let found = self.sections.get(&section).and_then(|found| found.positions.get(row));
         found.map_or(row, |position| *position as usize)

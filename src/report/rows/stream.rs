@@ -17,7 +17,6 @@ const AT_ONCE: usize = 4096;
 #[derive(Clone, Copy)]
 pub struct RowBytes<'a> {
     report: &'a Report,
-    /// Where it stands.
     pub place: Place,
     /// Its first bytes, up to 8 MiB of them: of a process those before its first child.
     pub bytes: &'a [u8],
@@ -25,22 +24,17 @@ pub struct RowBytes<'a> {
 
 impl<'a> RowBytes<'a> {
     /// The row as its pane shows it.
-    #[must_use]
     pub fn decoded(&self) -> Row {
         let shown = usize::try_from(PREVIEW).unwrap_or(usize::MAX).min(self.bytes.len());
         self.report.row_from(self.place.section, self.place.row, self.bytes.get(..shown).unwrap_or_default())
     }
 
     /// The row in a line, from all that is handed over of it.
-    #[must_use]
     pub fn told(&self) -> Row {
         self.report.row_from(self.place.section, self.place.row, self.bytes)
     }
 
     /// All that is the row's own, as JSON: a process may go on behind its children.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn own(&self) -> io::Result<Cow<'a, [u8]>> {
         let section = self.report.section(self.place.section);
         match section.and_then(|section| section.tail(self.place.row)) {
@@ -52,9 +46,6 @@ impl<'a> RowBytes<'a> {
 
 impl Report {
     /// Hands every row to `look`; stops early when `look` says false.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn each_row(&self, section: usize, mut look: impl FnMut(RowBytes<'_>) -> bool) -> io::Result<()> {
         let Some(found) = self.section(section) else { return Ok(()) };
         let (mut room, mut stretch, mut first) = (Vec::new(), &[][..], 0_u64);

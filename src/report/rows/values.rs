@@ -86,7 +86,6 @@ pub(super) fn named_lines(name: &Untrusted, value: &[u8]) -> Vec<Line> {
 }
 
 /// A value taken apart, a line a leaf, a line for each object and array.
-#[must_use]
 pub fn lines(bytes: &[u8]) -> Vec<Line> {
     let (mut found, mut name, mut depth) = (Vec::new(), None, 0_usize);
     let mut scanner = Scanner::default();

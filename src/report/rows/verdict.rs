@@ -13,19 +13,14 @@ const ENDING: &[u8] = b"_VERDICT";
 /// What a list says of a report.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// The first verdict.
     pub verdict: Option<Untrusted>,
     /// How sure the sandbox is of it, as a number from 0 to 100.
     pub score: Option<u64>,
-    /// The behaviour tags.
     pub tags: Vec<Untrusted>,
 }
 
 impl Summary {
     /// Reads a report for its summary, by its stored index where there is one.
-    ///
-    /// # Errors
-    /// When the body cannot be read.
     pub fn of(body: &Body) -> io::Result<Self> {
         let index = Index::at_once(body).map_or_else(|| Index::of(body), Ok)?;
         let report = Report::new(body.clone(), index);
@@ -35,7 +30,6 @@ impl Summary {
 }
 
 /// The verdict of a short report, without opening it.
-#[must_use]
 pub fn of_short(body: &Body) -> Option<Untrusted> {
     if body.len() > SHORT {
         return None;
@@ -44,7 +38,6 @@ pub fn of_short(body: &Body) -> Option<Untrusted> {
 }
 
 /// The first verdict of a report, and how sure the sandbox is of it.
-#[must_use]
 pub fn of(report: &Report) -> Option<Untrusted> {
     let mut words = word(report)?.as_bytes().to_vec();
     if let Some(sure) = first(report, "verdict_confidence") {

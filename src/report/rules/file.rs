@@ -41,18 +41,13 @@ pub struct Rules {
     pub(super) uses: Vec<(usize, Use)>,
 }
 
-/// One rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// Name in the file.
     pub id: String,
-    /// How much it matters.
     pub severity: Severity,
     /// What it sees, in a few words.
     pub name: String,
-    /// Why that matters.
     pub why: String,
-    /// Techniques of MITRE ATT&CK.
     pub attack: Vec<String>,
     pub(super) attributes: Vec<String>,
     /// How many texts have to stand in the row at least, by what they are for.
@@ -89,7 +84,6 @@ pub(super) enum Use {
 
 impl Rule {
     /// What it sees and why that matters, in a sentence or two.
-    #[must_use]
     pub fn words(&self) -> String {
         let attack = self.attack.iter().map(|id| format!(" · {id}")).collect::<String>();
         format!("{}. {} (rule {}{attack})", self.name, self.why, self.id)
@@ -164,7 +158,6 @@ impl Rules {
     /// The rules that are shipped, and those of the user's file; with what is wrong with it, if anything is.
     ///
     /// A rule that cannot be understood is left out, and named with its line; the others work.
-    #[must_use]
     pub fn read(own: Option<(&str, &str)>) -> (Self, Vec<String>) {
         let mut reading = Reading::default();
         SHIPPED.iter().copied().chain(own).for_each(|(name, text)| reading.file(name, text));
@@ -178,25 +171,20 @@ impl Rules {
     }
 
     /// The rules that are shipped, alone: what goes to others is the same on every machine.
-    #[must_use]
     pub fn shipped() -> Self {
         Self::read(None).0
     }
 
-    /// A rule by its number.
-    #[must_use]
     pub fn rule(&self, number: u16) -> Option<&Rule> {
         self.rules.get(usize::from(number))
     }
 
     /// How many rules there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }

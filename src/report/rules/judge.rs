@@ -32,7 +32,6 @@ pub struct Marks {
 
 impl Marks {
     /// The number of the rule that marks a row.
-    #[must_use]
     pub fn rule(&self, section: usize, row: usize) -> Option<u16> {
         let place = (u32::try_from(section).ok()?, u32::try_from(row).ok()?);
         let at = self.notable.binary_search_by_key(&place, |(section, row, _)| (*section, *row)).ok()?;
@@ -45,13 +44,10 @@ impl Marks {
     }
 
     /// The order of rows that say themselves how severe they are.
-    #[must_use]
     pub fn order(&self) -> &Arc<Order> {
         &self.order
     }
 
-    /// The rows that are noise.
-    #[must_use]
     pub fn noise(&self) -> &RowSet {
         &self.noise
     }
@@ -89,9 +85,6 @@ struct Judge<'a> {
 
 impl Rules {
     /// Judges every row of a report.
-    ///
-    /// # Errors
-    /// When the body cannot be read, and when nobody wants to know any more.
     pub fn judge(&self, report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Marks> {
         let order = Arc::new(Order::of(report, is_wanted)?);
         let mut marks = Marks { order, ran: self.ran(report, is_wanted)?, ..Marks::default() };
@@ -161,7 +154,6 @@ impl Rules {
     }
 
     /// Every rule that marks one row, the one that matters most first.
-    #[must_use]
     pub fn of_row(&self, report: &Report, marks: &Marks, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
         let mut text = report.told_row(Place { section, row }).unwrap_or_default().text();

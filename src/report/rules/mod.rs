@@ -16,19 +16,14 @@ pub use judge::Marks;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// At once.
     High,
-    /// Soon.
     Medium,
-    /// By and by.
     Low,
     /// Not at all: any machine does so by itself.
     Noise,
 }
 
 impl Severity {
-    /// In a word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::High => "high",
@@ -39,7 +34,6 @@ impl Severity {
     }
 
     /// In a sign, so that it does not rest on colour.
-    #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
             Self::High => "!",

@@ -39,14 +39,12 @@ impl Stretch {
 
 impl Folds {
     /// These rows are folded; what that hides is found by [`Folds::refresh`], once there are rows.
-    #[must_use]
     pub fn of(rows: &[u32]) -> Self {
         let folded: BTreeSet<_> = rows.iter().copied().collect();
         Self { turned: folded.into_iter().collect(), ..Self::default() }
     }
 
     /// The rows that are folded, in order.
-    #[must_use]
     pub fn folded(&self, depths: &Depths) -> Vec<u32> {
         if !self.is_all {
             return self.turned.clone();
@@ -57,20 +55,17 @@ impl Folds {
     }
 
     /// How many rows of a tree with these depths are visible.
-    #[must_use]
     pub fn len(&self, depths: &Depths) -> usize {
         let kept = self.kept.as_ref().map_or_else(|| depths.len(), Vec::len);
         kept.saturating_sub(self.hidden.last().map_or(0, Stretch::hidden))
     }
 
     /// The row that stands at a visible position.
-    #[must_use]
     pub fn row(&self, position: usize) -> usize {
         self.kept_row(self.place(position))
     }
 
     /// The visible position of a row, or of the nearest visible one before it.
-    #[must_use]
     pub fn position(&self, row: usize) -> usize {
         let place = match &self.kept {
             None => row,
@@ -85,7 +80,6 @@ impl Folds {
     }
 
     /// Whether a row's children are hidden, if it has any.
-    #[must_use]
     pub fn is_folded(&self, row: usize) -> bool {
         let is_turned = u32::try_from(row).is_ok_and(|row| self.turned.binary_search(&row).is_ok());
         is_turned != self.is_all
@@ -130,7 +124,6 @@ impl Folds {
     }
 
     /// Whether anything is folded.
-    #[must_use]
     pub fn any(&self) -> bool {
         self.is_all || !self.turned.is_empty()
     }
@@ -142,7 +135,6 @@ impl Folds {
     }
 
     /// Whether the row has children that are kept; folded ones count.
-    #[must_use]
     pub fn has_children(&self, row: usize, depths: &Depths) -> bool {
         let Some(kept) = &self.kept else { return depths.has_children(row) };
         let after = kept.partition_point(|kept| *kept as usize <= row);
@@ -151,7 +143,6 @@ impl Folds {
     }
 
     /// As [`Depths::guides`], among the visible rows.
-    #[must_use]
     pub fn guides(&self, row: usize, depths: &Depths, reach: usize) -> Vec<bool> {
         let Some(depth) = depths.get(row).filter(|_| self.kept.is_some() || !self.hidden.is_empty()) else {
             return depths.guides(row, reach);

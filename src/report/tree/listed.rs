@@ -17,9 +17,6 @@ const MOST: usize = 100_000;
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// Gives the list of processes of a whole report the form of a tree, where there is no tree; with the body in its order.
-///
-/// # Errors
-/// When the body cannot be read.
 pub(in crate::report) fn arrange(body: &Body, index: &mut Index) -> io::Result<Option<Body>> {
     let has_tree = index.sections.iter().any(|section| section.form == Form::Processes && !section.is_empty());
     let is_list = |name: &Untrusted| name.as_bytes() == PROCESS_LIST.as_bytes();

@@ -32,27 +32,21 @@ impl From<Vec<u16>> for Depths {
 
 impl Depths {
     /// How many rows there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Whether there is no row.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// How deep a row stands; 0 at the root.
-    #[must_use]
     pub fn get(&self, row: usize) -> Option<u16> {
         self.rows.get(row)
     }
 
     /// The depths of some rows, cut to those there are.
-    ///
-    /// # Errors
-    /// When they are kept and cannot be read.
     pub fn window(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u16]>> {
         self.rows.window(rows)
     }
@@ -63,13 +57,10 @@ impl Depths {
     }
 
     /// Whether the row after this one is deeper.
-    #[must_use]
     pub fn has_children(&self, row: usize) -> bool {
         matches!((self.get(row), self.get(row + 1)), (Some(depth), Some(next)) if next > depth)
     }
 
-    /// The row's parent.
-    #[must_use]
     pub fn parent(&self, row: usize) -> Option<usize> {
         let depth = self.get(row)?;
         let (mut end, mut stride) = (row, STRIDE);
@@ -84,7 +75,6 @@ impl Depths {
     }
 
     /// The row after the last one that stands below this one in the tree.
-    #[must_use]
     pub fn end_of(&self, row: usize) -> usize {
         let Some(depth) = self.get(row) else { return row };
         let (mut start, mut stride) = (row + 1, STRIDE);
@@ -101,7 +91,6 @@ impl Depths {
     /// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.
     ///
     /// The search stops after `reach` rows, where a line is drawn as if it went on.
-    #[must_use]
     pub fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
         let mut guides = Guides::of(self.get(row).unwrap_or_default());
         guides.look(self, row + 1..(row + 1).saturating_add(reach));
@@ -168,7 +157,6 @@ pub(crate) struct Parents {
 }
 
 impl Parents {
-    /// The row's parent.
     pub(crate) fn of(&mut self, row: usize, depths: &Depths) -> Option<usize> {
         if self.next > row + 1 {
             *self = Self::default();

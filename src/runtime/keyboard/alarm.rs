@@ -16,9 +16,6 @@ pub(in super::super) struct Alarm {
 
 impl Alarm {
     /// Makes it heard beside the keyboard.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub(in super::super) fn connect(&self) -> io::Result<()> {
         let line = UnixStream::pair()?;
         line.0.set_nonblocking(true)?;
@@ -28,7 +25,6 @@ impl Alarm {
         Ok(())
     }
 
-    /// Where it is heard.
     pub(super) fn heard(&self) -> Option<&UnixStream> {
         self.line.get().map(|(_, heard)| heard)
     }
@@ -53,7 +49,6 @@ impl Alarm {
         }
     }
 
-    /// Nobody waits any more.
     pub(in super::super) fn clear(&self) {
         self.is_set.store(false, Ordering::SeqCst);
         if let Some(mut heard) = self.heard() {

@@ -38,9 +38,7 @@ enum State {
     /// Inside of a character of several bytes, of which so many are still to come.
     Character(usize),
     Escape,
-    /// Behind `ESC [`.
     Sequence,
-    /// Behind `ESC O`.
     Single,
     /// Behind `ESC [ [`, as a Linux console begins its first function keys.
     Console,
@@ -359,7 +357,6 @@ fn numbers(parameters: &[u8]) -> Option<Vec<u16>> {
     std::str::from_utf8(parameters).ok()?.split(';').map(number).collect()
 }
 
-/// Keys that have a number.
 fn numbered(number: u16) -> Option<Key> {
     let named = match number {
         1 | 7 => Named::Home,

@@ -56,7 +56,6 @@ impl Alarm {
     /// It rings whether it is waited for or not.
     pub(in super::super) fn set(&self) {}
 
-    /// Rings.
     pub(in super::super) fn ring(&self) {
         self.bell().ring();
     }
@@ -70,7 +69,6 @@ impl Alarm {
 }
 
 impl Keyboard {
-    /// The system's only one.
     pub(in super::super) fn open() -> io::Result<Self> {
         let ((sender, typed), heard) = (channel(), Arc::<Bell>::default());
         let bell = Arc::clone(&heard);
@@ -89,9 +87,6 @@ impl Keyboard {
     }
 
     /// Waits for what comes next, until the alarm rings, or until a moment if there is one; none if nothing came.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(in super::super) fn next(&mut self, until: Option<Instant>, alarm: &Alarm) -> io::Result<Option<Input>> {
         // One bell for both.
         *alarm.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&self.heard);

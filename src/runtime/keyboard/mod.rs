@@ -24,11 +24,8 @@ use crate::app::{Key, Size};
 /// One thing that came from the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {
-    /// A key was pressed.
     Key(Key),
-    /// The mouse did something.
     Pointer(Pointer),
-    /// A text was pasted.
     Paste(String),
     /// The terminal has another size; on Unix a signal says so.
     #[cfg_attr(unix, allow(dead_code, reason = "a signal says so"))]

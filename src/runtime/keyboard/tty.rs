@@ -49,9 +49,6 @@ impl Keyboard {
     }
 
     /// Waits for what comes next, until the alarm rings, or until a moment if there is one; none if nothing came.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
     pub(in super::super) fn next(&mut self, until: Option<Instant>, alarm: &Alarm) -> io::Result<Option<Input>> {
         let mut taken = 0;
         loop {

@@ -19,7 +19,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
 impl Performer {
-    /// Writes a file.
     pub(super) fn save(&self, save: Save) {
         let (gate, is_wanted) = (self.gate().cloned(), self.goes_on());
         let writing = Writing::begin(&self.writing);

@@ -102,7 +102,6 @@ impl Drop for TakenIn {
 
 impl Performer {
     /// A performer that answers to `outbox`.
-    #[must_use]
     pub fn new(backing: Backing, outbox: Outbox) -> Self {
         let (pending, searches, seekers, opened) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
         let (writing, stopped, at_hand) = (Arc::default(), Arc::default(), Arc::default());
@@ -145,9 +144,6 @@ impl Performer {
     }
 
     /// Starts the threads, unless there are some.
-    ///
-    /// # Errors
-    /// When the system has none to give.
     pub fn start(&mut self) -> std::io::Result<()> {
         if self.threads.is_none() {
             self.threads = Some(crate::runtime::threads(WORKERS)?);
@@ -165,13 +161,11 @@ impl Performer {
     }
 
     /// Whether nothing is being performed, and nothing waits to be.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.later.is_empty() && self.unchecked.is_none() && !self.is_busy()
     }
 
     /// Whether something is being performed.
-    #[must_use]
     pub fn is_busy(&self) -> bool {
         self.pending.load(Ordering::SeqCst) > 0
     }

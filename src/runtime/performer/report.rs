@@ -47,7 +47,6 @@ impl Performer {
         );
     }
 
-    /// Indexes nothing.
     pub(super) fn stop_indexing(&self) {
         self.opened.store(0, Ordering::SeqCst);
         self.let_go();
@@ -99,7 +98,6 @@ impl Performer {
         );
     }
 
-    /// Compares reports.
     pub(super) fn compare(&self, number: u64, bodies: Vec<Option<Body>>) {
         self.blocking(
             move |work| {

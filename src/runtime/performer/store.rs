@@ -124,7 +124,6 @@ impl Performer {
         });
     }
 
-    /// Reads the ledger.
     pub(super) fn read_ledger(&self) {
         self.with_gate(|gate, work| send_or_say(work, ledger(gate)));
     }
@@ -144,7 +143,6 @@ impl Performer {
         self.with_gate(|gate, work| send_or_say(work, held::lines(gate).map(Message::Held)));
     }
 
-    /// Deletes what is held.
     pub(super) fn purge(&self, deletion: Deletion) {
         self.taking_in(move |gate, work| {
             work.send(held::purge(gate, deletion));

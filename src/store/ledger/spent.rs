@@ -13,17 +13,11 @@ pub type Whose<'a> = (&'a str, Option<i64>);
 impl Store {
     /// What was spent with a profile, or with another of the same service and key, in the period (UTC) that holds a moment, by the
     /// careful sum that budgets are compared with.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn spent_in(&self, whose: Whose<'_>, period: Period, now: Timestamp) -> Result<Spent, StoreError> {
         self.read(|connection| sums_in(connection, whose, period, now)).map(together)
     }
 
     /// The same, each unit by itself.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn spent_in_by_unit(
         &self,
         whose: Whose<'_>,
@@ -34,27 +28,18 @@ impl Store {
     }
 
     /// What a session has spent.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn spent(&self, session: &str) -> Result<Spent, StoreError> {
         self.spent_by_unit(session).map(together)
     }
 
     /// What it has spent of each unit, without the entries of what it has under way. An entry that is still reserved though its call is over counts: what
     /// came of it could not be written down.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn settled(&self, session: &str, under_way: &[i64]) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         let is_over = |entry: &LedgerEntry, _| entry.session == session && !under_way.contains(&entry.number);
         self.read(|connection| sums(connection, "session = ?1", [session], is_over))
     }
 
     /// What a session has spent of each unit; what a damaged entry was counted in is taken for a request.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn spent_by_unit(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         self.read(|connection| sums_of_session(connection, session))
     }

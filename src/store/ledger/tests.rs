@@ -17,7 +17,6 @@ const DAMAGES: [&str; 10] = [
     "owner = 7",
 ];
 
-/// The price of a report.
 fn report() -> Price {
     price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default())
 }

@@ -19,9 +19,6 @@ struct Place {
 
 /// Takes every version of a report out of the lists that it came with, those of the service or those that were imported; says how
 /// many bytes went.
-///
-/// # Errors
-/// When it cannot be written; and where it is not known where one stands, so that another's bytes could go.
 pub(super) fn out(
     transaction: &Transaction<'_>,
     profile: &str,

@@ -75,7 +75,6 @@ impl Known {
             .optional()
     }
 
-    /// What it was the answer to.
     fn key(&self, connection: &Connection, answer: AnswerId, length: i64) -> rusqlite::Result<Vec<u8>> {
         if (self.first, self.after, self.reports) == (0, length, 1) {
             let identifier = Identifier::new(Untrusted::from(self.identifier.as_slice()));

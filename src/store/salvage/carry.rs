@@ -72,9 +72,6 @@ fn leave_out_what_is_broken(new: &Connection, made_anew: &mut u64) -> rusqlite::
 }
 
 /// What was read of a damaged database, or nothing where that is damaged.
-///
-/// # Errors
-/// When the system failed.
 fn unless_damaged<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match read {
         Err(error) if !is_of_system(&error) => Ok(None),
@@ -99,7 +96,6 @@ fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>
 #[derive(Default)]
 struct Carried {
     rows: u64,
-    /// Whether that is all of it.
     is_whole: bool,
 }
 

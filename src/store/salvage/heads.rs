@@ -28,9 +28,6 @@ pub(super) const FIRST: u8 = 1;
 pub(super) const BELOW: u8 = 5;
 
 /// Makes the damaged heads of a database's tables anew; it is open nowhere, and gives pages back, so that it has a map of them.
-///
-/// # Errors
-/// What the system said.
 pub(super) fn mend(path: &Path) -> io::Result<()> {
     let (mut file, mut ways) = (File::open(path)?, HashSet::new());
     file.each_mapped(|_, _, kind, above| {
@@ -127,7 +124,6 @@ impl Kind {
 /// A page with cells on it.
 pub(super) struct Page {
     bytes: Vec<u8>,
-    /// Of the whole file.
     pages: usize,
 }
 
@@ -139,7 +135,6 @@ struct Cells {
 }
 
 impl Page {
-    /// What it says that it is.
     pub(super) fn kind(&self) -> Option<Kind> {
         [Kind::Leaf, Kind::Way].into_iter().find(|kind| self.bytes.first() == Some(&(*kind as u8)))
     }

@@ -31,7 +31,6 @@ const LONGEST_MARK: u64 = 20;
 /// What became of a damaged database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Salvaged {
-    /// Where it is now.
     pub aside: PathBuf,
     /// Entries of the ledger that were carried over.
     pub entries: u64,
@@ -52,7 +51,6 @@ const NAMED: usize = 3;
 
 impl Salvaged {
     /// What the user must know of it.
-    #[must_use]
     pub fn words(&self) -> String {
         let ledger = if self.is_ledger_whole {
             format!("Its ledger was saved: {}.", count(self.entries, "call"))
@@ -212,9 +210,7 @@ fn begun(path: &Path) -> Option<PathBuf> {
 enum New {
     /// Nothing was carried over to it, which is done as a whole or not at all, nor written to it since.
     Empty,
-    /// All was.
     Filled,
-    /// It was never ready.
     Damaged,
 }
 
@@ -258,9 +254,6 @@ fn move_away(path: &Path, place: &Path) -> std::io::Result<()> {
 }
 
 /// The database that was set aside, so that its tables can be read by name; none where nothing of it can be.
-///
-/// # Errors
-/// What the system or the database said: a full disk is no reason to carry over less than there is.
 fn readable(aside: &Path) -> anyhow::Result<Option<Connection>> {
     if is_short(aside) {
         return Ok(None);

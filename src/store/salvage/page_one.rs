@@ -75,9 +75,6 @@ fn is_rearranged(connection: &Connection) -> bool {
 }
 
 /// Whether a database says of its tables what this program once wrote; one that has lost some has the others elsewhere.
-///
-/// # Errors
-/// When the system failed, which says nothing of the database.
 pub(super) fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
     let found = match schema::objects(connection) {
         Err(error) if !is_of_system(&error) => return Ok(false),
@@ -104,9 +101,6 @@ fn laid_out(steps: usize, anew: bool) -> rusqlite::Result<Vec<Object>> {
 
 /// Gives a database, which is open nowhere, a first page that says where its tables are and what their columns are called; where
 /// nobody knows that, it is left as it is, to be read as far as it goes.
-///
-/// # Errors
-/// What the system or the database said; it is no more damaged than it was.
 pub(super) fn mend(path: &Path) -> anyhow::Result<()> {
     let version = settled(path)?;
     let Some(alike) = alike(path, version)? else { return Ok(()) };

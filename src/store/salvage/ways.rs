@@ -16,9 +16,6 @@ const DEEPEST: usize = 12;
 
 /// Makes the lost ways of a database's tables anew; it is open nowhere, and its heads are mended. A page that has what stands on
 /// another one, as sound as it may be, has lost its own.
-///
-/// # Errors
-/// What the system said.
 pub(super) fn mend(path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;
     if !file.has_map()? {
@@ -36,7 +33,6 @@ pub(super) fn mend(path: &Path) -> io::Result<()> {
 
 /// Which page is below which.
 struct Trees {
-    /// By the map.
     above: BTreeMap<usize, usize>,
     below: BTreeMap<usize, Vec<usize>>,
     /// By what stands on each page.
