@@ -1,27 +1,29 @@
-//! A line that is typed at the terminal and not shown.
+//! A password typed at the terminal and not shown.
 
-use super::keyboard::{Alarm, Input, Keyboard};
+use super::keyboard::key;
 use super::signals::HeldBack;
 use super::terminal::Raw;
 use crate::app::Key;
 use crate::app::keys::key::Named;
+use crossterm::event::{self, Event};
 use std::io::{self, IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// The longest line that is taken, in letters.
+/// The longest password, in bytes.
 const LONGEST: usize = 4096;
 
-/// How often it is looked whether the system asks for the end.
+/// How often a signal that asks for the end is checked for.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Asks for a line, and shows nothing of it. A signal that ends the program does so once the terminal is as it was.
+/// Asks for a line without echo. A signal that ends the program does so once the terminal is as it was: this is why the modes
+/// are not left to a crate, of which none restores them when a signal comes.
 pub fn ask(words: &str) -> io::Result<String> {
     let mut to = io::stderr();
     if !to.is_terminal() || !io::stdin().is_terminal() {
         return Err(io::Error::from(io::ErrorKind::NotConnected));
     }
     let signals = HeldBack::begin()?;
-    // Before the question: whoever answers at once is not shown either.
+    // Before the question: a quick answer is not shown either.
     let raw = Raw::now()?;
     let asked = write!(to, "{words}").and_then(|()| to.flush());
     let typed = asked.and_then(|()| read(&signals));
@@ -32,21 +34,20 @@ pub fn ask(words: &str) -> io::Result<String> {
 }
 
 fn read(signals: &HeldBack) -> io::Result<String> {
-    // Nobody rings: what is waited for beside keys is looked at now and then.
-    let (mut keyboard, alarm) = (Keyboard::open()?, Alarm::default());
     let mut typed = String::new();
-    loop {
-        if signals.has_any() {
-            return Err(io::Error::from(io::ErrorKind::Interrupted));
+    while !signals.has_any() {
+        if !event::poll(PACE)? {
+            continue;
         }
-        let Some(Input::Key(key)) = keyboard.next(Some(Instant::now() + PACE), &alarm)? else { continue };
-        match key {
-            Key::Named(Named::Enter) => return Ok(typed),
-            Key::Ctrl('c' | 'd') => return Err(io::Error::from(io::ErrorKind::Interrupted)),
-            Key::Ctrl('u') => typed.clear(),
-            Key::Char(letter) if typed.len() < LONGEST => typed.push(letter),
-            Key::Named(Named::Backspace) => drop(typed.pop()),
+        let Event::Key(event) = event::read()? else { continue };
+        match key(event) {
+            Some(Key::Named(Named::Enter)) => return Ok(typed),
+            Some(Key::Ctrl('c' | 'd')) => break,
+            Some(Key::Ctrl('u')) => typed.clear(),
+            Some(Key::Char(letter)) if typed.len() < LONGEST => typed.push(letter),
+            Some(Key::Named(Named::Backspace)) => drop(typed.pop()),
             _ => {}
         }
     }
+    Err(io::Error::from(io::ErrorKind::Interrupted))
 }

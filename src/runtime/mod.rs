@@ -12,10 +12,8 @@
 pub mod clipboard;
 mod held;
 pub mod hidden;
-mod inbox;
 mod keyboard;
 mod notable;
-mod output;
 mod performer;
 mod plain;
 pub mod recall;
@@ -24,7 +22,6 @@ pub mod search;
 mod signals;
 mod terminal;
 
-pub use inbox::Outbox;
 pub(crate) use performer::read_rules;
 pub use performer::{Backing, Performer};
 pub use signals::{HeldBack, Signals, survive_file_limit};
@@ -36,12 +33,14 @@ use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
 use crate::gate::Clock;
 use crate::view::{self, Look};
 use clipboard::Way;
-use inbox::{Inbox, Unheard};
 use keyboard::Keyboard;
 use ratatui::backend::Backend;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// How often the screen is drawn while something is under way and nothing else happens.
@@ -56,6 +55,18 @@ const LARGEST: Size = Size { width: 2_000, height: 1_000 };
 /// Threads for the network and the store.
 pub fn threads(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()
+}
+
+/// Puts messages into the loop's inbox, from any thread.
+#[derive(Debug, Clone)]
+pub struct Outbox(Sender<Message>);
+
+impl Outbox {
+    /// Sends a message; a loop that has ended needs none.
+    pub fn send(&self, message: Message) {
+        // The loop has ended: nothing is left to do with the message.
+        let _ = self.0.send(message);
+    }
 }
 
 /// What the app reaches, and what it does first.
@@ -107,8 +118,6 @@ pub enum Turn {
     Left,
     /// The terminal was somebody else's, and is this program's again.
     Resumed,
-    /// There is no keyboard any more.
-    Unheard,
 }
 
 /// A run of the app on a terminal of any kind.
@@ -118,7 +127,9 @@ pub struct Session<B: Backend> {
     model: Model,
     performer: Performer,
     outbox: Outbox,
-    inbox: Inbox,
+    inbox: Receiver<Message>,
+    /// The number of the last frame that was begun, counted from 1: a key answers what was on screen when it was read.
+    frame: Arc<AtomicU64>,
     clock: Clock,
     exit: Option<Exit>,
     turn: Option<Turn>,
@@ -137,7 +148,8 @@ where
 {
     /// A session on the terminal that is written to by `backend`; `backing` is what the app can reach.
     pub fn new(backend: B, model: Model, backing: Backing, clock: Clock) -> Result<Self, B::Error> {
-        let (outbox, inbox) = Inbox::new();
+        let (sender, inbox) = channel();
+        let outbox = Outbox(sender);
         let performer = Performer::new(backing, outbox.clone());
         let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, unseen, is_drawn) = (None, None, None, false);
@@ -149,6 +161,7 @@ where
             performer,
             outbox,
             inbox,
+            frame: Arc::default(),
             clock,
             exit,
             turn,
@@ -164,9 +177,10 @@ where
         Self { clipboard: (way, out), ..self }
     }
 
-    /// Reads the keyboard from now on.
-    fn listen(&mut self, keyboard: Keyboard) -> std::io::Result<()> {
-        self.inbox.listen(keyboard)
+    /// The keyboard that answers this session's frames; what was typed before is taken in first.
+    fn keyboard(&self) -> std::io::Result<Keyboard> {
+        let mut keyboard = Keyboard::new(self.outbox(), Arc::clone(&self.frame));
+        keyboard.read_pending().map(|()| keyboard)
     }
 
     /// Where sizes, and what others have to say, are sent.
@@ -222,7 +236,7 @@ where
             // What was done on the spot has sent what it had to say.
             let is_busy = self.performer.is_busy();
             let left = if is_busy { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
-            let Some(message) = self.inbox.message(left) else { return };
+            let Ok(message) = self.inbox.recv_timeout(left) else { return };
             let brings_rows = matches!(message, Message::Indexed { .. } | Message::Unreadable { .. });
             self.take(message);
             if brings_rows {
@@ -231,23 +245,16 @@ where
         }
     }
 
-    /// Takes in what was typed before there was a frame: keys move and quit, but they are no answer to a price.
-    fn take_typed(&mut self) {
-        self.inbox.read_ahead();
-        self.take_all();
-    }
-
     /// Takes in what has come.
     fn take_all(&mut self) {
-        while let Some(message) = self.inbox.here() {
+        while let Ok(message) = self.inbox.try_recv() {
             self.take(message);
         }
     }
 
-    /// The number of the last frame that was begun, counted from 1: a key counts as an answer to what was on the screen when it was
-    /// read.
+    /// The number of the last frame that was begun, counted from 1.
     pub fn frame(&self) -> u64 {
-        self.inbox.frame()
+        self.frame.load(Ordering::SeqCst)
     }
 
     /// Takes messages in until the app ends or makes way for the shell, drawing in between.
@@ -271,10 +278,13 @@ where
                 _ => {}
             }
             // While something is under way a tick comes now and then, so that waiting is seen to go on.
-            match self.inbox.next(self.model.is_waiting().then_some(TICK)) {
-                Ok(come) => self.take(come.unwrap_or(Message::Tick)),
-                Err(Unheard) => return Turn::Unheard,
-            }
+            let message = if self.model.is_waiting() {
+                self.inbox.recv_timeout(TICK).unwrap_or(Message::Tick)
+            } else {
+                // This session has a sender of its own: the channel stays open.
+                self.inbox.recv().unwrap_or(Message::Tick)
+            };
+            self.take(message);
             self.take_all();
         }
     }
@@ -291,7 +301,7 @@ where
                 self.draw()?;
                 return Ok(is_idle);
             }
-            if let Some(message) = self.inbox.message(Duration::from_millis(20)) {
+            if let Ok(message) = self.inbox.recv_timeout(Duration::from_millis(20)) {
                 self.take(message);
             }
         }
@@ -317,7 +327,7 @@ where
     /// Draws the state as it is.
     pub fn draw(&mut self) -> Result<(), B::Error> {
         self.fit()?;
-        let frame = self.inbox.turn();
+        let frame = self.frame.fetch_add(1, Ordering::SeqCst) + 1;
         self.draw_frame()?;
         self.take(Message::Drawn(frame));
         self.is_drawn = true;

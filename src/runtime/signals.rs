@@ -31,27 +31,11 @@ const HEARD: &[i32] = {
     &[SIGTSTP, SIGCONT, SIGWINCH]
 };
 
-/// Signals by which a system, a job manager or somebody else ends a program that does not listen: what is taken over is given
-/// back before. The others say that the program itself is broken, or cannot be caught.
+/// Signals that ask a program to end. The others say that the program itself is broken, or cannot be caught.
 #[cfg(unix)]
 const ENDINGS: &[i32] = {
-    use signal_hook::consts::{
-        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
-    };
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    {
-        use signal_hook::consts::{SIGIO, SIGSYS};
-        const SIGSTKFLT: i32 = 16;
-        const SIGPWR: i32 = 30;
-        &[
-            SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGTRAP, SIGABRT,
-            SIGSYS, SIGIO, SIGPWR, SIGSTKFLT,
-        ]
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    {
-        &[SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGTRAP, SIGABRT]
-    }
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+    &[SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
 };
 
 /// The signals of the system, listened for from the moment this is made: until the loop runs they wait.
@@ -251,7 +235,7 @@ impl Ending {
         std::thread::sleep(LAST_WAIT);
         self.send(Message::QuitNow);
         std::thread::sleep(STUCK);
-        terminal::wrest();
+        terminal::end_raw_mode();
         if let Some(folder) = self.last.scratch.get() {
             files::remove_folder(folder);
         }

@@ -1,8 +1,6 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
 use super::clipboard::Way;
-use super::keyboard::Keyboard;
-use super::output::Output;
 use super::signals::{self, Ending, Signals, Stops};
 use super::{Backing, Begin, Beginning, Ended, Exit, Session, Start, Turn};
 use crate::app::{Model, Size};
@@ -13,7 +11,6 @@ use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_ra
 use crossterm::{cursor, queue, style};
 use ratatui::backend::CrosstermBackend;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -66,14 +63,6 @@ fn is_light(colours: &str) -> bool {
     background.is_some_and(|number: u8| matches!(number, 7 | 9..=15))
 }
 
-/// How often a terminal that takes nothing is tried at the end.
-#[cfg(unix)]
-const TRIES: u32 = 40;
-
-/// How long it is let be between two tries.
-#[cfg(unix)]
-const BETWEEN_TRIES: Duration = Duration::from_millis(5);
-
 /// Columns and rows of the terminal; none where there is none.
 pub fn terminal_size() -> Option<(u16, u16)> {
     if io::stdout().is_terminal() { crossterm::terminal::size().ok() } else { None }
@@ -111,7 +100,9 @@ impl TakenOver {
         }
         disable_raw_mode()?;
         enable_raw_mode()?;
-        Output::terminal().write_all(&modes)
+        let mut stdout = io::stdout();
+        stdout.write_all(&modes)?;
+        stdout.flush()
     }
 }
 
@@ -145,7 +136,7 @@ const TOLD_WITHIN: Duration = Duration::from_millis(50);
 
 /// Whether the terminal is this program's to set. The system stops whoever sets one from behind the shell, and again whenever it
 /// comes back there, be it to end.
-fn is_in_front() -> bool {
+pub(super) fn is_in_front() -> bool {
     #[cfg(unix)]
     {
         is_in_front_of(io::stdout())
@@ -158,7 +149,7 @@ fn is_in_front() -> bool {
 
 /// Whether this program is in front at a terminal; so it is at what is none.
 #[cfg(unix)]
-pub(super) fn is_in_front_of(terminal: impl std::os::fd::AsFd) -> bool {
+fn is_in_front_of(terminal: impl std::os::fd::AsFd) -> bool {
     rustix::termios::tcgetpgrp(terminal).map_or(true, |front| front == rustix::process::getpgrp())
 }
 
@@ -178,7 +169,7 @@ fn comes_to_front(ending: &Ending) -> bool {
 }
 
 /// Ends the mode in which keys are handed over as they are pressed. Behind the shell, the modes are the shell's.
-fn end_raw_mode() {
+pub(super) fn end_raw_mode() {
     if is_in_front() {
         // There is nobody to tell.
         let _ = disable_raw_mode();
@@ -190,67 +181,14 @@ fn leave(to: &mut impl Write) -> io::Result<()> {
     queue!(to, DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show)
 }
 
-/// Held for ever by whoever gives the terminal back by force: the others wait for the end of the program.
-static FORCED: Mutex<()> = Mutex::new(());
-
-/// A terminal that is gone cannot be given back: there is nobody to tell.
+/// Gives the terminal back. One that is gone cannot be: its errors have no reader.
 fn give_back() {
     if TAKEN.load(Ordering::SeqCst) {
-        let mut stdout = Output::terminal();
+        let mut stdout = io::stdout();
         let _ = leave(&mut stdout).and_then(|()| stdout.flush());
         end_raw_mode();
         TAKEN.store(false, Ordering::SeqCst);
     }
-    drop(FORCED.lock());
-}
-
-/// Gives the terminal back while the loop may be anywhere, be it in the middle of a sequence that the terminal does not take.
-/// Nothing may be done after this but to end the program.
-pub(super) fn wrest() {
-    std::mem::forget(FORCED.lock());
-    #[cfg(unix)]
-    if TAKEN.load(Ordering::SeqCst) && is_in_front() {
-        let _ = wrest_output();
-    }
-    end_raw_mode();
-}
-
-/// Writes what ends the modes in place of all that the terminal has not taken yet. The lock of standard output, which the loop
-/// may hold, is not needed.
-#[cfg(unix)]
-fn wrest_output() -> io::Result<()> {
-    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-    let terminal = rustix::io::dup(rustix::stdio::stdout())?;
-    // From here on the loop writes to nobody.
-    if let Ok(nobody) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
-        rustix::stdio::dup2_stdout(nobody)?;
-    }
-    // What is being written is given up instead of waiting on. Others have this terminal open, too: they get it as it was.
-    let flags = fcntl_getfl(&terminal)?;
-    fcntl_setfl(&terminal, flags | OFlags::NONBLOCK)?;
-    // A write that waits for room finds that out when the terminal's settings change, not when room is made.
-    let _ = disable_raw_mode();
-    let written = write_in_place(&terminal);
-    fcntl_setfl(&terminal, flags)?;
-    written
-}
-
-/// Writes what ends the modes, without waiting for long.
-#[cfg(unix)]
-fn write_in_place(terminal: &impl std::os::fd::AsFd) -> io::Result<()> {
-    use rustix::io::Errno;
-    // The first byte gives up a sequence that is open.
-    let mut bytes = b"\x18\x1b[m".to_vec();
-    leave(&mut bytes)?;
-    for _ in 0..TRIES {
-        rustix::termios::tcflush(terminal, rustix::termios::QueueSelector::OFlush)?;
-        match rustix::io::write(terminal, &bytes) {
-            Ok(written) if written == bytes.len() => break,
-            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => std::thread::sleep(BETWEEN_TRIES),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
 }
 
 /// Runs the app on the terminal until it ends.
@@ -260,20 +198,21 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     }
     let (width, height) = crossterm::terminal::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
-    let backend = CrosstermBackend::new(BufWriter::new(Output::terminal()));
+    let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
     let session = Session::new(backend, model, Backing::Nothing, crate::clock::now)?;
-    let mut session = session.with_clipboard(Way::from_here(), Box::new(Output::terminal()));
+    let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));
     let ending = signals.tell(session.outbox(), Stops::Aside)?;
     if !comes_to_front(&ending) {
         return Ok(ended(session.model_mut(), &ending, Exit::Done));
     }
     let taken = TakenOver::now(display.takes_mouse)?;
-    let keyboard = Keyboard::open()?;
     let look = display.look();
     // The look has decided already which colours there are; without any, none is written.
     style::force_color_output(look.depth != Depth::None);
     session.set_look(look);
-    session.listen(keyboard)?;
+    let mut keyboard = session.keyboard()?;
+    let lost = ending.clone();
+    std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || lost.when_done(|| keyboard.run()))?;
     let (Beginning { backing, first }, taken) = match start {
         Start::Ready(beginning) => (beginning, taken),
         Start::Awaited(begin) => awaited(&mut session, taken, begin)?,
@@ -281,9 +220,8 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     session.reach(backing);
     session.begin(first);
     session.gather();
-    session.take_typed();
+    session.take_all();
     session.draw()?;
-    watch(ending.clone())?;
     let exit = run_to_the_end(&mut session, taken, &ending);
     Ok(ended(session.model_mut(), &ending, exit))
 }
@@ -312,10 +250,6 @@ fn run_to_the_end<W: Write>(session: &mut Session<CrosstermBackend<W>>, mut take
             }
             Turn::Resumed if !comes_to_front(ending) => continue,
             Turn::Resumed => taken.renew().unwrap_or(()),
-            Turn::Unheard => {
-                ending.of_terminal();
-                continue;
-            }
         }
         session.redraw();
     }
@@ -333,11 +267,8 @@ fn awaited<W: Write>(
     begin: Begin,
 ) -> anyhow::Result<(Beginning, TakenOver)> {
     session.preview()?;
-    interruptible(true);
     let begun = begin(session.model_mut(), &let_wait)?;
-    if TAKEN.load(Ordering::SeqCst) {
-        interruptible(false);
-    } else {
+    if !TAKEN.load(Ordering::SeqCst) {
         let takes_mouse = taken.takes_mouse;
         // What is taken over anew must not be given back by the end of what was before.
         drop(taken);
@@ -347,46 +278,11 @@ fn awaited<W: Write>(
     Ok((begun, taken))
 }
 
-/// Whether ctrl-c ends the program, as it does for whoever has no keys to offer yet.
-#[cfg(unix)]
-fn interruptible(is_on: bool) {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-    let terminal = io::stdout();
-    let set = |mut modes: rustix::termios::Termios| {
-        modes.local_modes.set(LocalModes::ISIG, is_on);
-        tcsetattr(&terminal, OptionalActions::Now, &modes)
-    };
-    // A terminal that is gone shows at the next drawing.
-    let _ = tcgetattr(&terminal).and_then(set);
-}
-
-#[cfg(not(unix))]
-fn interruptible(_: bool) {}
-
 /// Gives the terminal back to whoever waits: there ctrl-c ends the program.
 pub(super) fn let_wait(why: &str) {
     give_back();
     // Who waits may look at something else.
     let _ = writeln!(io::stderr(), "behaview: {why}");
-}
-
-/// Ends the program when the terminal has gone away: without a controlling terminal no signal says so.
-#[cfg(unix)]
-fn watch(ending: Ending) -> io::Result<()> {
-    use rustix::event::{PollFd, PollFlags, poll};
-    let wait = move || {
-        let stdout = io::stdout();
-        // Nothing but the end of the terminal wakes this.
-        while poll(&mut [PollFd::new(&stdout, PollFlags::empty())], None)
-            .is_err_and(|error| error == rustix::io::Errno::INTR)
-        {}
-    };
-    std::thread::Builder::new().name("terminal".to_owned()).spawn(move || ending.when_done(wait)).map(|_| ())
-}
-
-#[cfg(not(unix))]
-fn watch(_: Ending) -> io::Result<()> {
-    Ok(())
 }
 
 /// From now on a panic gives the terminal back first, and its words pass the escaper: they may quote a report.

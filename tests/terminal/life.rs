@@ -5,7 +5,6 @@ use behaview::demo::{Demo, Options};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::ffi::OsStr;
 use std::io::Read;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 fn demo() -> Terminal {
@@ -25,34 +24,12 @@ fn demo_in_a_shell(arguments: &str) -> Terminal {
 
 #[test]
 fn a_signal_ends_the_program_and_gives_the_terminal_back() {
-    let ends = [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131), ("ALRM", 142), ("ABRT", 134), ("XCPU", 0)];
-    // Their numbers differ from system to system.
-    for (name, code) in
-        ends.into_iter().chain(["USR1", "USR2", "VTALRM", "PROF", "IO", "TRAP", "SYS"].map(|name| (name, 0)))
-    {
+    // The numbers of the last two differ from system to system.
+    for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131), ("USR1", 0), ("USR2", 0)] {
         let mut terminal = demo();
         terminal.signal(name);
         let found = terminal.wait_for_end();
         assert!(found == code || code == 0 && found > 128, "{name}: {found}");
-        terminal.assert_given_back();
-        terminal.assert_nothing_left();
-    }
-}
-
-#[test]
-fn a_terminal_that_takes_no_output_is_given_back_too() {
-    for (name, code) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
-        let mut terminal = demo();
-        let screen = Arc::clone(&terminal.screen);
-        // Whoever reads the terminal comes no further.
-        let unread = screen.lock().unwrap();
-        for cols in (150..250).rev() {
-            terminal.master.resize(PtySize { rows: 60, cols, ..PtySize::default() }).unwrap();
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        terminal.signal(name);
-        assert_eq!(terminal.wait_for_end(), code, "{name}");
-        drop(unread);
         terminal.assert_given_back();
         terminal.assert_nothing_left();
     }
@@ -85,27 +62,6 @@ fn used() -> (Terminal, std::path::PathBuf) {
     let store =
         folders.map(|folder| terminal.home().join(folder).join("behaview.db")).into_iter().find(|path| path.exists());
     (terminal, store.unwrap())
-}
-
-#[test]
-fn ctrl_c_ends_the_wait_for_a_store_that_another_program_has_to_itself() {
-    let (terminal, store) = used();
-    let other = rusqlite::Connection::open(store).unwrap();
-    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
-    let mut terminal = terminal.start_again(&[]);
-    terminal.wait_for("SHA-256");
-    // Until it waits, this is a key that was typed before there was anything to answer.
-    for _ in 0..10 {
-        terminal.press("\x03");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    assert_eq!(terminal.wait_for_end(), 130);
-    terminal.assert_given_back();
-    drop(other);
-    let mut terminal = terminal.start_again(&[]);
-    terminal.wait_for("SHA-256");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
 }
 
 #[test]
