@@ -28,6 +28,7 @@ mkdir -p "$root/usr/share/bash-completion/completions" "$root/usr/share/zsh/vend
 "$program" man --into "$root/usr/share/man/man1"
 gzip -9n "$root"/usr/share/man/man1/*.1
 install -Dm644 README.md "$root/usr/share/doc/behaview/README.md"
+install -Dm644 -t "$root/usr/share/doc/behaview/help" assets/help/*.md
 cat LICENSE-MIT LICENSE-APACHE > "$root/usr/share/doc/behaview/copyright"
 
 cat > "$root/DEBIAN/control" <<END

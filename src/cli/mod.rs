@@ -17,6 +17,7 @@ mod export;
 mod fetch;
 mod follow;
 mod held;
+mod help;
 mod import;
 mod keys;
 mod ledger;
@@ -58,7 +59,7 @@ use spending::{Agreed, Spending};
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true, after_help = START, after_long_help = more_help())]
+#[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true, after_help = START, after_long_help = more_help())]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -170,6 +171,8 @@ enum Command {
     Completions(shell::Completions),
     /// Print the man page
     Man(shell::Man),
+    /// Show the manual by topic, or the help of a command
+    Help(help::Help),
 }
 
 /// Runs the command line.
@@ -216,6 +219,7 @@ fn run(command: Option<Command>, sha256: &[String], common: &Common) -> anyhow::
         Some(Command::Doctor(doctor)) => doctor.run(common),
         Some(Command::Completions(completions)) => completions.run(),
         Some(Command::Man(man)) => man.run(),
+        Some(Command::Help(help)) => help.run(),
     }
 }
 

@@ -75,7 +75,7 @@ impl Man {
 
 fn write_all(grammar: clap::Command, folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", crate::text::path(folder)))?;
-    let commands: Vec<_> = grammar.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect();
+    let commands: Vec<_> = grammar.get_subcommands().cloned().collect();
     for command in std::iter::once(grammar).chain(commands) {
         let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or(NAME)));
         let mut text = Vec::new();

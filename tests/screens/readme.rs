@@ -1,6 +1,6 @@
-//! What the README shows is what the program does: its picture and its tables are compared with the code.
+//! The README's picture and the manual's tables are compared with the program.
 //!
-//! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` writes them anew.
+//! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` updates them.
 
 use crate::stage::Stage;
 use crate::svg::svg;
@@ -8,29 +8,45 @@ use behaview::quota::{Kind, OPTIONS, RULES};
 use behaview::view::{Depth, Look, Theme};
 use std::path::Path;
 
-/// Compares the part of the README that begins with `<!-- name:` with what it should be, or writes it.
-fn keep_current(name: &str, wanted: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+/// Compares the part of a topic that begins with `<!-- name:` with what it should be, or writes it.
+fn keep_current(topic: &str, name: &str, wanted: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/help/{topic}.md"));
     let text = std::fs::read_to_string(&path).unwrap();
-    let start = text.find(&format!("<!-- {name}:")).expect("the README has such a part");
+    let start = text.find(&format!("<!-- {name}:")).expect("the topic has such a part");
     let start = start + text[start..].find('\n').unwrap() + 1;
     let end = start + text[start..].find("<!-- end -->").unwrap();
     if std::env::var_os("BEHAVIEW_UPDATE").is_some() {
         std::fs::write(&path, format!("{}{wanted}{}", &text[..start], &text[end..])).unwrap();
-    } else {
-        assert_eq!(&text[start..end], wanted, "the README's {name} are out of date");
+        return;
     }
+    let mut lines = text[start..end].lines().zip(wanted.lines());
+    let differs = lines.find(|(found, wanted)| found != wanted);
+    assert!(
+        text[start..end] == *wanted,
+        "{topic}.md: {name} are out of date, first at {differs:?}; BEHAVIEW_UPDATE=1 cargo test --test screens readme"
+    );
 }
 
 #[test]
-fn readme_parts_are_current() {
-    // One after another: each writes the same file.
-    keep_current("keys", &keys());
-    keep_current("prices", &prices());
-    keep_current("options", &options());
-    keep_current("config", &format!("```toml\n{}```\n", behaview::config::commented()));
-    keep_current("exit codes", &exit_codes());
-    keep_current("commands", &commands());
+fn manual_tables_are_current() {
+    keep_current("keys", "keys", &keys());
+    // One after another: the two write the same file.
+    keep_current("pricing", "prices", &prices());
+    keep_current("pricing", "options", &options());
+    keep_current("config", "config", &format!("```toml\n{}```\n", behaview::config::commented()));
+    keep_current("scripts", "exit codes", &exit_codes());
+    keep_current("scripts", "commands", &commands());
+}
+
+#[test]
+fn readme_names_every_topic() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(readme.len() <= 8_000, "{} bytes", readme.len());
+    for topic in std::fs::read_dir(folder.join("assets/help")).unwrap() {
+        let topic = topic.unwrap().file_name().into_string().unwrap();
+        assert!(readme.contains(&format!("`{}`", topic.trim_end_matches(".md"))), "{topic}");
+    }
 }
 
 /// The picture that the README shows.

@@ -83,10 +83,12 @@ fn no_example_is_broken_in_a_terminal_of_80_columns() {
 }
 
 #[test]
-fn every_option_that_the_readme_names_is_one() {
+fn every_option_that_readme_and_manual_name_is_one() {
     let desk = Desk::new();
     let known = commands(&desk);
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let texts = ["README.md", "assets/help/scripts.md", "assets/help/pricing.md", "assets/help/demo.md"];
+    let readme: String = texts.map(|name| std::fs::read_to_string(folder.join(name)).unwrap()).concat();
     let mut tried = 0;
     for line in readme.lines().filter_map(|line| line.strip_prefix("behaview ")) {
         let line = line.split(['#', '|', '"']).next().unwrap();

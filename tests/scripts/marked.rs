@@ -95,9 +95,9 @@ fn the_users_own_rules_mark_rows_but_not_what_others_block() {
 }
 
 #[test]
-fn the_rule_that_the_readme_shows_marks_what_it_says() {
-    let readme = include_str!("../../README.md");
-    let rule = readme.split("```toml\n[[rule]]").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+fn the_rule_that_the_manual_shows_marks_what_it_says() {
+    let manual = include_str!("../../assets/help/findings.md");
+    let rule = manual.split("```toml\n[[rule]]").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let desk = Desk::new();
     std::fs::write(desk.home.path().join(".config/behaview/rules.toml"), format!("[[rule]]{rule}")).unwrap();
     let id = format!("{}_Box-1794474845", "ab".repeat(32));
