@@ -68,7 +68,7 @@ fn no_name(text: &str) -> String {
 }
 
 fn commands() -> clap::Command {
-    Command::augment_subcommands(clap::Command::new("behaview"))
+    Command::augment_subcommands(clap::Command::new("behaview").disable_help_subcommand(true))
 }
 
 /// The command whose name is the most similar, if one is: as the parser finds it.
