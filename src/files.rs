@@ -209,49 +209,6 @@ pub fn may_write_in(folder: &Path) -> bool {
     }
 }
 
-/// Whether the blocks of the file system that a file is on are smaller than the memory pages of most machines: such a page of a
-/// file can be there in part. None where the system does not say.
-pub fn has_small_blocks(path: &Path) -> Option<bool> {
-    #[cfg(unix)]
-    {
-        const PAGE: u64 = 4096;
-        let about = rustix::fs::statvfs(path).ok()?;
-        Some(about.f_bsize.min(about.f_frsize) < PAGE)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        None
-    }
-}
-
-/// Whether so many bytes can be had in a folder, which is seen by taking them for a moment; not where the system cannot say.
-pub(crate) fn can_take(folder: &Path, bytes: u64) -> bool {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    {
-        use rustix::fs::{FallocateFlags, Mode, OFlags};
-        let nameless = rustix::fs::open(folder, OFlags::TMPFILE | OFlags::WRONLY, Mode::RUSR | Mode::WUSR);
-        nameless.and_then(|file| rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes)).is_ok()
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    {
-        let _ = (folder, bytes);
-        false
-    }
-}
-
-/// Takes the disk that a file stands for, where parts of it are not there yet and the system can: what is written into memory that
-/// stands for such a part ends the program where no disk is left.
-pub(crate) fn allocate(file: &File) {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    if let Ok(about) = file.metadata() {
-        // Some file systems cannot.
-        let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, about.len());
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    let _ = file;
-}
-
 /// Bytes that are free where a file is, for those who own it; none where the system does not say.
 pub fn free_space(path: &Path) -> Option<u64> {
     #[cfg(unix)]

@@ -312,7 +312,7 @@ impl Model {
     /// Lets go of the reports that are not among what is held, and closes files of which nothing is.
     pub(super) fn let_go_of_deleted(&mut self, held: &[Holding]) -> Vec<Effect> {
         // What was imported belongs to no service, and is here whoever did so.
-        let ours = || held.iter().filter(|thing| thing.profile == self.service.name || thing.is_import());
+        let ours = || held.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
         let reports: HashSet<_> = ours().filter_map(Holding::report).collect();
         let files: HashSet<_> =
             ours().filter(|thing| thing.is_answer()).filter_map(|thing| thing.file.as_ref()).collect();

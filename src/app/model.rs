@@ -97,6 +97,8 @@ pub struct Model {
 #[derive(Debug, Clone, Default)]
 pub struct Service {
     pub name: String,
+    /// What tells it from others in the store.
+    pub id: String,
     pub has_key: bool,
     /// Whether nothing is to be sent.
     pub is_offline: bool,

@@ -16,6 +16,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Beginning, Exit, Signals, Start, Tell};
 use crate::service::Client;
+use crate::store::service_id;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,8 +38,8 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let is_empty = files.is_empty() && report.is_none();
     let mut first = model.open_files(files);
     first.extend(report.map(|(file, report)| model.open_report(file, report)).unwrap_or_default());
-    let begin = move |model: &mut Model, tell: Tell<'_>| {
-        let opened = store::open(&folders, &config, prepared.client.profile(), tell)?;
+    let begin = move |model: &mut Model, _: Tell<'_>| {
+        let opened = store::open(&folders, &config)?;
         let Setup { gate, remarks, .. } = prepared.with(opened);
         let remarks: Vec<_> = remarks.into_iter().chain(remark).collect();
         if !remarks.is_empty() {
@@ -76,7 +77,7 @@ fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifi
 impl Prepared {
     /// The first state, as far as it needs no store.
     fn model(&self) -> Model {
-        let service = service_of(&self.client, &self.client.profile().name, self.is_offline);
+        let service = service_of(&self.client, self.is_offline);
         let mut model = Model::new(service, crate::clock::now());
         model.figures.entitlements = self.entitled;
         model.figures.allowance = Allowance::new(self.budget, Spent::default(), model.now);
@@ -110,12 +111,13 @@ pub(super) fn reach(gate: Gate, model: &mut Model) -> Backing {
 
 /// What the app shows of the service behind a gate.
 pub fn service(gate: &Gate) -> Service {
-    service_of(gate.client(), gate.profile(), gate.is_offline())
+    service_of(gate.client(), gate.is_offline())
 }
 
-fn service_of(client: &Client, name: &str, is_offline: bool) -> Service {
+fn service_of(client: &Client, is_offline: bool) -> Service {
     Service {
-        name: name.to_owned(),
+        name: client.profile().name.clone(),
+        id: service_id(&client.root()),
         has_key: client.credential().is_some(),
         is_offline,
         listing: client.profile().listing,

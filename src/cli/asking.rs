@@ -90,7 +90,7 @@ async fn to_its_end(
 /// Says of what is not held, and would be asked, that an answer to it was paid for before and cannot be used.
 pub(super) fn say_if_aside(gate: &Gate, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
-    let aside = if gate.held(request)?.is_none() { gate.aside(request)? } else { None };
+    let aside = if gate.held(request)?.is_none() { gate.quarantined(request)? } else { None };
     if let Some(aside) = aside {
         let (what, price) = (request.words(), quote.price().short());
         // What is asked for is worth more than the remark.

@@ -2,7 +2,7 @@
 
 use super::asking::{get, runtime, say_cost};
 use super::output::{print_body, print_json};
-use super::{Agreed, Common, Failed, Setup, dry, setup_to_print};
+use super::{Agreed, Common, Failed, Setup, dry, setup_to_spend};
 use crate::app::{ASKS, Ask};
 use crate::gate::submission::look_at;
 use crate::quota::Entitlements;
@@ -52,7 +52,7 @@ impl Call {
             ))
             .into());
         }
-        let setup = setup_to_print(common, self.agreed.spending)?;
+        let setup = setup_to_spend(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gate.now());
         let request = request.map_err(|why| Failed::usage(format!("{}: {why}", ask.name)))?;
         let request = looked_at(&setup, request);

@@ -246,7 +246,7 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>,
 
 /// Says of a list that cannot be read what lists the file again; says whether there is one.
 fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> anyhow::Result<bool> {
-    let Some(aside) = gate.list_aside(file)? else { return Ok(false) };
+    let Some(aside) = gate.list_quarantined(file)? else { return Ok(false) };
     let listing = gate.client().profile().listing;
     let list = Request::Behaviours { file: file.clone(), listing, cursor: None }.quote(entitled);
     let price = list.price().short();
@@ -257,8 +257,8 @@ fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> any
 /// What is said of a file's reports that only other profiles hold, which may be of other services.
 fn elsewhere(gate: &Gate, file: &Sha256) -> anyhow::Result<String> {
     let mut profiles = BTreeMap::<String, u64>::new();
-    for (of, held) in gate.store().every_report(gate.profile())? {
-        if let Some(profile) = held.elsewhere.filter(|_| of.as_ref() == Some(file)) {
+    for held in gate.store().every_report(gate.service())? {
+        if let Some(profile) = held.elsewhere.filter(|_| held.file.as_ref() == Some(file)) {
             *profiles.entry(profile).or_default() += 1;
         }
     }

@@ -12,7 +12,7 @@ use crate::report::identifier::Sha256;
 use crate::runtime::{self, Beginning, Display, Signals, Start};
 use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
-use crate::store::Store;
+use crate::store::{Store, service_id};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::io::Write;
@@ -126,14 +126,14 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
     let scratch = Scratch(tempfile::Builder::new().prefix("behaview-demo-").tempdir()?);
     let folder = scratch.0.path();
     signals.leave_nothing_of(folder);
-    let store = Arc::new(Store::open(&folder.join("behaview.db"))?);
+    let store = Arc::new(Store::open(&folder.join("store"))?);
     let client = client(service)?;
     let now = crate::clock::now();
     let mut files = Vec::new();
     for (age, file) in (1..).zip(Service::files()) {
         let sha256 = Sha256::parse(&file.sha256).context("a demo file's hash is no SHA-256")?;
         let opened = now.checked_sub(jiff::SignedDuration::from_secs(age)).unwrap_or(now);
-        store.note_file(&client.profile().name, &sha256, Some(file.title), opened)?;
+        store.note_file(&service_id(&client.root()), &sha256, Some(file.title), opened)?;
         files.push(sha256);
     }
     let gate = Gate::new(store, client, session(), crate::clock::now).with_budget(config.budget());

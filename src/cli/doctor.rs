@@ -14,11 +14,10 @@ use crate::log::Log;
 use crate::quota::Entitlements;
 use crate::service::Way;
 use crate::service::credential::{Configured, Credential, VARIABLES};
-use crate::store::{Keep, Store, StoreError};
+use crate::store::Store;
 use crate::text::{self, bytes, said};
 use clap::Args;
 use serde::Serialize;
-use std::ops::ControlFlow;
 
 /// Less free space than this, in bytes, is told.
 const LITTLE_SPACE: u64 = 256 << 20;
@@ -226,7 +225,7 @@ fn entitlements(config: &Config) -> Check {
 
 fn store(folders: &Folders) -> Check {
     let path = &folders.store;
-    let may_write = path.parent().is_none_or(files::may_write_in);
+    let may_write = files::may_write_in(path);
     if path.symlink_metadata().is_err() {
         let found = format!("{} is not there yet: nothing is held", text::path(path));
         return if may_write {
@@ -235,33 +234,16 @@ fn store(folders: &Folders) -> Check {
             only_read(&format!("{found}, and it cannot be made"))
         };
     }
-    let store = match Store::open_keeping(path, Keep::Everything, &|_| ControlFlow::Break(())) {
+    let store = match Store::open(path) {
         Ok(store) => store,
-        Err(error @ StoreError::Mending(_)) => {
-            return Check::wrong("store", error.to_string(), "if nothing becomes of it, end the other behaview");
-        }
         Err(error) if !may_write => return only_read(&error.to_string()),
-        Err(error) => {
-            return Check::wrong(
-                "store",
-                error.to_string(),
-                "see who may write there, or move the file away: what it holds is lost then",
-            );
-        }
+        Err(error) => return Check::wrong("store", error.to_string(), "see who may write there"),
     };
-    let size = std::fs::metadata(path).map_or(0, |about| about.len());
-    let found = format!("{}, {}", text::path(path), bytes(size));
-    match (store.damages(), files::free_space(path)) {
-        (Err(error), _) => Check::wrong("store", error.to_string(), "move the file away: what it holds is lost then"),
+    let size = std::fs::metadata(store.path()).map_or(0, |about| about.len());
+    let found = format!("{}, records {}", text::path(path), bytes(size));
+    match (store.notice(), files::free_space(path)) {
         _ if store.is_read_only() || !may_write => only_read(&format!("{found}: it may only be read, or its folder")),
-        (Ok(damages), _) if !damages.is_empty() => Check::wrong(
-            "store",
-            format!("{found}: damaged: {}", damages.join("; ")),
-            "copy the file, then move it away: what it holds may be lost",
-        ),
-        _ if files::is_open_to_others(path) => {
-            Check::wrong("store", format!("{found}: others may read it"), format!("chmod 600 {}", text::path(path)))
-        }
+        (Some(notice), _) => Check::odd("store", notice.to_owned(), "behaview quota compares the ledger"),
         (_, Some(free)) if free < LITTLE_SPACE => Check::odd(
             "store",
             format!("{found}; {} free", bytes(free)),

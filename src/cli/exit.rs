@@ -9,7 +9,6 @@ use crate::runtime::{Exit, Unattended};
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
 use crate::service::profile::ProfileError;
-use crate::store::StoreError;
 use crate::text::{self, Untrusted};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -236,11 +235,9 @@ pub(super) fn kind(error: &anyhow::Error) -> Kind {
     }
 }
 
-/// Whether something that is held, or that a file holds, is not what was written there.
+/// Whether a file is not what was written there.
 pub(super) fn is_damaged(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(GateError::Store(StoreError::Damaged { .. })))
-        || matches!(error.downcast_ref(), Some(StoreError::Damaged { .. }))
-        || matches!(error.downcast_ref::<io::Error>(), Some(why) if why.kind() == io::ErrorKind::InvalidData)
+    matches!(error.downcast_ref::<io::Error>(), Some(why) if why.kind() == io::ErrorKind::InvalidData)
 }
 
 fn kind_of_config(error: &ConfigError) -> Kind {

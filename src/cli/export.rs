@@ -3,9 +3,9 @@
 use super::asking::{ask, runtime, say_cost};
 use super::output::Output;
 use super::show::{identifier, listed};
-use super::store::{held_as_to_look, open_to_look};
+use super::store::{open_to_look, service_of};
 use super::subjects::{self, Subject, each};
-use super::{Common, Failed, Setup, Spending, document, dry, exit, pane, setup_to_print};
+use super::{Common, Failed, Setup, Spending, document, dry, exit, pane, setup_to_spend};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::identifier::Sha256;
@@ -121,7 +121,7 @@ impl Export {
         // Before anything is paid.
         let files = self.files(&wanted, format)?;
         let asked = || wanted.iter().filter(|wanted| matches!(wanted, Wanted::Of(_))).filter_map(Wanted::identifier);
-        let setup = asked().next().map(|_| setup_to_print(common, self.spending)).transpose()?;
+        let setup = asked().next().map(|_| setup_to_spend(common, self.spending)).transpose()?;
         if let Some(setup) = setup.as_ref().filter(|_| self.spending.dry_run) {
             let requests = asked().map(|identifier| Request::Behaviour { identifier: identifier.clone() }).collect();
             return dry::print(setup, requests, self.refresh, None, self.json);
@@ -233,9 +233,8 @@ impl Export {
         *at_hand = at_hand.saturating_add(got.body.len());
         let held = || setup.gate.held(&request).ok().flatten().map(|held| held.body);
         let body = Some(()).filter(|()| *at_hand > MOST_AT_HAND).and_then(|()| held()).unwrap_or(got.body);
-        let (profile, store) = (setup.gate.profile(), setup.gate.store());
-        let notes = store.notes_on(profile, &identifier)?;
-        let (origin, received) = (profile.to_owned(), Some(got.received));
+        let notes = setup.gate.store().notes_on(&identifier)?;
+        let (origin, received) = (setup.gate.profile().to_owned(), Some(got.received));
         Ok(Source { body, identifier: Some(identifier), origin, received, notes })
     }
 
@@ -302,8 +301,8 @@ fn wanted(identifiers: &[OsString], common: &Common) -> anyhow::Result<Vec<Wante
 fn stored(file: &str, common: &Common) -> anyhow::Result<Vec<Identifier>> {
     let (folders, config) = common.config()?;
     let store = open_to_look(&folders.store)?;
-    let profile = held_as_to_look(&store, &config.profile(None)?)?;
-    let reports = Sha256::parse(file).map(|file| store.reports(&profile, &file)).transpose()?.unwrap_or_default();
+    let service = service_of(&config.profile(None)?);
+    let reports = Sha256::parse(file).map(|file| store.reports(&service, &file)).transpose()?.unwrap_or_default();
     if reports.is_empty() {
         let words = "no report of this file is stored: behaview list SHA256 asks the service for them";
         return Err(Failed::not_found(words).into());

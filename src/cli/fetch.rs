@@ -85,8 +85,8 @@ impl Fetch {
     fn none_beside(&self, gate: &Gate, request: &Request) -> anyhow::Result<Option<String>> {
         let Request::Artefact { identifier, artefact } = request else { return Ok(None) };
         let is_held = !self.refresh && gate.held(request)?.is_some();
-        let report = gate.store().report(gate.profile(), identifier)?.filter(|_| !self.anyway && !is_held);
-        let report = report.and_then(|held| Report::open(&held.body).ok());
+        let report = gate.store().report(gate.service(), identifier)?.filter(|_| !self.anyway && !is_held);
+        let report = report.and_then(|held| Report::open(&held.body().ok()?).ok());
         let (what, attribute) = (artefact.words(), artefact.attribute());
         Ok(report.filter(|report| artefact.is_beside(report) == Some(false)).map(|_| {
             format!(

@@ -117,14 +117,14 @@ impl Follow {
 
 /// The scan that was begun from here, if its end has not been seen: it need not be looked for.
 fn known_scan(setup: &Setup, file: &Sha256) -> anyhow::Result<Option<Identifier>> {
-    let scan = setup.gate.store().pending_scan(setup.gate.profile(), file)?;
+    let scan = setup.gate.store().pending_scan(setup.gate.service(), file)?;
     Ok(scan.filter(|scan| scan.is_pending(setup.gate.now())).and_then(|scan| scan.identifier))
 }
 
 /// Notes for later runs that the end of a file's scan is still to be seen, or was.
 pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>>) -> anyhow::Result<()> {
     let scan = scan.map(|identifier| PendingScan { identifier, since: setup.gate.now() });
-    Ok(setup.gate.store().note_scan(setup.gate.profile(), file, scan.as_ref())?)
+    Ok(setup.gate.store().note_scan(setup.gate.service(), file, scan.as_ref())?)
 }
 
 /// What following costs at most, for a dry run that names so many of its calls.

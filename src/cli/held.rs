@@ -1,12 +1,14 @@
 //! `behaview held`: what is held on this machine, and how it is deleted. Nothing is sent.
 
 use super::output::{print_json, print_text};
+use super::store::service_of;
 use super::table::Table;
 use super::{Common, Failed};
 use crate::app::over::held::title;
+use crate::config::Config;
 use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Doomed, Held as Thing, Holding, Others, Purge, Retention, Version, whose};
+use crate::report::{Doomed, Held as Thing, Holding, Purge, Retention, whose};
 use crate::request::{Request, again};
 use crate::store::{Store, StoreError};
 use crate::text::{Untrusted, bytes, count, thousands};
@@ -24,18 +26,14 @@ Examples:
   behaview held --older-than 30d
   behaview held --all --yes
 
-What is deleted is overwritten on disk, notes on it included. The ledger always stays. Fetching a report again \
-costs one request, if the service still has it. Without --yes it is only said what would be deleted, whose it \
-is, and what fetching it again would cost.
+What is deleted is deleted from the disk, notes on it included; its bytes are not overwritten. The ledger \
+always stays. Fetching a report again costs one request, if the service still has it. Without --yes it is \
+only said what would be deleted, whose it is, and what fetching it again would cost.
 
-Without --profile this is about all profiles; with it about what that one can open: its own, and what any of \
-them imported. Of that --all and --older-than delete its own. A note goes with the last that stands under it: a \
-report of its own profile, or anybody's import. What other profiles wrote of an imported report, or fetched \
-beside it, stays when it is deleted, and is listed here by itself. With --older-than an earlier file is forgotten \
-only if nothing of it is held any more, and it was opened a day before that.";
-
-/// The word before the number of an answer that is no report.
-const ANSWER: &str = "answer-";
+Without --profile this is about everything; with it about what that profile can open: what its service sent, \
+and what was imported. Of that --all and --older-than delete what the service sent. A note goes with the last \
+stored copy of its report. With --older-than an earlier file is forgotten only if nothing of it is stored any \
+more, and it was opened a day before that.";
 
 /// Seconds of a day and of an hour.
 const UNITS: [(char, i64); 2] = [('d', 86_400), ('h', 3600)];
@@ -91,11 +89,8 @@ struct Row {
     received: Timestamp,
     bytes: u64,
     on_disk: u64,
-    versions: u64,
     notes: Vec<Written>,
-    is_set_aside: bool,
-    /// Whether only a part of it is here.
-    is_coming: bool,
+    is_quarantined: bool,
     at_service: Option<String>,
     imported_from: Option<String>,
     imported_by: Option<String>,
@@ -117,14 +112,10 @@ struct Deleted {
     bytes: u64,
     on_disk: u64,
     notes: u64,
-    /// Versions that go of things that stay.
-    versions: u64,
     /// Files that were opened, listed or imported before, and are forgotten.
     files: u64,
     /// How many things of which profile.
     profiles: BTreeMap<String, u64>,
-    /// What stays that other profiles wrote or fetched.
-    others: Left,
     /// Whose it is, in words.
     #[serde(skip)]
     whose: String,
@@ -133,32 +124,23 @@ struct Deleted {
     again: String,
 }
 
-#[derive(Serialize)]
-struct Left {
-    notes: u64,
-    artefacts: u64,
-}
-
 impl Held {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
         let store = super::store::open_to_look(&folders.store)?;
-        let (now, profile) = (crate::clock::now(), common.profile.as_deref());
+        let now = crate::clock::now();
         let all = store.inventory()?;
-        // What is held of a profile that was taken out of the config can still be looked at, and deleted.
-        if !all.iter().any(|kept| profile == Some(&*kept.profile)) {
-            config.profile(None)?;
-        }
-        let kept = of_profile(all.clone(), profile);
-        let what = self.which.purge(&kept, now, profile)?;
+        let service = common.profile.as_deref().map(|name| service_named(name, &config, &all)).transpose()?;
+        let kept = of_service(all.clone(), service.as_deref());
+        let what = self.which.purge(&kept, now)?;
         let Some(what) = what else { return self.print(&store, [&kept; 2], None, now) };
         // What is named says itself whose it is.
-        let profile = profile.filter(|_| self.which.delete.is_none());
-        let doomed = Doomed::of(&what, &all, profile);
-        let files = store.forgotten_files(&what, profile)?;
+        let only = service.as_deref().filter(|_| self.which.delete.is_none());
+        let doomed = Doomed::of(&what, &all, only);
+        let files = store.forgotten_files(&what, only, &all)?;
         let things: Vec<_> = doomed.things.iter().copied().cloned().collect();
         if !self.yes {
-            let is_none = things.is_empty() && doomed.versions.is_empty() && (doomed.notes, files) == (0, 0);
+            let is_none = things.is_empty() && (doomed.notes, files) == (0, 0);
             let shown: [&[Holding]; 2] = if is_none { [&things, &kept] } else { [&things; 2] };
             self.print(&store, shown, Some(deleted(&doomed, files, now, false)), now)?;
             if is_none {
@@ -167,23 +149,16 @@ impl Held {
             return Err(Failed::usage("nothing was deleted: --yes deletes what is listed").into());
         }
         let asked = doomed.named();
-        let is_still = |held: &[Holding]| Doomed::of(&what, held, profile).named() == asked;
-        let Some(purged) = store.purge_as_agreed(&what, profile, &is_still)? else {
+        let is_still = |held: &[Holding]| Doomed::of(&what, held, only).named() == asked;
+        if store.purge(&what, only, &is_still)?.is_none() {
             let why =
                 "nothing was deleted: another program has changed what is held since this one looked at it; try again";
             return Err(anyhow::anyhow!(why));
-        };
-        if purged.is_pending {
-            // The list is worth more than the remark about it.
-            let _ = writeln!(
-                std::io::stderr(),
-                "behaview: the last of the bytes go when no other program reads the store, and the disk has room"
-            );
         }
-        for remark in store.still_holding(&what)? {
+        for remark in store.remains(&what)? {
             let _ = writeln!(std::io::stderr(), "behaview: {remark}");
         }
-        let left = of_profile(store.inventory()?, common.profile.as_deref());
+        let left = of_service(store.inventory()?, service.as_deref());
         self.print(&store, [&things, &left], Some(deleted(&doomed, files, now, true)), now)
     }
 
@@ -209,18 +184,11 @@ impl Held {
         if let Some(gone) = deleted {
             let verb = if gone.is_done { "Deleted" } else { "Would be deleted" };
             let (things, notes) = (count(gone.things as u64, "thing"), count(gone.notes, "note"));
-            let more = [
-                (gone.versions, "older version of what stays", "older versions of what stays"),
-                (gone.files, "earlier file", "earlier files"),
-            ];
-            let more = more.into_iter().filter(|(n, ..)| *n > 0);
-            let more: String = more
-                .map(|(n, one, several)| format!(", {} {}", thousands(n), if n == 1 { one } else { several }))
-                .collect();
+            let more = (gone.files > 0).then(|| format!(", {}", count(gone.files, "earlier file")));
+            let more = more.unwrap_or_default();
             text += &format!("{verb}: {things}{}, {}, with {notes}{more}\n", gone.whose, bytes(gone.bytes));
-            let stays = Others { notes: gone.others.notes, artefacts: gone.others.artefacts }.words();
             let again = Some(gone.again).filter(|words| !gone.is_done && !words.is_empty());
-            text += &stays.into_iter().chain(again).map(|words| words + "\n").collect::<String>();
+            text += &again.map(|words| words + "\n").unwrap_or_default();
         }
         print_text(&text)
     }
@@ -228,7 +196,7 @@ impl Held {
 
 impl Which {
     /// What is to be deleted; none where nothing is.
-    fn purge(&self, kept: &[Holding], now: Timestamp, profile: Option<&str>) -> anyhow::Result<Option<Vec<Purge>>> {
+    fn purge(&self, kept: &[Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
         if self.all {
             return Ok(Some(vec![Purge::Everything]));
         }
@@ -242,7 +210,7 @@ impl Which {
             |identifier| identifier.as_bytes().into(),
             |identifier| identifier.text().visible().as_str().as_bytes().to_vec().into(),
         ];
-        let by = |name| kept.iter().filter_map(|kept| one(kept, id, profile, name)).collect::<Vec<_>>();
+        let by = |name| kept.iter().filter_map(|kept| one(kept, id, name)).collect::<Vec<_>>();
         let found = names.into_iter().map(by).find(|found| !found.is_empty()).unwrap_or_default();
         if found.is_empty() {
             return Err(Failed::not_found("nothing of this id is held; behaview held lists the ids").into());
@@ -255,59 +223,54 @@ impl Which {
 type Name = fn(&Identifier) -> Cow<'_, [u8]>;
 
 /// The deletion that an id asks for, if it means this thing.
-fn one(kept: &Holding, id: &str, only: Option<&str>, name: Name) -> Option<Purge> {
-    let file = Sha256::parse(id);
-    let profile = kept.profile.clone();
-    let has_version = kept.versions.iter().any(|version| version.file == file);
-    let is_of_file = file.is_some() && (kept.file == file || has_version);
-    match (&kept.what, file) {
-        // Of what another profile holds only the import is meant.
-        (_, Some(file)) if is_of_file && only.is_none_or(|only| only == profile) => Some(Purge::File { profile, file }),
-        (Thing::Report(identifier) | Thing::Notes(identifier), file)
-            if is_of_file || file.is_none() && *name(identifier) == *id.as_bytes() =>
-        {
-            Some(Purge::Report { profile, identifier: identifier.clone(), is_import: kept.is_import() })
-        }
-        (Thing::Answer { number, .. }, _) if is_of_file || id == answer_name(*number) => Some(Purge::Answer(*number)),
-        _ => None,
+fn one(kept: &Holding, id: &str, name: Name) -> Option<Purge> {
+    let service = || kept.service.clone();
+    match (&kept.what, Sha256::parse(id)) {
+        (_, Some(file)) => (kept.file.as_ref() == Some(&file)).then(|| Purge::File { service: service(), file }),
+        (Thing::Report(identifier) | Thing::Notes(identifier), None) => (*name(identifier) == *id.as_bytes())
+            .then(|| Purge::Report { service: service(), identifier: identifier.clone() }),
+        (Thing::Answer { id: named, place, .. }, None) => (id == named).then(|| Purge::Answer(place.clone())),
     }
 }
 
-fn answer_name(number: i64) -> String {
-    format!("{ANSWER}{number}")
-}
-
 fn deleted(doomed: &Doomed<'_>, files: u64, now: Timestamp, is_done: bool) -> Deleted {
-    let (things, stays) = (&doomed.things, doomed.stays);
+    let things = &doomed.things;
     let mut profiles = BTreeMap::new();
     things.iter().for_each(|kept| *profiles.entry(kept.profile.clone()).or_default() += 1);
-    let versions = || things.iter().flat_map(|kept| &kept.versions).chain(doomed.versions.iter().copied());
-    let sum = |of: fn(&Version) -> u64| versions().map(of).fold(0, u64::saturating_add);
+    let sum = |of: fn(&Holding) -> u64| things.iter().map(|thing| of(thing)).fold(0, u64::saturating_add);
     Deleted {
         is_done,
         things: things.len(),
-        bytes: sum(|version| version.bytes),
-        on_disk: sum(|version| version.on_disk),
+        bytes: sum(|thing| thing.bytes),
+        on_disk: sum(|thing| thing.on_disk),
         notes: doomed.notes,
-        versions: doomed.versions.len() as u64,
         files,
         profiles,
-        others: Left { notes: stays.notes, artefacts: stays.artefacts },
         whose: if things.is_empty() { String::new() } else { format!(" {}", whose(things.iter().copied())) },
         again: again(things, &Entitlements::default(), now),
     }
 }
 
-/// What a profile can open: its own, and what was imported, which belongs to no service.
-fn of_profile(kept: Vec<Holding>, profile: Option<&str>) -> Vec<Holding> {
-    let is_here = |kept: &Holding| profile.is_none_or(|profile| kept.profile == profile || kept.is_import());
+/// The service of a profile; of one that was taken out of the config, where something is stored that it fetched.
+fn service_named(name: &str, config: &Config, kept: &[Holding]) -> anyhow::Result<String> {
+    let fetched = || kept.iter().find(|kept| kept.profile == name && !kept.is_import());
+    match config.profile(None) {
+        Ok(profile) => Ok(service_of(&profile)),
+        Err(error) => fetched().map(|kept| kept.service.clone()).ok_or(error.into()),
+    }
+}
+
+/// What a profile of a service can open: what the service sent, what was imported, and what was written.
+fn of_service(kept: Vec<Holding>, service: Option<&str>) -> Vec<Holding> {
+    let is_here =
+        |kept: &Holding| service.is_none_or(|service| kept.service == service || kept.is_import() || !kept.is_answer());
     kept.into_iter().filter(is_here).collect()
 }
 
 /// The notes on a report and on what is in it.
 fn notes(store: &Store, kept: &Holding) -> Result<Vec<Written>, StoreError> {
     let Some(identifier) = kept.noted().filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
-    let notes = store.notes(&kept.profile)?.into_iter().filter(|note| note.about.identifier == *identifier);
+    let notes = store.notes()?.into_iter().filter(|note| note.about.identifier == *identifier);
     let written = notes.map(|note| Written {
         attribute: note.about.item.as_ref().map(|item| item.attribute.unicode()),
         item: note.about.item.as_ref().map(|item| item.text.unicode()),
@@ -328,10 +291,8 @@ fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Row, StoreError>
         received: kept.received,
         bytes: kept.bytes,
         on_disk: kept.on_disk,
-        versions: kept.versions.len() as u64,
         notes: notes(store, kept)?,
-        is_set_aside: kept.is_set_aside(),
-        is_coming: kept.is_coming(),
+        is_quarantined: kept.is_quarantined(),
         at_service: kept.retention(now).map(Retention::words),
         imported_from: kept.imported.as_ref().map(|imported| imported.from.unicode()),
         imported_by: kept.imported.as_ref().map(|imported| imported.by.unicode()),
@@ -359,23 +320,17 @@ fn table(kept: &[Holding], now: Timestamp) -> Table {
 fn from(kept: &Holding) -> String {
     match &kept.imported {
         Some(imported) => format!("imported {}", imported.words()),
-        None if matches!(kept.what, Thing::Notes(_)) => format!("{}, notes alone", own(kept)),
-        None if kept.is_set_aside() => "set aside".to_owned(),
-        None if kept.is_coming() => "a part of it".to_owned(),
-        None => own(kept),
+        None if matches!(kept.what, Thing::Notes(_)) => "notes alone".to_owned(),
+        None if kept.is_quarantined() => "quarantined".to_owned(),
+        None => Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string(),
     }
-}
-
-/// The name of its profile.
-fn own(kept: &Holding) -> String {
-    Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string()
 }
 
 /// The id, and what it is where that does not say it.
 fn named(kept: &Holding) -> String {
     match &kept.what {
         Thing::Report(identifier) | Thing::Notes(identifier) => identifier.text().visible().to_string(),
-        Thing::Answer { number, .. } => format!("{} ({})", answer_name(*number), what(kept)),
+        Thing::Answer { id, .. } => format!("{id} ({})", what(kept)),
     }
 }
 
@@ -402,7 +357,7 @@ fn id(kept: &Holding) -> String {
             let text = std::str::from_utf8(identifier.as_bytes()).map(str::to_owned);
             text.unwrap_or_else(|_| identifier.text().visible().to_string())
         }
-        Thing::Answer { number, .. } => answer_name(*number),
+        Thing::Answer { id, .. } => id.clone(),
     }
 }
 

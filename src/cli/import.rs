@@ -18,8 +18,8 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 
 const EXAMPLES: &str = "\
-A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else holds \
-them from there on, `behaview import report.json`.
+A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else has \
+them stored from there on, `behaview import report.json`.
 
 Examples:
   file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
@@ -69,14 +69,15 @@ impl Import {
             return Err(GateError::NamesKey.into());
         }
         let store = super::store::open_to_look(&folders.store)?;
-        let profile = super::store::held_as_to_look(&store, &profile)?;
+        let service = super::store::service_of(&profile);
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
             let name = document::raw_name(path);
             let from =
                 Imported { from: Untrusted::from(&*without_keys(&keys, name.as_bytes())), by: Untrusted::from(user()) };
             let (file, from, replaces) = (file.as_ref(), &from, self.replace);
-            let batch = Batch { store: &store, profile: &profile, file, from, keys: &keys, replaces };
+            let (profile, service) = (profile.name.as_str(), service.as_str());
+            let batch = Batch { store: &store, profile, service, file, from, keys: &keys, replaces };
             for value in document::all_values(path).unwrap_or_else(|error| vec![Err(error)]) {
                 text += &batch.take(path, value, &mut sums);
             }
@@ -90,6 +91,7 @@ impl Import {
 struct Batch<'a> {
     store: &'a Store,
     profile: &'a str,
+    service: &'a str,
     file: Option<&'a Sha256>,
     from: &'a Imported,
     /// What stands in none of what is held.
@@ -106,7 +108,7 @@ impl Batch<'_> {
         };
         let page = Some(&value).filter(|value| value.is_page).and_then(|value| Page::of(&value.body).ok());
         if page.is_some()
-            && let Ok(Some(imported)) = import_page(self.store, self.profile, &self.one(&value.body))
+            && let Ok(Some(imported)) = import_page(self.store, &self.one(&value.body))
         {
             return sums.page(path, &imported)
                 + &page.map(|page| sums.passed(path, of(page, &imported))).unwrap_or_default();
@@ -114,7 +116,7 @@ impl Batch<'_> {
         // What is held already stays, and a page that does not say which it is answers no question: report by report.
         let lines: String = match document::bodies(&value) {
             Ok(bodies) => {
-                let lines = bodies.iter().map(|body| import(self.store, self.profile, &self.one(body)));
+                let lines = bodies.iter().map(|body| import(self.store, &self.one(body)));
                 lines.map(|came| sums.line(path, Ok(came))).collect()
             }
             Err(error) => sums.line(path, Err(error)),
@@ -135,7 +137,15 @@ impl Batch<'_> {
     }
 
     fn one<'b>(&'b self, body: &'b Body) -> One<'b> {
-        One { body, file: self.file, from: self.from, now: crate::clock::now(), replaces: self.replaces }
+        One {
+            body,
+            file: self.file,
+            from: self.from,
+            now: crate::clock::now(),
+            replaces: self.replaces,
+            service: self.service,
+            profile: self.profile,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ mod forms;
 use super::Common;
 use super::output::{print_json, print_text};
 use crate::quota::Period;
-use crate::store::{LedgerEntry, State};
+use crate::store::{LedgerEntry, Whose};
 use clap::{Args, ValueEnum};
 use compared::Compared;
 use forms::{Row, Total};
@@ -20,7 +20,7 @@ Examples:
 
 An entry is charged, free, unsent, unknown (lost or refused) or reserved (under way, or its program was \
 killed: the next call makes that unknown). What is unknown or reserved counts at its highest price until the service's counters say \
-otherwise: behaview quota looks at them, and costs nothing. What is damaged is not what was written.";
+otherwise: behaview quota looks at them, and costs nothing.";
 
 /// `behaview ledger`
 #[derive(Debug, Args)]
@@ -77,16 +77,17 @@ impl Ledger {
         let (folders, config) = common.config()?;
         let profile = config.profile(None)?;
         let store = super::store::open_to_look(&folders.store)?;
-        let profile = super::store::held_as_to_look(&store, &profile)?;
-        let entries = self.time.of(store.entries(&profile)?, crate::clock::now());
-        let compared = Compared::of(&entries, &store.windows(&profile)?);
+        let service = super::store::service_of(&profile);
+        let whose = Whose { profile: &profile.name, service: &service, owner: None };
+        let entries = self.time.of(store.entries(whose)?, crate::clock::now());
+        let compared = Compared::of(&entries, &store.windows(whose)?);
         let rows = entries.iter().map(Row::of).collect::<Vec<_>>();
         match self.format {
             Some(Format::Csv) => print_text(&String::from_utf8_lossy(&forms::csv(&rows)?)),
             Some(Format::Jsonl) => print_text(&forms::lines(&rows)?),
             None if self.json => {
                 let (time, totals) = (self.time.name(), forms::totals(&rows));
-                print_json(&Shown { profile: &profile, time, entries: rows, totals, compared })
+                print_json(&Shown { profile: &profile.name, time, entries: rows, totals, compared })
             }
             None => print_text(&forms::text(&rows, compared.as_ref())),
         }
@@ -111,8 +112,6 @@ impl Time {
             Self { all: true, .. } => true,
             _ => entry.is_in(Period::Daily, now),
         };
-        // When a damaged entry was written cannot be believed: it counts with those before it, as it does in sums.
-        let since = entries.into_iter().skip_while(|entry| !fits(entry));
-        since.filter(|entry| entry.state == State::Damaged || fits(entry)).collect()
+        entries.into_iter().filter(fits).collect()
     }
 }

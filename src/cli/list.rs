@@ -5,7 +5,7 @@ use super::document::{Document, services};
 use super::output::{print_json, print_json_line, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
-use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_print};
+use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::gate::{Gate, GateError};
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
@@ -106,7 +106,7 @@ impl List {
         if !files.iter().any(Wanted::is_asked) {
             return each(common, files, |file| self.print(&saved_list(file)?));
         }
-        let (setup, runtime) = (setup_to_print(common, self.spending)?, runtime()?);
+        let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
         if self.spending.dry_run {
             return self.dry_run(&setup, files);
         }
@@ -133,7 +133,7 @@ impl List {
         }
         listed.sandboxes.extend(held);
         if pages.is_ok() || !listed.sandboxes.is_empty() {
-            let noted = setup.gate.store().note_file(setup.gate.profile(), file, None, setup.gate.now());
+            let noted = setup.gate.store().note_file(setup.gate.service(), file, None, setup.gate.now());
             let printed = self.print(&listed);
             noted?;
             return pages.and(printed);
@@ -268,11 +268,11 @@ fn is_clear(id: &str) -> bool {
 
 /// What is said where reports are held and no page of their list is.
 fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::Result<()> {
-    let beside = "its list is set aside, and only what is held beside it is printed";
+    let beside = "its list is in quarantine, and only what is held beside it is printed";
     match pages {
         Err(why) if why.is::<PageError>() => Err(Failed::partial(format!("{why:#}; {beside}")).into()),
         Err(why) if why.is::<GateError>() && super::service(&setup.gate).barred().is_some() => {
-            match setup.gate.list_aside(file)? {
+            match setup.gate.list_quarantined(file)? {
                 Some(_) => Err(Failed::partial(beside).into()),
                 // That is all there is to be had here.
                 None => Ok(()),
@@ -343,26 +343,30 @@ fn columns(listed: &Listed) -> String {
 /// The reports of a file that are held though no page that was seen lists them: those that were imported, or whose page gave way to
 /// another.
 fn held_reports(gate: &Gate, file: &Sha256, seen: &HashSet<Identifier>) -> anyhow::Result<Vec<Sandbox>> {
-    let held = gate.store().reports(gate.profile(), file)?;
+    let held = gate.store().reports(gate.service(), file)?;
     let others = held.into_iter().filter(|held| !seen.contains(&held.identifier));
     let sandboxes = others.map(|held| {
         let from = held.imported.as_ref();
         let imported_from = from.map(|from| from.from.unicode());
-        Ok(Sandbox { imported_from, ..sandbox(Some(&held.identifier), Some(held.received), Some(&held.body))? })
+        Ok(Sandbox {
+            imported_from,
+            ..sandbox(Some(&held.identifier), Some(held.received), held.body().ok().as_ref())?
+        })
     });
     sandboxes.collect()
 }
 
 fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> anyhow::Result<Vec<Sandbox>> {
     let identifiers: Vec<_> = entries.iter().map(|entry| &entry.identifier).collect();
-    let held = gate.store().reports_of(gate.profile(), &identifiers)?;
+    let held = gate.store().reports_of(gate.service(), &identifiers)?;
     let held: HashMap<_, _> = held.iter().map(|report| (&report.identifier, report)).collect();
     let listed = entries.iter().map(|entry| {
         let held = held.get(&entry.identifier);
         let since = held.map(|held| held.received).or(entry.report.as_ref().map(|_| received));
         let imported = held.and_then(|held| held.imported.as_ref());
         let imported_from = imported.map(|imported| imported.from.unicode());
-        let body = held.map(|held| &held.body).or(entry.report.as_ref());
+        let stored = held.and_then(|held| held.body().ok());
+        let body = stored.as_ref().or(entry.report.as_ref());
         Ok(Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since, body)? })
     });
     listed.collect()

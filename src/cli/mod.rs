@@ -54,7 +54,7 @@ use std::sync::OnceLock;
 pub use app::service;
 pub use exit::{Failed, exit_codes};
 use meant::parse_sha256;
-use setup::{Setup, setup, setup_to_print, setup_to_spend};
+use setup::{Setup, setup, setup_to_spend};
 use spending::{Agreed, Spending};
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.

@@ -40,7 +40,7 @@ fn opened(file: &OsStr, common: &Common) -> anyhow::Result<Opened> {
     if let Some(identifier) = name.and_then(Identifier::typed) {
         match show::stored(&identifier, common)? {
             Some(stored) => {
-                let here = Here { received: stored.received, body: stored.body, unkept: None };
+                let here = Here { received: stored.received, body: stored.body()?, unkept: None };
                 return Ok((identifier.text().unicode(), vec![(Some(identifier), here)]));
             }
             None if identifier.is_documented() => return Err(show::not_stored(&identifier).into()),

@@ -12,7 +12,6 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::{Note, Pane, Piece, Report, Row};
 use crate::runtime::search::{self, Searched, by_pane, every_report};
-use crate::store::StoreError;
 use crate::text::{Untrusted, Visible};
 use clap::Args;
 use serde::Serialize;
@@ -85,10 +84,10 @@ impl Search {
         }
         if !names.is_empty() || self.what.is_empty() {
             let setup = setup(common)?;
-            let (reports, damaged) = held(&setup.gate, &names)?;
+            let reports = held(&setup.gate, &names)?;
             search_notes(&setup.gate, &names, &pattern, &mut print)?;
             searched += reports.len();
-            unreadable = damaged + search_held(reports, &pattern, &mut print)?;
+            unreadable = search_held(reports, &pattern, &mut print)?;
         }
         match (hits, searched) {
             _ if unreadable > 0 => {
@@ -139,28 +138,20 @@ fn plain_name(name: &str) -> Visible {
 
 type Print<'a> = dyn FnMut(&Source, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
-/// The reports that are held of what is named, or all; and how many of those that are named are damaged, each of which is told.
-fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<(Vec<Searched>, u64)> {
-    let (store, profile) = (gate.store(), gate.profile());
-    let all = store.every_report(profile)?.into_iter().map(|(file, held)| Searched { file, held });
+/// The stored reports of what is named, or all.
+fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<Searched>> {
+    let (store, service) = (gate.store(), gate.service());
+    let all = store.every_report(service)?.into_iter().map(|held| Searched { file: held.file.clone(), held });
     if names.is_empty() {
-        return Ok((all.collect(), 0));
+        return Ok(all.collect());
     }
     let mut elsewhere: Vec<_> = all.filter(|searched| searched.held.elsewhere.is_some()).collect();
-    let (mut reports, mut damaged) = (Vec::new(), 0);
+    let mut reports = Vec::new();
     for name in names {
         let found = match (Sha256::parse(name), Identifier::typed(name)) {
-            (Some(file), _) => store.reports(profile, &file),
-            (None, Some(identifier)) => store.report(profile, &identifier).map(|held| held.into_iter().collect()),
-            (None, None) => Ok(Vec::new()),
-        };
-        let found = match found {
-            Err(why @ StoreError::Damaged { .. }) => {
-                damaged += 1;
-                say(&[why.to_string()]);
-                continue;
-            }
-            found => found?,
+            (Some(file), _) => store.reports(service, &file)?,
+            (None, Some(identifier)) => store.report(service, &identifier)?.into_iter().collect(),
+            (None, None) => Vec::new(),
         };
         let is_meant = |searched: &mut Searched| match Sha256::parse(name) {
             Some(file) => searched.file == Some(file),
@@ -173,12 +164,12 @@ fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<(Vec<Searched>, u64)> {
         reports.extend(found.into_iter().map(|held| Searched { file: held.file.clone(), held }));
         reports.extend(others);
     }
-    Ok((reports, damaged))
+    Ok(reports)
 }
 
 /// The notes on what is named, or all.
 fn search_notes(gate: &Gate, names: &[&str], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
-    let mut notes = gate.store().notes(gate.profile())?;
+    let mut notes = gate.store().notes()?;
     let is_named = |note: &Note| {
         let file = note.file.clone().or_else(|| note.about.identifier.parts().file);
         let identifier = note.about.identifier.as_bytes();

@@ -9,7 +9,6 @@ use crate::gate::{Gate, GateError};
 use crate::log::{Level, Log};
 use crate::quota::{Budget, Entitlements};
 use crate::service::Client;
-use crate::store::tell_of_waits;
 use std::sync::Arc;
 
 /// The service that is asked, and what the user has bought there.
@@ -44,17 +43,10 @@ pub(super) fn setup(common: &Common) -> anyhow::Result<Setup> {
 pub(super) fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
     let (folders, config) = common.config()?;
     let prepared = Prepared::of(common, &folders, &config, spending)?;
-    tell_of_waits(store::say_on_error);
-    let opened = store::open(&folders, &config, prepared.client.profile(), &store::say_on_error)?;
+    let opened = store::open(&folders, &config)?;
     let setup = prepared.with(opened);
     store::say(&setup.remarks);
     Ok(setup)
-}
-
-/// The same for a command that prints what comes, one answer after another.
-pub(super) fn setup_to_print(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
-    let setup = setup_to_spend(common, spending)?;
-    Ok(Setup { gate: setup.gate.with_answers_at_hand(), ..setup })
 }
 
 impl Prepared {
@@ -82,9 +74,8 @@ impl Prepared {
 
     /// What is worked with, now that the store is open.
     pub(super) fn with(self, opened: Opened) -> Setup {
-        let Opened { store, held_as, remarks } = opened;
+        let Opened { store, remarks } = opened;
         let gate = Gate::new(Arc::new(store), self.client, self.session, crate::clock::now)
-            .held_as(held_as)
             .with_budget(self.budget)
             .with_offline(self.is_offline)
             .with_log(self.log);

@@ -6,13 +6,13 @@ use super::meant::shown;
 use super::output::{Output, print_report, without_mark};
 use super::store::open_to_look;
 use super::subjects::{self, Subject, each};
-use super::{Common, Failed, Spending, dry, setup_to_print};
+use super::{Common, Failed, Spending, dry, setup_to_spend};
 use crate::gate::Gate;
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::request::Request;
-use crate::store::HeldReport;
+use crate::store::StoredReport;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -68,7 +68,7 @@ impl Show {
             let shown = each(common, reports, |report| report.print_saved(&printer));
             return printer.end().and(shown);
         }
-        let (setup, runtime) = (setup_to_print(common, self.spending)?, runtime()?);
+        let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
         if self.spending.dry_run {
             let requests = reports.into_iter().filter_map(Report::request).collect();
             return dry::print(&setup, requests, self.refresh, None, self.json);
@@ -131,11 +131,10 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
 }
 
 /// The stored report of an identifier.
-pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result<Option<HeldReport>> {
+pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result<Option<StoredReport>> {
     let (folders, config) = common.config()?;
     let store = open_to_look(&folders.store)?;
-    let held_as = super::store::held_as_to_look(&store, &config.profile(None)?)?;
-    Ok(store.report(&held_as, identifier)?)
+    Ok(store.report(&super::store::service_of(&config.profile(None)?), identifier)?)
 }
 
 /// What is reported where a command opens stored reports alone, and this is none.
@@ -158,7 +157,7 @@ pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
 
 /// Where a held report was imported from, in words; none if it came from the service or is not held.
 fn imported(gate: &Gate, identifier: &Identifier) -> anyhow::Result<Option<String>> {
-    let held = gate.store().report(gate.profile(), identifier)?;
+    let held = gate.store().report(gate.service(), identifier)?;
     let words = held.and_then(|held| {
         let when = crate::text::moment(held.received);
         held.imported.map(|imported| format!("imported on {when} {}", imported.words()))

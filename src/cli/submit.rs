@@ -101,7 +101,7 @@ impl Submit {
     /// The file is with the service: says so, and follows its scan if that is wanted.
     fn taken_in(&self, setup: &Setup, submission: &Submission, scan: Identifier) -> anyhow::Result<()> {
         let noted = setup.gate.store().note_file(
-            setup.gate.profile(),
+            setup.gate.service(),
             &submission.file,
             Some(&submission.name()),
             setup.gate.now(),

@@ -11,13 +11,11 @@ pub const FILE: &str = "config.toml";
 /// Variable that names another config file.
 pub const FILE_VARIABLE: &str = "BEHAVIEW_CONFIG";
 
-/// Name of the store in the data folder.
-const STORE: &str = "behaview.db";
-
 /// Where this program keeps things, by the conventions of the system.
 #[derive(Debug, Clone)]
 pub struct Folders {
     pub config: PathBuf,
+    /// Folder of records, reports and other responses.
     pub store: PathBuf,
     /// Folder of things that can be made again.
     pub cache: PathBuf,
@@ -38,7 +36,7 @@ impl Folders {
             config: std::env::var_os(FILE_VARIABLE)
                 .filter(|path| !path.is_empty())
                 .map_or_else(|| folders.config_dir().join(FILE), PathBuf::from),
-            store: folders.data_dir().join(STORE),
+            store: folders.data_dir().to_owned(),
             cache: folders.cache_dir().to_owned(),
             state: state.to_owned(),
         })

@@ -50,8 +50,8 @@ pub(super) struct Gathered {
     pub(super) body: Body,
     /// Where a report's rows start.
     pub(super) index: Option<Index>,
-    /// Whether the service called it a part.
-    pub(super) is_part: bool,
+    /// What may be wrong with it, in words that follow its name.
+    pub(super) remark: Option<String>,
 }
 
 impl Gate {
@@ -68,8 +68,8 @@ impl Gate {
         if given_up.is_said() {
             return Err(ServiceError::Unsent);
         }
-        let is_part = {
-            let mut sending = pin!(self.client.send(request, &mut gatherer));
+        let remark = {
+            let mut sending = pin!(self.exchange(request, &mut gatherer));
             loop {
                 tokio::select! {
                     biased;
@@ -85,7 +85,19 @@ impl Gate {
         while let Some(rows) = reading.found.recv().await {
             progress(Received::Rows(rows));
         }
-        Ok(Gathered { body, index: reading.index().await, is_part })
+        Ok(Gathered { body, index: reading.index().await, remark })
+    }
+
+    /// Sends a request; says what may be wrong with what comes. An artifact may be longer than any other answer.
+    async fn exchange(&self, request: &Request, gatherer: &mut Gatherer<'_>) -> Result<Option<String>, ServiceError> {
+        if matches!(request, Request::Artefact { .. }) {
+            let is_sure = self.client.fetch(request, (0, None), gatherer).await?;
+            let cut = "may have been cut short: the service did not say how long it is";
+            return Ok((!is_sure).then(|| cut.to_owned()));
+        }
+        let is_part = self.client.send(request, gatherer).await?;
+        let part = "is a part by the service's word, though nobody asked for one (206)";
+        Ok(is_part.then(|| part.to_owned()))
     }
 }
 

@@ -4,7 +4,7 @@ use super::Cost;
 use crate::log::LineId;
 use crate::quota::OverBudget;
 use crate::service::error::{Reason, ServiceError};
-use crate::store::{NEAR, StoreError};
+use crate::store::StoreError;
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -16,15 +16,9 @@ pub enum GateError {
     UnderWay,
     /// Another program on the same store has asked the same, and waits for the answer.
     #[error(
-        "nothing was sent: another behaview is asking or doing the same. An answer that is held costs nothing here once it is there; if that program ends without one it can be asked again"
+        "nothing was sent: another behaview is asking or doing the same. An answer that is stored costs nothing here once it is there; if that program ends without one it can be asked again"
     )]
     UnderWayElsewhere,
-    /// The same was asked, and whether another program waits for the answer cannot be told.
-    #[error(
-        "nothing was sent: the same was asked less than {near} minutes ago, and the file beside the store that tells whether another behaview still waits for the answer is gone or cannot be locked. If none does, ask again in {near} minutes; what was sent before may be charged",
-        near = NEAR
-    )]
-    MayBeUnderWay,
     /// The same was sent before, of which whoever sends it does not know.
     #[error(
         "nothing was sent: the same file may have been sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
@@ -39,11 +33,6 @@ pub enum GateError {
         "nothing was sent: what was typed is the key itself, or holds it. The service knows no file or report by it. Take another key if it may have been seen"
     )]
     NamesKey,
-    /// What another address sends is held under the name meanwhile.
-    #[error(
-        "nothing was sent: another behaview has begun to hold what another address sends under the name of this profile. Start again: what this address sends gets a name of its own"
-    )]
-    NameTaken,
     /// Only what is held was wanted, and it is not.
     #[error("nothing was sent: the answer was held, and is gone. To ask the service costs what is shown now")]
     NotHeld,
@@ -67,8 +56,6 @@ pub enum GateError {
         cost: Cost,
         /// The line of the log that tells more.
         line: Option<LineId>,
-        /// When an earlier answer to the same came that is of no use either, if one did.
-        before: Option<Timestamp>,
     },
     #[error("internal error: {0}")]
     Internal(String),
@@ -95,15 +82,10 @@ impl GateError {
 
     /// What to do about what the service did, in a sentence or two; empty where there is nothing to say.
     pub fn advice(&self) -> String {
-        let Self::Service { error, before, .. } = self else { return String::new() };
-        let earlier = before.map(|when| {
-            format!(
-                " An answer to the same of {}, which is of no use either, is set aside too: each was paid for, and asking once \
-                 more costs again. behaview held lists them.",
-                crate::text::moment(when)
-            )
-        });
-        format!("{}{}", error.advice(), earlier.unwrap_or_default())
+        match self {
+            Self::Service { error, .. } => error.advice(),
+            _ => String::new(),
+        }
     }
 
     /// Whether nothing left this machine.
@@ -113,13 +95,11 @@ impl GateError {
             Self::Internal(_) => false,
             Self::UnderWay
             | Self::UnderWayElsewhere
-            | Self::MayBeUnderWay
             | Self::SentBefore(_)
             | Self::NotEntitled(_)
             | Self::NamesKey
             | Self::NotHeld
             | Self::Offline
-            | Self::NameTaken
             | Self::OverBudget(_)
             | Self::Ledger(_)
             | Self::Store(_) => true,

@@ -6,7 +6,7 @@ use crate::report::json::Raw;
 use crate::report::{Body, Imported, Index, Report};
 use crate::request::Request;
 use crate::service::error::{ServiceError, Unusable};
-use crate::store::{self, Brought, Standing, Store, StoreError};
+use crate::store::{self, PageReport, Store, StoreError};
 use jiff::Timestamp;
 
 /// A report to be imported.
@@ -17,8 +17,11 @@ pub struct Import<'a> {
     pub file: Option<&'a Sha256>,
     pub from: &'a Imported,
     pub now: Timestamp,
-    /// Whether it is held though another one is.
+    /// Whether it is stored though another one is.
     pub replaces: bool,
+    /// The service whose start screen shows its file, and the profile that imports.
+    pub service: &'a str,
+    pub profile: &'a str,
 }
 
 /// What became of a report.
@@ -57,7 +60,7 @@ pub enum ImportError {
 
 /// Holds a report, unless one of its identifier is held. The same bytes replace nothing: where the held ones came from would be
 /// forgotten.
-pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outcome, ImportError> {
+pub fn import(store: &Store, import: &Import<'_>) -> Result<Outcome, ImportError> {
     let report = Report::new(import.body.clone(), Index::of(import.body)?);
     let identifier = report.identifier().ok_or_else(|| no_report(&report))?;
     let request = Request::Behaviour { identifier: identifier.clone() };
@@ -68,46 +71,35 @@ pub fn import(store: &Store, profile: &str, import: &Import<'_>) -> Result<Outco
     }
     let Some(key) = request.holding_key() else { return Err(ImportError::Nameless) };
     let (file, bytes) = (file(&identifier, import.file)?, import.body.whole()?);
-    let reports = [Brought { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() }];
-    loop {
-        let seen = store.standing(profile, &key, &reports)?;
-        if let Some(outcome) = held_already(store, profile, import, &identifier)? {
-            return Ok(outcome);
-        }
-        if import.hold(store, profile, (&key, &bytes), &reports, seen)? {
-            return Ok(Outcome::Held(identifier));
-        }
+    if let Some(outcome) = stored_already(store, import, &identifier)? {
+        return Ok(outcome);
+    }
+    let reports = [PageReport { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() }];
+    match import.store(store, &key, &bytes, &reports)? {
+        true => Ok(Outcome::Held(identifier)),
+        // Another program has imported one meanwhile.
+        false => Ok(stored_already(store, import, &identifier)?.unwrap_or(Outcome::Other(identifier, None))),
     }
 }
 
-/// What is held already in the place of a report, where that is to stay.
-fn held_already(
-    store: &Store,
-    profile: &str,
-    import: &Import<'_>,
-    identifier: &Identifier,
-) -> Result<Option<Outcome>, ImportError> {
-    let Some(held) = store.report(profile, identifier)? else { return Ok(None) };
-    let is_same = held.body.whole().is_ok_and(|held| import.body.whole().is_ok_and(|new| is_same(&held, &new)));
+/// What is stored already in the place of a report, where that is to stay.
+fn stored_already(store: &Store, import: &Import<'_>, identifier: &Identifier) -> Result<Option<Outcome>, ImportError> {
+    let Some(stored) = store.report(import.service, identifier)? else { return Ok(None) };
+    // One whose file is damaged is in quarantine from here on.
+    let Ok(body) = stored.body() else { return Ok(None) };
+    let is_same = is_same(&body.whole()?, &import.body.whole()?);
     Ok(match is_same {
-        true if !import.replaces || held.file.is_some() => Some(Outcome::Same(identifier.clone())),
-        false if !import.replaces => Some(Outcome::Other(identifier.clone(), held.imported)),
+        true if !import.replaces || stored.file.is_some() => Some(Outcome::Same(identifier.clone())),
+        false if !import.replaces => Some(Outcome::Other(identifier.clone(), stored.imported)),
         _ => None,
     })
 }
 
 impl Import<'_> {
-    /// Holds it, unless something else is held of it than was seen; says whether it is held.
-    fn hold(
-        &self,
-        store: &Store,
-        profile: &str,
-        (key, bytes): (&[u8], &[u8]),
-        reports: &[Brought],
-        seen: Standing,
-    ) -> Result<bool, StoreError> {
-        let (now, from) = (self.now, self.from);
-        store.import(&store::Import { profile, key, now, bytes, from, reports, seen }).map(|held| held.is_some())
+    /// Stores it, unless another program has imported the same; says whether it is stored.
+    fn store(&self, store: &Store, key: &[u8], bytes: &[u8], reports: &[PageReport]) -> Result<bool, StoreError> {
+        let Self { now, from, service, profile, replaces, .. } = *self;
+        store.import(&store::Import { service, profile, key, now, bytes, from, reports, replaces })
     }
 }
 
@@ -121,25 +113,19 @@ pub struct ImportedPage {
 }
 
 /// Holds a page of a list with the reports in it; none where it does not say which page it is, or something of it is held.
-pub fn import_page(store: &Store, profile: &str, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
+pub fn import_page(store: &Store, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
     let bytes = import.body.whole()?;
     let Some(request) = Request::of_page(&bytes) else { return Ok(None) };
     let Some(key) = request.holding_key() else { return Ok(None) };
-    let (brought, _) = reading::read(&request, import.body, None)?;
-    let is_held = |one: &Brought| store.report(profile, &one.identifier).map(|held| held.is_some());
-    loop {
-        let seen = store.standing(profile, &key, &brought)?;
-        let any_held = brought.iter().map(is_held).collect::<Result<Vec<_>, _>>()?.contains(&true);
-        if !import.replaces && (any_held || store.answer(profile, &key)?.is_some()) {
-            return Ok(None);
-        }
-        if import.hold(store, profile, (&key, &bytes), &brought, seen)? {
-            return Ok(Some(ImportedPage {
-                request,
-                reports: brought.into_iter().map(|one| one.identifier).collect(),
-            }));
-        }
+    let brought = reading::read(&request, import.body, None)?;
+    let is_stored = |one: &PageReport| store.report(import.service, &one.identifier).map(|stored| stored.is_some());
+    let any_stored = brought.iter().map(is_stored).collect::<Result<Vec<_>, _>>()?.contains(&true);
+    if !import.replaces && (any_stored || store.answer(import.service, &key)?.is_some()) {
+        return Ok(None);
     }
+    let is_stored = import.store(store, &key, &bytes, &brought)?;
+    let reports = brought.into_iter().map(|one| one.identifier).collect();
+    Ok(is_stored.then_some(ImportedPage { request, reports }))
 }
 
 /// Why something without an identifier is no report.

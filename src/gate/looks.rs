@@ -7,6 +7,7 @@ use crate::quota::audit::{Look, Reading};
 use crate::quota::{Balances, Holder, Period, Unit};
 use crate::report::Body;
 use crate::request::Request;
+use crate::store::{Store, Whose};
 use jiff::Timestamp;
 
 /// The counters that are written down: those whose ends are documented, of the unit that calls are counted in.
@@ -34,8 +35,12 @@ impl Gate {
         let Some(balances) = answer.whole().ok().and_then(|bytes| Balances::parse(&bytes).ok()) else { return };
         look.received = received;
         look.readings = readings(&balances);
-        let (profile, session) = (self.profile().to_owned(), self.session.clone());
-        let noted = self.work(move |store| store.note_look(&profile, &session, &look)).await;
+        let (profile, service) = (self.profile().to_owned(), self.service().to_owned());
+        let (session, owner) = (self.session.clone(), self.client.owner());
+        let note = move |store: &Store| {
+            store.note_look(Whose { profile: &profile, service: &service, owner }, &session, &look)
+        };
+        let noted = self.work(note).await;
         if let Err(why) = noted.and_then(|noted| noted.map_err(GateError::Ledger)) {
             self.log.write(Level::Error, "look not noted", &[("why", &why)]);
         }

@@ -1,26 +1,24 @@
 //! The only way to the service, for the screen and for scripts alike.
 //!
 //! ```text
-//! held? ── yes ──> the answer, for nothing
-//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> keep the bytes ─> settle ─> read them ─> hand over
+//! stored? ── yes ──> the answer, for nothing
+//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> store the bytes ─> settle ─> read them ─> hand over
 //! ```
-//! The ledger is written before the request leaves, and the bytes are kept before anything relies on them: a killed program
+//! The ledger is written before the request leaves, and the bytes are stored before anything relies on them: a killed program
 //! cannot hide a cost, and a mistake in reading cannot cost a second call. The rows of a report are found while it comes, to be
 //! looked at, on a thread whose end ends nothing else. What the free quota details say is written down too,
 //! and settles what the answers could not.
 
 mod about;
 mod arriving;
-mod at_hand;
-mod came;
 mod cost;
 mod error;
 mod flight;
-mod growing;
-mod held;
 pub mod import;
 mod looks;
 mod reading;
+mod received;
+mod stored;
 pub mod submission;
 
 use crate::log::{Level, Log};
@@ -30,7 +28,7 @@ use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::store::{Call, Entry, HeldAnswer, Keep, Reserved, Settlement, Store, StoreError, Whose};
+use crate::store::{Call, Entry, Keep, Reserved, Settlement, Store, StoreError, StoredAnswer, Whose, service_id};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -39,24 +37,22 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 pub use arriving::{Received, Rows};
-use came::{Came, settlement};
 pub use cost::Cost;
 pub use error::GateError;
 use flight::{Flight, GivenUp, UnderWay};
-pub use held::Aside;
+use received::settlement;
+pub use stored::Quarantined;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
 pub struct Gate {
     store: Arc<Store>,
     client: Client,
-    /// Name that answers are held under.
-    profile: String,
+    /// Which service it is, by its address: what is stored of it is found by that.
+    service: String,
     session: String,
     clock: Clock,
     budget: Budget,
     is_offline: bool,
-    /// Whether an answer that comes stays in memory until it is let go.
-    stays_at_hand: bool,
     log: Log,
     under_way: Mutex<HashMap<Request, Flight>>,
 }
@@ -78,8 +74,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// One that was here already.
-    fn held(held: HeldAnswer) -> Self {
+    fn stored(held: StoredAnswer) -> Self {
         Self { received: held.received, body: held.body, unkept: None }
     }
 }
@@ -89,32 +84,20 @@ impl Gate {
     pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
         Self {
             store,
-            profile: client.profile().name.clone(),
+            service: service_id(&client.root()),
             client,
             session,
             clock,
             budget: Budget::default(),
             is_offline: false,
-            stays_at_hand: false,
             log: Log::default(),
             under_way: Mutex::default(),
         }
     }
 
-    /// The same gate, for what is held under another name than the profile's.
-    pub fn held_as(self, profile: String) -> Self {
-        Self { profile, ..self }
-    }
-
     /// The same gate, which sends nothing at all if it is offline.
     pub fn with_offline(self, is_offline: bool) -> Self {
         Self { is_offline, ..self }
-    }
-
-    /// The same gate for what is printed at once: an answer that comes is read from memory, so that nobody who deletes it from the
-    /// store meanwhile takes it away from whoever paid for it.
-    pub fn with_answers_at_hand(self) -> Self {
-        Self { stays_at_hand: true, ..self }
     }
 
     /// Whether nothing is sent at all.
@@ -162,9 +145,14 @@ impl Gate {
         &self.session
     }
 
-    /// Name that answers are held under, which tells services apart: the profile's, unless that stood for another address before.
+    /// Name of the profile.
     pub fn profile(&self) -> &str {
-        &self.profile
+        &self.client.profile().name
+    }
+
+    /// Which service it is, as the store knows it.
+    pub fn service(&self) -> &str {
+        &self.service
     }
 
     /// What this run has spent so far.
@@ -184,8 +172,8 @@ impl Gate {
     }
 
     /// Who asks, as the ledger knows it.
-    fn whose(&self) -> Whose<'_> {
-        (self.profile(), self.client.owner())
+    pub fn whose(&self) -> Whose<'_> {
+        Whose { profile: self.profile(), service: self.service(), owner: self.client.owner() }
     }
 
     /// What all runs with this service and key have spent in the period (UTC) that is now, by the sum that budgets are compared with.
@@ -210,7 +198,7 @@ impl Gate {
     pub fn get_held(&self, quote: &Quote) -> Result<Answer, GateError> {
         let held = self.held(quote.request())?.ok_or(GateError::NotHeld)?;
         self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
-        Ok(Answer::held(held))
+        Ok(Answer::stored(held))
     }
 
     /// Asks the service, even if an answer is held.
@@ -271,10 +259,7 @@ impl Gate {
         }
         let call = match price.is_free() {
             true => None,
-            false => {
-                self.claim_name().await?;
-                Some(self.reserve(quote, &under_way).await?)
-            }
+            false => Some(self.reserve(quote, &under_way).await?),
         };
         if let Some(entry) = call.as_ref().map(Call::entry)
             && let Err(sent) = self.check_unsent(request, entry).await
@@ -288,22 +273,14 @@ impl Gate {
             && let Some(held) = self.held(request).ok().flatten()
         {
             self.settle(call, Settlement::Unsent, "not sent: another program had got the answer").await;
-            return Ok(Answer::held(held));
+            return Ok(Answer::stored(held));
         }
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
-        let given_up = &under_way.given_up;
-        let Came { taken, aside } = match request {
-            Request::Artefact { artefact, .. } => self.download(request, *artefact, progress, given_up).await?,
-            _ => self.send(request, look, progress, given_up).await?,
-        };
+        let taken = self.send(request, look, progress, &under_way.given_up).await?;
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
         self.settle(call, settlement(settled, &taken), &outcome).await;
-        let before = match aside {
-            Some(aside) => self.aside_before(request, aside).await,
-            None => None,
-        };
-        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled, price.unit), line: None, before })
+        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled, price.unit), line: None })
     }
 
     /// The question of the file as it is now, where one is to be uploaded that nobody has looked at: what is in it, and not what it
@@ -317,23 +294,19 @@ impl Gate {
             std::io::ErrorKind::Interrupted => ServiceError::Unsent,
             _ => ServiceError::Unsendable(error.to_string()),
         };
-        let found = found.map_err(|error| GateError::Service {
-            error: unsendable(error),
-            cost: Cost::Nothing,
-            line: None,
-            before: None,
-        })?;
+        let found =
+            found.map_err(|error| GateError::Service { error: unsendable(error), cost: Cost::Nothing, line: None })?;
         Ok(Cow::Owned(quote.clone().of_seen(found)))
     }
 
-    /// Sends a request whose answer fits into memory, and reads the answer.
+    /// Sends a request, and reads the answer.
     async fn send(
         &self,
         request: &Request,
         look: Option<Look>,
         progress: Progress<'_>,
         given_up: &GivenUp,
-    ) -> Result<Came, GateError> {
+    ) -> Result<Result<Answer, ServiceError>, GateError> {
         let gathered = self.gather(request, progress, given_up).await;
         let received = self.now();
         if let (Some(look), Ok(gathered)) = (look, &gathered) {
@@ -341,37 +314,28 @@ impl Gate {
         }
         match gathered {
             Ok(gathered) => self.take(request, received, gathered).await,
-            Err(error) => Ok(Err(error).into()),
+            Err(error) => Ok(Err(error)),
         }
     }
 
     async fn reserve(&self, quote: &Quote, under_way: &UnderWay<'_>) -> Result<Call, GateError> {
-        let (session, profile) = (self.session.clone(), self.profile().to_owned());
-        let (what, key) = (quote.request().words(), quote.request().claim());
+        let (session, profile, service) = (self.session.clone(), self.profile().to_owned(), self.service.clone());
+        let (what, claim) = (quote.request().words(), quote.request().claim());
         let (price, at) = (quote.price().clone(), self.now());
         let (account, owner, budget) = (self.client.account(), self.client.owner(), self.budget);
         let write = move |store: &Store| {
-            let (session, profile, what, key) = (&session, &profile, &what, key.as_deref());
-            let account = account.as_deref();
-            store.reserve(&Entry { at, session, profile, what, key, owner, price: &price, account, budget })
+            let whose = Whose { profile: &profile, service: &service, owner };
+            let (session, what, claim, account) = (&session, &what, claim.as_deref(), account.as_deref());
+            store.reserve(&Entry { at, session, whose, what, claim, price: &price, account, budget })
         };
         match self.work(write).await?.map_err(GateError::Ledger)? {
             Reserved::Entry(call) => {
                 under_way.is_written(call.entry());
                 Ok(call)
             }
-            Reserved::UnderWayElsewhere => Err(GateError::UnderWayElsewhere),
-            Reserved::MayBeUnderWay => Err(GateError::MayBeUnderWay),
+            Reserved::InFlightElsewhere => Err(GateError::UnderWayElsewhere),
             Reserved::OverBudget(over) => Err(GateError::OverBudget(over)),
         }
-    }
-
-    /// Claims the name that answers are held under for this service, before anything is written under it.
-    async fn claim_name(&self) -> Result<(), GateError> {
-        let (name, root) = (self.client.profile().name.clone(), self.client.root());
-        let held_as = self.profile.clone();
-        let is_ours = self.work(move |store| store.claim_service(&name, &root, &held_as)).await?;
-        if is_ours.map_err(GateError::Ledger)? { Ok(()) } else { Err(GateError::NameTaken) }
     }
 
     /// Runs store work where waiting is allowed.

@@ -1,6 +1,5 @@
 //! Reading an answer after it is kept: whether it answers the question, which reports it brought, what became of the call.
 
-use super::arriving::Gathered;
 use super::{Answer, about};
 use crate::quota::Outcome;
 use crate::report::analysis::{submitted, upload_address};
@@ -8,12 +7,11 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageError, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
-use crate::request::Request;
+use crate::request::{Artefact, Request};
 use crate::service::error::{LONGEST_ERROR, Reason, Refusal, ServiceError, Unusable};
-use crate::store::{AnswerId, Brought, Store, StoreError};
+use crate::store::{NewAnswer, PageReport, Store};
 use jiff::Timestamp;
 use std::io;
-use std::sync::Arc;
 
 /// Bytes at the beginning that tell what something is.
 const LOOK: usize = 512;
@@ -79,55 +77,24 @@ pub(super) fn unread(error: io::Error) -> ServiceError {
     ServiceError::Unkept(error.to_string())
 }
 
-/// Reads an answer that is kept: from now on it is served from the store, or it is set aside.
-pub(super) fn read_kept(
+/// Reads an answer whose bytes are stored, and puts it in its place, or in the quarantine where it does not answer its question. Says
+/// why that could not be done, if so: it is read again when it is next asked for.
+pub(super) fn read_stored(
     store: &Store,
-    profile: &str,
     request: &Request,
-    id: AnswerId,
-    received: Timestamp,
-    Gathered { body, index, .. }: Gathered,
-) -> Result<Answer, ServiceError> {
-    let Accepted { unmarked, index } = accept(store, profile, request, id, &body, index)?;
-    // From here on the bytes in the store serve, and those in memory are let go.
-    let held = request.holding_key().and_then(|key| store.answer(profile, &key).ok().flatten());
-    let body = held.filter(|held| held.id == id).map_or(body, |held| held.body);
-    if matches!(request, Request::Behaviour { .. } | Request::Behaviours { .. }) {
-        // One that cannot be kept is made again when it is wanted.
-        let _ = index.keep(&body);
-    }
-    let unkept =
-        unmarked.map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}"));
-    Ok(Answer { received, body, unkept })
-}
-
-/// An answer that is sound.
-pub(super) struct Accepted {
-    /// Why it could not be marked as read, if so: it is read again when it is next asked for.
-    unmarked: Option<StoreError>,
-    index: Index,
-}
-
-impl Accepted {
-    pub(super) fn is_unmarked(&self) -> bool {
-        self.unmarked.is_some()
-    }
-}
-
-/// Holds a kept answer that is sound, with the reports it brought, and sets aside one that is not.
-pub(super) fn accept(
-    store: &Store,
-    profile: &str,
-    request: &Request,
-    id: AnswerId,
+    new: &NewAnswer<'_>,
     body: &Body,
     index: Option<Index>,
-) -> Result<Accepted, ServiceError> {
+) -> Result<Option<String>, ServiceError> {
     match read(request, body, index) {
-        Ok((brought, index)) => Ok(Accepted { unmarked: store.accept(profile, id, &brought).err(), index }),
-        // One that cannot be set aside is read again when it is next asked for.
+        Ok(reports) => {
+            let unread = store.accept(new, &reports).err();
+            Ok(unread
+                .map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}")))
+        }
         Err(error) => {
-            let _ = matches!(error, ServiceError::Unusable(_)).then(|| store.set_aside(id));
+            // One that cannot be moved is read again when it is next asked for.
+            let _ = matches!(error, ServiceError::Unusable(_)).then(|| store.reject(new));
             Err(error)
         }
     }
@@ -162,13 +129,12 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
     }
 }
 
-/// Whether a body answers the request, and which reports it brought; with where its rows start, if that is not known yet.
-pub(super) fn read(
-    request: &Request,
-    body: &Body,
-    index: Option<Index>,
-) -> Result<(Vec<Brought>, Index), ServiceError> {
+/// Whether a body answers the request, and which reports it brought.
+pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Result<Vec<PageReport>, ServiceError> {
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
+    if let Request::Artefact { artefact, .. } = request {
+        return is_artifact(*artefact, body).map(|()| Vec::new());
+    }
     let index = index_of(body, index)?;
     if !index.is_json {
         return Err(other_than_json(body));
@@ -179,15 +145,28 @@ pub(super) fn read(
     match request {
         Request::Behaviours { file, .. } => {
             let page = page_of(body, &index, file)?;
-            Ok((Brought::of_page(page, file), index))
+            Ok(PageReport::of_page(page, file))
         }
         Request::Behaviour { identifier } => {
             let report = Report::new(body.clone(), index);
             is_report(&report, identifier).map_err(ServiceError::Unusable)?;
-            Ok((vec![Brought::whole(identifier.clone(), body.len())], Arc::unwrap_or_clone(report.index)))
+            let (identifier, file) = (identifier.clone(), identifier.parts().file);
+            Ok(vec![PageReport { identifier, file, range: 0..body.len() }])
         }
-        _ => about::check(request, body).map(|()| (Vec::new(), index)),
+        _ => about::check(request, body).map(|()| Vec::new()),
     }
+}
+
+/// Whether something is what a sandbox kept, and not what something in between has sent in its place.
+fn is_artifact(artifact: Artefact, body: &Body) -> Result<(), ServiceError> {
+    let bytes = body.whole().map_err(unread)?;
+    let why = match () {
+        () if bytes.is_empty() => Unusable::Cut,
+        () if artifact != Artefact::Html && is_page(&bytes) => Unusable::WebPage,
+        () if Raw::new(&bytes).member("error").is_some() => Unusable::NoFile,
+        () => return Ok(()),
+    };
+    Err(ServiceError::Unusable(why))
 }
 
 fn is_report(report: &Report, wanted: &Identifier) -> Result<(), Unusable> {
@@ -236,7 +215,7 @@ fn looks_like_a_page(body: &Body) -> bool {
 }
 
 /// Whether bytes begin as a page of the web does: one that stands further on may be a part of a capture.
-pub(super) fn is_page(bytes: &[u8]) -> bool {
+fn is_page(bytes: &[u8]) -> bool {
     let start = bytes.get(..LOOK.min(bytes.len())).unwrap_or_default().to_ascii_lowercase();
     let mut rest = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
     for (begin, end) in [("<?xml", "?>"), ("<!--", "-->")] {

@@ -5,7 +5,7 @@ use crate::files;
 use crate::report::identifier::Sha256;
 use crate::report::wanted::still_wanted;
 use crate::request::{Request, Submission};
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, Whose};
 use crate::text::{bytes, count, moment};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256 as Hash};
@@ -24,8 +24,8 @@ impl Gate {
 
     /// What whoever sends a file is told where it was scanned before, or is being scanned.
     pub fn scanned_before(&self, file: &Sha256) -> Result<Option<String>, StoreError> {
-        let held = self.store.reports(self.profile(), file)?.len() as u64;
-        let scan = self.store.pending_scan(self.profile(), file)?;
+        let held = self.store.reports(self.service(), file)?.len() as u64;
+        let scan = self.store.pending_scan(self.service(), file)?;
         let scan = scan.filter(|scan| scan.identifier.is_some() && scan.is_pending(self.now()));
         let before = match scan {
             Some(scan) => format!("A scan of it was under way on {}", moment(scan.since)),
@@ -55,8 +55,11 @@ impl Gate {
             Request::PrivateScan { submission, .. } => Submission::claims_of(&submission.file).into_bytes(),
             _ => claim.clone(),
         };
-        let (profile, owner, root) = (self.profile().to_owned(), self.client.owner(), self.client.root());
-        Some(move |store: &Store| store.unanswered((&profile, owner), &root, (&start, &claim), but))
+        let (profile, service) = (self.profile().to_owned(), self.service().to_owned());
+        let owner = self.client.owner();
+        Some(move |store: &Store| {
+            store.unanswered(Whose { profile: &profile, service: &service, owner }, (&start, &claim), but)
+        })
     }
 }
 

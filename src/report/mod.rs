@@ -39,7 +39,7 @@ pub use body::Body;
 pub use body::arriving::Arriving;
 pub use holding::origin::Imported;
 pub use holding::retention::Retention;
-pub use holding::{Doomed, EARLIEST, Held, Holding, Others, Purge, Recent, Version, whose};
+pub use holding::{Doomed, Held, Holding, Purge, Recent, whose};
 pub use identifier::Identifier;
 pub use index::indexer::Indexer;
 pub use index::{Index, Section};

@@ -20,7 +20,7 @@ pub(super) fn lines(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
 
 /// Deletes what a yes was given for, and nothing where that is not what would go.
 pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Message {
-    let purged = match gate.store().purge_as_agreed(from_ref(&deletion.what), None, &|held| deletion.is_still(held)) {
+    let purged = match gate.store().purge(from_ref(&deletion.what), None, &|held| deletion.is_still(held)) {
         Ok(purged) => purged,
         Err(error) => {
             return Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error)));
@@ -29,7 +29,7 @@ pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Message {
     // What is deleted is deleted, whatever cannot be read afterwards.
     let failed = |error| format!(" What is left could not be read: {}", words(&error));
     let words = purged.map(|purged| {
-        let remarks = gate.store().still_holding(from_ref(&deletion.what));
+        let remarks = gate.store().remains(from_ref(&deletion.what));
         let remarks = remarks.map(|remarks| remarks.iter().map(|remark| format!(" {remark}.")).collect::<String>());
         gone(purged, &deletion) + &remarks.unwrap_or_else(failed)
     });
@@ -40,28 +40,12 @@ pub(super) fn purge(gate: &Gate, deletion: Deletion) -> Message {
     }
 }
 
-/// What was deleted; beside the bytes that the question named go those of the lists that the reports came with.
+/// What was deleted.
 fn gone(purged: Purged, deletion: &Deletion) -> String {
-    let (named, old) = (deletion.bytes(), deletion.versions.len() as u64);
-    let pending = if purged.is_pending {
-        " The last of the bytes go when no other behaview reads them, and the disk has room."
-    } else {
-        " Their bytes are overwritten. The ledger stays."
-    };
     let notes = if purged.notes > 0 { format!(", {}", count(purged.notes, "note")) } else { String::new() };
-    let around = match purged.bytes.saturating_sub(named) {
-        0 => String::new(),
-        around => format!(" and {} around them, of the lists they came with", bytes(around)),
-    };
-    let size = bytes(purged.bytes.min(named));
-    let mut what = match purged.reports {
-        0 if deletion.things.is_empty() && old > 0 => String::new(),
-        0 if named > 0 => count(deletion.things.len() as u64, "answer"),
+    let what = match purged.reports {
+        0 if deletion.bytes() > 0 => count(deletion.things.len() as u64, "answer"),
         reports => count(reports, "report"),
     };
-    if old > 0 {
-        let and = if what.is_empty() { "" } else { " and " };
-        what += &format!("{and}{} of what stays", count(old, "older version"));
-    }
-    format!("Deleted: {what}, {size}{around}{notes}.{pending}")
+    format!("Deleted: {what}, {}{notes}. The ledger stays.", bytes(purged.bytes))
 }

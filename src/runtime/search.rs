@@ -7,17 +7,14 @@ use crate::report::find::{Pattern, Scope, Scratch, search};
 use crate::report::identifier::Sha256;
 use crate::report::rows::Label;
 use crate::report::rows::records::{leaves, pointer};
-use crate::report::{About, Body, Index, Note, Pane, Piece, Report, Row, RowSet, Section};
+use crate::report::{About, Index, Note, Pane, Piece, Report, Row, RowSet, Section};
 use crate::request::Request;
-use crate::store::HeldReport;
+use crate::store::StoredReport;
 use crate::text::Untrusted;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Reports up to this many bytes are unpacked once and searched in memory.
-const IN_MEMORY: u64 = 32 * 1024 * 1024;
 
 /// Bytes that are shown of a field that is in no line.
 const LONGEST_FIELD: usize = 200;
@@ -86,7 +83,7 @@ fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<
 pub struct Searched {
     /// Its file, if it is known.
     pub file: Option<Sha256>,
-    pub held: HeldReport,
+    pub held: StoredReport,
 }
 
 /// What came of one report.
@@ -156,8 +153,8 @@ pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[Searched]) -> Vec<H
 /// The row that a note is on; none for one on a report as a whole, or on what is not there any more.
 fn row_of(about: &About, reports: &[Searched]) -> Option<(Pane, Place)> {
     let item = about.item.as_ref()?;
-    let body = &reports.iter().find(|report| report.held.identifier == about.identifier)?.held.body;
-    let report = Report::open(body).ok()?;
+    let stored = &reports.iter().find(|report| report.held.identifier == about.identifier)?.held;
+    let report = Report::open(&stored.body().ok()?).ok()?;
     let place = report.find_item(item).ok().flatten()?;
     Some((report.section(place.section)?.pane(), place))
 }
@@ -188,16 +185,12 @@ fn one_report(
     room: &mut Vec<u8>,
 ) -> io::Result<Option<Found>> {
     let Searched { file, held } = searched;
-    let is_small = held.body.len() <= IN_MEMORY;
-    if is_small {
-        held.body.read(0..held.body.len(), room)?;
-        if !pattern.may_stand_in(room) {
-            return Ok(None);
-        }
+    let body = held.body()?;
+    body.read(0..body.len(), room)?;
+    if !pattern.may_stand_in(room) {
+        return Ok(None);
     }
-    let body = if is_small { Body::in_memory(std::mem::take(room)) } else { held.body.clone() };
-    let index = Index::kept(&held.body).filter(|kept| kept.verify().is_ok());
-    let index = index.map_or_else(|| Index::of(&body), Ok)?;
+    let index = Index::of(&body)?;
     let report = Report::new(body, index);
     let mut rows = RowSet::default();
     search(&report, pattern, Scope::default(), 1, &mut |more| {
@@ -210,6 +203,5 @@ fn one_report(
     let (identifier, received, elsewhere) = (held.identifier, held.received, held.elsewhere);
     let (of, count) = (Source::Report { file, identifier, received, elsewhere }, rows.len() as u64);
     let group = HitGroup { of, count, hits: hits(&report, &rows, pattern).take(MOST_HITS).collect() };
-    // What is decoded later comes from the store: unpacked reports would pile up.
-    Ok(Some(Found { group, report: report.with_body(held.body), rows }))
+    Ok(Some(Found { group, report, rows }))
 }

@@ -1,55 +1,29 @@
-//! Calls under way: each holds a lock on a file of its own beside the database, as long as somebody waits for its answer.
+//! Calls in flight: each holds a lock on a file named by its question, until its program settles it or ends.
 //!
-//! A lock ends with its program, however that ends, and asks no clock: not one that was set back, not two that differ, nor that of
-//! a machine which slept. The file goes when what came of its call is written down: where one is missing that should be there,
-//! somebody has removed it, and nothing is known of the call.
+//! The file is locked, looked at and removed within transactions alone, so that no two programs lock two files of one name.
 
-use super::folder::{beside, create_new};
-use super::used::{self, Identity};
+use super::shelf::digest;
 use crate::files;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a call's file adds to the name of the database, before the number of its entry.
-const CALL: &str = "-call-";
-
-/// A call that is written down in the ledger and may be sent: it is under way until this is dropped.
+/// A call that is written down in the ledger and may be sent: it is in flight until this is dropped.
 #[derive(Debug)]
 pub struct Call {
     pub(super) entry: i64,
     path: PathBuf,
-    /// Tells its own file from one that a later store has put in its place.
-    file: Option<Identity>,
     _lock: File,
 }
 
-/// What a call's lock tells of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
-    UnderWay,
-    Over,
-    /// Its file is not there, or is none, or here nothing can be locked.
-    Unknown,
-}
-
-/// A call that nobody waits for, though nobody wrote down what came of it.
-pub(super) struct Left {
-    pub(super) entry: i64,
-    path: PathBuf,
-}
-
 impl Call {
-    /// Begins the call of an entry. Nobody else may write to the database meanwhile, who would take it for one that is over.
-    pub(super) fn begin(store: &Path, entry: i64) -> io::Result<Self> {
-        let path = file_of(store, entry);
-        let lock = create_new(&path)?;
-        // Where there is no lock to be had nobody can look for one either.
-        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        let file = used::identity(&path);
-        Ok(Self { entry, path, file, _lock: lock })
+    /// Locks the file of a question; none where another call has it locked.
+    pub(super) fn begin(folder: &Path, entry: i64, lock: &str) -> io::Result<Option<Self>> {
+        let path = file_of(folder, lock);
+        let file = files::append(&path)?;
+        // Where there is no lock to be had, no other program has one either.
+        let is_free = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        Ok(is_free.then_some(Self { entry, path, _lock: file }))
     }
 
     /// The number of its entry in the ledger.
@@ -57,52 +31,42 @@ impl Call {
         self.entry
     }
 
-    /// Removes the file of a call after what came of it was written down.
-    pub(super) fn end(self) {
-        if used::identity(&self.path) == self.file {
-            // What stays is tidied up with the next call.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-impl Left {
-    /// Removes its file, once the ledger knows of it.
-    pub(super) fn remove(&self) {
-        // What cannot be removed says of itself that it is over.
+    /// Removes the file while it is locked.
+    pub(super) fn end(&self) {
+        // One that stays is removed with the next call.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// The file of an entry's call.
-pub(super) fn file_of(store: &Path, entry: i64) -> PathBuf {
-    beside(store, &format!("{CALL}{entry}"))
-}
-
-/// What the lock of an entry's call tells.
-pub(super) fn sign(store: &Path, entry: i64) -> Sign {
-    let path = file_of(store, entry);
-    // To open a pipe is to wait for its other end; and what a link leads to is not the store's.
-    if path.is_symlink() || files::is_special(&path) {
-        return Sign::Unknown;
-    }
-    let locked = OpenOptions::new().write(true).open(path).map(|file| file.try_lock());
-    match locked {
-        Ok(Ok(())) => Sign::Over,
-        Ok(Err(TryLockError::WouldBlock)) => Sign::UnderWay,
-        Ok(Err(TryLockError::Error(_))) | Err(_) => Sign::Unknown,
+/// The name of the lock of a question to a service; of a call without one, its entry.
+pub(super) fn lock_of(service: &str, claim: Option<&[u8]>, entry: i64) -> String {
+    match claim {
+        Some(claim) => digest(&[service.as_bytes(), claim]),
+        None => digest(&[&entry.to_le_bytes()]),
     }
 }
 
-/// What programs that were killed have left. Nobody else may write to the database meanwhile.
-pub(super) fn left(store: &Path) -> Vec<Left> {
-    let names = store.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
-    let entry = |name: std::ffi::OsString| {
-        let number = name.to_str()?.strip_prefix(store.file_name()?.to_str()?)?.strip_prefix(CALL)?;
-        number.parse().ok()
-    };
-    let over = names.filter_map(|file| entry(file.file_name())).filter(|entry| sign(store, *entry) == Sign::Over);
-    over.map(|entry| Left { entry, path: file_of(store, entry) }).collect()
+/// Whether a program waits for the response to a question.
+pub(super) fn is_in_flight(folder: &Path, lock: &str) -> bool {
+    let file = OpenOptions::new().write(true).open(file_of(folder, lock));
+    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// Removes the files that programs left when they were killed.
+pub(super) fn remove_left(folder: &Path) {
+    let files = folder.join(FOLDER).read_dir().into_iter().flatten().flatten();
+    for file in files {
+        let is_left = file.file_name().to_str().is_some_and(|lock| !is_in_flight(folder, lock));
+        if is_left {
+            let _ = std::fs::remove_file(file.path());
+        }
+    }
+}
+
+const FOLDER: &str = "calls";
+
+fn file_of(folder: &Path, lock: &str) -> PathBuf {
+    folder.join(FOLDER).join(lock)
 }
 
 #[cfg(test)]
@@ -110,46 +74,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_under_way_until_it_is_dropped_and_unknown_without_its_file() {
+    fn a_question_is_in_flight_until_its_call_ends() {
         let folder = tempfile::tempdir().unwrap();
-        let store = folder.path().join("behaview.db");
-        let signs = || [7, 8].map(|entry| sign(&store, entry));
-        assert_eq!(signs(), [Sign::Unknown; 2]);
-        let call = Call::begin(&store, 7).unwrap();
-        assert_eq!(signs(), [Sign::UnderWay, Sign::Unknown]);
-        assert!(Call::begin(&store, 7).is_err());
-        drop(call);
-        assert_eq!(signs(), [Sign::Over, Sign::Unknown]);
-        left(&store).iter().for_each(Left::remove);
-        Call::begin(&store, 7).unwrap().end();
-        assert_eq!(signs(), [Sign::Unknown; 2]);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_call_that_ends_leaves_the_file_that_is_anothers() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = folder.path().join("behaview.db");
-        let call = Call::begin(&store, 1).unwrap();
-        std::fs::remove_file(file_of(&store, 1)).unwrap();
-        let other = Call::begin(&store, 1).unwrap();
+        let call = Call::begin(folder.path(), 1, "a").unwrap().unwrap();
+        assert!(is_in_flight(folder.path(), "a") && !is_in_flight(folder.path(), "b"));
+        assert!(Call::begin(folder.path(), 2, "a").unwrap().is_none());
+        remove_left(folder.path());
+        assert!(is_in_flight(folder.path(), "a"), "what is locked stays");
         call.end();
-        assert_eq!(sign(&store, other.entry), Sign::UnderWay);
-    }
-
-    #[test]
-    fn what_a_killed_program_left_is_over_and_can_be_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = folder.path().join("behaview.db");
-        let others = ["behaview.db", "behaview.db-call-x", "behaview.db-wal", "other.db-call-1"];
-        for name in others.into_iter().chain(["behaview.db-call-1"]) {
-            std::fs::write(folder.path().join(name), "").unwrap();
-        }
-        let call = Call::begin(&store, 2).unwrap();
-        assert_eq!([1, 2].map(|entry| sign(&store, entry)), [Sign::Over, Sign::UnderWay]);
-        left(&store).iter().for_each(Left::remove);
-        let left = |name: &&str| folder.path().join(name).exists();
-        assert!(others.iter().all(left) && left(&"behaview.db-call-2") && !left(&"behaview.db-call-1"));
-        assert_eq!(sign(&store, call.entry), Sign::UnderWay);
+        drop(call);
+        assert!(!is_in_flight(folder.path(), "a") && Call::begin(folder.path(), 3, "a").unwrap().is_some());
+        remove_left(folder.path());
+        assert_eq!(folder.path().join(FOLDER).read_dir().unwrap().count(), 0);
     }
 }

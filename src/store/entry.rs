@@ -1,7 +1,6 @@
 //! An entry of the ledger, and what it counts as.
 
-use super::held::moment;
-use super::seal;
+use super::format::moment;
 use crate::quota::Period;
 use crate::quota::audit::{Call, Charge};
 use jiff::{SignedDuration, Timestamp};
@@ -9,9 +8,6 @@ use rusqlite::Row;
 
 /// After so long a call that was never settled is over: the program that made it was killed.
 pub(super) const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
-
-/// Units beyond which a number is no price: no question names so many files.
-const MOST: u64 = 1_000_000;
 
 /// What is known of a call in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -25,13 +21,11 @@ pub enum State {
     Unknown,
     /// It is under way, or its program was killed.
     Reserved,
-    /// It is not what was written: the disk has changed it, or another program.
-    Damaged,
 }
 
 impl State {
     /// Every state.
-    pub const ALL: [Self; 6] = [Self::Charged, Self::Free, Self::Unsent, Self::Unknown, Self::Reserved, Self::Damaged];
+    pub const ALL: [Self; 5] = [Self::Charged, Self::Free, Self::Unsent, Self::Unknown, Self::Reserved];
 
     /// Its name, as in the store and in JSON.
     pub fn name(self) -> &'static str {
@@ -41,7 +35,6 @@ impl State {
             Self::Unsent => "unsent",
             Self::Unknown => "unknown",
             Self::Reserved => "reserved",
-            Self::Damaged => "damaged",
         }
     }
 
@@ -95,7 +88,7 @@ impl LedgerEntry {
 
     /// Whether it may have cost any number of units, so that what it counts as is a least.
     pub fn is_open(&self) -> bool {
-        matches!(self.state, State::Unknown | State::Reserved | State::Damaged) && self.predicted_max.is_none()
+        matches!(self.state, State::Unknown | State::Reserved) && self.predicted_max.is_none()
     }
 
     /// Units that it cost, where that is beyond doubt.
@@ -103,15 +96,12 @@ impl LedgerEntry {
         match self.state {
             State::Charged => self.settled,
             State::Free | State::Unsent => Some(0),
-            State::Unknown | State::Reserved | State::Damaged => None,
+            State::Unknown | State::Reserved => None,
         }
     }
 
     fn worst(&self) -> u64 {
-        let predicted = self.predicted_max.unwrap_or(self.predicted_min.max(1));
-        // Whatever a damaged entry says was changed may be the price, if it can be one.
-        let told = [predicted, self.predicted_min, self.settled.unwrap_or(0)].into_iter().filter(|told| *told <= MOST);
-        if self.state == State::Damaged { told.fold(1, u64::max) } else { predicted }
+        self.predicted_max.unwrap_or(self.predicted_min.max(1))
     }
 
     /// As the counters see it; none if it cannot have been counted.
@@ -119,7 +109,7 @@ impl LedgerEntry {
         let charge = match self.state {
             State::Charged => Charge::Certain(self.careful()),
             State::Free | State::Unsent => return None,
-            State::Unknown | State::Reserved | State::Damaged => Charge::Unsure(self.predicted_max),
+            State::Unknown | State::Reserved => Charge::Unsure(self.predicted_max),
         };
         let over = match self.state {
             State::Reserved => self.at.checked_add(ABANDONED).unwrap_or(Timestamp::MAX),
@@ -130,34 +120,25 @@ impl LedgerEntry {
         is_counted.then_some(Call { number: self.number, from: self.at, until: over, account, operation, charge })
     }
 
-    /// An entry, from a row that begins with [`seal::ENTRY`] and its seal. One that the seal does not vouch for is damaged,
-    /// whatever it says.
+    /// An entry, from a row with all of its columns.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let is_whole = seal::is_whole_entry(row)?;
-        let number = |column| row.get_ref(column).ok().and_then(|value| value.as_i64().ok());
-        let text = |column| row.get_ref(column).ok().and_then(|value| Some(lossy(value.as_bytes().ok()?)));
-        // What cannot be is not known.
-        let units = |column| number(column).and_then(|n| u64::try_from(n).ok());
+        let units = |name: &str| row.get::<_, Option<i64>>(name).map(|n| n.and_then(|n| u64::try_from(n).ok()));
         Ok(Self {
-            number: number(0).unwrap_or(0),
-            at: moment(number(1).unwrap_or(0)),
-            session: text(2).unwrap_or_default(),
-            profile: text(3).unwrap_or_default(),
-            operation: text(4).unwrap_or_default(),
-            what: text(5).unwrap_or_default(),
-            unit: text(7).unwrap_or_default(),
-            predicted_min: units(8).unwrap_or(0),
-            predicted_max: units(9),
-            account: text(10),
-            state: text(11).filter(|_| is_whole).map_or(State::Damaged, |state| State::named(&state)),
-            settled: units(12),
-            settled_at: number(13).map(moment),
-            outcome: text(14),
-            counted: text(15),
+            number: row.get("id")?,
+            at: moment(row.get("at")?),
+            session: row.get("session")?,
+            profile: row.get("profile")?,
+            operation: row.get("operation")?,
+            what: row.get("what")?,
+            unit: row.get("unit")?,
+            predicted_min: units("predicted_min")?.unwrap_or(0),
+            predicted_max: units("predicted_max")?,
+            account: row.get("account")?,
+            state: State::named(&row.get::<_, String>("state")?),
+            settled: units("settled")?,
+            settled_at: row.get::<_, Option<i64>>("settled_at")?.map(moment),
+            outcome: row.get("outcome")?,
+            counted: row.get("counted")?,
         })
     }
-}
-
-fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

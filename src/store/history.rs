@@ -1,17 +1,16 @@
 //! The ledger as it is read: its entries, and what the service's counters said of them.
 
-use super::connection::rows;
-use super::database::Store;
+use super::checksum;
 use super::entry::{LedgerEntry, State};
 use super::error::StoreError;
-use super::held::moment;
-use super::ledger::Whose;
-use super::seal;
+use super::format::moment;
+use super::records::Store;
+use super::spent::Whose;
 use crate::order;
 use crate::quota::audit::{self, Call, Finding, Look, Reading, Record, Window};
 use crate::quota::{Holder, Period, Unit};
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::BTreeMap;
 
 /// How many of the last calls are compared with the counters: what is further back is settled, or stays as it is.
@@ -31,13 +30,11 @@ impl Store {
     }
 
     /// Writes down a look at the service's counters, and settles what it explains; says how many entries.
-    pub fn note_look(&self, profile: &str, session: &str, look: &Look) -> Result<usize, StoreError> {
-        self.with(|connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            write_look(&transaction, profile, session, look)?;
-            let settled = reconcile(&transaction, profile)?;
-            forget_looks(&transaction, profile, look)?;
-            transaction.commit()?;
+    pub fn note_look(&self, whose: Whose<'_>, session: &str, look: &Look) -> Result<usize, StoreError> {
+        self.write(|transaction| {
+            write_look(transaction, whose, session, look)?;
+            let settled = reconcile(transaction, whose)?;
+            forget_looks(transaction, whose, look)?;
             Ok(settled)
         })
     }
@@ -45,27 +42,27 @@ impl Store {
     /// When the last call of this claim was sent since a moment, and what came of it, if that is known.
     pub fn last_outcome(
         &self,
-        (profile, owner): Whose<'_>,
+        whose: Whose<'_>,
         claim: &[u8],
         since: Timestamp,
     ) -> Result<Option<(Timestamp, String)>, StoreError> {
-        let select = "SELECT at, outcome FROM ledger WHERE at >= ?1 AND (profile = ?2 OR owner = ?3) AND key = ?4
+        let select = "SELECT at, outcome FROM ledger WHERE at >= ?1 AND (profile = ?2 AND service = ?5 OR owner = ?3) AND key = ?4
                       ORDER BY id DESC LIMIT 1";
-        let values = params![since.as_millisecond(), profile, owner, claim];
+        let values = params![since.as_millisecond(), whose.profile, whose.owner, claim, whose.service];
         let found = |row: &Row<'_>| Ok((moment(row.get(0)?), row.get::<_, Option<String>>(1)?.unwrap_or_default()));
         self.read(|connection| connection.prepare_cached(select)?.query_row(values, found).optional())
     }
 
     /// Every entry of a profile, the oldest first, each with what the counters said of it.
-    pub fn entries(&self, profile: &str) -> Result<Vec<LedgerEntry>, StoreError> {
-        self.latest_entries(profile, u32::MAX)
+    pub fn entries(&self, whose: Whose<'_>) -> Result<Vec<LedgerEntry>, StoreError> {
+        self.latest_entries(whose, u32::MAX)
     }
 
     /// The last entries of a profile, the oldest first, each with what the counters said of it.
-    pub fn latest_entries(&self, profile: &str, most: u32) -> Result<Vec<LedgerEntry>, StoreError> {
+    pub fn latest_entries(&self, whose: Whose<'_>, most: u32) -> Result<Vec<LedgerEntry>, StoreError> {
         self.read(|connection| {
-            let mut entries = entries(connection, profile, most)?;
-            let windows = windows(connection, profile, &entries)?;
+            let mut entries = entries(connection, whose, most)?;
+            let windows = windows(connection, whose, &entries)?;
             let said = windows.iter().flat_map(|w| w.calls.iter().map(|call| (call.number, w.words())));
             let said: BTreeMap<_, _> = order::gathered(said);
             for entry in &mut entries {
@@ -76,30 +73,32 @@ impl Store {
     }
 
     /// What was predicted beside what the service counted, in the times between looks at its request counters.
-    pub fn windows(&self, profile: &str) -> Result<Vec<Window>, StoreError> {
-        self.read(|connection| windows(connection, profile, &entries(connection, profile, u32::MAX)?))
+    pub fn windows(&self, whose: Whose<'_>) -> Result<Vec<Window>, StoreError> {
+        self.read(|connection| windows(connection, whose, &entries(connection, whose, u32::MAX)?))
     }
 
     /// How many entries a profile has.
-    pub fn count_entries(&self, profile: &str) -> Result<u64, StoreError> {
-        let sql = "SELECT COUNT(*) FROM ledger WHERE profile = ?1";
-        let count = self.read(|connection| connection.query_row(sql, [profile], |row| row.get::<_, i64>(0)))?;
+    pub fn count_entries(&self, whose: Whose<'_>) -> Result<u64, StoreError> {
+        let sql = "SELECT COUNT(*) FROM ledger WHERE profile = ?1 AND service = ?2 OR profile = ''";
+        let count = self
+            .read(|connection| connection.query_row(sql, [whose.profile, whose.service], |row| row.get::<_, i64>(0)))?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
     /// How often the price of each operation was confirmed and contradicted by the counters, by its name, as far as the last
     /// thousands of calls tell.
-    pub fn price_record(&self, profile: &str) -> Result<BTreeMap<String, Record>, StoreError> {
-        let windows = self.read(|connection| windows(connection, profile, &entries(connection, profile, COMPARED)?))?;
+    pub fn price_record(&self, whose: Whose<'_>) -> Result<BTreeMap<String, Record>, StoreError> {
+        let windows = self.read(|connection| windows(connection, whose, &entries(connection, whose, COMPARED)?))?;
         Ok(audit::record(&windows))
     }
 }
 
-fn write_look(connection: &Connection, profile: &str, session: &str, look: &Look) -> rusqlite::Result<()> {
+fn write_look(connection: &Connection, whose: Whose<'_>, session: &str, look: &Look) -> rusqlite::Result<()> {
     let number: i64 = connection.query_row("SELECT COALESCE(MAX(look), 0) + 1 FROM counters", [], |row| row.get(0))?;
     let mut insert = connection.prepare_cached(
-        "INSERT INTO counters (look, asked, at, session, profile, account, after, unit, period, holder, used, allowed)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "INSERT INTO counters (look, asked, at, session, profile, service, account, after, unit, period, holder, used,
+                               allowed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
     let (asked, at) = (look.asked.as_millisecond(), look.received.as_millisecond());
     for reading in &look.readings {
@@ -111,7 +110,8 @@ fn write_look(connection: &Connection, profile: &str, session: &str, look: &Look
             asked,
             at,
             session,
-            profile,
+            whose.profile,
+            whose.service,
             look.account,
             look.after,
             unit,
@@ -120,22 +120,24 @@ fn write_look(connection: &Connection, profile: &str, session: &str, look: &Look
             used,
             allowed
         ])?;
+        checksum::write(connection, "counters", connection.last_insert_rowid())?;
     }
     Ok(())
 }
 
 /// Settles what the counters explain. An entry is only ever touched while its cost is not known.
-fn reconcile(connection: &Connection, profile: &str) -> rusqlite::Result<usize> {
+fn reconcile(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<usize> {
     let is_any_unsure: bool = connection.query_row(
-        "SELECT EXISTS (SELECT 1 FROM ledger WHERE profile = ?1 AND state IN ('reserved', 'unknown'))",
-        [profile],
+        "SELECT EXISTS (SELECT 1 FROM ledger
+                        WHERE (profile = ?1 AND service = ?2 OR profile = '') AND state IN ('reserved', 'unknown'))",
+        [whose.profile, whose.service],
         |row| row.get(0),
     )?;
     if !is_any_unsure {
         return Ok(0);
     }
-    let entries = |connection| entries(connection, profile, COMPARED);
-    let looks = looks(connection, profile, before(&entries(connection)?))?;
+    let entries = |connection| entries(connection, whose, COMPARED);
+    let looks = looks(connection, whose, before(&entries(connection)?))?;
     let mut changed = 0;
     loop {
         // What one window settles, the others must take for certain.
@@ -165,7 +167,7 @@ fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<u
     let mut changed = 0;
     for call in window.calls.iter().filter(|call| if is_open { call.is_open } else { call.is_unsure }) {
         changed += settle.execute(params![state.name(), settled, window.words(), call.number])?;
-        seal::entries(connection, "id = ?1", &[&call.number])?;
+        checksum::write(connection, "ledger", call.number)?;
         settled = settled.map(|_| 0);
     }
     Ok(changed)
@@ -173,22 +175,23 @@ fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<u
 
 /// Deletes looks that explain nothing any more: of those with no call in between all but the first, the last and those that
 /// came late enough to say more; and those before the calls that are compared.
-fn forget_looks(connection: &Connection, profile: &str, look: &Look) -> rusqlite::Result<()> {
+fn forget_looks(connection: &Connection, whose: Whose<'_>, look: &Look) -> rusqlite::Result<()> {
     let [quiet, abandoned] = TELLING.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
     let mut forget = connection.prepare_cached(
-        "WITH found AS (SELECT DISTINCT look, asked FROM counters WHERE profile = ?1 AND account = ?2 AND after = ?3),
+        "WITH found AS (SELECT DISTINCT look, asked FROM counters
+                        WHERE profile = ?1 AND service = ?6 AND account = ?2 AND after = ?3),
               placed AS (SELECT look, asked - MIN(asked) OVER () AS since, MIN(look) OVER () AS first, MAX(look) OVER () AS last,
                                 LAG(asked) OVER (ORDER BY look) - MIN(asked) OVER () AS before FROM found)
-         DELETE FROM counters WHERE profile = ?1 AND look IN (
+         DELETE FROM counters WHERE look IN (
              SELECT look FROM placed WHERE look NOT IN (first, last)
              AND NOT (since >= ?4 AND before < ?4) AND NOT (since >= ?5 AND before < ?5))",
     )?;
-    forget.execute(params![profile, look.account, look.after, quiet, abandoned])?;
+    forget.execute(params![whose.profile, look.account, look.after, quiet, abandoned, whose.service])?;
     let mut forget = connection.prepare_cached(
-        "DELETE FROM counters WHERE profile = ?1
-         AND after < (SELECT id FROM ledger WHERE profile = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+        "DELETE FROM counters WHERE profile = ?1 AND service = ?3
+         AND after < (SELECT id FROM ledger WHERE profile = ?1 AND service = ?3 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
     )?;
-    forget.execute(params![profile, COMPARED]).map(|_| ())
+    forget.execute(params![whose.profile, COMPARED, whose.service]).map(|_| ())
 }
 
 /// The number that a look must follow to be of use for these entries.
@@ -196,23 +199,17 @@ fn before(entries: &[LedgerEntry]) -> i64 {
     entries.first().map_or(i64::MAX, |first| first.number - 1)
 }
 
-fn entries(connection: &Connection, profile: &str, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
-    let read = |how| {
-        let select =
-            format!("SELECT {}, seal FROM ledger {how} WHERE profile = ?1 ORDER BY id DESC LIMIT ?2", seal::ENTRY);
-        rows(connection, &select, params![profile, most], LedgerEntry::read)
-    };
-    // An index that is damaged may lead past some of them, and say nothing; a row that is damaged may not say whose it is.
-    let (mut entries, by_table) = (read("")?, read("NOT INDEXED")?);
-    if by_table.len() > entries.len() {
-        entries = by_table;
-    }
+fn entries(connection: &Connection, whose: Whose<'_>, most: u32) -> rusqlite::Result<Vec<LedgerEntry>> {
+    let select = "SELECT * FROM ledger WHERE profile = ?1 AND service = ?2 OR profile = '' ORDER BY id DESC LIMIT ?3";
+    let mut select = connection.prepare_cached(select)?;
+    let found = select.query_map(params![whose.profile, whose.service, most], LedgerEntry::read)?;
+    let mut entries = found.collect::<rusqlite::Result<Vec<_>>>()?;
     entries.reverse();
     Ok(entries)
 }
 
-fn windows(connection: &Connection, profile: &str, entries: &[LedgerEntry]) -> rusqlite::Result<Vec<Window>> {
-    Ok(audit::windows(&looks(connection, profile, before(entries))?, &calls(entries), COUNTED))
+fn windows(connection: &Connection, whose: Whose<'_>, entries: &[LedgerEntry]) -> rusqlite::Result<Vec<Window>> {
+    Ok(audit::windows(&looks(connection, whose, before(entries))?, &calls(entries), COUNTED))
 }
 
 /// Calls in the unit whose counters are compared, in the order of their numbers.
@@ -221,13 +218,14 @@ fn calls(entries: &[LedgerEntry]) -> Vec<Call> {
 }
 
 /// The looks from the last one on that came before these calls.
-fn looks(connection: &Connection, profile: &str, before: i64) -> rusqlite::Result<Vec<Look>> {
+fn looks(connection: &Connection, whose: Whose<'_>, before: i64) -> rusqlite::Result<Vec<Look>> {
     let mut select = connection.prepare_cached(
         "SELECT look, asked, at, account, after, unit, period, holder, used, allowed
-         FROM counters WHERE profile = ?1
-         AND after >= (SELECT COALESCE(MAX(after), ?2) FROM counters WHERE profile = ?1 AND after <= ?2) ORDER BY look",
+         FROM counters WHERE profile = ?1 AND service = ?3
+         AND after >= (SELECT COALESCE(MAX(after), ?2) FROM counters
+                       WHERE profile = ?1 AND service = ?3 AND after <= ?2) ORDER BY look",
     )?;
-    let mut rows = select.query(params![profile, before])?;
+    let mut rows = select.query(params![whose.profile, before, whose.service])?;
     let (mut looks, mut last) = (Vec::<Look>::new(), None);
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(0)?;
@@ -260,10 +258,12 @@ mod tests {
     use super::*;
     use jiff::Timestamp;
 
+    const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
+
     #[test]
     fn of_looks_with_no_call_between_them_no_more_are_kept_than_can_explain_one() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let store = Store::open(folder.path()).unwrap();
         let look = |minute: i64, after: i64| {
             let asked = Timestamp::from_second(1_795_168_800 + minute * 60).unwrap();
             let (unit, period, holder) = (Unit::Request, Period::Daily, Holder::User);
@@ -271,14 +271,14 @@ mod tests {
             Look { asked, received: asked, account: "a".to_owned(), after, readings }
         };
         for minute in 0..100 {
-            store.note_look("p", "s", &look(minute, 0)).unwrap();
+            store.note_look(WHOSE, "s", &look(minute, 0)).unwrap();
         }
-        store.note_look("p", "s", &look(100, 1)).unwrap();
-        let kept = |connection: &mut Connection| {
+        store.note_look(WHOSE, "s", &look(100, 1)).unwrap();
+        let kept = |connection: &Connection| {
             let mut select = connection.prepare("SELECT look FROM counters ORDER BY look")?;
             let looks = select.query_map([], |row| row.get(0))?;
             looks.collect::<rusqlite::Result<Vec<i64>>>()
         };
-        assert_eq!(store.with(kept).unwrap(), [1, 6, 66, 100, 101]);
+        assert_eq!(store.read(kept).unwrap(), [1, 6, 66, 100, 101]);
     }
 }

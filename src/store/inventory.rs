@@ -1,273 +1,251 @@
-//! What is held, thing by thing: how large it is, when it came and from where.
+//! Everything that is stored, thing by thing, and how it is deleted. The ledger always stays.
 
-use super::connection::rows;
-use super::database::Store;
+use super::answers::unflat;
 use super::error::StoreError;
-use super::held::{AnswerId, moment};
-use super::notes::outside;
-use crate::order;
+use super::format::{Escaped, Header, moment};
+use super::records::Store;
+use super::shelf::{IMPORTED, INCOMING, QUARANTINE, REPORTS, digest, place};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Held, Holding, Imported, Others, Version};
+use crate::report::{Doomed, Held, Holding, Purge};
 use crate::request::Request;
 use crate::text::Untrusted;
-use jiff::Timestamp;
-use rusqlite::{Connection, Row};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Transaction, params};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Bytes of an answer and of its indexes in the store.
-pub(super) const ON_DISK: &str = "(SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM block b WHERE b.answer = a.id)
-    + (SELECT COALESCE(SUM(LENGTH(head)), 0) FROM row_index x WHERE x.answer = a.id)
-    + (SELECT COALESCE(SUM(LENGTH(i.bytes)), 0) FROM row_index x JOIN index_block i ON i.row_index = x.id WHERE x.answer = a.id)";
-
-/// An answer as the inventory needs it.
-struct Whole {
-    id: AnswerId,
-    profile: String,
-    key: Vec<u8>,
-    received: Timestamp,
-    bytes: u64,
-    on_disk: u64,
-    usable: Option<i64>,
-    imported: Option<Imported>,
+/// What was deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Purged {
+    pub reports: u64,
+    pub bytes: u64,
+    pub notes: u64,
 }
 
-/// A report's place in an answer.
-struct Part {
-    identifier: Identifier,
-    file: Option<Sha256>,
-    bytes: u64,
-}
+/// Says of everything that is stored whether a yes still stands.
+type Agreed<'a> = &'a dyn Fn(&[Holding]) -> bool;
 
 /// The notes on a report.
-struct Written {
+struct NotesOn {
     notes: u64,
     last: Timestamp,
     file: Option<Sha256>,
 }
 
-impl Written {
-    /// The notes as a thing of their own, where nothing else of their report is held.
-    fn alone(&self, profile: String, what: Held) -> Holding {
-        Holding {
-            profile,
-            what,
-            file: self.file.clone(),
-            name: None,
-            received: self.last,
-            versions: Vec::new(),
-            bytes: 0,
-            on_disk: 0,
-            imported: None,
-            notes: self.notes,
-            others: BTreeMap::new(),
-        }
-    }
-}
+/// An earlier file, and the service of its start screen.
+type Earlier = (String, String);
+
+/// One that was opened less than a day before what is deleted came is worked on, and stays.
+const WORKED_ON: SignedDuration = SignedDuration::from_hours(24);
 
 impl Store {
-    /// Everything that is held, for every profile, the newest first.
+    /// Everything that is stored, the newest first. The skeleton of a list is a thing of its own only where none of its reports is
+    /// stored.
     pub fn inventory(&self) -> Result<Vec<Holding>, StoreError> {
-        self.read(all)
+        Ok(self.inventory_and_skeletons()?.0)
     }
-}
 
-/// What makes a thing one: its profile, what it is, and whether it was imported. What the service sent and what a colleague exported
-/// of the same report are two things, for they belong to different people.
-type Place = (String, Held, bool);
-
-fn place(thing: &Holding) -> Place {
-    (thing.profile.clone(), thing.what.clone(), thing.is_import())
-}
-
-/// What is held, each thing at its place.
-type Kept = BTreeMap<Place, Holding>;
-
-/// Whether a report of a profile is held.
-fn is_held(kept: &Kept, profile: &str, identifier: &Identifier) -> bool {
-    let is_there = |is_import| kept.contains_key(&(profile.to_owned(), Held::Report(identifier.clone()), is_import));
-    is_there(false) || is_there(true)
-}
-
-/// Everything that is held, the newest first.
-pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Holding>> {
-    let names = names(connection)?;
-    let notes = written(connection)?;
-    let mut parts = parts(connection)?;
-    let mut kept = Kept::new();
-    for answer in answers(connection)? {
-        let found = things(&answer, parts.remove(&answer.id).unwrap_or_default());
-        for mut thing in found {
-            let file = thing.file.clone().map(|file| (answer.profile.clone(), file));
-            thing.name = file.and_then(|file| names.get(&file).cloned());
-            add(&mut kept, thing);
+    fn inventory_and_skeletons(&self) -> Result<(Vec<Holding>, Vec<Holding>), StoreError> {
+        let (names, mut notes) = (self.names_of_files()?, self.notes_by_report()?);
+        let (mut found, mut skeletons) = (Vec::new(), Vec::new());
+        for folder in [REPORTS, INCOMING, QUARANTINE] {
+            for name in self.stored(self.shelf.names(folder))? {
+                let header = self.stored(self.shelf.header(&name))?;
+                let parts = header.as_ref().map(|header| header.parts.clone()).unwrap_or_default();
+                let Some(thing) = self.holding(name, header) else { continue };
+                let is_stored = |identifier: &Escaped| {
+                    let key = [&b"behaviour "[..], &identifier.bytes()].concat();
+                    self.shelf.size(&place(&thing.service, &key)).is_some()
+                };
+                let is_skeleton = !thing.is_quarantined() && parts.iter().any(|(_, report)| is_stored(report));
+                if is_skeleton { skeletons.push(thing) } else { found.push(thing) }
+            }
         }
-    }
-    count_notes(&mut kept, &notes);
-    add_notes(&mut kept, &notes);
-    add_others(&mut kept, &notes);
-    let mut kept: Vec<_> = kept.into_values().collect();
-    order::sort_by_key(&mut kept, |thing| std::cmp::Reverse(thing.received));
-    Ok(kept)
-}
-
-/// Adds a thing to its earlier versions: answers come in the order of their numbers.
-fn add(kept: &mut Kept, thing: Holding) {
-    let place = place(&thing);
-    let before = kept.remove(&place);
-    let sum = |of: fn(&Holding) -> u64| of(&thing).saturating_add(before.as_ref().map_or(0, of));
-    let (bytes, on_disk) = (sum(|k| k.bytes), sum(|k| k.on_disk));
-    let earlier = before.into_iter().flat_map(|before| before.versions);
-    let versions = earlier.chain(thing.versions).collect();
-    kept.insert(place, Holding { versions, bytes, on_disk, ..thing });
-}
-
-/// What was written of reports, each with its profile.
-type Notes = HashMap<(String, Identifier), Written>;
-
-/// Counts the notes on each report, once: with what its profile fetched, or else with what it imported.
-fn count_notes(kept: &mut Kept, notes: &Notes) {
-    for ((profile, identifier), written) in notes {
-        let at = |is_import| (profile.clone(), Held::Report(identifier.clone()), is_import);
-        let place = if kept.contains_key(&at(false)) { at(false) } else { at(true) };
-        if let Some(thing) = kept.get_mut(&place) {
-            thing.notes = written.notes;
+        for thing in &mut found {
+            thing.name = thing.file.as_ref().and_then(|file| names.get(file).cloned());
+            let written = thing.report().and_then(|report| notes.get(report));
+            thing.notes = written.map_or(0, |written| written.notes);
         }
+        let reports: BTreeSet<_> = found.iter().filter_map(Holding::report).cloned().collect();
+        notes.retain(|report, _| !reports.contains(report));
+        found.extend(notes.into_iter().map(|(identifier, written)| alone(identifier, written)));
+        found.sort_by_key(|thing| Reverse(thing.received));
+        Ok((found, skeletons))
     }
-}
 
-/// Adds what was written of reports of which nothing is held.
-fn add_notes(kept: &mut Kept, notes: &Notes) {
-    let imports = kept.values().filter(|thing| thing.is_import()).filter_map(|thing| thing.report().cloned());
-    let imports: HashSet<_> = imports.collect();
-    for ((profile, identifier), written) in notes {
-        if !is_held(kept, profile, identifier) && !imports.contains(identifier) {
-            let alone = written.alone(profile.clone(), Held::Notes(identifier.clone()));
-            kept.insert(place(&alone), alone);
+    /// A stored file as a thing; none for one that has just been found damaged.
+    fn holding(&self, name: String, header: Option<Header>) -> Option<Holding> {
+        let (on_disk, quarantined) = (self.shelf.size(&name)?, unflat(&name));
+        if header.is_none() && quarantined.is_none() {
+            return None;
         }
-    }
-}
-
-/// Adds to each import what hangs on it of profiles that hold no such report themselves.
-fn add_others(kept: &mut Kept, notes: &Notes) {
-    let mut others = HashMap::<Identifier, BTreeMap<String, Others>>::new();
-    let hanging = notes.iter().filter(|((profile, report), _)| !is_held(kept, profile, report));
-    for ((profile, identifier), written) in hanging {
-        others.entry(identifier.clone()).or_default().entry(profile.clone()).or_default().notes += written.notes;
-    }
-    for thing in kept.values() {
-        if let Held::Answer { beside: Some(identifier), is_set_aside: false, .. } = &thing.what
-            && !is_held(kept, &thing.profile, identifier)
-        {
-            others.entry(identifier.clone()).or_default().entry(thing.profile.clone()).or_default().artefacts += 1;
-        }
-    }
-    for thing in kept.values_mut().filter(|thing| thing.is_import()) {
-        let found = thing.report().and_then(|identifier| others.get(identifier));
-        thing.others = found.cloned().unwrap_or_default();
-    }
-}
-
-/// The reports of an answer, or the answer itself where it brought none.
-fn things(answer: &Whole, parts: Vec<Part>) -> Vec<Holding> {
-    let thing = |what, file: Option<Sha256>, bytes, on_disk| Holding {
-        profile: answer.profile.clone(),
-        what,
-        name: None,
-        received: answer.received,
-        versions: vec![Version { received: answer.received, file: file.clone(), bytes, on_disk }],
-        file,
-        bytes,
-        on_disk,
-        imported: answer.imported.clone(),
-        notes: 0,
-        others: BTreeMap::new(),
-    };
-    if parts.is_empty() {
-        let (id, key) = (answer.id, Untrusted::from(answer.key.as_slice()));
-        let what = Held::Answer {
-            number: id.0,
-            key,
-            is_set_aside: answer.usable == Some(0),
-            is_coming: answer.usable == Some(2),
-            beside: Request::holding_beside(&answer.key),
+        let place = quarantined.as_ref().map_or(name.as_str(), |(place, _)| place);
+        let mut steps = place.trim_start_matches(REPORTS).trim_start_matches(INCOMING).split(['/', '_']).skip(1);
+        let (service, file) = (steps.next().unwrap_or_default().to_owned(), steps.next().and_then(Sha256::parse));
+        let key = header.as_ref().map(|header| header.key.bytes());
+        let (received, bytes) = match (&header, &quarantined) {
+            (Some(header), _) => (header.received(), header.length),
+            (None, Some((_, when))) => (*when, 0),
+            (None, None) => return None,
         };
-        return vec![thing(what, Request::holding_file(&answer.key), answer.bytes, answer.on_disk)];
-    }
-    // What a list holds beside its reports is counted with them.
-    let all: u64 = parts.iter().map(|part| part.bytes).sum::<u64>().max(1);
-    let share = |of: u64, part: u64| u64::try_from(u128::from(of) * u128::from(part) / u128::from(all)).unwrap_or(of);
-    let reports = parts.into_iter().map(|part| {
-        let on_disk = share(answer.on_disk, part.bytes);
-        thing(Held::Report(part.identifier), part.file, part.bytes, on_disk)
-    });
-    reports.collect()
-}
-
-fn answers(connection: &Connection) -> rusqlite::Result<Vec<Whole>> {
-    let select = format!(
-        "SELECT id, profile, key, received, length, usable, imported_from, imported_by,
-                {ON_DISK}
-         FROM answer a ORDER BY id"
-    );
-    rows(connection, &select, [], |row| {
-        let size = |column| row.get::<_, i64>(column).map(|size| u64::try_from(size).unwrap_or(0));
-        Ok(Whole {
-            id: AnswerId(row.get(0)?),
-            profile: row.get(1)?,
-            key: row.get(2)?,
-            received: moment(row.get(3)?),
-            bytes: size(4)?,
-            on_disk: size(8)?,
-            usable: row.get(5)?,
-            imported: imported(row, 6)?,
+        let report = key.as_deref().and_then(Request::of_holding_key);
+        let what = match report {
+            Some(Request::Behaviour { identifier }) if name.starts_with(REPORTS) => Held::Report(identifier),
+            _ => Held::Answer {
+                id: format!("answer-{}", digest(&[name.as_bytes()]).get(..8).unwrap_or_default()),
+                beside: key.as_deref().and_then(Request::holding_beside),
+                key: Untrusted::from(key.unwrap_or_else(|| place.as_bytes().to_vec())),
+                is_quarantined: quarantined.is_some(),
+                place: name,
+            },
+        };
+        Some(Holding {
+            service,
+            profile: header.as_ref().map(|header| header.profile.clone()).unwrap_or_default(),
+            what,
+            file: header.as_ref().and_then(Header::file).or(file),
+            name: None,
+            received,
+            bytes,
+            on_disk,
+            imported: header.as_ref().and_then(Header::imported),
+            notes: 0,
         })
-    })
-}
-
-/// Where an answer came from, by two columns that stand side by side.
-pub(super) fn imported(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Imported>> {
-    let outside = |column: usize| row.get::<_, Option<Vec<u8>>>(column).map(|text| text.map(Untrusted::from));
-    Ok(outside(column)?.zip(outside(column + 1)?).map(|(from, by)| Imported { from, by }))
-}
-
-fn parts(connection: &Connection) -> rusqlite::Result<HashMap<AnswerId, Vec<Part>>> {
-    let mut select = connection.prepare_cached("SELECT answer, identifier, file, after - first FROM report")?;
-    let mut rows = select.query([])?;
-    let mut parts: HashMap<AnswerId, Vec<Part>> = HashMap::new();
-    while let Some(row) = rows.next()? {
-        let Some(identifier) = Identifier::new(Untrusted::from(row.get::<_, Vec<u8>>(1)?)) else { continue };
-        let file = row.get::<_, Option<String>>(2)?.and_then(|file| Sha256::parse(&file));
-        let bytes = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
-        parts.entry(AnswerId(row.get(0)?)).or_default().push(Part { identifier, file, bytes });
     }
-    Ok(parts)
-}
 
-fn names(connection: &Connection) -> rusqlite::Result<HashMap<(String, Sha256), Untrusted>> {
-    let mut select = connection.prepare_cached("SELECT profile, sha256, name FROM file WHERE name IS NOT NULL")?;
-    let mut rows = select.query([])?;
-    let mut names = HashMap::new();
-    while let Some(row) = rows.next()? {
-        if let Some(file) = Sha256::parse(&row.get::<_, String>(1)?) {
-            names.insert((row.get(0)?, file), Untrusted::from(row.get::<_, String>(2)?));
+    /// Deletes what is stored, for one service or for all of them, where that is still what a yes was given for; none where it is not, and
+    /// nothing was deleted.
+    pub fn purge(
+        &self,
+        what: &[Purge],
+        service: Option<&str>,
+        agreed: Agreed<'_>,
+    ) -> Result<Option<Purged>, StoreError> {
+        let (all, skeletons) = self.inventory_and_skeletons()?;
+        if !agreed(&all) {
+            return Ok(None);
         }
+        let doomed = Doomed::of(what, &all, service);
+        let forgotten = self.forgotten(what, service, &doomed.left)?;
+        let mut purged = Purged { notes: doomed.notes, ..Purged::default() };
+        for thing in &doomed.things {
+            match &thing.what {
+                Held::Report(identifier) => {
+                    let key = Request::Behaviour { identifier: identifier.clone() }.holding_key().unwrap_or_default();
+                    self.stored(self.shelf.remove(&place(&thing.service, &key)))?;
+                    purged.reports += 1;
+                }
+                Held::Answer { place, .. } => self.stored(self.shelf.remove(place))?,
+                Held::Notes(_) => {}
+            }
+            purged.bytes = purged.bytes.saturating_add(thing.bytes);
+        }
+        for skeleton in Doomed::of(what, &skeletons, service).things {
+            if let Held::Answer { place, .. } = &skeleton.what {
+                self.stored(self.shelf.remove(place))?;
+            }
+        }
+        if !(doomed.noted.is_empty() && forgotten.is_empty()) {
+            self.write(|transaction| forget(transaction, &doomed.noted, &forgotten))?;
+            self.copy()?;
+        }
+        Ok(Some(purged))
     }
-    Ok(names)
+
+    /// How many files that were opened before are forgotten where these are deleted.
+    pub fn forgotten_files(&self, what: &[Purge], service: Option<&str>, held: &[Holding]) -> Result<u64, StoreError> {
+        Ok(self.forgotten(what, service, &Doomed::of(what, held, service).left)?.len() as u64)
+    }
+
+    fn forgotten(
+        &self,
+        what: &[Purge],
+        service: Option<&str>,
+        left: &[&Holding],
+    ) -> Result<BTreeSet<Earlier>, StoreError> {
+        let files = self.read(|connection| {
+            let mut select = connection.prepare("SELECT service, sha256, opened FROM file")?;
+            let rows = select.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), moment(row.get(2)?))))?;
+            rows.collect::<rusqlite::Result<Vec<(Earlier, Timestamp)>>>()
+        })?;
+        let is_meant = |of: &str| service.is_none_or(|service| service == of);
+        let is_left = |file: &str| left.iter().any(|thing| thing.file.as_ref().is_some_and(|of| of.as_str() == file));
+        let goes = |(of, file): &Earlier, opened: Timestamp| {
+            what.iter().any(|what| match what {
+                Purge::Everything => is_meant(of),
+                Purge::File { service, file: named } => {
+                    (of == service || service == IMPORTED) && named.as_str() == file
+                }
+                Purge::Before(moment) => is_meant(of) && opened < *moment - WORKED_ON && !is_left(file),
+                Purge::Report { .. } | Purge::Answer(_) | Purge::DownTo(_) => false,
+            })
+        };
+        Ok(files.into_iter().filter(|(file, opened)| goes(file, *opened)).map(|(file, _)| file).collect())
+    }
+
+    /// What may still have some of what was deleted, as remarks: nobody knows what stands in damaged files.
+    pub fn remains(&self, what: &[Purge]) -> Result<Vec<String>, StoreError> {
+        let held = self.inventory()?;
+        let may_have = |thing: &&Holding| what.iter().any(|what| what.may_be_in(thing));
+        let answers = held.iter().filter(may_have).filter_map(|thing| match &thing.what {
+            Held::Answer { id, .. } => {
+                Some(format!("{id}, in quarantine, is of the same file and may have some of it: delete that as well"))
+            }
+            Held::Report(_) | Held::Notes(_) => None,
+        });
+        let names = self.folder().read_dir().into_iter().flatten().flatten();
+        let records = names.filter_map(|entry| entry.file_name().into_string().ok()).filter_map(|name| {
+            let is_damaged = name.starts_with("records.damaged-");
+            is_damaged.then(|| format!("{name} beside the records still has notes of then: delete it by hand"))
+        });
+        Ok(answers.chain(records).collect())
+    }
+
+    fn names_of_files(&self) -> Result<HashMap<Sha256, Untrusted>, StoreError> {
+        let named = self.read(|connection| {
+            let mut select =
+                connection.prepare("SELECT sha256, name FROM file WHERE name IS NOT NULL ORDER BY opened")?;
+            let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        Ok(named.into_iter().filter_map(|(file, name)| Some((Sha256::parse(&file)?, Untrusted::from(name)))).collect())
+    }
+
+    fn notes_by_report(&self) -> Result<BTreeMap<Identifier, NotesOn>, StoreError> {
+        let mut found = BTreeMap::new();
+        for note in self.notes()? {
+            let on = found.entry(note.about.identifier).or_insert(NotesOn { notes: 0, last: note.written, file: None });
+            on.notes += 1;
+            on.last = on.last.max(note.written);
+            on.file = on.file.take().or(note.file);
+        }
+        Ok(found)
+    }
 }
 
-/// What was written of a report with one profile.
-fn written(connection: &Connection) -> rusqlite::Result<HashMap<(String, Identifier), Written>> {
-    let mut select = connection.prepare_cached(
-        "SELECT profile, identifier, COUNT(*), MAX(written), MAX(file) FROM note GROUP BY profile, identifier",
-    )?;
-    let mut rows = select.query([])?;
-    let mut found = HashMap::new();
-    while let Some(row) = rows.next()? {
-        if let Some(identifier) = Identifier::new(outside(row, 1)?) {
-            let file = row.get::<_, Option<String>>(4)?.and_then(|file| Sha256::parse(&file));
-            let written = Written { notes: row.get::<_, u32>(2)?.into(), last: moment(row.get(3)?), file };
-            found.insert((row.get(0)?, identifier), written);
-        }
+/// Notes as a thing of their own, where their report is not stored.
+fn alone(identifier: Identifier, written: NotesOn) -> Holding {
+    Holding {
+        service: String::new(),
+        profile: String::new(),
+        what: Held::Notes(identifier),
+        file: written.file,
+        name: None,
+        received: written.last,
+        bytes: 0,
+        on_disk: 0,
+        imported: None,
+        notes: written.notes,
     }
-    Ok(found)
+}
+
+fn forget(
+    transaction: &Transaction<'_>,
+    noted: &BTreeSet<&Identifier>,
+    files: &BTreeSet<Earlier>,
+) -> rusqlite::Result<()> {
+    let mut notes = transaction.prepare("DELETE FROM note WHERE identifier IN (?1, CAST(?1 AS TEXT))")?;
+    noted.iter().try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
+    let mut earlier = transaction.prepare("DELETE FROM file WHERE service = ?1 AND sha256 = ?2")?;
+    files.iter().try_for_each(|(service, file)| earlier.execute(params![service, file]).map(drop))
 }

@@ -1,64 +1,40 @@
-//! The only user of the database: answers as they were received, reports that are held, and the ledger.
+//! What is kept on disk: the precious in one small database, the bulky in a file each.
 //!
 //! ```text
-//! answer 1 ──< block     raw bytes of an answer, in compressed blocks that are read one at a time
-//! answer 1 ──< row_index 1 ──< index_block
-//!                        where the rows of a report begin, in compressed blocks as well
-//! answer 1 ──< report    which part of an answer is the report of which sandbox
-//! ledger                 what was asked, what it was to cost, what came of it
-//! counters               what the service's own counters said, at each look
-//! service                which address the name of a profile stands for
-//! file                   files that were opened
-//! note                   what analysts wrote of reports and of things in them
-//! used                   days that the store was used on
+//! records.db         ledger, readings of the counters, notes, earlier files; copied once a day
+//! records.copy.db    the last copy, which comes back where the database is damaged
+//! reports/<service>/<file>/<operation>-<digest>.zst
+//!                    a report, the skeleton of a list page, or any other response
+//! incoming/          responses that are stored and not read yet
+//! quarantine/        responses that are damaged or of no use
+//! calls/             a lock for each call in flight
 //! ```
+//! A file is whole or not there. Its name follows from the question, so nothing is looked up in an index.
 
-mod age;
-mod aside;
-mod blocks;
-mod brought;
+mod answers;
 mod calls;
-mod connection;
-mod database;
+mod checksum;
 mod entry;
 mod error;
-mod folder;
-mod forget;
-mod growing;
-mod held;
+mod format;
 mod history;
-mod import;
 mod inventory;
-mod keep;
 mod ledger;
-mod listed;
-mod mapped;
 mod notes;
-mod numbers;
-mod purge;
+mod page;
 mod recent;
-mod salvage;
-mod schema;
-mod seal;
+mod records;
 mod sent;
-mod services;
-mod spare;
-mod used;
+mod shelf;
+mod spent;
 
-pub use age::Outdated;
-pub use blocks::BLOCK;
-pub use brought::Brought;
+pub use answers::{Import, Incoming, NewAnswer, StoredAnswer, StoredReport};
 pub use calls::Call;
-pub use connection::tell_of_waits;
-pub use database::Store;
 pub use entry::{LedgerEntry, State};
 pub use error::StoreError;
-pub use growing::Growing;
-pub use held::{AnswerId, HeldAnswer, HeldReport};
-pub use import::{Import, Standing};
-pub use keep::Keep;
-pub use ledger::{Entry, NEAR, Reserved, Settlement, Whose};
-pub use purge::Purged;
-pub use salvage::Salvaged;
-pub use services::HeldAs;
-pub use used::Wait;
+pub use inventory::Purged;
+pub use ledger::{Entry, Reserved, Settlement};
+pub use page::PageReport;
+pub use records::{Keep, Store};
+pub use shelf::{IMPORTED, service_id};
+pub use spent::Whose;

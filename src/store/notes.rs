@@ -1,30 +1,28 @@
 //! What analysts wrote: notes on reports and on items, kept apart from what they are about.
 
-use super::connection::rows;
-use super::database::Store;
 use super::error::StoreError;
-use super::held::moment;
+use super::format::moment;
+use super::records::Store;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::Notes;
 use crate::report::{About, Item, Note};
 use crate::text::Untrusted;
-use rusqlite::{Row, ToSql, params};
+use rusqlite::{Params, Row, params};
 
 impl Store {
     /// Writes a note, in place of the one that is known to stand there: where another stands, that was written meanwhile, it stays.
     /// Says whether it was written. It belongs to the file that the first was written with.
-    pub fn write_note(&self, profile: &str, note: &Note, known: Option<&Untrusted>) -> Result<bool, StoreError> {
+    pub fn write_note(&self, note: &Note, known: Option<&Untrusted>) -> Result<bool, StoreError> {
         let (attribute, item) = item_columns(&note.about);
         let (identifier, file) = (note.about.identifier.as_bytes(), note.file.as_ref().map(Sha256::as_str));
-        self.with(|connection| {
-            connection.execute(
-                "INSERT INTO note (profile, identifier, is_item, attribute, item, file, text, written)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        self.write(|transaction| {
+            transaction.execute(
+                "INSERT INTO note (identifier, is_item, attribute, item, file, text, written)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                  ON CONFLICT DO UPDATE
                      SET text = excluded.text, written = excluded.written, file = COALESCE(file, excluded.file)
-                     WHERE text IN (?9, excluded.text)",
+                     WHERE text IN (?8, excluded.text)",
                 params![
-                    profile,
                     identifier,
                     note.about.item.is_some(),
                     attribute,
@@ -40,37 +38,38 @@ impl Store {
     }
 
     /// Deletes a note if it is the one that is known to stand there; says whether none stands there now.
-    pub fn delete_note(&self, profile: &str, about: &About, known: &Untrusted) -> Result<bool, StoreError> {
+    pub fn delete_note(&self, about: &About, known: &Untrusted) -> Result<bool, StoreError> {
         let (attribute, item) = item_columns(about);
-        let which = "profile = ?1 AND identifier = ?2 AND is_item = ?3 AND attribute = ?4 AND item = ?5";
-        self.with(|connection| {
+        let which = "identifier = ?1 AND is_item = ?2 AND attribute = ?3 AND item = ?4";
+        self.write(|connection| {
             let (identifier, is_item) = (about.identifier.as_bytes(), about.item.is_some());
-            let delete = format!("DELETE FROM note WHERE {which} AND text = ?6");
-            connection.execute(&delete, params![profile, identifier, is_item, attribute, item, known.as_bytes()])?;
+            let delete = format!("DELETE FROM note WHERE {which} AND text = ?5");
+            connection.execute(&delete, params![identifier, is_item, attribute, item, known.as_bytes()])?;
             let mut left = connection.prepare(&format!("SELECT 1 FROM note WHERE {which}"))?;
-            Ok(!left.exists(params![profile, identifier, is_item, attribute, item])?)
+            Ok(!left.exists(params![identifier, is_item, attribute, item])?)
         })
     }
 
-    /// The notes of a profile, the one written last first. A note belongs to the profile that it was written with, even
-    /// where what it is on was imported and is held with all of them.
-    pub fn notes(&self, profile: &str) -> Result<Vec<Note>, StoreError> {
-        self.select_notes("TRUE", params![profile])
+    /// All notes, the one written last first.
+    pub fn notes(&self) -> Result<Vec<Note>, StoreError> {
+        self.select_notes("TRUE", [])
     }
 
     /// The notes on one report and on the items in it.
-    pub fn notes_on(&self, profile: &str, identifier: &Identifier) -> Result<Notes, StoreError> {
-        let found =
-            self.select_notes("identifier IN (?2, CAST(?2 AS TEXT))", params![profile, identifier.as_bytes()])?;
+    pub fn notes_on(&self, identifier: &Identifier) -> Result<Notes, StoreError> {
+        let found = self.select_notes("identifier IN (?1, CAST(?1 AS TEXT))", [identifier.as_bytes()])?;
         Ok(found.into_iter().collect())
     }
 
-    fn select_notes(&self, which: &str, values: &[&dyn ToSql]) -> Result<Vec<Note>, StoreError> {
+    fn select_notes(&self, which: &str, values: impl Params) -> Result<Vec<Note>, StoreError> {
         let select = format!(
             "SELECT identifier, is_item, attribute, item, file, text, written FROM note
-             WHERE profile = ?1 AND ({which}) ORDER BY written DESC, rowid DESC"
+             WHERE {which} ORDER BY written DESC, rowid DESC"
         );
-        let notes = self.read(|connection| rows(connection, &select, values, read))?;
+        let notes = self.read(|connection| {
+            let mut select = connection.prepare_cached(&select)?;
+            select.query_map(values, read)?.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
         Ok(notes.into_iter().flatten().collect())
     }
 }
@@ -81,7 +80,7 @@ fn item_columns(about: &About) -> (&[u8], &[u8]) {
 }
 
 /// What somebody wrote; whoever edits the database by hand has it as text there.
-pub(super) fn outside(row: &Row<'_>, column: usize) -> rusqlite::Result<Untrusted> {
+fn outside(row: &Row<'_>, column: usize) -> rusqlite::Result<Untrusted> {
     let value = row.get_ref(column)?;
     let is_other = |_| rusqlite::Error::InvalidColumnType(column, "of a note".to_owned(), value.data_type());
     value.as_bytes().map(Untrusted::from).map_err(is_other)
@@ -102,7 +101,7 @@ mod tests {
     #[test]
     fn a_note_is_on_a_report_or_on_one_thing_in_it() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
+        let store = Store::open(folder.path()).unwrap();
         let about = |item: Option<&str>| About {
             identifier: Identifier::new(Untrusted::from("one")).unwrap(),
             item: item.map(|text| Item::new(Untrusted::from("tags"), text.as_bytes())),
@@ -118,21 +117,20 @@ mod tests {
             note(about(Some("")), "nothing's", 2),
             note(about(Some("A\u{1b}")), "a thing's", 3),
         ];
-        assert!(written.iter().all(|note| store.write_note("p", note, None).unwrap()));
+        assert!(written.iter().all(|note| store.write_note(note, None).unwrap()));
         let changed = note(about(Some("A\u{1b}")), "changed", 4);
         let known = |text: &str| Untrusted::from(text);
-        assert!(!store.write_note("p", &changed, None).unwrap(), "another stands there");
-        assert!(!store.write_note("p", &changed, Some(&known("another"))).unwrap());
-        assert!(store.write_note("p", &changed, Some(&known("a thing's"))).unwrap());
+        assert!(!store.write_note(&changed, None).unwrap(), "another stands there");
+        assert!(!store.write_note(&changed, Some(&known("another"))).unwrap());
+        assert!(store.write_note(&changed, Some(&known("a thing's"))).unwrap());
         let texts = || {
-            let notes = store.notes("p").unwrap();
+            let notes = store.notes().unwrap();
             notes.into_iter().map(|note| note.text.visible().to_string()).collect::<Vec<_>>()
         };
         assert_eq!(texts(), ["changed", "nothing's", "whole"]);
-        assert!(store.notes("other").unwrap().is_empty());
-        assert!(!store.delete_note("p", &about(Some("")), &known("another")).unwrap());
-        assert!(store.delete_note("p", &about(Some("")), &known("nothing's")).unwrap());
-        assert!(store.delete_note("p", &about(Some("")), &known("nothing's")).unwrap(), "it is gone already");
+        assert!(!store.delete_note(&about(Some("")), &known("another")).unwrap());
+        assert!(store.delete_note(&about(Some("")), &known("nothing's")).unwrap());
+        assert!(store.delete_note(&about(Some("")), &known("nothing's")).unwrap(), "it is gone already");
         assert_eq!(texts(), ["changed", "whole"]);
     }
 }

@@ -116,8 +116,7 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &Holding, columns:
         Some(_) => &received,
     };
     cell(Some(columns.received), received, Meaning::Text);
-    let in_versions = if thing.versions.len() > 1 { format!(" x{}", thing.versions.len()) } else { String::new() };
-    cell(columns.raw, &(bytes(thing.bytes) + &in_versions), Meaning::Text);
+    cell(columns.raw, &bytes(thing.bytes), Meaning::Text);
     cell(Some(columns.on_disk), &bytes(thing.on_disk), Meaning::Text);
     cell(columns.service, &thing.retention(model.now).map(Retention::short).unwrap_or_default(), Meaning::Text);
     cell(columns.from, &from(thing), Meaning::Text);
@@ -126,9 +125,8 @@ fn draw_line(mut line: LineWriter<'_, '_>, area: Area, thing: &Holding, columns:
 fn from(thing: &Holding) -> String {
     match &thing.imported {
         Some(imported) => format!("file {}", imported.from.visible_cut(24)),
-        None if matches!(thing.what, Held::Notes(_)) => format!("{}, notes alone", own(&thing.profile)),
-        None if thing.is_set_aside() => "set aside".to_owned(),
-        None if thing.is_coming() => "a part of it".to_owned(),
+        None if matches!(thing.what, Held::Notes(_)) => "notes alone".to_owned(),
+        None if thing.is_quarantined() => "quarantined".to_owned(),
         None => own(&thing.profile),
     }
 }
@@ -138,19 +136,12 @@ fn about(thing: &Holding, model: &Model) -> String {
     let name = thing.name.as_ref().map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
     let from = match &thing.imported {
         Some(imported) => format!("imported {}", imported.words()),
-        None if matches!(thing.what, Held::Notes(_)) => {
-            format!("notes alone, written with {}, of a report that is not held", own(&thing.profile))
-        }
+        None if matches!(thing.what, Held::Notes(_)) => "notes alone, on a report that is not stored".to_owned(),
         None => format!("asked of {}", own(&thing.profile)),
-    };
-    let versions = if thing.versions.len() > 1 {
-        format!(" in {} versions", thousands(thing.versions.len() as u64))
-    } else {
-        String::new()
     };
     let service = thing.retention(model.now).map(|found| format!(" · {}", found.words())).unwrap_or_default();
     let when = crate::text::moment(thing.received);
-    let size = format!("{}{versions}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
+    let size = format!("{}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
     format!("{name}{from} on {when} · {size}{service}")
 }
 

@@ -5,10 +5,10 @@ use crate::report::{self, FIRST, NEEDLE};
 use crate::terminal::Program;
 use crate::{Stage, behaview};
 use behaview::gate::Gate;
-use behaview::report::{Body, Identifier};
+use behaview::report::Identifier;
 use behaview::request::Request;
 use behaview::service::{Client, Profile};
-use behaview::store::Store;
+use behaview::store::{NewAnswer, Store};
 use behaview::text::Untrusted;
 use jiff::Timestamp;
 use std::ffi::OsStr;
@@ -33,7 +33,7 @@ fn hold(home: &Path, folder: &Path, count: usize, bytes: u64) {
     std::fs::create_dir_all(home.join(".config/behaview")).unwrap();
     std::fs::write(home.join(".config/behaview/config.toml"), config).unwrap();
     let profile = Profile { name: "lab".to_owned(), root: "http://127.0.0.1:9".to_owned(), ..Profile::default() };
-    let store = Arc::new(Store::open(&home.join(".local/share/behaview/behaview.db")).unwrap());
+    let store = Arc::new(Store::open(&home.join(".local/share/behaview")).unwrap());
     let client = Client::new(profile, None).unwrap();
     let gate = Gate::new(Arc::clone(&store), client, "bench".to_owned(), Timestamp::now);
     let with = std::fs::read_to_string(report::make(folder, bytes).path).unwrap();
@@ -43,8 +43,9 @@ fn hold(home: &Path, folder: &Path, count: usize, bytes: u64) {
         let identifier = Identifier::new(Untrusted::from(format!("{file}_Bench Box-1794474845"))).unwrap();
         let request = Request::Behaviour { identifier };
         let text = if n % EVERY == 0 { &with } else { &without };
-        let bytes = Body::in_memory(text.replace(&"5".repeat(64), &file).into_bytes());
-        store.keep("lab", &request.holding_key().unwrap(), Timestamp::now(), &bytes).unwrap();
+        let (key, bytes) = (request.holding_key().unwrap(), text.replace(&"5".repeat(64), &file).into_bytes());
+        let (service, received) = (gate.service(), Timestamp::now());
+        store.keep(&NewAnswer { service, profile: "lab", key: &key, received, bytes: &bytes }).unwrap();
         assert!(gate.held(&request).unwrap().is_some());
     }
 }

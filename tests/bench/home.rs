@@ -1,17 +1,14 @@
 //! Homes that the program is started in: a config with a live profile, and a store that holds reports.
 
 use crate::report::Made;
-use behaview::gate::Gate;
+use behaview::report::Identifier;
 use behaview::report::identifier::Sha256;
-use behaview::report::{Body, Identifier};
 use behaview::request::Request;
-use behaview::service::{Client, Profile};
-use behaview::store::{Brought, Store};
+use behaview::service::Profile;
+use behaview::store::{NewAnswer, Store, service_id};
 use behaview::text::Untrusted;
 use jiff::Timestamp;
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use tempfile::TempDir;
 
 /// The profile's name.
@@ -41,39 +38,51 @@ impl Home {
     }
 
     fn store(&self) -> PathBuf {
-        self.path().join(".local/share/behaview/behaview.db")
+        self.path().join(".local/share/behaview")
     }
 
     /// How large the store is on disk.
     pub fn stored(&self) -> u64 {
-        let files = std::fs::read_dir(self.store().parent().unwrap()).unwrap();
-        files.map(|file| file.unwrap().metadata().unwrap().len()).sum()
+        let (mut size, mut folders) = (0, vec![self.store()]);
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let about = entry.metadata().unwrap();
+                if about.is_dir() { folders.push(entry.path()) } else { size += about.len() }
+            }
+        }
+        size
     }
 
     /// Holds a report as if it had been fetched.
     pub fn hold(&self, report: &Made) {
         let request = Request::Behaviour { identifier: identifier("Bench Box") };
-        let store = Arc::new(Store::open(&self.store()).unwrap());
-        let bytes = Body::on_disk(File::open(&report.path).unwrap()).unwrap();
-        store.keep(PROFILE, &request.holding_key().unwrap(), Timestamp::now(), &bytes).unwrap();
-        store.note_file(PROFILE, &file(), None, Timestamp::now()).unwrap();
-        let profile = Profile { name: PROFILE.to_owned(), root: "http://127.0.0.1:9".to_owned(), ..Profile::default() };
-        let gate = Gate::new(store, Client::new(profile, None).unwrap(), "bench".to_owned(), Timestamp::now);
-        assert!(gate.held(&request).unwrap().is_some());
+        let store = Store::open(&self.store()).unwrap();
+        self.store_report(&store, &request, &std::fs::read(&report.path).unwrap());
+        store.note_file(&service(), &file(), None, Timestamp::now()).unwrap();
     }
 
     /// Holds the same bytes as the reports of so many sandboxes.
     pub fn hold_many(&self, report: &Made, count: usize) {
         let store = Store::open(&self.store()).unwrap();
-        let bytes = Body::on_disk(File::open(&report.path).unwrap()).unwrap();
+        let bytes = std::fs::read(&report.path).unwrap();
         for number in 0..count {
             let identifier = identifier(&format!("Bench Box {number}"));
-            let key = Request::Behaviour { identifier: identifier.clone() }.holding_key().unwrap();
-            let answer = store.keep(PROFILE, &key, Timestamp::now(), &bytes).unwrap();
-            let brought = Brought { identifier, file: Some(file()), range: 0..bytes.len() };
-            store.accept(PROFILE, answer, &[brought]).unwrap();
+            self.store_report(&store, &Request::Behaviour { identifier }, &bytes);
         }
     }
+
+    fn store_report(&self, store: &Store, request: &Request, bytes: &[u8]) {
+        let (service, key) = (service(), request.holding_key().unwrap());
+        let new = NewAnswer { service: &service, profile: PROFILE, key: &key, received: Timestamp::now(), bytes };
+        store.keep(&new).unwrap();
+        store.accept(&new, &[]).unwrap();
+    }
+}
+
+/// What the store knows the profile's service by.
+fn service() -> String {
+    let root = "http://127.0.0.1:9".to_owned();
+    service_id(&Profile { root, ..Profile::default() }.place())
 }
 
 /// The file that all reports are of.

@@ -133,7 +133,7 @@ mod find {
 mod held {
     use super::*;
     use behaview::runtime::search::{Searched, every_report};
-    use behaview::store::{Brought, Store};
+    use behaview::store::{NewAnswer, Store};
     use behaview::text::Untrusted;
 
     /// Reports that are held.
@@ -141,12 +141,15 @@ mod held {
 
     fn hold(bytes: u64) -> (TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("behaview.db")).unwrap();
-        let body = at_hand(bytes).body;
+        let store = Store::open(folder.path()).unwrap();
+        let body = at_hand(bytes).body.whole().unwrap();
         for n in 0..HELD {
             let identifier = Identifier::new(Untrusted::from(format!("report {n}"))).unwrap();
-            let answer = store.keep("lab", identifier.as_bytes(), Timestamp::UNIX_EPOCH, &body).unwrap();
-            store.accept("lab", answer, &[Brought { identifier, file: None, range: 0..body.len() }]).unwrap();
+            let key = behaview::request::Request::Behaviour { identifier }.holding_key().unwrap();
+            let received = Timestamp::UNIX_EPOCH;
+            let new = NewAnswer { service: "lab", profile: "lab", key: &key, received, bytes: &body };
+            store.keep(&new).unwrap();
+            store.accept(&new, &[]).unwrap();
         }
         (folder, store)
     }
@@ -156,7 +159,7 @@ mod held {
         let pattern = Pattern::new(words, How::default()).unwrap();
         bencher.counter(BytesCount::new(bytes * HELD as u64)).bench(|| {
             let reports = store.every_report("lab").unwrap();
-            let reports = reports.into_iter().map(|(file, held)| Searched { file, held }).collect();
+            let reports = reports.into_iter().map(|held| Searched { file: held.file.clone(), held }).collect();
             let mut hits = 0;
             every_report(reports, &pattern, &mut |outcome| {
                 hits += outcome.found.unwrap().map_or(0, |found| found.group.count);

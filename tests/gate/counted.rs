@@ -82,12 +82,12 @@ impl Scene {
     }
 
     fn states(&self) -> Vec<State> {
-        let entries = self.gate.store().entries("demo").unwrap();
+        let entries = self.gate.store().entries(self.gate.whose()).unwrap();
         entries.iter().skip(1).map(|entry| entry.state).collect()
     }
 
     fn counted(&self) -> Option<String> {
-        self.gate.store().entries("demo").unwrap().pop().unwrap().counted
+        self.gate.store().entries(self.gate.whose()).unwrap().pop().unwrap().counted
     }
 }
 
@@ -211,7 +211,7 @@ async fn a_call_without_a_limit_is_preceded_by_a_free_look() {
 #[tokio::test]
 async fn prices_have_a_record() {
     let scene = Scene::begin().await;
-    let record = |scene: &Scene| scene.gate.store().price_record("demo").unwrap()["private-behaviour"];
+    let record = |scene: &Scene| scene.gate.store().price_record(scene.gate.whose()).unwrap()["private-behaviour"];
     assert_eq!((record(&scene).confirmed, record(&scene).unclear), (1, 0));
     scene.ask().await;
     scene.visit.reference(&list(&dropper())).await;

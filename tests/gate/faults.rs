@@ -174,13 +174,13 @@ impl Trial {
     fn check_held(&self, time: u32, about: &str) {
         let is_held = is_paid(&self.request) && self.comes == Sound;
         assert_eq!(self.visit.held(&self.request).is_some(), is_held, "{about}");
-        let reports = |file: &Sha256| self.visit.gate.store().reports("demo", file).unwrap().len();
+        let reports = |file: &Sha256| self.visit.gate.store().reports(self.visit.gate.service(), file).unwrap().len();
         let with_reports: Vec<_> = files().into_iter().filter(|file| reports(file) > 0).collect();
         assert_eq!(with_reports, if is_held { vec![dropper()] } else { Vec::new() }, "{about}");
         let is_aside = is_paid(&self.request) && self.comes == Unusable;
-        let count = |usable: u8| self.visit.count(&format!("SELECT COUNT(*) FROM answer WHERE usable = {usable}"));
-        // What comes a second time as it came is held once.
-        assert_eq!((count(1), count(0)), (i64::from(is_held), i64::from(is_aside) * i64::from(time)), "{about}");
+        let count = |folder| self.visit.files(folder).len();
+        assert_eq!((count("reports") > 0, count("incoming")), (is_held, 0), "{about}");
+        assert_eq!(count("quarantine"), usize::from(is_aside) * time as usize, "{about}");
     }
 }
 

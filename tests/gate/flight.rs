@@ -169,7 +169,7 @@ async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing(
     let answer = late.get(&quote, &|_| {}).await.unwrap();
     assert_eq!((visit.calls(), bytes(&answer)), (1, visit.held(&request).unwrap()));
     assert_eq!(late.spent().unwrap(), Spent::default());
-    let entries = late.store().entries(late.profile()).unwrap();
+    let entries = late.store().entries(late.whose()).unwrap();
     let told: Vec<_> = entries.iter().filter(|entry| entry.session == "late").collect();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].outcome.as_deref(), Some("not sent: another program had got the answer"));
@@ -236,104 +236,13 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
     assert!(read == some && !index.is_complete && !index.sections.is_empty());
 }
 
-/// Goes on with a question until the service has so many calls.
-async fn until_sent(
-    visit: &Visit,
-    calls: usize,
-    question: &mut (impl Future<Output = Result<Answer, GateError>> + Unpin),
-) {
-    while visit.calls() < calls {
-        let step = tokio::time::timeout(std::time::Duration::from_millis(5), &mut *question).await;
-        assert!(step.is_err(), "{step:?}");
-    }
-}
-
-/// The files that calls have beside the store.
-fn call_files(visit: &Visit) -> Vec<std::path::PathBuf> {
-    let files = visit.store().parent().unwrap().read_dir().unwrap().map(|file| file.unwrap().path());
-    files.filter(|file| file.to_string_lossy().contains("-call-")).collect()
-}
-
-#[cfg(unix)]
 #[tokio::test]
-async fn what_may_be_under_way_is_not_sent_though_its_file_is_gone() {
+async fn what_no_call_locks_is_removed_with_the_next_call() {
     let visit = Visit::begin().await;
-    start_clock();
-    let third = run("a third", &visit.store(), &visit.demo);
-    let request = first_report();
-    while_another_asks(&visit, &request, async {
-        call_files(&visit).iter().for_each(|file| std::fs::remove_file(file).unwrap());
-        let said = visit::ask(&third, &request).await.unwrap_err().to_string();
-        assert!(said.starts_with("nothing was sent") && said.contains("in 10 minutes"), "{said}");
-    })
-    .await;
-    pass(&visit.demo, 11);
-    assert!(visit::ask(&third, &request).await.is_ok());
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_call_of_a_deleted_store_takes_nothing_from_one_of_the_next() {
-    for keeps_call in [false, true] {
-        let visit = Visit::begin().await;
-        let (next, before) = (second_report(&visit).await, visit.calls());
-        start_clock();
-        visit.demo.arm("delay=600000*2".parse().unwrap());
-        let first = run("first", &visit.store(), &visit.demo);
-        let asked = first_report();
-        let mut old = Box::pin(visit::ask(&first, &asked));
-        until_sent(&visit, before + 1, &mut old).await;
-        let is_kept = |name: &str| keeps_call && name.contains("-call-");
-        for file in visit.store().parent().unwrap().read_dir().unwrap().map(|file| file.unwrap().path()) {
-            if file.to_string_lossy().contains("behaview.db") && !is_kept(&file.to_string_lossy()) {
-                std::fs::remove_file(file).unwrap();
-            }
-        }
-        let [second, third] = ["second", "third"].map(|name| run(name, &visit.store(), &visit.demo));
-        if keeps_call {
-            let said = visit::ask(&second, &next).await.unwrap_err().to_string();
-            assert!(said.starts_with("nothing was sent") && said.contains("behaview.db-call-1"), "{said}");
-            drop(old);
-            visit.demo.disarm();
-            assert!(visit::ask(&second, &next).await.is_ok());
-        } else {
-            let mut new = Box::pin(visit::ask(&second, &next));
-            until_sent(&visit, before + 2, &mut new).await;
-            drop(old);
-            let result = visit::ask(&third, &next).await;
-            assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{result:?}");
-        }
-        assert_eq!(visit.calls(), before + 2);
-    }
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn what_is_no_file_of_a_call_is_named_and_keeps_nobody_waiting() {
-    let pipe = |path: &std::path::Path| {
-        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
-    };
-    let beside = |visit: &Visit, number: u32| {
-        let mut name = visit.store().into_os_string();
-        name.push(format!("-call-{number}"));
-        std::path::PathBuf::from(name)
-    };
-    let visit = Visit::begin().await;
-    pipe(&beside(&visit, 999));
-    std::fs::create_dir(beside(&visit, 998)).unwrap();
-    assert!(visit.ask(&first_report()).await.is_ok());
-    for what in ["pipe", "folder", "link"] {
-        let (visit, link) = (Visit::begin().await, tempfile::tempdir().unwrap());
-        let (place, victim) = (beside(&visit, 1), link.path().join("victim"));
-        match what {
-            "pipe" => pipe(&place),
-            "folder" => std::fs::create_dir(&place).unwrap(),
-            _ => std::os::unix::fs::symlink(&victim, &place).unwrap(),
-        }
-        let said = visit.ask(&first_report()).await.unwrap_err().to_string();
-        assert!(said.starts_with("nothing was sent") && said.contains("behaview.db-call-1"), "{what}: {said}");
-        assert!(visit.calls() == 0 && !victim.exists(), "{what}");
-    }
+    visit.ask(&list(&dropper())).await.unwrap();
+    std::fs::write(visit.store().join("calls").join("a killed program's"), b"").unwrap();
+    visit.ask(&first_report()).await.unwrap();
+    assert_eq!(visit.files("calls"), [std::path::PathBuf::new(); 0]);
 }
 
 #[tokio::test]

@@ -8,7 +8,6 @@ use behaview::quota::Entitlements;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, Source};
 use behaview::store::{Keep, Store};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::*;
@@ -102,13 +101,14 @@ async fn quota_details_are_never_held() {
 async fn asking_again_asks_and_the_newest_answer_is_held() {
     let (old, new) = (Visit::begin().await, Visit::begin().await);
     for request in [first_report(), list(&dropper())] {
-        // Another demo is as good as the same service later: their addresses are not told apart here.
-        old.meddle("DELETE FROM service");
         let before = bytes(&old.ask(&request).await.unwrap());
         assert_eq!(old.held(&request).unwrap(), before);
-        old.meddle("DELETE FROM service");
+        // The other demo stands for the same service later: what is stored of the one is taken for the other's.
         let again = gate(&old.store(), Visit::profile(&new.demo), new.demo.key());
+        let (one, other) = [&old.gate, &again].map(|gate| old.store().join("reports").join(gate.service())).into();
+        std::fs::rename(&one, &other).unwrap();
         let after = bytes(&visit::ask(&again, &request).await.unwrap());
+        std::fs::rename(&other, &one).unwrap();
         assert!(after != before && old.held(&request) == Some(after), "{}", request.words());
     }
     let report = old.held(&first_report()).unwrap();
@@ -136,9 +136,9 @@ async fn a_refresh_that_fails_leaves_the_old_answer_held() {
 #[tokio::test]
 async fn where_nothing_is_kept_an_answer_is_held_until_the_program_ends() {
     let visit = Visit::begin().await;
-    let path = visit.folder().join("nothing/behaview.db");
+    let path = visit.folder().join("nothing");
     let open = || {
-        let store = Store::open_keeping(&path, Keep::Nothing, &|_| ControlFlow::Continue(())).unwrap();
+        let store = Store::open_keeping(&path, Keep::Nothing).unwrap();
         let credential = Credential::new(visit.demo.key(), Source::Demo).unwrap();
         let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
         Gate::new(Arc::new(store), client, "a run".to_owned(), jiff::Timestamp::now)
@@ -159,13 +159,15 @@ async fn where_nothing_is_kept_an_answer_is_held_until_the_program_ends() {
 }
 
 #[tokio::test]
-async fn services_share_nothing_but_the_store() {
-    let visit = Visit::begin().await;
+async fn services_share_nothing_and_profiles_of_one_service_everything() {
+    let (visit, elsewhere) = (Visit::begin().await, Visit::begin().await);
     visit.ask(&list(&dropper())).await.unwrap();
     let profile = Profile { name: "other".to_owned(), ..Visit::profile(&visit.demo) };
-    let other = gate(&visit.store(), profile, visit.demo.key());
+    let twin = gate(&visit.store(), profile, visit.demo.key());
+    let other = gate(&visit.store(), Visit::profile(&elsewhere.demo), elsewhere.demo.key());
     for request in [first_report(), list(&dropper())] {
-        assert!(visit.gate.held(&request).unwrap().is_some() && other.held(&request).unwrap().is_none());
+        assert!(visit.gate.held(&request).unwrap().is_some() && twin.held(&request).unwrap().is_some());
+        assert!(other.held(&request).unwrap().is_none());
     }
 }
 
@@ -180,91 +182,63 @@ async fn what_arrives_is_what_is_held() {
     assert!(same(&answer.body, &held.body));
 }
 
-#[cfg(unix)]
 #[tokio::test]
-async fn nothing_is_asked_where_the_answer_would_be_kept_in_a_file_that_is_gone() {
-    for is_replaced in [false, true] {
-        let visit = Visit::begin().await;
-        visit.ask(&list(&dropper())).await.unwrap();
-        let store = visit.store();
-        let bytes = std::fs::read(&store).unwrap();
-        std::fs::rename(&store, store.with_extension("gone")).unwrap();
-        if is_replaced {
-            std::fs::write(&store, bytes).unwrap();
-        }
-        let error = visit.ask(&report(&format!("{}_Zenbox-1794474845", dropper()))).await.unwrap_err();
-        assert!(matches!(error, GateError::Ledger(_)), "{error}");
-        let words = error.to_string();
-        assert!(words.starts_with("nothing was sent") && words.ends_with("start again"), "{words}");
-        assert!(words.contains("was deleted or replaced"), "{words}");
-        assert_eq!(visit.calls(), 1);
-    }
+async fn a_damaged_report_costs_itself_alone_and_is_quarantined() {
+    let visit = Visit::begin().await;
+    let page = bytes(&visit.ask(&list(&dropper())).await.unwrap());
+    let stored =
+        visit.files("reports").into_iter().find(|file| file.to_string_lossy().contains("/behaviour-")).unwrap();
+    let mut packed = std::fs::read(&stored).unwrap();
+    let last = packed.len() - 9;
+    packed[last] ^= 1;
+    std::fs::write(&stored, packed).unwrap();
+    let entries = Page::of(&Body::in_memory(page.clone())).unwrap().entries;
+    let requests = entries.iter().map(|entry| Request::Behaviour { identifier: entry.identifier.clone() });
+    let (sound, lost): (Vec<_>, Vec<_>) = requests.partition(|request| visit.held(request).is_some());
+    assert_eq!((sound.len(), lost.len(), visit.files("quarantine").len()), (3, 1, 1));
+    let words = visit.gate.quarantined(&lost[0]).unwrap().unwrap().words();
+    assert!(words.contains("is in quarantine"), "{words}");
+    // The list is there, with that one by its identifier alone; to fetch it again makes it whole.
+    let again = Page::of(&Body::in_memory(visit.held(&list(&dropper())).unwrap())).unwrap();
+    assert_eq!(again.entries.iter().filter(|entry| entry.report.is_none()).count(), 1);
+    visit.ask(&lost[0]).await.unwrap();
+    assert!(visit.held(&list(&dropper())) == Some(page));
+    assert_eq!((visit.calls(), visit.gate.quarantined(&lost[0]).unwrap()), (2, None));
 }
 
 #[tokio::test]
-async fn a_number_is_of_one_answer_though_that_is_deleted_and_another_comes() {
-    let visit = Visit::with(Options { rows: 20_000, ..Options::default() }).await;
+async fn a_refetched_report_does_not_outdate_the_pages_of_its_list() {
+    let visit = Visit::begin().await;
+    let first = Page::of(&visit.ask(&list(&dropper())).await.unwrap().body).unwrap();
+    let Request::Behaviours { file, listing, .. } = list(&dropper()) else { panic!("that is a list") };
+    let second = Request::Behaviours { file, listing, cursor: first.cursor };
+    let page = bytes(&visit.ask(&second).await.unwrap());
     visit.ask(&first_report()).await.unwrap();
-    let (store, agreed) = (visit.gate.store(), visit.gate.held(&first_report()).unwrap().unwrap());
-    Store::open(&visit.store()).unwrap().purge(&[Purge::Everything], None).unwrap();
-    let next = second_report(&visit).await;
-    visit.ask(&next).await.unwrap();
-    let said = agreed.body.whole().unwrap_err().to_string();
-    assert!(said.contains("was deleted"), "{said}");
-    // What was agreed to or begun before it was deleted does nothing to what came after.
-    store.set_aside(agreed.id).unwrap();
-    store.accept(visit.gate.profile(), agreed.id, &[]).unwrap();
-    assert_eq!(store.purge(&[Purge::Answer(agreed.id.0)], None).unwrap(), behaview::store::Purged::default());
-    assert_eq!(visit.held(&next).unwrap(), visit.reference(&next).await);
+    visit.ask(&list(&dropper())).await.unwrap();
+    assert!(visit.held(&second) == Some(page), "the list begins as it did");
 }
 
 #[tokio::test]
-async fn a_report_of_a_list_that_another_program_wrote_anew_is_read_from_it_or_not_at_all() {
-    let visit = Visit::with(Options { rows: 20_000, ..Options::default() }).await;
+async fn what_is_deleted_is_gone_and_the_list_keeps_its_order() {
+    let visit = Visit::begin().await;
     let page = Page::of(&visit.ask(&list(&dropper())).await.unwrap().body).unwrap();
-    let requests: Vec<_> =
-        page.entries.iter().map(|entry| Request::Behaviour { identifier: entry.identifier.clone() }).collect();
-    let (last, whole) = (requests.last().unwrap(), page.entries.last().unwrap().report.as_ref().unwrap());
-    let (open, whole) = (visit.gate.held(last).unwrap().unwrap().body, whole.whole().unwrap());
-    let (profile, identifier) = (visit.gate.profile().to_owned(), page.entries[0].identifier.clone());
-    Store::open(&visit.store())
-        .unwrap()
-        .purge(&[Purge::Report { profile, identifier, is_import: false }], None)
-        .unwrap();
-    let said = open.whole().unwrap_err().to_string();
-    assert!(said.contains("open it again"), "{said}");
-    assert!(visit.held(last) == Some(whole), "what was not deleted is held as it was");
-    assert!(visit.held(&list(&dropper())).is_some() && visit.held(&requests[0]).is_none());
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn nothing_is_asked_where_the_log_of_the_store_was_removed_or_replaced() {
-    for (ending, is_replaced) in [("-wal", false), ("-wal", true), ("-shm", false), ("-shm", true)] {
-        let visit = Visit::begin().await;
-        visit.ask(&list(&dropper())).await.unwrap();
-        let mut beside = visit.store().into_os_string();
-        beside.push(ending);
-        let bytes = std::fs::read(&beside).unwrap();
-        // Were it removed, its number might be given to the next file.
-        std::fs::rename(&beside, visit.folder().join("away")).unwrap();
-        if is_replaced {
-            std::fs::write(&beside, bytes).unwrap();
-        }
-        let words = visit.ask(&report(&format!("{}_Zenbox-1794474845", dropper()))).await.unwrap_err().to_string();
-        assert!(words.starts_with("nothing was sent") && words.ends_with("start again"), "{words}");
-        assert_eq!(visit.calls(), 1, "{ending} {is_replaced}");
-    }
+    let (service, identifier) = (visit.gate.service().to_owned(), page.entries[0].identifier.clone());
+    let purge = [Purge::Report { service, identifier: identifier.clone() }];
+    visit.gate.store().purge(&purge, None, &|_| true).unwrap().unwrap();
+    assert_eq!(visit.held(&Request::Behaviour { identifier }), None);
+    let left = Page::of(&Body::in_memory(visit.held(&list(&dropper())).unwrap())).unwrap();
+    let names = |page: &Page| page.entries.iter().map(|entry| entry.identifier.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&left), names(&page));
+    let whole: Vec<_> = left.entries.iter().map(|entry| entry.report.is_some()).collect();
+    assert_eq!(whole, [false, true, true, true]);
 }
 
 #[tokio::test]
 async fn what_is_deleted_while_it_is_printed_is_printed_all_the_same() {
     let visit = Visit::begin().await;
-    let Visit { gate, demo: _demo, .. } = visit;
-    let (gate, list) = (gate.with_answers_at_hand(), list(&dropper()));
-    let answer = visit::ask(&gate, &list).await.unwrap();
-    gate.store().purge(&[Purge::Everything], None).unwrap();
-    assert!(gate.held(&list).unwrap().is_none());
+    let answer = visit.ask(&list(&dropper())).await.unwrap();
+    visit.gate.store().purge(&[Purge::Everything], None, &|_| true).unwrap();
+    assert!(visit.held(&list(&dropper())).is_none());
     assert!(answer.body.whole().unwrap().starts_with(b"{"));
 }
 
@@ -275,6 +249,6 @@ async fn a_list_that_is_set_aside_is_told_of_where_lists_are_of_identifiers() {
     let gate = gate(&visit.store(), profile, visit.demo.key());
     visit.demo.arm("portal*1".parse().unwrap());
     assert!(visit::ask(&gate, &identifiers(&dropper())).await.is_err());
-    assert!(gate.list_aside(&dropper()).unwrap().is_some());
-    assert!(gate.aside(&first_report()).unwrap().unwrap().words().starts_with("a list of"));
+    assert!(gate.list_quarantined(&dropper()).unwrap().is_some());
+    assert!(gate.quarantined(&first_report()).unwrap().unwrap().words().starts_with("a list of"));
 }

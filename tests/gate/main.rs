@@ -51,12 +51,6 @@ fn first_report() -> Request {
     report(&format!("{}_CAPE Sandbox-1794474845", dropper()))
 }
 
-/// The report of another of its sandboxes.
-async fn second_report(visit: &Visit) -> Request {
-    let page = Page::of(&Body::in_memory(visit.reference(&list(&dropper())).await)).unwrap();
-    Request::Behaviour { identifier: page.entries[1].identifier.clone() }
-}
-
 /// One request of each operation.
 fn each_operation() -> [Request; 3] {
     [first_report(), list(&dropper()), Request::Quotas]

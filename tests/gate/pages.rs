@@ -23,7 +23,7 @@ async fn sound_cursors_lead_through_all_reports_once() {
     let first = turn_to(&visit, &page_at(None)).await;
     let second = turn_to(&visit, &page_at(first.cursor)).await;
     assert_eq!((first.entries.len(), second.entries.len(), second.cursor), (4, 2, None));
-    assert_eq!((visit.calls(), visit.gate.store().reports("demo", &dropper()).unwrap().len()), (2, 6));
+    assert_eq!((visit.calls(), visit.gate.store().reports(visit.gate.service(), &dropper()).unwrap().len()), (2, 6));
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn going_in_circles_is_free_after_the_first_round() {
         }
         assert_eq!(visit.calls(), pages, "{fault}");
         assert_eq!(visit.gate.spent().unwrap().total(), visit.charged(), "{fault}");
-        assert_eq!(visit.gate.store().reports("demo", &dropper()).unwrap().len(), 6, "{fault}");
+        assert_eq!(visit.gate.store().reports(visit.gate.service(), &dropper()).unwrap().len(), 6, "{fault}");
     }
 }
 
@@ -68,7 +68,7 @@ async fn a_report_of_another_file_costs_its_row_and_not_the_page() {
     assert_eq!((page.entries.len(), page.foreign), (4, 1));
     // Nothing is paid for twice, and the other file has nothing that nobody asked for.
     assert!(visit.gate.held(&page_at(None)).unwrap().is_some());
-    let held = |file| visit.gate.store().reports("demo", file).unwrap().len();
+    let held = |file| visit.gate.store().reports(visit.gate.service(), file).unwrap().len();
     assert_eq!((held(&dropper()), files().iter().skip(1).map(held).sum::<usize>()), (4, 0));
     assert_eq!((visit.calls(), visit.gate.spent().unwrap().total()), (1, visit.charged()));
 }

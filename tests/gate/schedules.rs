@@ -259,7 +259,7 @@ impl Scene {
     }
 
     fn check(&mut self, charged_before: u64) {
-        let entries = self.visit.gate.store().entries("demo").unwrap();
+        let entries = self.visit.gate.store().entries(self.visit.gate.whose()).unwrap();
         let careful: u64 = entries.iter().map(|entry| entry.careful()).sum();
         let is_open = entries.iter().any(behaview::store::LedgerEntry::is_open);
         assert!(
@@ -329,9 +329,17 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
     add(&sum.calls, scene.visit.calls() as u64);
     add(&sum.entries, count(&scene, |_| true));
     add(&sum.unsure, unsure);
-    let open = scene.visit.gate.store().entries("demo").unwrap().iter().filter(|entry| entry.is_open()).count();
+    let open = scene
+        .visit
+        .gate
+        .store()
+        .entries(scene.visit.gate.whose())
+        .unwrap()
+        .iter()
+        .filter(|entry| entry.is_open())
+        .count();
     add(&sum.open, open as u64);
-    let entries = scene.visit.gate.store().entries("demo").unwrap();
+    let entries = scene.visit.gate.store().entries(scene.visit.gate.whose()).unwrap();
     let by_counters = |entry: &&behaview::store::LedgerEntry| {
         entry.counted.as_ref().is_some_and(|said| said.contains("what was not known"))
             && matches!(entry.state, State::Free | State::Charged)
@@ -341,7 +349,7 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
 }
 
 fn count(scene: &Scene, wanted: impl Fn(State) -> bool) -> u64 {
-    let entries = scene.visit.gate.store().entries("demo").unwrap();
+    let entries = scene.visit.gate.store().entries(scene.visit.gate.whose()).unwrap();
     entries.iter().filter(|entry| wanted(entry.state)).count() as u64
 }
 

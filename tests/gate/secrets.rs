@@ -91,7 +91,7 @@ async fn a_service_that_repeats_the_key_is_not_quoted() {
     let folder = tempfile::tempdir().unwrap();
     let key = "0123456789abcdef".repeat(4);
     let profile = Profile { user: None, ..Profile::demo(parrot(), String::new()) };
-    let gate = gate(&folder.path().join("behaview.db"), profile, &key);
+    let gate = gate(&folder.path().join("store"), profile, &key);
     for request in each_operation() {
         let error = visit::ask(&gate, &request).await.unwrap_err();
         assert!(words(&error).contains("404"), "what happened is said: {error}");
@@ -122,7 +122,7 @@ fn answering(status: &'static str, answer: String) -> String {
 /// A gate to a service that answers so, with the store in a folder.
 pub(crate) fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gate::Gate {
     let profile = Profile { user: None, ..Profile::demo(repeating(answer), String::new()) };
-    gate(&folder.join("behaview.db"), profile, key)
+    gate(&folder.join("store"), profile, key)
 }
 
 const KEY: &str = "Zq7hT2mXv9LbR4cKw8Np3sYd6fGj5uAe1iQo0xBn4rHt7zMv";
@@ -230,7 +230,7 @@ async fn a_key_across_the_place_where_a_download_broke_off_is_masked_too() {
         let mut whole: Vec<u8> = (0..300_000_u32).flat_map(|number| number.to_be_bytes()).take(300_000).collect();
         whole[at..at + KEY.len()].copy_from_slice(KEY.as_bytes());
         let profile = Profile { user: None, ..Profile::demo(breaking_off(whole.clone(), BROKE_OFF), String::new()) };
-        let gate = gate(&folder.path().join("behaview.db"), profile, KEY);
+        let gate = gate(&folder.path().join("store"), profile, KEY);
         let lost = visit::ask(&gate, &artefact_of_first()).await;
         assert!(matches!(lost, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{at}: {lost:?}");
         let found = bytes(&visit::ask(&gate, &artefact_of_first()).await.unwrap());
@@ -254,7 +254,7 @@ async fn the_beginning_of_a_key_where_an_answer_broke_off_without_a_word_is_left
             }
         });
         let profile = Profile { user: None, ..Profile::demo(root, String::new()) };
-        let gate = gate(&folder.path().join("behaview.db"), profile, KEY);
+        let gate = gate(&folder.path().join("store"), profile, KEY);
         let lost = visit::ask(&gate, &artefact_of_first()).await;
         assert!(matches!(lost, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{lost:?}");
         let again = visit::ask(&gate, &artefact_of_first()).await;
@@ -298,7 +298,7 @@ async fn a_password_that_the_service_repeats_goes_no_further() {
 /// A gate to a service that answers so, by which a file went that is encrypted with this password.
 async fn after_a_submission(password: &str, folder: &Path, status: &'static str, body: String) -> (Gate, String) {
     let profile = Profile { user: None, ..Profile::demo(answering(status, body), String::new()) };
-    let gate = gate(&folder.join("behaview.db"), profile, KEY);
+    let gate = gate(&folder.join("store"), profile, KEY);
     let path = folder.join("sample.bin");
     std::fs::write(&path, b"nothing").unwrap();
     let (file, size) = behaview::gate::submission::look_at(&path, 100, &|| true).unwrap();

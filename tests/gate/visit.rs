@@ -26,7 +26,7 @@ pub struct Visit {
     folder: TempDir,
 }
 
-/// A gate to the service at `root`, with the store at `path`.
+/// A gate to the service at `root`, with the store in a folder.
 pub fn gate(path: &Path, profile: Profile, key: &str) -> Gate {
     let credential = Credential::new(key, Source::Demo).unwrap();
     let client = Client::new(profile, Some(credential)).unwrap();
@@ -51,7 +51,7 @@ impl Visit {
     pub async fn with(options: Options) -> Visit {
         let demo = Demo::start(Options { now: Some(1_794_474_845), ..options }).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let gate = gate(&folder.path().join("behaview.db"), Visit::profile(&demo), demo.key());
+        let gate = gate(&folder.path().join("store"), Visit::profile(&demo), demo.key());
         Visit { gate, demo, folder }
     }
 
@@ -87,17 +87,38 @@ impl Visit {
     }
 
     pub fn store(&self) -> PathBuf {
-        self.gate.store().path().to_owned()
+        self.gate.store().folder().to_owned()
     }
 
     /// Does something to the store behind the gate's back.
     pub fn meddle(&self, sql: &str) {
-        rusqlite::Connection::open(self.store()).unwrap().execute_batch(sql).unwrap();
+        rusqlite::Connection::open(self.gate.store().path()).unwrap().execute_batch(sql).unwrap();
     }
 
     /// A number from the store, read behind the gate's back.
     pub fn count(&self, sql: &str) -> i64 {
-        rusqlite::Connection::open(self.store()).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+        rusqlite::Connection::open(self.gate.store().path()).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    /// The files in a folder of the store and below it.
+    pub fn files(&self, folder: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.store().join(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in folder.read_dir().into_iter().flatten().flatten() {
+                if entry.path().is_dir() { folders.push(entry.path()) } else { found.push(entry.path()) }
+            }
+        }
+        found
+    }
+
+    /// Nothing can be written into a folder of the store while something else stands there.
+    pub fn block(&self, folder: &str) {
+        std::fs::write(self.store().join(folder), b"in the way").unwrap();
+    }
+
+    pub fn unblock(&self, folder: &str) {
+        std::fs::remove_file(self.store().join(folder)).unwrap();
     }
 
     /// What the service answers to whoever asks it without the gate.

@@ -244,7 +244,7 @@ fn what_was_shown_as_held_is_never_asked_for() {
     stage.keys("enter esc");
     assert!(stage.screen().contains("0, held since"), "{}", stage.screen());
     stage.confirm_above(0);
-    stage.sql("DELETE FROM answer");
+    stage.delete_stored("");
     stage.keys("enter");
     assert_eq!(stage.calls(Endpoint::File), 1);
     let screen = stage.screen();
@@ -260,7 +260,7 @@ fn a_download_that_is_gone_shows_its_price_again() {
     let mut stage = Stage::listed();
     stage.keys("enter d enter");
     assert_eq!(stage.calls(Endpoint::Artefact), 1);
-    stage.sql("DELETE FROM answer WHERE CAST(key AS TEXT) LIKE 'artefact%'");
+    stage.delete_stored("/artefact-");
     stage.keys("enter ctrl-u");
     let path = stage.folder.path().join("page.html");
     stage.session.take(Message::Paste(path.to_str().unwrap().to_owned()));

@@ -1,7 +1,7 @@
 //! Sandboxes against each other: marks, filters, finding, going to a row, fetching what is missing, another file.
 
 use crate::screen;
-use crate::stage::{Stage, file, identifiers, main_file, options};
+use crate::stage::{Stage, file, main_file, options};
 
 #[test]
 fn a_matrix_says_which_sandbox_saw_what() {
@@ -127,25 +127,6 @@ fn pages_of_the_other_file_that_were_not_listed_are_missed_as_well() {
     assert!(!stage.screen().contains(words), "{}", stage.screen());
     stage.keys("w enter");
     assert!(stage.screen().contains(words), "{}", stage.screen());
-}
-
-#[test]
-fn a_report_that_cannot_be_read_is_left_out_of_what_the_others_saw() {
-    let mut stage = Stage::new(identifiers());
-    stage.open(&main_file());
-    stage.keys("enter enter esc j enter esc");
-    stage.sql(
-        "UPDATE block SET bytes = zeroblob(100)
-         WHERE answer = (SELECT MIN(id) FROM answer WHERE CAST(key AS TEXT) LIKE 'behaviour %')",
-    );
-    let mut stage = stage.restart();
-    stage.open(&main_file());
-    stage.keys("c");
-    let screen = stage.screen();
-    assert!(screen.contains("1 CAPE Sandbox cannot be read · ▸2 Zenbox 16"), "{screen}");
-    assert!(screen.contains("› ? ● ? ?") || screen.contains("›? ● ? ?"), "{screen}");
-    stage.keys("enter");
-    assert!(stage.screen().contains("cannot be read"), "{}", stage.screen());
 }
 
 #[test]

@@ -2,9 +2,8 @@
 
 use crate::stage::{Stage, file, main_file, options};
 use behaview::demo::{Endpoint, Listing, Options};
-use behaview::report::Body;
 use behaview::request::Request;
-use behaview::store::Store;
+use behaview::store::{NewAnswer, Store};
 use behaview::text::Untrusted;
 
 #[test]
@@ -20,17 +19,6 @@ fn everything_that_is_held_stands_on_one_screen() {
     stage.size(40, 10);
     insta::assert_snapshot!("held_40x10", without_port(&stage));
     assert_eq!(stage.paid_calls(), 2);
-}
-
-#[test]
-fn the_sizes_of_a_report_in_two_versions_stand_apart() {
-    let mut stage = Stage::listed();
-    stage.keys("r H");
-    let screen = stage.screen();
-    let row = screen.lines().find(|line| line.contains(" x2 ")).unwrap_or_else(|| panic!("{screen}"));
-    let (_, sizes) = row.split_once("10:00").unwrap();
-    let sizes: Vec<_> = sizes.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).take(2).collect();
-    assert!(sizes[0].ends_with("kB x2") && sizes[1].ends_with(" kB") && sizes[1].split(' ').count() == 2, "{row}");
 }
 
 /// The screen without what the service's port changes: its address stands in what is packed, so the last digit of a size varies.
@@ -88,34 +76,17 @@ fn a_file_what_is_old_and_everything_go_after_a_yes() {
 }
 
 #[test]
-fn an_old_version_goes_by_its_age_and_is_named_though_a_newer_one_stays() {
-    let mut stage = Stage::listed();
-    stage.keys("enter r y");
-    stage.sql("UPDATE answer SET received = received - 31 * 86400000 WHERE id < (SELECT MAX(id) FROM answer)");
-    stage.keys("H p 3 0 enter");
-    assert!(
-        stage.screen().contains("3 reports of profile demo and 1 older version of what stays: "),
-        "{}",
-        stage.screen()
-    );
-    stage.keys("Y");
-    assert!(stage.screen().contains("Deleted: 3 reports and 1 older version of what stays, "), "{}", stage.screen());
-    stage.keys("p 3 0 enter");
-    assert!(stage.screen().contains("Nothing is held that is as old"), "{}", stage.screen());
-    assert!(stage.screen().contains("Held: 1 "), "{}", stage.screen());
-}
-
-#[test]
 fn what_came_after_the_question_does_not_go_with_its_yes() {
     for key in ["D", "X"] {
         let mut stage = Stage::listed();
         stage.keys(&format!("H {key}"));
-        let other = Store::open(&stage.folder.path().join("behaview.db")).unwrap();
+        let other = Store::open(&stage.folder.path().join("store")).unwrap();
         let before = other.inventory().unwrap();
         let listing = behaview::request::Listing::Reports;
         let page = Request::Behaviours { file: main_file(), listing, cursor: Some(Untrusted::from("next")) };
-        let (profile, page) = (&before[0].profile, page.holding_key().unwrap());
-        other.keep(profile, &page, before[0].received, &Body::in_memory(b"{\"data\":[]}".to_vec())).unwrap();
+        let (service, profile) = (&before[0].service, &before[0].profile);
+        let (page, received, bytes) = (page.holding_key().unwrap(), before[0].received, &b"{\"data\":[]}"[..]);
+        other.keep(&NewAnswer { service, profile, key: &page, received, bytes }).unwrap();
         stage.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), before.len() + 1, "{key}");
         let screen = stage.screen();
@@ -129,55 +100,16 @@ fn what_came_after_the_question_does_not_go_with_its_yes() {
 #[test]
 fn a_note_that_stands_on_nothing_is_listed_counted_and_deleted() {
     let mut stage = Stage::listed();
-    stage.sql(
-        "INSERT INTO note SELECT DISTINCT 'other', identifier, 0, x'', x'', file, CAST('left' AS BLOB), 0
-         FROM report WHERE identifier LIKE '%CAPE%'",
-    );
+    stage.sql(&stage.note_of_another("left").replace("_CAPE", "_Gone"));
     stage.keys("H X");
-    assert!(stage.screen().contains("4 reports of 2 profiles (demo 4, other 1): "), "{}", stage.screen());
     assert!(stage.screen().contains(", with 1 note"), "{}", stage.screen());
     stage.keys("esc G");
-    assert!(stage.screen().contains("other, notes alone"), "{}", stage.screen());
+    assert!(stage.screen().contains("notes alone"), "{}", stage.screen());
     stage.keys("d");
-    let words = ": what was written of reports that are not held of profile other: 0 B, 0 B on disk, with 1 note.";
+    let words = ": what was written of reports that are not stored";
     assert!(said(&stage).contains(words) && !stage.screen().contains("costs what"), "{}", stage.screen());
     stage.keys("y");
     assert!(stage.screen().contains("Held: 4") && stage.screen().contains("0 B, 1 note."), "{}", stage.screen());
-}
-
-#[test]
-fn what_another_profile_wrote_of_an_import_is_counted_where_it_goes() {
-    let mut stage = Stage::listed();
-    stage.sql(
-        "UPDATE answer SET imported_from = CAST('a.json' AS BLOB), imported_by = CAST('ann' AS BLOB);
-         INSERT INTO note SELECT DISTINCT 'other', identifier, 0, x'', x'', file, CAST('left' AS BLOB), 0
-         FROM report WHERE identifier LIKE '%CAPE%'",
-    );
-    stage.keys("H D");
-    let stays = "Of other profiles stays what they wrote or";
-    assert!(said(&stage).contains(stays) && !stage.screen().contains(", with 1 note"), "{}", stage.screen());
-    stage.keys("esc X");
-    assert!(!stage.screen().contains("Of other") && stage.screen().contains(", with 1 note"), "{}", stage.screen());
-    stage.keys("esc D Y");
-    assert!(stage.screen().contains("Held: 1") && stage.screen().contains("notes alone"), "{}", stage.screen());
-}
-
-#[test]
-fn an_import_and_a_paid_answer_are_two_rows_and_each_goes_alone() {
-    for (keys, whose, is_import_left) in [("H d", "of profile", true), ("H j d", "of no service", false)] {
-        let mut stage = Stage::listed();
-        stage.keys("r");
-        stage.sql(
-            "UPDATE answer SET imported_from = CAST('a.json' AS BLOB), imported_by = CAST('ann' AS BLOB)
-             WHERE id = (SELECT MAX(id) FROM answer)",
-        );
-        stage.keys(keys);
-        assert!(said(&stage).contains(&format!("the report by CAPE Sandbox {whose}")), "{}", stage.screen());
-        stage.keys("y");
-        let screen = stage.screen();
-        assert!(screen.contains("Held: 4") && screen.contains("CAPE Sandbox"), "{screen}");
-        assert_eq!(screen.contains("file a.json"), is_import_left, "{screen}");
-    }
 }
 
 /// What stands on the screen, without borders and the ends of rows.

@@ -99,9 +99,7 @@ fn a_run_that_keeps_nothing_does_not_promise_to_keep_a_note() {
 fn a_note_that_another_program_wrote_meanwhile_is_shown_and_not_overwritten() {
     let mut stage = Stage::listed();
     stage.keys("a m i n e");
-    let theirs = "INSERT INTO note SELECT DISTINCT profile, identifier, 0, x'', x'', file, CAST('theirs' AS BLOB), 0
-                  FROM report WHERE identifier LIKE '%CAPE%'";
-    stage.sql(theirs);
+    stage.sql(&stage.note_of_another("theirs"));
     stage.keys("enter");
     screen!("note_meanwhile", stage);
     stage.keys("esc");
@@ -127,7 +125,8 @@ fn who_writes_over_a_note_that_was_deleted_with_its_report_is_told() {
     let mut stage = Stage::listed();
     write(&mut stage, "first");
     stage.keys("a m o r e");
-    stage.sql("DELETE FROM note; DELETE FROM answer");
+    stage.sql("DELETE FROM note");
+    stage.delete_stored("");
     stage.keys("enter");
     assert!(stage.screen().contains("its report is not held any more"), "{}", stage.screen());
     stage.keys("a m o r e");
@@ -140,7 +139,7 @@ fn who_writes_over_a_note_that_was_deleted_with_its_report_is_told() {
 fn who_writes_the_first_note_on_a_report_that_was_deleted_is_told() {
     let mut stage = Stage::listed();
     stage.keys("a o n e");
-    stage.sql("DELETE FROM answer");
+    stage.delete_stored("");
     stage.keys("enter");
     assert!(stage.screen().contains("The report was deleted meanwhile"), "{}", stage.screen());
     assert!(stage.screen().contains('✎'), "{}", stage.screen());
@@ -186,7 +185,7 @@ fn a_note_leaves_the_value_chosen_that_was_chosen() {
 #[test]
 fn who_leaves_while_another_program_writes_is_told_what_is_waited_for_and_nothing_is_lost() {
     let mut stage = Stage::listed();
-    let other = rusqlite::Connection::open(stage.folder.path().join("behaview.db")).unwrap();
+    let other = rusqlite::Connection::open(stage.folder.path().join("store/records.db")).unwrap();
     let lock = |how: &str| other.execute_batch(how).unwrap();
     lock("BEGIN IMMEDIATE");
     stage.keys("a n o t e d");

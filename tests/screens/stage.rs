@@ -190,7 +190,41 @@ impl Stage {
 
     /// Changes what is stored, as nothing but damage does.
     pub fn sql(&self, change: &str) {
-        rusqlite::Connection::open(self.folder.path().join("behaview.db")).unwrap().execute_batch(change).unwrap();
+        rusqlite::Connection::open(self.folder.path().join("store/records.db")).unwrap().execute_batch(change).unwrap();
+    }
+
+    /// What another program writes of the main file's first report.
+    pub fn note_of_another(&self, text: &str) -> String {
+        let file = main_file();
+        format!(
+            "INSERT INTO note VALUES (CAST('{file}_CAPE Sandbox-1794474845' AS BLOB), 0, x'', x'', '{file}', \
+             CAST('{text}' AS BLOB), 0)"
+        )
+    }
+
+    /// The files of stored responses whose names hold a word.
+    fn stored(&self, word: &str) -> Vec<std::path::PathBuf> {
+        let (mut found, mut folders) = (Vec::new(), vec![self.folder.path().join("store/reports")]);
+        while let Some(folder) = folders.pop() {
+            for path in folder.read_dir().into_iter().flatten().map(|entry| entry.unwrap().path()) {
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false if path.to_string_lossy().contains(word) => found.push(path),
+                    false => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// Deletes stored responses behind the program's back.
+    pub fn delete_stored(&self, word: &str) {
+        self.stored(word).into_iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    }
+
+    /// Damages stored responses.
+    pub fn damage_stored(&self, word: &str) {
+        self.stored(word).into_iter().for_each(|path| std::fs::write(path, [0; 100]).unwrap());
     }
 
     /// Makes a file in the stage's folder; gives its path, which is as long as the system likes.
@@ -324,7 +358,7 @@ fn without_port(screen: String) -> String {
 }
 
 fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<TestBackend> {
-    let store = Arc::new(Store::open(&folder.path().join("behaview.db")).unwrap());
+    let store = Arc::new(Store::open(&folder.path().join("store")).unwrap());
     let credential = key.map(|key| Credential::new(key, Source::Demo).unwrap());
     let client = Client::new(profile.clone(), credential).unwrap();
     let gate = Gate::new(store, client, "session".to_owned(), clock);

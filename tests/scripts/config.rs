@@ -167,8 +167,7 @@ fn a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for() {
     let path =
         |name: &str| std::path::PathBuf::from(paths.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim());
     let (config, store) = (path("config"), path("store"));
-    let beside = |ending: &str| store.with_file_name(format!("behaview.db{ending}"));
-    for file in [config.clone(), store.clone(), beside("-wal"), beside("-damaged"), beside("-open")] {
+    for file in [config.clone(), store.join("records.db"), store.join("records.lock")] {
         let aside = file.with_extension("aside");
         let was_there = std::fs::rename(&file, &aside).is_ok();
         assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());

@@ -44,7 +44,7 @@ fn write_notes(desk: &Desk, identifier: &str) -> Item {
         let about = About { identifier: Identifier::new(Untrusted::from(identifier)).unwrap(), item };
         let written = Timestamp::from_second(1_795_168_800).unwrap();
         let note = Note { about, file: Sha256::parse(&main_file()), text: Untrusted::from(words), written };
-        assert!(store.write_note("lab", &note, None).unwrap());
+        assert!(store.write_note(&note, None).unwrap());
     };
     write(None, "=whole\u{1b}[2J http://c2.example");
     write(Some(item.clone()), "survives `it`");
@@ -160,7 +160,7 @@ fn note_on_first_row(desk: &Desk, identifier: &str, attribute: &str, words: &str
     let about = About { identifier: Identifier::new(Untrusted::from(identifier)).unwrap(), item };
     let written = Timestamp::from_second(1_795_168_800).unwrap();
     let note = Note { about, file: Sha256::parse(&main_file()), text: Untrusted::from(words), written };
-    assert!(Store::open(&store(desk)).unwrap().write_note("lab", &note, None).unwrap());
+    assert!(Store::open(&store(desk)).unwrap().write_note(&note, None).unwrap());
 }
 
 #[test]

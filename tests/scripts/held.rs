@@ -1,33 +1,44 @@
 //! `behaview held` and `behaview import`: what is held, deleted to the last byte, and taken over from a colleague.
 
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
-use behaview::demo::{Demo, DemoFile, Listing, Options};
+use crate::store::{files, records, store};
+use behaview::demo::{Listing, Options};
+use behaview::report::identifier::Identifier;
+use behaview::report::{About, Note};
+use behaview::store::{NewAnswer, Store, service_id};
+use behaview::text::Untrusted;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+/// Writes a note on a report as a whole.
+fn note(desk: &Desk, id: &str, text: &str) {
+    let about = About { identifier: Identifier::typed(id).unwrap(), item: None };
+    let written = jiff::Timestamp::now();
+    let note = Note { about, file: None, text: Untrusted::from(text), written };
+    assert!(Store::open(&store(desk)).unwrap().write_note(&note, None).unwrap());
+}
+
+/// Which service the desk's demo is.
+fn service(desk: &Desk) -> String {
+    service_id(&format!("{}/", desk.demo.root()))
+}
+
+/// A page of the main file's list as the service sent it.
+fn page(desk: &Desk, is_first: bool) -> Vec<u8> {
+    let store = Store::open(&store(desk)).unwrap();
+    let listed = json(&desk.run(&["list", "--all", &main_file()]));
+    assert!(!listed["sandboxes"].as_array().unwrap().is_empty());
+    let page = |cursor: &[u8]| {
+        let key = [format!("behaviours {} ", main_file()).as_bytes(), cursor].concat();
+        store.answer(&service(desk), &key).unwrap().unwrap().body
+    };
+    let first = page(b"");
+    let next = behaview::report::page::Page::of(&first).unwrap().cursor.unwrap();
+    if is_first { first } else { page(next.as_bytes()) }.whole().unwrap()
+}
 
 fn held(desk: &Desk) -> Vec<Value> {
     json(&desk.run(&["held", "--json"]))["held"].as_array().unwrap().clone()
-}
-
-fn store(desk: &Desk) -> PathBuf {
-    let paths = text(&desk.run(&["config", "path"]));
-    PathBuf::from(paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim())
-}
-
-/// Whether bytes stand in any file of the store's folder.
-fn is_on_disk(desk: &Desk, wanted: &[u8]) -> bool {
-    let folder = store(desk).parent().unwrap().to_owned();
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
-    files.into_iter().any(|bytes| memchr::memmem::find(&bytes, wanted).is_some())
-}
-
-/// Some of the bytes that each answer has on disk, as they are compressed.
-fn canaries(desk: &Desk) -> Vec<Vec<u8>> {
-    let connection = rusqlite::Connection::open(store(desk)).unwrap();
-    let mut select = connection.prepare("SELECT bytes FROM block").unwrap();
-    let blocks = select.query_map([], |row| row.get::<_, Vec<u8>>(0)).unwrap();
-    let of = |block: Vec<u8>| [0, block.len() / 2, block.len() - 40].map(|at| block[at..at + 40].to_vec());
-    blocks.flat_map(|block| of(block.unwrap())).collect()
 }
 
 /// What a report says, as JSON.
@@ -55,39 +66,97 @@ fn what_is_held_is_listed_with_size_age_and_origin() {
         "what has just been sent was there: {shown}"
     );
     assert!(shown.contains("_CAPE Sandbox-1794474845\n") && shown.contains("\n4 held: "), "{shown}");
-    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
-                SELECT profile, identifier, 1, CAST('tags' AS BLOB), CAST('A' AS BLOB), CAST('why?' AS BLOB), 0 FROM report
-                WHERE identifier LIKE '%CAPE%'";
-    assert_eq!(rusqlite::Connection::open(store(&desk)).unwrap().execute(note, []).unwrap(), 1);
+    let id = format!("{}_CAPE Sandbox-1794474845", main_file());
+    note(&desk, &id, "why?");
     let held = held(&desk);
     let first = held.iter().find(|row| row["sandbox"] == "CAPE Sandbox").unwrap();
     let note = &first["notes"][0];
-    assert_eq!([&note["attribute"], &note["item"], &note["text"]], ["tags", "A", "why?"]);
-    assert_eq!(
-        (&first["file"], &first["versions"], &first["profile"]),
-        (&main_file().into(), &1.into(), &"lab".into())
-    );
+    assert_eq!((&note["attribute"], &note["text"]), (&Value::Null, &"why?".into()));
+    assert_eq!((&first["file"], &first["profile"]), (&main_file().into(), &"lab".into()));
     assert!(first["bytes"].as_u64() > first["on_disk"].as_u64());
     assert_eq!(desk.demo.seen().len(), 1);
 }
 
 #[test]
-fn what_is_deleted_is_in_no_file_any_more_and_the_ledger_stays() {
+fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
     let desk = Desk::new();
     json(&desk.run(&["list", "--all", &main_file()]));
-    let canaries = canaries(&desk);
-    assert!(canaries.len() >= 6 && canaries.iter().all(|canary| is_on_disk(&desk, canary)));
+    note(&desk, &format!("{}_CAPE Sandbox-1794474845", main_file()), "quoted words");
     let asked = desk.run(&["held", "--all"]);
     assert!(asked.status.code() == Some(2) && errors(&asked).contains("nothing was deleted"), "{asked:?}");
     assert!(text(&asked).contains("Would be deleted: 6 things"), "{asked:?}");
     assert_eq!(held(&desk).len(), 6);
     let gone = text(&desk.run(&["held", "--all", "--yes"]));
-    assert!(gone.contains("\nNothing is held.\nDeleted: 6 things"), "{gone}");
-    assert!(!canaries.iter().any(|canary| is_on_disk(&desk, canary)), "bytes of a report are left");
-    assert!(!is_on_disk(&desk, b"CAPE Sandbox-1794474845"), "an identifier is left");
+    assert!(gone.contains("\nNothing is held.\nDeleted: 6 things") && gone.contains("with 1 note"), "{gone}");
+    for folder in ["reports", "incoming", "quarantine"] {
+        assert!(!store(&desk).join(folder).exists() || files(&store(&desk).join(folder)).is_empty(), "{folder}");
+    }
+    for file in files(&store(&desk)) {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(memchr::memmem::find(&bytes, b"quoted words").is_none(), "a note is left in {}", file.display());
+    }
     assert_eq!(json(&desk.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().len(), 2);
     json(&desk.run(&["list", &main_file()]));
     assert_eq!(desk.paid(), 3, "what was deleted is paid for again");
+}
+
+#[test]
+fn what_is_old_goes_by_age() {
+    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let listed = json(&desk.run(&["list", &main_file()]));
+    let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
+    let reports = [0, 1].map(|n| saved(&desk, &id(n)));
+    let key = format!("behaviour {}", id(1)).into_bytes();
+    let received = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(40 * 24);
+    let (service, bytes) = (service(&desk), &reports[1]);
+    let new = NewAnswer { service: &service, profile: "lab", key: &key, received, bytes };
+    let opened = Store::open(&store(&desk)).unwrap();
+    opened.keep(&new).unwrap();
+    opened.accept(&new, &[]).unwrap();
+    let gone = json(&desk.run(&["held", "--older-than", "30d", "--yes", "--json"]));
+    assert_eq!((&gone["deleted"]["things"], gone["held"].as_array().unwrap().len()), (&1.into(), 2));
+    assert_eq!(desk.run(&["held", "--older-than", "soon"]).status.code(), Some(2));
+    let none = text(&desk.run(&["held", "--older-than", "1d", "--yes"]));
+    assert!(none.starts_with("2 held: ") && none.contains("\nDeleted: 0 things"), "only what matches: {none}");
+    // A start deletes by age as well, unless all of it is that old: the clock may have been set ahead.
+    for (days, left) in [(30, 2), (0, 2)] {
+        let set = format!("store.days={days}");
+        assert!(desk.run(&["list", "--offline", "--set", &set, &main_file()]).status.success());
+        assert_eq!(held(&desk).len(), left);
+    }
+}
+
+#[test]
+fn what_is_to_be_deleted_says_whose_it_is() {
+    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
+    let listed = json(&colleague.run(&["list", &main_file()]));
+    let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    let report = file(folder.path(), "one.json", &saved(&colleague, ids[0]));
+    assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
+    assert!(desk.run(&["show", ids[1]]).status.success());
+    note(&desk, ids[0], "mine");
+    // Every profile can open what was imported, so with each it is listed.
+    let count =
+        |profile: &str| json(&desk.run(&["held", "--profile", profile, "--json"]))["held"].as_array().unwrap().len();
+    assert_eq!((count("lab"), count("virustotal")), (2, 1));
+    let asked = |arguments: &[&str]| text(&desk.run(&[&["held"], arguments].concat()));
+    let all = asked(&["--all"]);
+    assert!(all.contains("Would be deleted: 2 things of profile lab and of no service (lab 1, imported 1), "), "{all}");
+    let one = asked(&["--all", "--profile", "lab"]);
+    assert!(one.contains("Would be deleted: 1 thing of profile lab, ") && !one.contains("imported"), "{one}");
+    let import = asked(&["--delete", ids[0], "--profile", "lab"]);
+    assert!(import.contains("Would be deleted: 1 thing of no service (imported), "), "{import}");
+    assert!(import.contains("with 1 note"), "{import}");
+    assert!(desk.run(&["held", "--delete", ids[0], "--yes"]).status.success());
+    assert_eq!((count("lab"), count("virustotal")), (1, 0));
+    assert!(!text(&desk.run(&["search", "mine"])).contains("mine"), "a note goes with the last copy");
+    // One on a report that is not stored is listed by itself.
+    note(&desk, ids[0], "alone");
+    let left = held(&desk);
+    let alone = left.iter().find(|row| row["id"] == ids[0]).unwrap();
+    assert_eq!((&alone["what"], &alone["notes"][0]["text"]), (&"notes".into(), &"alone".into()));
+    assert!(desk.run(&["held", "--delete", ids[0], "--yes"]).status.success());
+    assert_eq!(held(&desk).len(), 1);
 }
 
 #[test]
@@ -118,27 +187,6 @@ fn one_report_of_a_list_goes_and_the_list_stays() {
     assert_eq!(unknown.status.code(), Some(5), "{unknown:?}");
     assert!(desk.run(&["held", "--delete", &main_file(), "--yes"]).status.success());
     assert!(held(&desk).is_empty());
-}
-
-#[test]
-fn what_is_old_goes_by_age() {
-    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
-    let listed = json(&desk.run(&["list", &main_file()]));
-    for n in [0, 1] {
-        saved(&desk, listed["sandboxes"][n]["id"].as_str().unwrap());
-    }
-    let old = "UPDATE answer SET received = received - 40 * 86400000 WHERE id = (SELECT MAX(id) FROM answer)";
-    rusqlite::Connection::open(store(&desk)).unwrap().execute(old, []).unwrap();
-    let gone = json(&desk.run(&["held", "--older-than", "30d", "--yes", "--json"]));
-    assert_eq!((&gone["deleted"]["things"], gone["held"].as_array().unwrap().len()), (&1.into(), 2));
-    assert_eq!(desk.run(&["held", "--older-than", "soon"]).status.code(), Some(2));
-    let none = json(&desk.run(&["held", "--older-than", "1d", "--yes", "--json"]));
-    assert_eq!(none["deleted"]["things"], 0);
-    let none = text(&desk.run(&["held", "--older-than", "1d", "--yes"]));
-    assert!(
-        none.starts_with("2 held: ") && none.contains("\nDeleted: 0 things"),
-        "only what matches is listed: {none}"
-    );
 }
 
 #[test]
@@ -177,13 +225,8 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     let hits = text(&desk.run(&["search", "rundll32"]));
     assert!(hits.contains("CAPE Sandbox") && !hits.contains("held for profile"), "{hits}");
     assert_eq!(json(&desk.run(&["show", "--offline", id]))["data"]["id"], id);
-    // A note on it is of the profile that it was written with.
-    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
-                SELECT p, identifier, 0, x'', x'', CAST('seen by ' || p AS BLOB), 0
-                FROM report, (SELECT 'lab' AS p UNION SELECT 'virustotal')";
-    assert_eq!(rusqlite::Connection::open(store(&desk)).unwrap().execute(note, []).unwrap(), 2);
-    let noted = text(&desk.run(&["search", "SEEN by"]));
-    assert!(noted.contains("seen by lab") && !noted.contains("seen by virustotal"), "{noted}");
+    note(&desk, id, "seen by ann");
+    assert!(text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
     assert!(desk.run(&["compare", &main_file()]).status.success());
     let again = desk.run(&["import", &report]);
     assert!(text(&again).contains("held already, and the same"), "{again:?}");
@@ -193,92 +236,12 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     assert!(!errors(&desk.run(&["show", "--offline", id])).contains("imported"));
     let other = desk.run(&["show", "--profile", "virustotal", "--offline", id]);
     assert!(errors(&other).contains("imported"), "{other:?}");
-    // The import goes with the notes of its own profile; this one holds the report itself, and keeps its note.
+    // The note stays as long as a copy of its report does.
     // A setting names the profile as the flag does.
     assert!(desk.run(&["held", "--set", "profile=virustotal", "--delete", id, "--yes"]).status.success());
-    let left = text(&desk.run(&["search", "SEEN by"]));
-    assert!(left.contains("seen by lab"), "{left}");
-    let connection = rusqlite::Connection::open(store(&desk)).unwrap();
-    let notes = || connection.query_row("SELECT GROUP_CONCAT(profile) FROM note", [], |row| row.get::<_, String>(0));
-    assert_eq!(notes().unwrap(), "lab");
-    // What another profile wrote does not go with the report of this one.
-    connection.execute("UPDATE note SET profile = 'virustotal'", []).unwrap();
+    assert!(text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
     assert!(desk.run(&["held", "--profile", "lab", "--delete", id, "--yes"]).status.success());
-    assert_eq!(notes().unwrap(), "virustotal");
-}
-
-#[test]
-fn what_is_to_be_deleted_says_whose_it_is_and_what_stays() {
-    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
-    let listed = json(&colleague.run(&["list", &main_file()]));
-    let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
-    let report = file(folder.path(), "one.json", &saved(&colleague, ids[0]));
-    assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
-    assert!(desk.run(&["show", ids[1]]).status.success());
-    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
-                SELECT p, identifier, 0, x'', x'', CAST('mine' AS BLOB), 0
-                FROM report, (SELECT 'lab' AS p UNION SELECT 'virustotal') WHERE profile = 'virustotal'";
-    let connection = rusqlite::Connection::open(store(&desk)).unwrap();
-    assert_eq!(connection.execute(note, []).unwrap(), 2);
-    // Every profile can open what one of them imported, so with each it is listed.
-    let ids_with = |profile: &str| {
-        let held = json(&desk.run(&["held", "--profile", profile, "--json"]))["held"].clone();
-        let mut found: Vec<_> = held.as_array().unwrap().iter().map(|row| row["id"].clone()).collect();
-        found.sort_by_key(|id| ids.iter().position(|known| id == known));
-        found
-    };
-    assert_eq!(ids_with("lab"), &ids[..2]);
-    assert_eq!(ids_with("virustotal"), &ids[..1]);
-    let asked = |arguments: &[&str]| text(&desk.run(&[&["held"], arguments].concat()));
-    let all = asked(&["--all"]);
-    assert!(all.contains("Would be deleted: 2 things of profile lab and of no service (lab 1, imported 1), "), "{all}");
-    let words =
-        "\nTo fetch again: 1 request, if the service still has it. What was imported is had again by importing it";
-    assert!(
-        all.contains(words) || all.contains("The service has deleted all of it: it cannot be fetched again. What was"),
-        "{all}"
-    );
-    assert!(!all.contains("Of other profiles"), "{all}");
-    let one = asked(&["--all", "--profile", "lab"]);
-    assert!(one.contains("Would be deleted: 1 thing of profile lab, ") && !one.contains("imported"), "{one}");
-    let import = asked(&["--delete", ids[0], "--profile", "lab"]);
-    assert!(import.contains("Would be deleted: 1 thing of no service (imported), "), "{import}");
-    assert!(import.contains("Of other profiles stays what they wrote or fetched: 1 note."), "{import}");
-    // All of a file is what this profile has of it, and the imports.
-    let file = asked(&["--delete", &main_file(), "--profile", "lab"]);
-    assert!(
-        file.contains("Would be deleted: 2 things of profile lab and of no service (lab 1, imported 1), "),
-        "{file}"
-    );
-    let gone = json(&desk.run(&["held", "--delete", ids[0], "--profile", "lab", "--yes", "--json"]));
-    assert_eq!(
-        (&gone["deleted"]["profiles"]["virustotal"], &gone["deleted"]["others"]["notes"]),
-        (&1.into(), &1.into())
-    );
-    // What stays is listed by itself.
-    assert_eq!((ids_with("lab"), ids_with("virustotal")), (vec![ids[0].into(), ids[1].into()], Vec::<Value>::new()));
-    assert!(text(&desk.run(&["search", "mine"])).contains("mine"), "what stays is found");
-}
-
-#[test]
-fn an_artefact_that_another_profile_fetched_beside_an_import_stays_and_is_told_of() {
-    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
-    let listed = json(&colleague.run(&["list", &main_file()]));
-    let id = listed["sandboxes"][0]["id"].as_str().unwrap();
-    let report = file(folder.path(), "one.json", &saved(&colleague, id));
-    assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
-    let page = folder.path().join("page.html");
-    let fetch = ["fetch", id, "html", "--force", "--output", page.to_str().unwrap()];
-    let fetched = desk.run(&fetch);
-    assert!(fetched.status.success(), "{fetched:?}");
-    let asked = text(&desk.run(&["held", "--profile", "virustotal", "--delete", id]));
-    assert!(asked.contains("Of other profiles stays what they wrote or fetched: 1 artefact."), "{asked}");
-    assert!(desk.run(&["held", "--profile", "virustotal", "--delete", id, "--yes"]).status.success());
-    let left = held(&desk);
-    assert_eq!((left.len(), &left[0]["profile"]), (1, &"lab".into()));
-    let paid = desk.paid();
-    assert!(desk.run(&fetch).status.success());
-    assert_eq!(desk.paid(), paid, "what was paid for is held");
+    assert!(!text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
 }
 
 #[test]
@@ -332,17 +295,6 @@ fn what_another_profile_holds_is_searched_and_named() {
     assert!(errors(&compared).contains("with this profile, but 4 reports with --profile lab"), "{compared:?}");
     let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(with_other(&["show", "--offline", &id]).status.code(), Some(13), "it is another service's answer");
-}
-
-/// A page of the main file's list as the service sent it.
-fn page(desk: &Desk, is_first: bool) -> Vec<u8> {
-    let connection = rusqlite::Connection::open(store(desk)).unwrap();
-    let key = format!("behaviours {} ", main_file());
-    let order = if is_first { "ASC" } else { "DESC" };
-    let query = format!("SELECT key FROM answer WHERE CAST(key AS TEXT) LIKE '{key}%' ORDER BY id {order}");
-    let key: Vec<u8> = connection.query_row(&query, [], |row| row.get(0)).unwrap();
-    let store = behaview::store::Store::open(&store(desk)).unwrap();
-    store.answer("lab", &key).unwrap().unwrap().body.whole().unwrap()
 }
 
 #[test]
@@ -475,94 +427,13 @@ fn what_never_ends_is_no_report_and_is_read_no_further() {
     assert!(held(&desk).is_empty() && desk.demo.seen().is_empty());
 }
 
-/// The main file's first report, which one profile imported and the desk's own has fetched, where that is wanted; each wrote a note.
-fn imported_by_another(is_fetched: bool) -> (Desk, String) {
-    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
-    let listed = json(&colleague.run(&["list", &main_file()]));
-    let id = listed["sandboxes"][0]["id"].as_str().unwrap().to_owned();
-    let report = file(folder.path(), "one.json", &saved(&colleague, &id));
-    assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
-    if is_fetched {
-        assert!(desk.run(&["show", "--refresh", &id]).status.success());
-    }
-    write_notes(&desk);
-    (desk, id)
-}
-
-/// Writes a note with each of two profiles on every report that is held.
-fn write_notes(desk: &Desk) {
-    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, file, text, written)
-                SELECT DISTINCT p, identifier, 0, x'', x'', file, CAST('seen by ' || p AS BLOB), 0
-                FROM report, (SELECT 'lab' AS p UNION SELECT 'virustotal')";
-    assert_eq!(rusqlite::Connection::open(store(desk)).unwrap().execute(note, []).unwrap(), 2);
-}
-
-/// The profiles whose notes stand in the store.
-fn noted(desk: &Desk) -> Vec<String> {
-    let connection = rusqlite::Connection::open(store(desk)).unwrap();
-    let mut select = connection.prepare("SELECT profile FROM note ORDER BY profile").unwrap();
-    select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
-}
-
-#[test]
-fn notes_go_with_the_last_that_stands_under_them_and_are_counted_so() {
-    // An import goes together with what a profile held itself: no note is left.
-    for all in [true, false] {
-        let (desk, id) = imported_by_another(true);
-        let which = if all { ["--older-than", "0h"] } else { ["--delete", &id] };
-        let asked = desk.run(&[&["held"][..], &which].concat());
-        assert!(text(&asked).contains("with 2 notes"), "{asked:?}");
-        assert_eq!(noted(&desk).len(), 2);
-        let gone = text(&desk.run(&[&["held"][..], &which, &["--yes"]].concat()));
-        assert!(gone.contains("Deleted: 2 things") && gone.contains("with 2 notes"), "{gone}");
-        assert_eq!(noted(&desk), Vec::<String>::new());
-        assert!(!is_on_disk(&desk, b"seen by"), "a note is left on the disk");
-    }
-    // One's own goes alone: what was written stays with the import, and is not said to go.
-    let (desk, _) = imported_by_another(true);
-    let own = ["held", "--older-than", "0h", "--profile", "lab", "--yes"];
-    let gone = text(&desk.run(&own));
-    assert!(gone.contains("Deleted: 1 thing of profile lab, ") && gone.contains("with 0 notes"), "{gone}");
-    assert_eq!(noted(&desk), ["lab", "virustotal"]);
-}
-
-#[test]
-fn a_note_that_is_left_of_a_report_is_listed_and_goes_only_after_a_yes() {
-    let (desk, id) = imported_by_another(false);
-    let gone = text(&desk.run(&["held", "--delete", &id, "--yes"]));
-    assert!(gone.contains("with 1 note\n") && gone.contains("Of other profiles stays"), "{gone}");
-    assert_eq!(noted(&desk), ["lab"]);
-    let left = held(&desk);
-    assert_eq!((left.len(), &left[0]["profile"], &left[0]["bytes"]), (1, &"lab".into(), &0.into()));
-    assert_eq!((&left[0]["id"], &left[0]["notes"][0]["text"]), (&id.as_str().into(), &"seen by lab".into()));
-    for which in [&["--all"][..], &["--delete", &id], &["--delete", &main_file()]] {
-        let asked = desk.run(&[&["held"], which].concat());
-        assert_eq!(asked.status.code(), Some(2), "{asked:?}");
-        assert!(text(&asked).contains("Would be deleted: 1 thing of profile lab, 0 B, with 1 note"), "{asked:?}");
-        assert_eq!(noted(&desk), ["lab"]);
-    }
-    let gone = text(&desk.run(&["held", "--delete", &id, "--yes"]));
-    assert!(gone.contains("Nothing is held.\nDeleted: 1 thing of profile lab, 0 B, with 1 note\n"), "{gone}");
-    assert_eq!(noted(&desk), Vec::<String>::new());
-}
-
-#[test]
-fn all_of_a_profile_takes_its_notes_on_what_others_imported_and_counts_them() {
-    let (desk, _) = imported_by_another(false);
-    let asked = text(&desk.run(&["held", "--all", "--profile", "lab"]));
-    assert!(asked.contains("Would be deleted: 0 things, 0 B, with 1 note\n"), "{asked}");
-    let gone = text(&desk.run(&["held", "--all", "--profile", "lab", "--yes"]));
-    assert!(gone.contains("Deleted: 0 things, 0 B, with 1 note\n"), "{gone}");
-    assert_eq!(noted(&desk), ["virustotal"]);
-}
-
 #[test]
 fn nothing_is_deleted_without_a_yes_where_nothing_is_held_either() {
     let desk = Desk::new();
     json(&desk.run(&["list", &main_file()]));
     assert!(desk.run(&["held", "--delete", &main_file(), "--yes"]).status.success());
-    let connection = rusqlite::Connection::open(store(&desk)).unwrap();
-    let file = "INSERT INTO file (profile, sha256, opened) VALUES ('lab', ?1, 0)";
+    let connection = rusqlite::Connection::open(records(&desk)).unwrap();
+    let file = "INSERT INTO file (service, sha256, opened) VALUES ('lab', ?1, 0)";
     connection.execute(file, [main_file()]).unwrap();
     let files = || connection.query_row("SELECT COUNT(*) FROM file", [], |row| row.get::<_, i64>(0)).unwrap();
     for which in [&["--all"][..], &["--older-than", "0h"]] {
@@ -579,33 +450,4 @@ fn nothing_is_deleted_without_a_yes_where_nothing_is_held_either() {
         none.status.success() && text(&none).contains("Would be deleted: 0 things, 0 B, with 0 notes\n"),
         "{none:?}"
     );
-}
-
-#[test]
-fn an_older_version_that_goes_by_its_age_is_counted_though_its_report_stays() {
-    let desk = Desk::new();
-    // It comes with a list first, and by itself then.
-    let alone = |file: &DemoFile| {
-        let listed = json(&desk.run(&["list", &file.sha256]));
-        let [only] = listed["sandboxes"].as_array()?.as_slice() else { return None };
-        Some(only["id"].as_str()?.to_owned())
-    };
-    let id = Demo::files().iter().find_map(alone).unwrap();
-    assert!(desk.run(&["held", "--all", "--yes"]).status.success());
-    assert!(desk.run(&["list", &id[..64]]).status.success());
-    let desk_store = || rusqlite::Connection::open(store(&desk)).unwrap();
-    desk_store().execute("UPDATE answer SET received = received - 40 * 86400000", []).unwrap();
-    desk_store().execute("UPDATE file SET opened = opened - 50 * 86400000", []).unwrap();
-    assert!(desk.run(&["show", "--refresh", &id]).status.success());
-    let own = ["held", "--older-than", "30d", "--profile", "lab"];
-    let asked = desk.run(&own);
-    let words = "with 0 notes, 1 older version of what stays\n";
-    assert!(asked.status.code() == Some(2) && text(&asked).contains("Would be deleted: 0 things, "), "{asked:?}");
-    assert!(text(&asked).contains(words) && !text(&asked).contains("0 things, 0 B"), "{asked:?}");
-    let gone = json(&desk.run(&[&own[..], &["--yes", "--json"]].concat()));
-    assert_eq!((&gone["deleted"]["things"], &gone["deleted"]["versions"]), (&0.into(), &1.into()));
-    assert!(gone["deleted"]["bytes"].as_u64() > Some(100));
-    let of_lab = |row: &Value| row["profile"] == "lab" && row["versions"] == 1;
-    assert!(held(&desk).iter().any(of_lab), "{:?}", held(&desk));
-    assert_eq!(text(&desk.run(&own)).lines().last(), Some("Would be deleted: 0 things, 0 B, with 0 notes"));
 }

@@ -19,7 +19,7 @@ fn ledger(desk: &Desk, more: &[&str]) -> Value {
 fn meddle(desk: &Desk, sql: &str) {
     let paths = text(&desk.run(&["config", "path"]));
     let store = paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim();
-    rusqlite::Connection::open(store).unwrap().execute_batch(sql).unwrap();
+    rusqlite::Connection::open(std::path::Path::new(store).join("records.db")).unwrap().execute_batch(sql).unwrap();
 }
 
 /// As an earlier version would have written it: without seals, which the next start makes.

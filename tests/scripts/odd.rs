@@ -63,7 +63,7 @@ fn a_note_that_was_edited_by_hand_is_listed_and_goes_with_its_report() {
     import(&desk, br#"{"data":{"id":"one-1700000000","attributes":{"tags":["x"]}}}"#);
     let paths = text(&desk.run(&["config", "path"]));
     let store = paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim().to_owned();
-    let store = rusqlite::Connection::open(store).unwrap();
+    let store = rusqlite::Connection::open(std::path::Path::new(&store).join("records.db")).unwrap();
     let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
                 SELECT profile, CAST(identifier AS TEXT), 1, 'tags', 'x', 'why?', 0 FROM report";
     store.execute(note, []).unwrap();

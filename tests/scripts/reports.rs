@@ -242,7 +242,7 @@ fn paths_are_told() {
     let home = tempfile::tempdir().unwrap();
     let output = behaview(home.path()).args(["config", "path"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("config.toml") && text.contains("behaview.db"), "{text}");
+    assert!(text.contains("config.toml") && text.contains("/behaview"), "{text}");
 }
 
 #[test]

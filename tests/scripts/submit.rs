@@ -1,7 +1,7 @@
 //! Submitting, following, deleting: as scripts use them.
 
 use crate::desk::{Desk, errors, json, main_file, text};
-use crate::store::{settled, store};
+use crate::store::records;
 use behaview::demo::{Demo, Endpoint, Options};
 use std::io::Write;
 use std::process::Stdio;
@@ -188,7 +188,7 @@ fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
     let (desk, path) = desk(Options::default());
     desk.demo.arm("scan:lost*1".parse().unwrap());
     assert_eq!(desk.run(&["submit", &path]).status.code(), Some(8));
-    let meddle = |sql: &str| rusqlite::Connection::open(store(&desk)).unwrap().execute_batch(sql).unwrap();
+    let meddle = |sql: &str| rusqlite::Connection::open(records(&desk)).unwrap().execute_batch(sql).unwrap();
     for damage in [
         "key = NULL",
         "key = CAST(replace(CAST(key AS TEXT), 'scan', 'sca.') AS BLOB)",
@@ -216,8 +216,7 @@ fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
     assert!(desk.run(&["submit", other]).status.success());
     assert_eq!(scans(&desk), 2);
     // Of what a ledger that is lost had, nothing is known.
-    let (store, _) = settled(&desk);
-    std::fs::write(&store, vec![7; 9000]).unwrap();
+    std::fs::write(records(&desk), vec![7; 9000]).unwrap();
     for path in [&path[..], other] {
         assert_eq!(desk.run(&["submit", path]).status.code(), Some(2), "{path}");
     }

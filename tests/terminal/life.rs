@@ -60,7 +60,7 @@ fn used() -> (Terminal, std::path::PathBuf) {
     assert_eq!(terminal.wait_for_end(), 0);
     let folders = [".local/share/behaview", "Library/Application Support/behaview"];
     let store =
-        folders.map(|folder| terminal.home().join(folder).join("behaview.db")).into_iter().find(|path| path.exists());
+        folders.map(|folder| terminal.home().join(folder).join("records.db")).into_iter().find(|path| path.exists());
     (terminal, store.unwrap())
 }
 
@@ -72,7 +72,7 @@ fn a_store_that_cannot_be_opened_is_told_where_the_shell_is() {
     let mut terminal = terminal.start_again(&[]);
     assert_ne!(terminal.wait_for_end(), 0);
     terminal.assert_given_back();
-    terminal.wait_for("behaview.db");
+    terminal.wait_for("records.db");
 }
 
 /// Closes the terminal under a program that runs the demo, and waits until that has put its folder away.
@@ -257,21 +257,6 @@ fn pasted_megabytes_with_escapes_are_text() {
     terminal.assert_given_back();
 }
 
-#[test]
-fn a_start_that_waits_for_a_store_that_is_mended_says_so_and_ends_by_ctrl_c() {
-    let mut terminal = Terminal::start(&["ledger"]);
-    assert_eq!(terminal.wait_for_end(), 0);
-    let folders = [".local/share/behaview", "Library/Application Support/behaview"];
-    let locks = folders.map(|folder| terminal.home().join(folder).join("behaview.db-open"));
-    let lock = std::fs::File::options().write(true).open(locks.iter().find(|lock| lock.exists()).unwrap()).unwrap();
-    lock.lock().unwrap();
-    let mut terminal = terminal.start_again(&[&"ab".repeat(32)]);
-    terminal.wait_for("is being mended by another behaview");
-    terminal.press("\x03");
-    terminal.wait_for_end();
-    terminal.assert_given_back();
-}
-
 /// The app on a service of its own where a list is asked for, and does not come at once.
 fn asking(fault: &str) -> (Terminal, Demo, tokio::runtime::Runtime) {
     let threads = tokio::runtime::Runtime::new().unwrap();
@@ -306,7 +291,7 @@ fn a_signal_gives_the_terminal_back_at_once_and_lets_what_is_paid_for_come_in() 
         terminal.wait_for_end();
         assert!(began.elapsed() < Duration::from_secs(2), "{name}: {:?}", began.elapsed());
         let store = ["Library/Application Support", ".local/share"].map(|folder| terminal.home().join(folder));
-        let store = store.into_iter().map(|folder| folder.join("behaview/behaview.db")).find(|path| path.exists());
+        let store = store.into_iter().map(|folder| folder.join("behaview/records.db")).find(|path| path.exists());
         let store = rusqlite::Connection::open(store.unwrap()).unwrap();
         let found: String =
             store.query_row("SELECT state FROM ledger ORDER BY id LIMIT 1", [], |row| row.get(0)).unwrap();

@@ -199,7 +199,15 @@ fn title(screen: &str) -> String {
 fn service() -> Service {
     let (upload_direct, upload_largest) = (1 << 25, 1 << 29);
     let listing = Listing::Reports;
-    Service { name: "lab".to_owned(), has_key: true, is_offline: false, listing, upload_direct, upload_largest }
+    Service {
+        name: "lab".to_owned(),
+        id: String::new(),
+        has_key: true,
+        is_offline: false,
+        listing,
+        upload_direct,
+        upload_largest,
+    }
 }
 
 fn file() -> Sha256 {

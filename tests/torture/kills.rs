@@ -127,7 +127,7 @@ fn play(scene: &Scene, number: usize) -> bool {
     assert!(counted(&trial) >= charged, "{about}: the ledger is too low");
     let left = files(trial.home.path());
     assert!(!left.iter().any(|path| path.to_string_lossy().contains("damaged")), "{about}: {left:?}");
-    if let Some(store) = left.iter().find(|path| path.ends_with("behaview.db")) {
+    if let Some(store) = left.iter().find(|path| path.ends_with("records.db")) {
         let store = rusqlite::Connection::open(store).unwrap();
         let check: String = store.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(check, "ok", "{about}");

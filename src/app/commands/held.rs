@@ -45,7 +45,7 @@ pub(super) static COMMANDS: &[Command] = &[
         rank: 1,
         place: HELD,
         when: When::Has("a report of a known file, imported or held for the service that is asked now", |m| {
-            let is_here = |line: &Holding| line.profile == m.service.name || line.imported.is_some();
+            let is_here = |line: &Holding| line.service == m.service.id || line.imported.is_some();
             m.chosen_held().is_some_and(|line| line.file.is_some() && is_here(line))
         }),
         act: Act::Local(Model::open_held),

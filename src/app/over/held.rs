@@ -11,7 +11,7 @@ use crate::app::model::Model;
 use crate::app::panes::scroll::Scroll;
 use crate::app::spending::confirm::{Confirm, Confirmed, Deletion};
 use crate::order;
-use crate::report::{Doomed, Held, Holding, Purge, Report, Version, whose};
+use crate::report::{Doomed, Held, Holding, Purge, Report, whose};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
@@ -236,10 +236,9 @@ impl Model {
     pub(in crate::app) fn delete_chosen(&mut self) -> Vec<Effect> {
         let what = self.chosen_held().map(|line| match &line.what {
             Held::Report(identifier) | Held::Notes(identifier) => {
-                let (profile, identifier) = (line.profile.clone(), identifier.clone());
-                Purge::Report { profile, identifier, is_import: line.is_import() }
+                Purge::Report { service: line.service.clone(), identifier: identifier.clone() }
             }
-            Held::Answer { number, .. } => Purge::Answer(*number),
+            Held::Answer { place, .. } => Purge::Answer(place.clone()),
         });
         what.map(|what| self.confirm_purge(what)).unwrap_or_default()
     }
@@ -247,8 +246,8 @@ impl Model {
     /// Asks for a yes to delete everything of the chosen thing's file.
     pub(in crate::app) fn delete_file(&mut self) -> Vec<Effect> {
         let line = self.chosen_held();
-        let file = line.and_then(|line| Some((line.profile.clone(), line.file.clone()?)));
-        file.map(|(profile, file)| self.confirm_purge(Purge::File { profile, file })).unwrap_or_default()
+        let file = line.and_then(|line| Some((line.service.clone(), line.file.clone()?)));
+        file.map(|(service, file)| self.confirm_purge(Purge::File { service, file })).unwrap_or_default()
     }
 
     /// Asks for a yes to delete what is older than the days that are typed.
@@ -287,12 +286,9 @@ impl Model {
     }
 
     fn purge_words(&self, what: &Purge) -> String {
-        let Doomed { things: doomed, versions, notes, stays } = Doomed::of(from_ref(what), self.held_lines(), None);
+        let Doomed { things: doomed, notes, .. } = Doomed::of(from_ref(what), self.held_lines(), None);
         let reports: Vec<_> = doomed.iter().filter(|line| line.report().is_some()).collect();
-        let sum = |of: fn(&Holding) -> u64, of_old: fn(&Version) -> u64| {
-            let old = versions.iter().map(|old| of_old(old));
-            doomed.iter().map(|line| of(line)).chain(old).fold(0, u64::saturating_add)
-        };
+        let sum = |of: fn(&Holding) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
         let file = match what {
             Purge::Before(_) | Purge::DownTo(_) | Purge::Everything => None,
             _ => doomed.iter().find_map(|line| Some((line.file.as_ref()?, line.name.as_ref()))),
@@ -300,37 +296,25 @@ impl Model {
         let name = |name: &Untrusted| format!(" ({})", name.visible_cut(40));
         let file =
             file.map(|(file, given)| format!(" of file {}{}", file.short(), given.map(name).unwrap_or_default()));
-        let old = count(versions.len() as u64, "older version") + " of what stays";
         let answers: Vec<_> = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).collect();
         let others = answers.len();
         let many = |number: usize, one: &str| count(number as u64, one);
-        let mut words = match (reports.as_slice(), others) {
-            ([], 0) if doomed.is_empty() => old.clone(),
-            ([], 0) => "what was written of reports that are not held".to_owned(),
+        let words = match (reports.as_slice(), others) {
+            ([], 0) => "what was written of reports that are not stored".to_owned(),
             ([one], 0) => format!("the report by {}", title(one).cut(40)),
             (several, 0) => many(several.len(), "report"),
             ([], 1) => answers.iter().map(|one| format!("the {}", title(one).cut(60))).collect(),
             ([], others) => many(others, "answer"),
             (several, others) => format!("{} and {}", many(several.len(), "report"), many(others, "other answer")),
         };
-        if !doomed.is_empty() {
-            words += &format!(" {}", whose(doomed.iter().copied()));
-            if !versions.is_empty() {
-                words += &format!(" and {old}");
-            }
-        }
-        words += &format!(
-            ": {}, {} on disk",
-            bytes(sum(|line| line.bytes, |old| old.bytes)),
-            bytes(sum(|line| line.on_disk, |old| old.on_disk))
-        );
+        let (whose, size, on_disk) = (whose(doomed.iter().copied()), sum(|line| line.bytes), sum(|line| line.on_disk));
+        let mut words = format!("{words} {whose}: {}, {} on disk", bytes(size), bytes(on_disk));
         if notes > 0 {
             words += &format!(", with {}", count(notes, "note"));
         }
-        let stays = stays.words().map(|stays| stays + " ").unwrap_or_default();
         let again = again(&doomed, &self.figures.entitlements, self.now);
         let (file, hidden) = (file.unwrap_or_default(), self.hidden_words(&doomed));
-        format!("To be deleted{file}: {words}. {hidden}{stays}{again}").trim_end().to_owned()
+        format!("To be deleted{file}: {words}. {hidden}{again}").trim_end().to_owned()
     }
 
     /// How much of what would go is not in sight for the filter: whoever chose it among what is shown may mean that alone.

@@ -6,9 +6,10 @@ use crate::app::keys::place::Place;
 use crate::app::model::Model;
 use crate::app::over::overlay::{Overlay, SMALL, Stands};
 use crate::report::identifier::Sha256;
-use crate::report::{Doomed, Holding, Others, Purge, Version};
+use crate::report::{Doomed, Holding, Purge};
 use crate::request::{Request, Submission};
 use crate::text::words_in_rows;
+use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::sync::Arc;
 
@@ -89,41 +90,36 @@ pub struct Deletion {
     pub what: Purge,
     /// What goes with it, as it was counted.
     pub things: Vec<Holding>,
-    /// Older versions that go of things that stay.
-    pub versions: Vec<Version>,
-    /// How many notes go with it, other profiles' included.
+    /// How many notes go with it.
     pub notes: u64,
 }
 
 impl Deletion {
-    /// What is deleted of all that is held.
+    /// What is deleted of all that is stored.
     pub fn of(what: Purge, held: &[Holding]) -> Self {
-        let Doomed { things, versions, notes, .. } = Doomed::of(from_ref(&what), held, None);
-        let (things, versions) = (things.into_iter().cloned().collect(), versions.into_iter().cloned().collect());
-        Self { things, versions, notes, what }
+        let Doomed { things, notes, .. } = Doomed::of(from_ref(&what), held, None);
+        Self { things: things.into_iter().cloned().collect(), notes, what }
     }
 
     /// Whether nothing would be deleted.
     pub fn is_empty(&self) -> bool {
-        self.things.is_empty() && self.versions.is_empty()
+        self.things.is_empty()
     }
 
     /// Whether more than one thing goes: what is pressed without looking is no yes to that.
     pub fn is_of_several(&self) -> bool {
-        self.things.len() + self.versions.len() > 1
+        self.things.len() > 1
     }
 
     /// How many bytes go, as received.
     pub fn bytes(&self) -> u64 {
-        let (things, versions) =
-            (self.things.iter().map(|thing| thing.bytes), self.versions.iter().map(|old| old.bytes));
-        things.chain(versions).fold(0, u64::saturating_add)
+        self.things.iter().map(|thing| thing.bytes).fold(0, u64::saturating_add)
     }
 
-    /// Whether these are the same things, each in as many versions, and with as many notes.
+    /// Whether these are the same things with as many notes.
     pub fn is_still(&self, held: &[Holding]) -> bool {
-        let (things, versions) = (self.things.iter().collect(), self.versions.iter().collect());
-        let asked = Doomed { things, versions, notes: self.notes, stays: Others::default() };
+        let (things, left) = (self.things.iter().collect(), Vec::new());
+        let asked = Doomed { things, left, noted: BTreeSet::new(), notes: self.notes };
         asked.named() == Doomed::of(from_ref(&self.what), held, None).named()
     }
 }

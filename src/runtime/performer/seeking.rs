@@ -158,8 +158,8 @@ fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, proces
 
 fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
-    let (store, profile) = (gate.store(), gate.profile());
-    let read = store.notes(profile).and_then(|notes| Ok((notes, store.every_report(profile)?)));
+    let store = gate.store();
+    let read = store.notes().and_then(|notes| Ok((notes, store.every_report(gate.service())?)));
     let (notes, reports) = match read {
         Ok(found) => found,
         Err(error) => {
@@ -167,7 +167,7 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
             return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
         }
     };
-    let reports: Vec<_> = reports.into_iter().map(|(file, held)| search::Searched { file, held }).collect();
+    let reports: Vec<_> = reports.into_iter().map(|held| search::Searched { file: held.file.clone(), held }).collect();
     teller.found = search::notes(notes, pattern, &reports);
     let (all, mut done, mut unreadable, mut has_hits) = (reports.len() as u64, 0, None, false);
     search::every_report(reports, pattern, &mut |outcome| {

@@ -75,7 +75,7 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
         && result.as_ref().err().is_none_or(GateError::may_have_arrived)
     {
         // The file is listed among the earlier ones by its name; without it by its hash alone.
-        let _ = gate.store().note_file(gate.profile(), &submission.file, Some(&submission.name()), gate.now());
+        let _ = gate.store().note_file(gate.service(), &submission.file, Some(&submission.name()), gate.now());
     }
     // Before the answer, so that the screen never shows one without the other. What else is under way the app knows itself.
     if let Ok(spent) = gate.settled() {
@@ -220,11 +220,9 @@ fn failure(error: &GateError) -> Failure {
         }
         GateError::NotEntitled(_)
         | GateError::NamesKey
-        | GateError::NameTaken
         | GateError::NotHeld
         | GateError::UnderWay
         | GateError::UnderWayElsewhere
-        | GateError::MayBeUnderWay
         | GateError::SentBefore(_) => (Cost::Nothing, String::new()),
         GateError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),
         GateError::Internal(_) => (Cost::Perhaps(None), String::new()),

@@ -26,11 +26,11 @@ fn deleted_meanwhile(
     known: Option<&Untrusted>,
     was_held: bool,
 ) -> Result<Option<&'static str>, StoreError> {
-    let (profile, identifier) = (gate.profile(), &note.about.identifier);
-    if gate.store().notes(profile)?.iter().any(|standing| standing.about == note.about) {
+    let identifier = &note.about.identifier;
+    if gate.store().notes()?.iter().any(|standing| standing.about == note.about) {
         return Ok(None);
     }
-    Ok(Some(match (gate.store().report(profile, identifier)?, known) {
+    Ok(Some(match (gate.store().report(gate.service(), identifier)?, known) {
         (None, None) if was_held => {
             "The report was deleted meanwhile, and is not held any more. The note is kept all the same; behaview held deletes it."
         }
@@ -48,7 +48,7 @@ impl Performer {
     pub(super) fn recall(&self, file: Sha256) {
         self.with_gate(move |gate, work| {
             send_or_say(work, recall(gate, &file));
-            say_if_list_aside(gate, work, &file);
+            say_if_list_quarantined(gate, work, &file);
             work.send(notes(gate));
         });
     }
@@ -59,7 +59,7 @@ impl Performer {
             if gate.client().has_key(file.as_str().as_bytes()) {
                 return work.send(Message::Notice(GateError::NamesKey.to_string()));
             }
-            if let Err(error) = gate.store().note_file(gate.profile(), &file, None, gate.now()) {
+            if let Err(error) = gate.store().note_file(gate.service(), &file, None, gate.now()) {
                 work.send(Message::Notice(words(&error)));
             }
         });
@@ -71,7 +71,7 @@ impl Performer {
             if gate.client().has_key(file.as_str().as_bytes()) {
                 return;
             }
-            if let Err(error) = gate.store().note_scan(gate.profile(), &file, scan.as_ref()) {
+            if let Err(error) = gate.store().note_scan(gate.service(), &file, scan.as_ref()) {
                 work.send(Message::Notice(format!("The scan is not remembered: {}", words(&error))));
             }
         });
@@ -97,7 +97,7 @@ impl Performer {
     pub(super) fn write_note(&self, note: Note, known: Option<Untrusted>, was_held: bool) {
         self.taking_in(move |gate, work| {
             let gone = deleted_meanwhile(gate, &note, known.as_ref(), was_held);
-            match gone.and_then(|gone| Ok((gone, gate.store().write_note(gate.profile(), &note, known.as_ref())?))) {
+            match gone.and_then(|gone| Ok((gone, gate.store().write_note(&note, known.as_ref())?))) {
                 Ok((gone, is_written)) => {
                     work.send(notes(gate));
                     let said = if is_written {
@@ -114,7 +114,7 @@ impl Performer {
 
     /// Deletes a note; where another was written meanwhile, that one is shown.
     pub(super) fn delete_note(&self, note: Note) {
-        self.taking_in(move |gate, work| match gate.store().delete_note(gate.profile(), &note.about, &note.text) {
+        self.taking_in(move |gate, work| match gate.store().delete_note(&note.about, &note.text) {
             Ok(is_gone) => {
                 work.send(notes(gate));
                 let stays = (!is_gone).then(|| Message::Unwritten(Note { text: Untrusted::from(""), ..note }));
@@ -131,7 +131,7 @@ impl Performer {
     /// Reads how often prices were confirmed; without it a price is explained with less.
     pub(super) fn read_record(&self) {
         self.with_gate(|gate, work| {
-            let record = gate.store().price_record(gate.profile()).unwrap_or_default().into_iter();
+            let record = gate.store().price_record(gate.whose()).unwrap_or_default().into_iter();
             work.send(Message::Record(order::gathered(
                 record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))),
             )));
@@ -157,8 +157,8 @@ fn send_or_say(work: &Work, read: Result<Message, StoreError>) {
 }
 
 /// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
-fn say_if_list_aside(gate: &Gate, work: &Work, file: &Sha256) {
-    let said = match gate.list_aside(file) {
+fn say_if_list_quarantined(gate: &Gate, work: &Work, file: &Sha256) {
+    let said = match gate.list_quarantined(file) {
         Ok(Some(aside)) => Some(format!("{}: {}", file.short(), aside.words())),
         Ok(None) => {
             let listing = gate.client().profile().listing;
@@ -182,24 +182,24 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
         state: entry.state.name(),
         counted: entry.counted,
     };
-    let (store, profile) = (gate.store(), gate.profile());
-    let lines: Vec<_> = store.latest_entries(profile, SHOWN)?.into_iter().map(line).collect();
+    let (store, whose) = (gate.store(), gate.whose());
+    let lines: Vec<_> = store.latest_entries(whose, SHOWN)?.into_iter().map(line).collect();
     Ok(Message::Ledger(LedgerPage {
         session: gate.spent_by_unit()?,
         today: gate.spent_in_by_unit(Period::Daily)?,
         month: gate.spent_in_by_unit(Period::Monthly)?,
-        older: store.count_entries(profile)?.saturating_sub(lines.len() as u64),
+        older: store.count_entries(whose)?.saturating_sub(lines.len() as u64),
         lines,
     }))
 }
 
 fn recent(gate: &Gate) -> Result<Message, StoreError> {
-    gate.store().recent_files(gate.profile(), RECENT).map(Message::Recent)
+    gate.store().recent_files(gate.service(), RECENT).map(Message::Recent)
 }
 
-/// What was written with this profile.
+/// All notes.
 fn notes(gate: &Gate) -> Message {
-    match gate.store().notes(gate.profile()) {
+    match gate.store().notes() {
         Ok(notes) => Message::Notes(notes),
         Err(error) => Message::Notice(error.to_string()),
     }
@@ -208,6 +208,6 @@ fn notes(gate: &Gate) -> Message {
 /// Everything that is held of a file: its list pages, one after another, and its reports.
 fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     let (pages, reports) = held_of(gate, file)?;
-    let scan = gate.store().pending_scan(gate.profile(), file)?;
+    let scan = gate.store().pending_scan(gate.service(), file)?;
     Ok(Message::Recalled { file: file.clone(), pages, reports, scan })
 }

@@ -1,0 +1,71 @@
+//! What comes of a call that was sent: its answer is stored and read, and its entry in the ledger is settled.
+
+use super::arriving::Gathered;
+use super::reading::{self, read_stored};
+use super::{Answer, Gate, GateError};
+use crate::log::Level;
+use crate::quota::Settled;
+use crate::request::Request;
+use crate::service::error::ServiceError;
+use crate::store::{Call, NewAnswer, Settlement, StoreError};
+use jiff::Timestamp;
+
+impl Gate {
+    /// Ends a call, unless it was a free one. A settlement that cannot be written leaves its entry reserved, which counts as
+    /// charged.
+    pub(super) async fn settle(&self, call: Option<Call>, settlement: Settlement, outcome: &str) {
+        let Some(call) = call else { return };
+        let (outcome, now) = (outcome.to_owned(), self.now());
+        let settled = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
+        if let Err(why) = settled.and_then(|settled| settled.map_err(GateError::Ledger)) {
+            self.log.write(Level::Error, "not settled", &[("why", &why)]);
+        }
+    }
+
+    /// Stores the bytes of an answer, then reads them.
+    pub(super) async fn take(
+        &self,
+        request: &Request,
+        received: Timestamp,
+        gathered: Gathered,
+    ) -> Result<Result<Answer, ServiceError>, GateError> {
+        let (service, profile) = (self.service().to_owned(), self.profile().to_owned());
+        let request = request.clone();
+        if let Some(refusal) = reading::refusal(&gathered.body, received) {
+            return Ok(Err(ServiceError::Refused(refusal)));
+        }
+        self.work(move |store| {
+            let Gathered { body, index, remark } = gathered;
+            let Some(key) = request.holding_key() else {
+                reading::check(&request, &body)?;
+                return Ok(Answer { received, body, unkept: remark });
+            };
+            let bytes = body.whole().map_err(reading::unread)?;
+            let new = NewAnswer { service: &service, profile: &profile, key: &key, received, bytes: &bytes };
+            let unkept = match store.keep(&new) {
+                Ok(()) => read_stored(store, &request, &new, &body, index)?,
+                Err(error) => {
+                    reading::read(&request, &body, index)?;
+                    Some(unkept_words(&error))
+                }
+            };
+            Ok(Answer { received, body, unkept: unkept.or(remark) })
+        })
+        .await
+    }
+}
+
+/// Why an answer that is here is not held, in words that follow its name.
+pub(super) fn unkept_words(error: &StoreError) -> String {
+    format!("could not be kept, so asking again costs again: {error}")
+}
+
+/// What a call is written down as.
+pub(super) fn settlement(settled: Settled, taken: &Result<Answer, ServiceError>) -> Settlement {
+    match (settled, taken) {
+        (Settled::Exactly(units), Ok(_)) => Settlement::Charged(units),
+        (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => Settlement::Unsent,
+        (Settled::Exactly(0), Err(_)) => Settlement::Free,
+        _ => Settlement::Unknown,
+    }
+}

@@ -1,0 +1,99 @@
+//! What is stored, as the gate gives it: read, if a run that ended left it unread.
+
+use super::{Gate, reading};
+use crate::report::Body;
+use crate::report::identifier::Sha256;
+use crate::request::Request;
+use crate::service::error::NOT_FOUND;
+use crate::store::{StoreError, StoredAnswer};
+use jiff::{SignedDuration, Timestamp};
+
+/// How long a 404 is remembered.
+const MISSING: SignedDuration = SignedDuration::from_hours(1);
+
+/// An answer that was paid for and is in quarantine, with none stored in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quarantined {
+    pub received: Timestamp,
+    /// What it is, in words before and after that moment.
+    what: [&'static str; 2],
+}
+
+impl Quarantined {
+    /// What is said of it before the same is asked again.
+    pub fn words(self) -> String {
+        let ([before, after], when) = (self.what, self.received.strftime("%F %R UTC"));
+        format!("{before} of {when}{after} is in quarantine, because it is damaged or of no use; behaview held has it")
+    }
+}
+
+impl Gate {
+    /// What is in quarantine in the place of an answer that is not stored.
+    pub fn quarantined(&self, request: &Request) -> Result<Option<Quarantined>, StoreError> {
+        let Some(key) = request.holding_key() else { return Ok(None) };
+        let own = self.store.quarantined(self.service(), &key)?;
+        let own = own.map(|received| Quarantined { received, what: ["its answer", ""] });
+        match request {
+            Request::Behaviour { identifier } if own.is_none() => {
+                let of_file = identifier.parts().file.map(|file| self.list_quarantined(&file)).transpose()?;
+                Ok(of_file.flatten().map(|list| Quarantined { what: ["a list", " that may have it"], ..list }))
+            }
+            _ => Ok(own),
+        }
+    }
+
+    /// What is said of a request that the service answered with 404 within the last hour, and with nothing else since.
+    pub fn missing(&self, request: &Request) -> Result<Option<String>, StoreError> {
+        let Some(claim) = request.claim() else { return Ok(None) };
+        let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
+        let last = self.store.last_outcome(self.whose(), &claim, since)?;
+        let last = last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND));
+        let words = |at: Timestamp| {
+            format!("{}: the service did not have it at {} (404)", request.words(), at.strftime("%R UTC"))
+        };
+        Ok(last.map(|(at, _)| words(at)))
+    }
+
+    /// The list of a file's sandboxes, or a page of it, that is in quarantine.
+    pub fn list_quarantined(&self, file: &Sha256) -> Result<Option<Quarantined>, StoreError> {
+        let found = self.store.list_quarantined(self.service(), file)?;
+        Ok(found.map(|received| Quarantined { received, what: ["the list of its sandboxes", ""] }))
+    }
+
+    /// The answer that is stored, for nothing.
+    ///
+    /// One that came and was never read, because its program was killed, is read now.
+    pub fn held(&self, request: &Request) -> Result<Option<StoredAnswer>, StoreError> {
+        let Some(key) = request.holding_key() else { return Ok(None) };
+        if let Some(unread) = self.read_incoming(request, &key)? {
+            return Ok(Some(unread));
+        }
+        let Request::Behaviour { identifier } = request else { return self.store.answer(self.service(), &key) };
+        let Some(report) = self.store.report(self.service(), identifier)? else { return Ok(None) };
+        // One that is damaged is not stored; another may be.
+        match report.body() {
+            Ok(body) => Ok(Some(StoredAnswer { received: report.received, body })),
+            Err(_) => self.store.answer(self.service(), &key),
+        }
+    }
+
+    /// Reads what a program that was killed left unread of a service: it brings reports that nothing else tells of.
+    pub fn read_unread(&self) -> Result<(), StoreError> {
+        for key in self.store.unread(self.service())? {
+            if let Some(request) = Request::of_holding_key(&key) {
+                self.read_incoming(&request, &key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what came and was never read; gives it where that cannot be noted.
+    fn read_incoming(&self, request: &Request, key: &[u8]) -> Result<Option<StoredAnswer>, StoreError> {
+        let Some(incoming) = self.store.incoming(self.service(), key)? else { return Ok(None) };
+        let new = incoming.as_new(self.service());
+        let body = Body::in_memory(new.bytes.to_vec());
+        let read = reading::read_stored(&self.store, request, &new, &body, None);
+        let unnoted = read.ok().flatten();
+        Ok(unnoted.map(|_| StoredAnswer { received: new.received, body }))
+    }
+}

@@ -1,0 +1,379 @@
+//! Responses, a file each: stored as they come, put in their place once they are read, and found again by their question.
+
+use super::error::StoreError;
+use super::format::{self, Escaped, Header};
+use super::page::{self, PageReport};
+use super::records::Store;
+use super::shelf::{IMPORTED, INCOMING, QUARANTINE, REPORTS, Shelf, flat, folder_of, operation, place};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::page::is_abstract;
+use crate::report::{Body, Imported};
+use crate::request::Request;
+use crate::text::Untrusted;
+use jiff::Timestamp;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+/// The first word of the key of a report.
+const REPORT: &str = "behaviour";
+
+/// A response that came.
+#[derive(Debug, Clone, Copy)]
+pub struct NewAnswer<'a> {
+    pub service: &'a str,
+    /// Name of the profile that asked.
+    pub profile: &'a str,
+    pub key: &'a [u8],
+    pub received: Timestamp,
+    pub bytes: &'a [u8],
+}
+
+/// A response that is stored and not read yet.
+#[derive(Debug, Clone)]
+pub struct Incoming {
+    profile: String,
+    key: Vec<u8>,
+    received: Timestamp,
+    bytes: Vec<u8>,
+}
+
+/// A whole response that is stored.
+#[derive(Debug, Clone)]
+pub struct StoredAnswer {
+    pub received: Timestamp,
+    pub body: Body,
+}
+
+/// A report that is stored.
+#[derive(Clone)]
+pub struct StoredReport {
+    pub identifier: Identifier,
+    /// Its file, if that is known.
+    pub file: Option<Sha256>,
+    pub received: Timestamp,
+    /// Where it came from, if not from the service.
+    pub imported: Option<Imported>,
+    /// The profile that fetched it, where it is another service's.
+    pub elsewhere: Option<String>,
+    length: u64,
+    name: String,
+    shelf: Arc<Shelf>,
+}
+
+/// What a colleague exported, to be stored.
+#[derive(Debug)]
+pub struct Import<'a> {
+    /// The service whose start screen shows its file.
+    pub service: &'a str,
+    pub profile: &'a str,
+    pub key: &'a [u8],
+    pub now: Timestamp,
+    pub bytes: &'a [u8],
+    pub from: &'a Imported,
+    pub reports: &'a [PageReport],
+    /// Whether it takes the place of another import.
+    pub replaces: bool,
+}
+
+impl Incoming {
+    /// What it was when it came from this service.
+    pub fn as_new<'a>(&'a self, service: &'a str) -> NewAnswer<'a> {
+        let Self { profile, key, received, bytes } = self;
+        NewAnswer { service, profile, key, received: *received, bytes }
+    }
+}
+
+impl StoredReport {
+    /// Its bytes; one whose file is damaged is not stored any more.
+    pub fn body(&self) -> io::Result<Body> {
+        let gone = || io::Error::new(io::ErrorKind::NotFound, "it was deleted meanwhile, or its file was damaged");
+        let (_, bytes) = self.shelf.load(&self.name)?.ok_or_else(gone)?;
+        Ok(Body::in_memory(bytes))
+    }
+
+    fn from_header(shelf: &Arc<Shelf>, name: String, header: &Header) -> Option<Self> {
+        let key = header.key.bytes();
+        let identifier = key.strip_prefix(REPORT.as_bytes()).and_then(|rest| rest.strip_prefix(b" "))?;
+        let identifier = Identifier::new(Untrusted::from(identifier))?;
+        let file = header.file().or_else(|| identifier.parts().file);
+        let (received, imported, length) = (header.received(), header.imported(), header.length);
+        let shelf = Arc::clone(shelf);
+        Some(Self { identifier, file, received, imported, elsewhere: None, length, name, shelf })
+    }
+}
+
+impl std::fmt::Debug for StoredReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "StoredReport({})", self.name)
+    }
+}
+
+impl Shelf {
+    /// What a file has; none where it is not there, or is damaged: that one is moved to the quarantine.
+    fn load(&self, name: &str) -> io::Result<Option<(Header, Vec<u8>)>> {
+        let Some(reader) = self.open(name)? else { return Ok(None) };
+        self.sound(name, format::whole(reader))
+    }
+
+    /// The same without its bytes.
+    pub(super) fn header(&self, name: &str) -> io::Result<Option<Header>> {
+        let Some(reader) = self.open(name)? else { return Ok(None) };
+        self.sound(name, format::header(reader).map(|(header, _)| header))
+    }
+
+    fn sound<T>(&self, name: &str, read: io::Result<T>) -> io::Result<Option<T>> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            // What the system says is of the disk; anything else is of the bytes.
+            Err(why) if why.raw_os_error().is_some() => Err(why),
+            Err(_) if name.starts_with(QUARANTINE) => Ok(None),
+            Err(_) => self.quarantine(name, crate::clock::now()).map(|()| None),
+        }
+    }
+
+    fn quarantine(&self, name: &str, when: Timestamp) -> io::Result<()> {
+        let name_there = name.strip_prefix(INCOMING).unwrap_or(name);
+        self.rename(name, &flat(QUARANTINE, name_there, &format!("_{}", when.as_millisecond())))
+    }
+}
+
+impl Store {
+    /// Stores a response's bytes before anything reads them.
+    pub fn keep(&self, new: &NewAnswer<'_>) -> Result<(), StoreError> {
+        let place = place(new.service, new.key);
+        // An odd identifier does not say its file; a list that brought it did.
+        let known = || self.shelf.header(&place).ok().flatten().and_then(|header| header.file());
+        let file = Request::holding_file(new.key).or_else(known);
+        let packed = header(new, file.as_ref()).pack(new.bytes);
+        self.stored(packed.and_then(|packed| self.shelf.write(&flat(INCOMING, &place, ""), &packed, true))).map(drop)
+    }
+
+    /// The response to a question that is stored and not read yet, as a program leaves it that is killed.
+    pub fn incoming(&self, service: &str, key: &[u8]) -> Result<Option<Incoming>, StoreError> {
+        let found = self.stored(self.shelf.load(&flat(INCOMING, &place(service, key), "")))?;
+        Ok(found.map(|(header, bytes)| Incoming {
+            profile: header.profile.clone(),
+            key: header.key.bytes(),
+            received: header.received(),
+            bytes,
+        }))
+    }
+
+    /// The keys of responses of a service that are not read yet.
+    pub fn unread(&self, service: &str) -> Result<Vec<Vec<u8>>, StoreError> {
+        let names = self.stored(self.shelf.names(INCOMING))?;
+        let start = format!("{INCOMING}/{service}_");
+        let names = names.iter().filter(|name| name.starts_with(&start));
+        let headers = names.map(|name| self.stored(self.shelf.header(name)));
+        headers.map(|header| Ok(header?.map(|header| header.key.bytes()))).filter_map(Result::transpose).collect()
+    }
+
+    /// Puts a response that was read and is sound in its place, a list page together with its reports: it is stored from now on.
+    pub fn accept(&self, new: &NewAnswer<'_>, reports: &[PageReport]) -> Result<(), StoreError> {
+        let place = place(new.service, new.key);
+        let incoming = flat(INCOMING, &place, "");
+        if !is_list(new.key) {
+            return self.stored(self.shelf.rename(&incoming, &place));
+        }
+        for report in reports {
+            let found = self.report(new.service, &report.identifier)?;
+            let length = report.of(new.bytes).len() as u64;
+            // A list that says less of a report does not take the place of what is stored.
+            if found.is_none_or(|found| !is_abstract(length, found.length)) {
+                self.put(new, report, &None, true)?;
+            }
+        }
+        let (skeleton, parts) = page::split(new.bytes, reports);
+        self.outdate_pages(new, &skeleton, &parts)?;
+        let header = Header { parts, length: skeleton.len() as u64, ..header(new, None) };
+        self.stored(header.pack(&skeleton).and_then(|packed| self.shelf.write(&place, &packed, true)))?;
+        self.stored(self.shelf.remove(&incoming))
+    }
+
+    /// Moves a response that was read and is of no use to the quarantine.
+    pub fn reject(&self, new: &NewAnswer<'_>) -> Result<(), StoreError> {
+        let incoming = flat(INCOMING, &place(new.service, new.key), "");
+        self.stored(self.shelf.quarantine(&incoming, new.received))
+    }
+
+    /// The response that is stored under a key, of a service or imported.
+    pub fn answer(&self, service: &str, key: &[u8]) -> Result<Option<StoredAnswer>, StoreError> {
+        for of in [service, IMPORTED] {
+            let Some((header, bytes)) = self.stored(self.shelf.load(&place(of, key)))? else { continue };
+            let report = |identifier: &[u8]| {
+                let identifier = Identifier::new(Untrusted::from(identifier))?;
+                Some(self.report(service, &identifier).ok()??.body().ok()?.whole().ok()?)
+            };
+            let bytes = if header.parts.is_empty() { bytes } else { page::join(&bytes, &header.parts, report) };
+            return Ok(Some(StoredAnswer { received: header.received(), body: Body::in_memory(bytes) }));
+        }
+        Ok(None)
+    }
+
+    /// The report of a sandbox, fetched from a service or imported, whichever is newer.
+    pub fn report(&self, service: &str, identifier: &Identifier) -> Result<Option<StoredReport>, StoreError> {
+        let key = [REPORT.as_bytes(), b" ", identifier.as_bytes()].concat();
+        self.newest(vec![place(service, &key), place(IMPORTED, &key)]).map(|mut found| found.pop())
+    }
+
+    /// The reports of these sandboxes that are stored.
+    pub fn reports_of(&self, service: &str, identifiers: &[&Identifier]) -> Result<Vec<StoredReport>, StoreError> {
+        identifiers.iter().filter_map(|identifier| self.report(service, identifier).transpose()).collect()
+    }
+
+    /// The report of every sandbox of a file, newest first.
+    pub fn reports(&self, service: &str, file: &Sha256) -> Result<Vec<StoredReport>, StoreError> {
+        let mut names = Vec::new();
+        for (of, folder) in [service, IMPORTED].into_iter().flat_map(|of| [(of, Some(file)), (of, None)]) {
+            names.extend(self.stored(self.shelf.names(&folder_of(of, folder)))?);
+        }
+        let mut found = self.newest(names)?;
+        found.retain(|report| report.file.as_ref() == Some(file));
+        Ok(found)
+    }
+
+    /// The report of every sandbox of every file: what a service sent or somebody imported, and what only other services have.
+    pub fn every_report(&self, service: &str) -> Result<Vec<StoredReport>, StoreError> {
+        let names = self.stored(self.shelf.names(REPORTS))?;
+        let is_here =
+            |name: &String| [service, IMPORTED].iter().any(|of| name.starts_with(&format!("{REPORTS}/{of}/")));
+        let (here, elsewhere): (Vec<_>, Vec<_>) = names.into_iter().partition(is_here);
+        let mut found = self.newest(here)?;
+        for name in elsewhere {
+            let Some(header) = self.stored(self.shelf.header(&name))? else { continue };
+            let report = StoredReport::from_header(&self.shelf, name, &header);
+            found.extend(report.map(|report| StoredReport { elsewhere: Some(header.profile), ..report }));
+        }
+        found.sort_by_key(|report| Reverse(report.received));
+        Ok(found)
+    }
+
+    /// The newest report of each sandbox among these files, newest first.
+    fn newest(&self, names: Vec<String>) -> Result<Vec<StoredReport>, StoreError> {
+        let mut newest = BTreeMap::<Identifier, StoredReport>::new();
+        for name in names.into_iter().filter(|name| name.contains(&format!("/{REPORT}-"))) {
+            let Some(header) = self.stored(self.shelf.header(&name))? else { continue };
+            let Some(report) = StoredReport::from_header(&self.shelf, name, &header) else { continue };
+            let known = newest.get(&report.identifier);
+            if known.is_none_or(|known| known.received < report.received) {
+                newest.insert(report.identifier.clone(), report);
+            }
+        }
+        let mut found: Vec<_> = newest.into_values().collect();
+        found.sort_by_key(|report| Reverse(report.received));
+        Ok(found)
+    }
+
+    /// Stores what a colleague exported, a report or a page of them; says whether it did, where another import is not to be replaced.
+    pub fn import(&self, import: &Import<'_>) -> Result<bool, StoreError> {
+        let Import { profile, key, now: received, bytes, from, reports, replaces, .. } = *import;
+        let new = NewAnswer { service: IMPORTED, profile, key, received, bytes };
+        let imported = Some([from.from.as_bytes().into(), from.by.as_bytes().into()]);
+        for report in reports {
+            if !self.put(&new, report, &imported, replaces)? {
+                return Ok(false);
+            }
+            if let Some(file) = &report.file {
+                self.note_import(import.service, file, received)?;
+            }
+        }
+        if is_list(key) {
+            let (skeleton, parts) = page::split(bytes, reports);
+            let header = Header { parts, length: skeleton.len() as u64, imported, ..header(&new, None) };
+            let packed = header.pack(&skeleton);
+            self.stored(packed.and_then(|packed| self.shelf.write(&place(IMPORTED, key), &packed, replaces)))?;
+        }
+        Ok(true)
+    }
+
+    /// When the newest response to a question came that is in quarantine, with none in its place.
+    pub fn quarantined(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>, StoreError> {
+        self.quarantined_where(service, |place_there| place_there == place(service, key))
+    }
+
+    /// The same of the list of a file's sandboxes, and of its further pages.
+    pub fn list_quarantined(&self, service: &str, file: &Sha256) -> Result<Option<Timestamp>, StoreError> {
+        let start = format!("{}/behaviours-", folder_of(service, Some(file)));
+        self.quarantined_where(service, |place| place.starts_with(&start))
+    }
+
+    fn quarantined_where(&self, service: &str, fits: impl Fn(&str) -> bool) -> Result<Option<Timestamp>, StoreError> {
+        let start = format!("{QUARANTINE}/{service}_");
+        let names = self.stored(self.shelf.names(QUARANTINE))?;
+        let found = names.iter().filter(|name| name.starts_with(&start)).filter_map(|name| unflat(name));
+        let found = found.filter(|(place, _)| fits(place) && self.shelf.size(place).is_none());
+        Ok(found.map(|(_, when)| when).max())
+    }
+
+    /// Where an answer begins a list that is another one now, the pages behind the one before would hide what moved in between: they are
+    /// deleted. The reports that they brought stay.
+    fn outdate_pages(
+        &self,
+        first: &NewAnswer<'_>,
+        skeleton: &[u8],
+        parts: &[(u64, Escaped)],
+    ) -> Result<(), StoreError> {
+        let Some(Request::Behaviours { cursor: None, file, .. }) = Request::of_holding_key(first.key) else {
+            return Ok(());
+        };
+        let before = self.stored(self.shelf.load(&place(first.service, first.key)))?;
+        if before.is_some_and(|(header, bytes)| bytes == skeleton && header.parts == parts) {
+            return Ok(());
+        }
+        let start = format!("/{}-", operation(first.key));
+        for name in self.stored(self.shelf.names(&folder_of(first.service, Some(&file))))? {
+            if name.contains(&start) && name != place(first.service, first.key) {
+                self.stored(self.shelf.remove(&name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a report in its place.
+    fn put(
+        &self,
+        of: &NewAnswer<'_>,
+        report: &PageReport,
+        imported: &Option<[Escaped; 2]>,
+        replaces: bool,
+    ) -> Result<bool, StoreError> {
+        let key = [REPORT.as_bytes(), b" ", report.identifier.as_bytes()].concat();
+        let bytes = report.of(of.bytes);
+        let one = NewAnswer { key: &key, bytes, ..*of };
+        let header = Header { imported: imported.clone(), ..header(&one, report.file.as_ref()) };
+        let packed = header.pack(bytes);
+        self.stored(packed.and_then(|packed| self.shelf.write(&place(of.service, &key), &packed, replaces)))
+    }
+
+    pub(super) fn stored<T>(&self, done: io::Result<T>) -> Result<T, StoreError> {
+        done.map_err(|why| self.file_error(why))
+    }
+}
+
+fn header(new: &NewAnswer<'_>, file: Option<&Sha256>) -> Header {
+    Header {
+        key: new.key.into(),
+        profile: new.profile.to_owned(),
+        file: file.map(|file| file.as_str().to_owned()),
+        received: new.received.as_millisecond(),
+        length: new.bytes.len() as u64,
+        imported: None,
+        parts: Vec::new(),
+    }
+}
+
+fn is_list(key: &[u8]) -> bool {
+    matches!(Request::of_holding_key(key), Some(Request::Behaviours { .. }))
+}
+
+/// Where a file in quarantine would stand, and when it came there.
+pub(super) fn unflat(name: &str) -> Option<(String, Timestamp)> {
+    let (place, when) =
+        name.strip_prefix(QUARANTINE)?.trim_start_matches('/').strip_suffix(".zst")?.rsplit_once('_')?;
+    Some((format!("{REPORTS}/{}.zst", place.replace('_', "/")), format::moment(when.parse().ok()?)))
+}
+
+#[cfg(test)]
+mod tests;

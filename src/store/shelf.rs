@@ -1,0 +1,213 @@
+//! Where files of responses are: in the data folder, or in memory where nothing is to be kept.
+
+use crate::files;
+use crate::report::identifier::Sha256 as FileHash;
+use crate::request::Request;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Cursor, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What stands in the place of a service for what was imported: it belongs to none.
+pub const IMPORTED: &str = "imported";
+
+/// Folder of responses that are sound.
+pub(super) const REPORTS: &str = "reports";
+
+/// Folder of responses that are not read yet.
+pub(super) const INCOMING: &str = "incoming";
+
+/// Folder of responses that are damaged or of no use.
+pub(super) const QUARANTINE: &str = "quarantine";
+
+/// The folder of what is of no file, or of none that its question names.
+pub(super) const OTHER: &str = "other";
+
+const ENDING: &str = ".zst";
+
+/// Named files, each whole or not there.
+pub(super) enum Shelf {
+    Folder(PathBuf),
+    Memory(Mutex<BTreeMap<String, Arc<[u8]>>>),
+}
+
+/// Which service an address stands for: a digest, so that it can name a folder.
+pub fn service_id(address: &str) -> String {
+    digest(&[address.as_bytes()])
+}
+
+/// The first half of a SHA-256 in hexadecimal digits.
+pub(super) fn digest(parts: &[&[u8]]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    crate::text::hex(hash.finalize().get(..16).unwrap_or_default())
+}
+
+/// The file of the response that is stored under a key.
+pub(super) fn place(service: &str, key: &[u8]) -> String {
+    let file = Request::holding_file(key).map_or_else(|| OTHER.to_owned(), |file| file.as_str().to_owned());
+    format!("{REPORTS}/{service}/{file}/{}-{}{ENDING}", operation(key), digest(&[key]))
+}
+
+/// The folder of what is stored of a file.
+pub(super) fn folder_of(service: &str, file: Option<&FileHash>) -> String {
+    format!("{REPORTS}/{service}/{}", file.map_or(OTHER, FileHash::as_str))
+}
+
+/// The first word of a key, as far as it can stand in a name.
+pub(super) fn operation(key: &[u8]) -> String {
+    let word = key.split(|byte| *byte == b' ').next().unwrap_or_default();
+    word.iter().filter(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').map(|byte| char::from(*byte)).collect()
+}
+
+/// A name within another folder that tells where a file was, or is to be.
+pub(super) fn flat(folder: &str, place: &str, more: &str) -> String {
+    let name = place.strip_prefix(REPORTS).unwrap_or(place).trim_matches('/').replace('/', "_");
+    format!("{folder}/{}{more}{ENDING}", name.trim_end_matches(ENDING))
+}
+
+impl Shelf {
+    /// A reader of a file; none where it is not there.
+    pub(super) fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+        match self {
+            Self::Memory(files) => {
+                let found = lock(files).get(name).cloned();
+                Ok(found.map(|bytes| Box::new(Cursor::new(bytes)) as Box<dyn BufRead>))
+            }
+            Self::Folder(folder) => match files::open_ordinary(&folder.join(name)) {
+                Ok((file, _)) => Ok(Some(Box::new(BufReader::new(file)))),
+                Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(why) => Err(why),
+            },
+        }
+    }
+
+    /// Puts a file in its place; says whether it did, where another there is not to be replaced.
+    pub(super) fn write(&self, name: &str, bytes: &[u8], replaces: bool) -> io::Result<bool> {
+        let folder = match self {
+            Self::Folder(folder) => folder,
+            Self::Memory(files) => {
+                let mut files = lock(files);
+                let is_free = replaces || !files.contains_key(name);
+                if is_free {
+                    files.insert(name.to_owned(), bytes.into());
+                }
+                return Ok(is_free);
+            }
+        };
+        let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        files::make_folder(parent)?;
+        let mut file = tempfile::NamedTempFile::new_in(parent)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        let placed = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
+        match placed {
+            Ok(_) => sync(parent).map(|()| true),
+            Err(error) if !replaces && error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error.error),
+        }
+    }
+
+    /// Moves a file; one that another program has moved already is where it belongs.
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        match self {
+            Self::Memory(files) => {
+                let mut files = lock(files);
+                if let Some(bytes) = files.remove(from) {
+                    files.insert(to.to_owned(), bytes);
+                }
+                Ok(())
+            }
+            Self::Folder(folder) => {
+                let to = folder.join(to);
+                let parent = to.parent().unwrap_or(folder);
+                files::make_folder(parent)?;
+                present(fs::rename(folder.join(from), &to))?;
+                sync(parent)
+            }
+        }
+    }
+
+    /// Deletes a file if it is there.
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        match self {
+            Self::Memory(files) => {
+                lock(files).remove(name);
+                Ok(())
+            }
+            Self::Folder(folder) => {
+                let path = folder.join(name);
+                present(fs::remove_file(&path))?;
+                // A folder that is not empty stays.
+                let _ = path.parent().map(fs::remove_dir);
+                Ok(())
+            }
+        }
+    }
+
+    /// How many bytes a file takes; none where it is not there.
+    pub(super) fn size(&self, name: &str) -> Option<u64> {
+        match self {
+            Self::Memory(files) => lock(files).get(name).map(|bytes| bytes.len() as u64),
+            Self::Folder(folder) => fs::metadata(folder.join(name)).ok().map(|about| about.len()),
+        }
+    }
+
+    /// The files in a folder and below it.
+    pub(super) fn names(&self, folder: &str) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        match self {
+            Self::Memory(files) => {
+                let within = format!("{folder}/");
+                found.extend(lock(files).keys().filter(|name| name.starts_with(&within)).cloned());
+            }
+            Self::Folder(root) => gather(root, folder, &mut found)?,
+        }
+        Ok(found)
+    }
+}
+
+fn lock(files: &Mutex<BTreeMap<String, Arc<[u8]>>>) -> MutexGuard<'_, BTreeMap<String, Arc<[u8]>>> {
+    files.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn gather(root: &Path, folder: &str, found: &mut Vec<String>) -> io::Result<()> {
+    let entries = match fs::read_dir(root.join(folder)) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let name = format!("{folder}/{name}");
+        match entry.file_type()? {
+            kind if kind.is_dir() => gather(root, &name, found)?,
+            // What a killed program was writing has another ending.
+            kind if kind.is_file() && name.ends_with(ENDING) => found.push(name),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What is not there any more was moved or deleted by another program.
+fn present(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Has a folder's names on disk.
+pub(super) fn sync(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    let _ = folder;
+    Ok(())
+}
