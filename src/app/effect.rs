@@ -120,8 +120,6 @@ pub enum Effect {
     Purge(Deletion),
     /// Index nothing: the report is not looked at any more.
     StopIndexing,
-    /// Have a report at hand that is going to be searched.
-    Prepare(Report),
     /// Find the rows of a report that a filter lets through.
     Filter {
         ticket: Ticket,

@@ -67,8 +67,8 @@ pub enum Message {
     /// Reports have been compared, or cannot be.
     Compared {
         number: u64,
-        /// The matrix, and the numbers of the reports that cannot be read; or why there is none.
-        result: Result<(Arc<Matrix>, Vec<usize>), String>,
+        /// The matrix, or why there is none.
+        result: Result<Arc<Matrix>, String>,
     },
     /// What was sought in a comparison has been found.
     Sifted {
@@ -94,8 +94,6 @@ pub enum Message {
         number: u64,
         /// What they mark, the most severe first.
         found: Vec<Noted>,
-        /// Reports that could not be read.
-        unread: u64,
     },
     /// The store has taken in a note or a deletion, or refused it.
     TakenIn,
@@ -116,7 +114,7 @@ pub enum Message {
         /// What has come of the report.
         body: Body,
         /// The part of it in which these rows were found.
-        read: Range<u64>,
+        read: Range<usize>,
         batch: Batch,
     },
     Answered {
@@ -229,11 +227,6 @@ pub enum Message {
         /// Which opening of a report.
         opening: Opening,
         batch: Batch,
-    },
-    /// The index that was told is damaged: it is made again.
-    IndexLost {
-        /// Which opening of a report.
-        opening: Opening,
     },
     /// A report cannot be read.
     Unreadable {

@@ -14,7 +14,6 @@ use super::panes::scroll::Scroll;
 use super::spending::ledger::LedgerPage;
 use super::spending::offers::Offers;
 use super::spending::price::Tag;
-use crate::report::Report;
 use crate::report::index::Batch;
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
@@ -67,7 +66,7 @@ impl Model {
             Message::Compared { number, result } => self.compared(number, result),
             Message::Ruled { rules, problems } => self.ruled(rules, &problems),
             Message::Judged { opening, marks } => self.judged(opening, marks),
-            Message::JudgedHeld { number, found, unread } => self.judged_held(number, found, unread),
+            Message::JudgedHeld { number, found } => self.judged_held(number, found),
             Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
             Message::Notes(notes) => self.take_notes(notes),
             Message::Unwritten(note) => self.keep_words(&note),
@@ -101,7 +100,6 @@ impl Model {
             Message::Indexed { opening, batch } => self.indexed_further(opening, batch),
             Message::Found { search, rows, ended } => self.found(search, rows, ended),
             Message::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
-            Message::IndexLost { opening } => self.index_lost(opening),
             Message::Unreadable { opening, why } => self.change_open(opening, |open| open.unreadable = Some(why)),
             Message::TakenIn => self.taken_in(),
             Message::Notice(text) => self.only(|model| model.warn(text)),
@@ -116,11 +114,6 @@ impl Model {
     /// Whether a key quits here.
     fn quits(&self, key: Key) -> bool {
         Command::of(key, self).is_some_and(|command| command.name == "quit")
-    }
-
-    /// Takes the rows of a report for unread: what said where they are is gone.
-    fn index_lost(&mut self, opening: Opening) -> Vec<Effect> {
-        self.change_open(opening, |open| open.report = Report::unread(open.report.body.clone()))
     }
 
     /// A change that asks for nothing further.

@@ -70,7 +70,7 @@ impl Call {
         say_cost(&setup.gate)?;
         if request == Request::User {
             // The user object holds the key: nothing but the privileges is printed.
-            let user = serde_json::from_slice(&answer.body.whole()?);
+            let user = serde_json::from_slice(&answer.body);
             let user = user.map_err(|_| Failed::bad_answer("the answer is no user object"))?;
             let found = Entitlements::from_user(&user);
             return print_json(&serde_json::json!({

@@ -105,7 +105,7 @@ struct Compared {
 
 impl Compare {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let mut compared = self.compared(common)?;
+        let compared = self.compared(common)?;
         if compared.columns.iter().all(|column| column.body.is_none()) {
             let missing = compared.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
             let elsewhere = compared.elsewhere;
@@ -115,13 +115,10 @@ impl Compare {
             .into());
         }
         let bodies: Vec<_> = compared.columns.iter().map(|column| column.body.clone()).collect();
-        let (matrix, unreadable) = Matrix::of_readable(&bodies);
-        unreadable.iter().for_each(|(column, why)| compared.leave_out(*column, why));
-        self.print(&compared, &matrix)?;
-        match unreadable.len() as u64 {
-            0 if compared.is_aside => Err(Failed::partial("what only that list may have is not compared").into()),
-            0 => Ok(()),
-            reports => Err(Failed::partial(format!("{} could not be compared", count(reports, "report"))).into()),
+        self.print(&compared, &Matrix::of(&bodies))?;
+        match compared.is_aside {
+            true => Err(Failed::partial("what only that list may have is not compared").into()),
+            false => Ok(()),
         }
     }
 
@@ -133,7 +130,7 @@ impl Compare {
         if self.json {
             print_json(&printed::printed(compared, matrix, &numbers)?)
         } else {
-            print_text(&text(compared, matrix, &items, &printed::told(matrix, &numbers, visible)?))
+            print_text(&text(compared, matrix, &items, &printed::told(matrix, &numbers, visible)))
         }
     }
 
@@ -219,16 +216,6 @@ impl Compare {
         let found = number.filter(|number| *number < columns.len()).or_else(|| columns.iter().position(is_named));
         let known = || columns.iter().map(name).collect::<Vec<_>>().join(", ");
         Ok(found.ok_or_else(|| Failed::usage(format!("there is no such sandbox; there are {}", known())))?)
-    }
-}
-
-impl Compared {
-    /// Takes a report for one that is not held: it is damaged, or another program deleted it meanwhile. It is named.
-    fn leave_out(&mut self, column: usize, why: &std::io::Error) {
-        let Some(column) = self.columns.get_mut(column) else { return };
-        column.body = None;
-        // What the others saw is worth more than the remark about this one.
-        super::store::say(&[format!("the report by {} cannot be compared: {why}", name(column))]);
     }
 }
 

@@ -4,10 +4,11 @@ use super::Failed;
 use crate::app::Here;
 use crate::export::file;
 use crate::files;
+use crate::report::body::WINDOW;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Event, Scanner};
 use crate::report::page::{Page, PageError};
-use crate::report::{Body, Indexer, Report};
+use crate::report::{Body, Index, Indexer, Report};
 use crate::text::{self, Untrusted};
 use anyhow::Context;
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -22,9 +23,6 @@ use std::time::Duration;
 
 /// The name that stands for standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
-
-/// Bytes that tell how a document is packed.
-const FIRST_BYTES: u64 = 4;
 
 /// How much of a pipe is read before it is known to begin like a report, in bytes.
 const FIRST_LOOK: u64 = 64 * 1024;
@@ -45,30 +43,30 @@ pub(super) struct Document {
 
 impl Document {
     /// What it calls itself where nothing in it is a behaviour report.
-    fn other(&self) -> anyhow::Result<Option<String>> {
-        let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(kinds.into_iter().collect::<Option<Vec<_>>>().and_then(|kinds| kinds.into_iter().next()))
+    fn other(&self) -> Option<String> {
+        let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body));
+        kinds.collect::<Option<Vec<_>>>()?.into_iter().next()
     }
 
     /// Refuses it where nothing in it is a behaviour report.
     pub(super) fn refuse_if_other(&self) -> anyhow::Result<()> {
-        let Some(kind) = self.other()? else { return Ok(()) };
+        let Some(kind) = self.other() else { return Ok(()) };
         let words =
             format!("{} is no behaviour report{kind}: leave it out to compare the others", text::said(&self.name));
         Err(Failed::bad_answer(text::own(&words)).into())
     }
 
     /// Its name, and what it is where it is no behaviour report.
-    pub(super) fn titled(&self) -> anyhow::Result<String> {
+    pub(super) fn titled(&self) -> String {
         // A title has no room for more.
         let short = |kind: String| kind.replace(", but of type", ":");
-        Ok(self.other()?.map_or_else(|| self.name.clone(), |kind| format!("{} (no report{})", self.name, short(kind))))
+        self.other().map_or_else(|| self.name.clone(), |kind| format!("{} (no report{})", self.name, short(kind)))
     }
 
     /// Says of a document that is no behaviour report what it is, and what can be done with it all the same.
-    pub(super) fn say_if_other(&self) -> anyhow::Result<()> {
+    pub(super) fn say_if_other(&self) {
         for (_, here) in &self.reports {
-            let Some(kind) = other_kind(&here.body)? else { continue };
+            let Some(kind) = other_kind(&here.body) else { continue };
             let words = format!(
                 "{} is no behaviour report{kind}: show prints it as it is, export writes it as the pane other and finds no \
                  indicator in it, and open shows it",
@@ -78,26 +76,24 @@ impl Document {
             let _ = writeln!(std::io::stderr(), "behaview: {}", text::own(&words));
             break;
         }
-        Ok(())
     }
 }
 
 /// What a document that is no behaviour report calls itself, in words; none for a report, which is read no further than to what
 /// says that it is one.
-fn other_kind(body: &Body) -> anyhow::Result<Option<String>> {
+fn other_kind(body: &Body) -> Option<String> {
     let (mut indexer, mut report) = (Indexer::default(), Report::unread(body.clone()));
-    let mut windows = body.windows();
-    while let Some(window) = windows.read().context("it cannot be read")? {
+    for window in body.chunks(WINDOW) {
         indexer.feed(window);
         report.absorb(indexer.take());
         if report.is_behaviour() {
-            return Ok(None);
+            return None;
         }
     }
     report.absorb(indexer.finish());
     let kind = report.kind().filter(|kind| !kind.is_empty());
     let words = kind.map(|kind| format!(", but of type \"{}\"", kind.visible_cut(40))).unwrap_or_default();
-    Ok((!report.is_behaviour()).then_some(words))
+    (!report.is_behaviour()).then_some(words)
 }
 
 /// Takes a path from the command line as it is typed anywhere: a quoted `~` has been told to no shell.
@@ -137,7 +133,7 @@ pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Docum
 fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
     let told = if path == Path::new(STANDARD_INPUT) { name(path) } else { text::path(path).to_string() };
     let (mut all, mut problems) = (Vec::new(), Vec::new());
-    let values = values(body)?;
+    let values = values(body);
     let is_one = values.len() == 1;
     for value in values {
         // The bytes of a document that is one value stay as they are, with what stands around it.
@@ -167,7 +163,7 @@ pub(super) struct Value {
 /// Every value of a document; what is no JSON says so.
 pub(super) fn all_values(path: impl AsRef<Path>) -> anyhow::Result<Vec<anyhow::Result<Value>>> {
     let body = body(path.as_ref())?;
-    let parts = values(&body)?.into_iter().map(|part| body.slice(part));
+    let parts = values(&body).into_iter().map(|part| body.slice(part));
     Ok(parts.map(|body| is_page(&body).map(|is_page| Value { body, is_page })).collect())
 }
 
@@ -182,24 +178,26 @@ pub(super) fn bodies(value: &Value) -> anyhow::Result<Vec<Body>> {
 
 /// Where the values of a document stand: one, or several one after another. What ends in the middle goes to the end, and so does
 /// what is no value behind the last, such as a bracket that closes nothing.
-fn values(body: &Body) -> anyhow::Result<Vec<Range<u64>>> {
+fn values(body: &Body) -> Vec<Range<usize>> {
     let (mut scanner, mut depth) = (Scanner::default(), 0_u64);
     let (mut found, mut start) = (Vec::new(), None);
-    let mut windows = body.windows();
-    while let Some(window) = windows.read().context("it cannot be read")? {
-        scanner.feed(window, &mut |at, event| match event {
-            Event::Open { .. } => {
-                start.get_or_insert(at);
-                depth += 1;
-            }
-            Event::Close => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    found.extend(start.take().map(|start| start..at));
+    for window in body.chunks(WINDOW) {
+        scanner.feed(window, &mut |at, event| {
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            match event {
+                Event::Open { .. } => {
+                    start.get_or_insert(at);
+                    depth += 1;
                 }
-            }
-            Event::Name(_) | Event::Text | Event::Word => {
-                start.get_or_insert(at);
+                Event::Close => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        found.extend(start.take().map(|start| start..at));
+                    }
+                }
+                Event::Name(_) | Event::Text | Event::Word => {
+                    start.get_or_insert(at);
+                }
             }
         });
         // What is neither object nor array is no report, nor is anything behind it.
@@ -210,11 +208,11 @@ fn values(body: &Body) -> anyhow::Result<Vec<Range<u64>>> {
     if start.is_none() {
         let end = found.last().map_or(0, |last| last.end);
         let is_said = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b',';
-        let is_more = body.window(end..body.len()).context("it cannot be read")?.iter().any(is_said);
+        let is_more = body.window(end..body.len()).iter().any(is_said);
         start = Some(end).filter(|_| is_more || found.is_empty());
     }
     found.extend(start.map(|start| start..body.len()));
-    Ok(found)
+    found
 }
 
 pub(super) fn name(path: impl AsRef<Path>) -> String {
@@ -246,8 +244,7 @@ fn is_encoded(bytes: &[u8]) -> bool {
 
 /// A document's JSON: what is packed by gzip or zstd is unpacked, UTF-16 becomes UTF-8; both are known by their first bytes.
 fn unpacked(body: Body) -> anyhow::Result<Body> {
-    let start = body.window(0..FIRST_BYTES).context("it cannot be read")?;
-    let unpack = |packed: Box<dyn Read>| {
+    let unpack = |packed: Box<dyn Read + '_>| {
         let mut bytes = Vec::new();
         packed.take(LARGEST_PIPED).read_to_end(&mut bytes).context("it is packed, and damaged")?;
         match u64::try_from(bytes.len()) {
@@ -255,13 +252,12 @@ fn unpacked(body: Body) -> anyhow::Result<Body> {
             _ => Err(Failed::bad_answer(format!("it is {} or more unpacked", text::bytes(LARGEST_PIPED))).into()),
         }
     };
-    let saved = || body.whole().context("it cannot be read").map(io::Cursor::new);
-    match start.as_slice() {
-        [0x1f, 0x8b, ..] => unpack(Box::new(flate2::read::MultiGzDecoder::new(saved()?))),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => unpack(Box::new(zstd::stream::read::Decoder::new(saved()?)?)),
+    match &*body {
+        [0x1f, 0x8b, ..] => unpack(Box::new(flate2::read::MultiGzDecoder::new(&*body))),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => unpack(Box::new(zstd::stream::read::Decoder::new(&*body)?)),
         [b'B', b'Z', b'h', ..] => Err(Failed::bad_answer("it is packed by bzip2: unpack it by bunzip2 first").into()),
-        [0xff, 0xfe, ..] => Ok(utf8(saved()?.get_ref(), u16::from_le_bytes)),
-        [0xfe, 0xff, ..] => Ok(utf8(saved()?.get_ref(), u16::from_be_bytes)),
+        [0xff, 0xfe, ..] => Ok(utf8(&body, u16::from_le_bytes)),
+        [0xfe, 0xff, ..] => Ok(utf8(&body, u16::from_be_bytes)),
         [b'-', b' ', b'_', ..] | [b'_', b'i', b'd', ..] => {
             Err(Failed::bad_answer("it is YAML: save it as JSON (vt ... --format json)").into())
         }
@@ -282,9 +278,11 @@ fn as_saved(path: &Path) -> anyhow::Result<Body> {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
     let path = &file::typed(path);
-    let file = opened(path).with_context(|| unopened(path))?;
+    let mut file = opened(path).with_context(|| unopened(path))?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
-        return Body::on_disk(file).with_context(|| format!("{} cannot be read", text::path(path)));
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(|| format!("{} cannot be read", text::path(path)))?;
+        return Ok(Body::in_memory(bytes));
     }
     Ok(Body::in_memory(piped(file, text::path(path).as_str(), 0)?))
 }
@@ -376,9 +374,8 @@ fn no_report(body: &Body) -> &'static str {
 /// Looks as far as the first attribute or list entry.
 fn is_page(body: &Body) -> anyhow::Result<bool> {
     let mut indexer = Indexer::default();
-    let mut index = crate::report::Index::default();
-    let mut windows = body.windows();
-    while let Some(window) = windows.read().context("it cannot be read")? {
+    let mut index = Index::default();
+    for window in body.chunks(WINDOW) {
         indexer.feed(window);
         index.absorb(indexer.take());
         if !index.is_json && !window.iter().all(u8::is_ascii_whitespace) {
@@ -393,5 +390,13 @@ fn is_page(body: &Body) -> anyhow::Result<bool> {
 
 /// What the report calls itself: its identifier may stand behind everything else.
 fn identifier(body: &Body) -> Option<Identifier> {
-    Report::open(body).ok()?.identifier()
+    let (mut indexer, mut index) = (Indexer::default(), Index::default());
+    for window in body.chunks(WINDOW) {
+        indexer.feed(window);
+        index.absorb(indexer.take());
+        if index.id.is_some() {
+            break;
+        }
+    }
+    Report::new(body.clone(), index).identifier()
 }

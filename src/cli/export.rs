@@ -11,7 +11,7 @@ use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::identifier::Sha256;
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
-use crate::report::{Identifier, Pane};
+use crate::report::{Cancel, Identifier, Pane};
 use crate::request::Request;
 use crate::runtime::{HeldBack, read_rules};
 use clap::Args;
@@ -32,9 +32,6 @@ Several reports in one output are one JSON document with a list, one STIX bundle
 and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every \
 format but raw, and in the list that txt makes of indicators: that is defanged, to be read and pasted; csv, jsonl, stix and \
 misp have the values as they are, for other programs.";
-
-/// Bytes of reports that are written together which stay in memory until then.
-const MOST_AT_HAND: u64 = 256 * 1024 * 1024;
 
 /// `behaview export`
 #[derive(Debug, Args)]
@@ -126,25 +123,17 @@ impl Export {
             let requests = asked().map(|identifier| Request::Behaviour { identifier: identifier.clone() }).collect();
             return dry::print(setup, requests, self.refresh, None, self.json);
         }
-        let (mut sources, mut at_hand, runtime) = (Vec::new(), 0, runtime()?);
+        let (mut sources, runtime) = (Vec::new(), runtime()?);
         let (all, mut damaged) = (wanted.len(), 0_usize);
         let mut made = |wanted, file: Option<PathBuf>| -> anyhow::Result<()> {
             let source = match (wanted, &setup) {
                 (Wanted::Saved(source), _) => *source,
-                (Wanted::Of(identifier), Some(setup)) => {
-                    // What is written by itself is let go of when that is done.
-                    at_hand = if file.is_some() { 0 } else { at_hand };
-                    runtime.block_on(self.fetch(setup, identifier, &mut at_hand))?
-                }
+                (Wanted::Of(identifier), Some(setup)) => runtime.block_on(self.fetch(setup, identifier))?,
                 (Wanted::Of(_), None) => return Ok(()),
             };
             match file {
                 Some(file) => self.write(format, &[source], Some(&file)),
                 None => {
-                    // Of what is written together a part could not be taken back.
-                    if all > 1 {
-                        source.body.copy_to(&mut io::sink())?;
-                    }
                     sources.push(source);
                     Ok(())
                 }
@@ -225,34 +214,29 @@ impl Export {
         Ok(files)
     }
 
-    /// A report. What comes of it stays in memory until it is written, whoever deletes it from the store meanwhile; beyond so much
-    /// the store has to serve.
-    async fn fetch(&self, setup: &Setup, identifier: Identifier, at_hand: &mut u64) -> anyhow::Result<Source> {
-        let request = Request::Behaviour { identifier: identifier.clone() };
-        let got = ask(setup, &request, self.refresh).await?;
-        *at_hand = at_hand.saturating_add(got.body.len());
-        let held = || setup.gate.held(&request).ok().flatten().map(|held| held.body);
-        let body = Some(()).filter(|()| *at_hand > MOST_AT_HAND).and_then(|()| held()).unwrap_or(got.body);
+    /// A report.
+    async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<Source> {
+        let got = ask(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
         let notes = setup.gate.store().notes_on(&identifier)?;
         let (origin, received) = (setup.gate.profile().to_owned(), Some(got.received));
-        Ok(Source { body, identifier: Some(identifier), origin, received, notes })
+        Ok(Source { body: got.body, identifier: Some(identifier), origin, received, notes })
     }
 
     fn write(&self, format: &Format, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         // What is written is worth more than the remark about it.
         problems.iter().for_each(|problem| drop(writeln!(io::stderr(), "behaview: {problem}")));
-        let job = |is_wanted| Job { sources, what: self.what(), rules: &rules, is_wanted };
+        let job = |cancel| Job { sources, what: self.what(), rules: &rules, cancel };
         let summary = match path {
             Some(path) => {
                 // Whoever ends it leaves nothing of the report behind.
                 let signals = HeldBack::begin()?;
-                let is_wanted = || !signals.has_any();
-                let written = write_file(path, self.force, |out| format.write(&job(&is_wanted), out));
+                let cancel = signals.cancel();
+                let written = write_file(path, self.force, |out| format.write(&job(&cancel), out));
                 signals.let_go()?;
                 written?
             }
-            None => print(format, &job(&|| true))?,
+            None => print(format, &job(&Cancel::default()))?,
         };
         if let Some(words) = summary.left_out_words() {
             // What was written is worth more than the remark about it.
@@ -280,7 +264,7 @@ fn wanted(identifiers: &[OsString], common: &Common) -> anyhow::Result<Vec<Wante
             Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text, common)?)),
             Subject::Piped(text) => wanted.push(Wanted::Of(listed(&text)?)),
             Subject::Saved(document) => {
-                document.say_if_other()?;
+                document.say_if_other();
                 wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
                     let (origin, notes) = (document.name.clone(), Notes::default());
                     Wanted::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))

@@ -69,7 +69,7 @@ impl Fetch {
         }
         let got = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;
-        let copy = |out: &mut dyn Write| got.body.copy_to(out);
+        let copy = |out: &mut dyn Write| out.write_all(&got.body);
         if !is_printed {
             return write_file(&path, self.force, copy);
         }
@@ -86,7 +86,7 @@ impl Fetch {
         let Request::Artefact { identifier, artefact } = request else { return Ok(None) };
         let is_held = !self.refresh && gate.held(request)?.is_some();
         let report = gate.store().report(gate.service(), identifier)?.filter(|_| !self.anyway && !is_held);
-        let report = report.and_then(|held| Report::open(&held.body().ok()?).ok());
+        let report = report.and_then(|stored| Some(Report::open(&stored.body().ok()?)));
         let (what, attribute) = (artefact.words(), artefact.attribute());
         Ok(report.filter(|report| artefact.is_beside(report) == Some(false)).map(|_| {
             format!(

@@ -13,7 +13,6 @@ use crate::report::page::Page;
 use crate::report::{Analysis, Body, PendingScan};
 use crate::request::Request;
 use crate::text::{Untrusted, count};
-use anyhow::Context;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -252,7 +251,7 @@ fn come_since(setup: &Setup, request: &Request, since: Timestamp) -> anyhow::Res
 
 /// How far the scan is; none where the service knows of none.
 fn seen(body: &Body) -> anyhow::Result<Option<Analysis>> {
-    Ok(Analysis::of(&body.whole().context("the answer cannot be read")?))
+    Ok(Analysis::of(body))
 }
 
 /// Waits until the next look, and says so to people.

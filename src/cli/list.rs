@@ -378,7 +378,7 @@ fn sandbox(
     body: Option<&Body>,
 ) -> anyhow::Result<Sandbox> {
     let parts = identifier.map(Identifier::parts);
-    let Summary { verdict, score, tags } = body.map(Summary::of).transpose()?.unwrap_or_default();
+    let Summary { verdict, score, tags } = body.map(Summary::of).unwrap_or_default();
     Ok(Sandbox {
         id: identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default(),
         is_unicode: identifier.is_none_or(|identifier| str::from_utf8(identifier.text().as_bytes()).is_ok()),

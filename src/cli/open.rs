@@ -48,7 +48,7 @@ fn opened(file: &OsStr, common: &Common) -> anyhow::Result<Opened> {
         }
     }
     let document = document::read(file)?;
-    Ok((document.titled()?, document.reports))
+    Ok((document.titled(), document.reports))
 }
 
 /// The documents that can be read, and a remark about each that cannot: one keeps nobody from the others.

@@ -1,7 +1,7 @@
 //! Standard output of the commands for scripts: bytes as they are into a file or pipe, escaped onto a terminal.
 
 use super::Failed;
-use crate::report::{Body, Index, Indexer};
+use crate::report::{Body, Index};
 use crate::text::{Untrusted, escaped_json};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -28,20 +28,13 @@ pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
 
 /// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
 pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
-    let is_bare = !is_enveloped(body)?;
-    let (mut out, mut indexer) = (Output::new(true), Indexer::default());
+    let index = Index::of(body);
+    let (mut out, is_bare) = (Output::new(true), !index.is_enveloped);
     if is_bare {
         out.print(b"{\"data\":")?;
     }
-    let body = without_mark(body)?;
-    let mut windows = body.windows();
-    while let Some(window) = windows.read()? {
-        indexer.feed(window);
-        out.print(window)?;
-    }
+    out.print(&without_mark(body))?;
     out.print(if is_bare { b"}\n" } else { b"\n" })?;
-    let mut index = Index::default();
-    index.absorb(indexer.finish());
     if index.is_cut {
         return Err(Failed::bad_answer("the report stops in the middle: what came of it was printed").into());
     }
@@ -49,33 +42,16 @@ pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
 }
 
 /// A document without the byte order mark that some tools put before it.
-pub(super) fn without_mark(body: &Body) -> anyhow::Result<Body> {
-    let is_marked = body.window(0..3)? == b"\xef\xbb\xbf";
-    Ok(if is_marked { body.slice(3..body.len()) } else { body.clone() })
+pub(super) fn without_mark(body: &Body) -> Body {
+    let mark = if body.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    body.slice(mark..body.len())
 }
 
 /// Prints an answer as received.
 pub(super) fn print_body(body: &Body) -> anyhow::Result<()> {
     let mut out = Output::new(true);
-    let mut windows = body.windows();
-    while let Some(window) = windows.read()? {
-        out.print(window)?;
-    }
+    out.print(body)?;
     out.print(b"\n")
-}
-
-/// Whether the bytes are an envelope, be `data` its first member or not.
-fn is_enveloped(body: &Body) -> anyhow::Result<bool> {
-    let (mut indexer, mut index) = (Indexer::default(), Index::default());
-    let mut windows = body.windows();
-    while let Some(window) = windows.read()? {
-        indexer.feed(window);
-        index.absorb(indexer.take());
-        if index.is_enveloped || index.is_attributed {
-            break;
-        }
-    }
-    Ok(index.is_enveloped)
 }
 
 /// Prints lines that hold text from outside.

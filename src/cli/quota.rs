@@ -68,7 +68,7 @@ impl Quota {
 pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
     let got = runtime()?.block_on(get(setup, &Request::Quotas, true))?;
     say_cost(&setup.gate)?;
-    Ok(read_balances(&got.body.whole()?)?)
+    Ok(read_balances(&got.body)?)
 }
 
 /// Reads an answer to the quota call, fresh or saved.

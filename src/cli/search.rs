@@ -10,8 +10,9 @@ use crate::gate::Gate;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
-use crate::report::{Note, Pane, Piece, Report, Row};
-use crate::runtime::search::{self, Searched, by_pane, every_report};
+use crate::report::{Cancel, Note, Pane, Piece, Report, Row};
+use crate::runtime::search::{self, by_pane, every_report};
+use crate::store::StoredReport;
 use crate::text::{Untrusted, Visible};
 use clap::Args;
 use serde::Serialize;
@@ -87,7 +88,7 @@ impl Search {
             let reports = held(&setup.gate, &names)?;
             search_notes(&setup.gate, &names, &pattern, &mut print)?;
             searched += reports.len();
-            unreadable = search_held(reports, &pattern, &mut print)?;
+            unreadable = search_held(&reports, &pattern, &mut print)?;
         }
         match (hits, searched) {
             _ if unreadable > 0 => {
@@ -139,13 +140,13 @@ fn plain_name(name: &str) -> Visible {
 type Print<'a> = dyn FnMut(&Source, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
 /// The stored reports of what is named, or all.
-fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<Searched>> {
+fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
     let (store, service) = (gate.store(), gate.service());
-    let all = store.every_report(service)?.into_iter().map(|held| Searched { file: held.file.clone(), held });
+    let all = store.every_report(service)?;
     if names.is_empty() {
-        return Ok(all.collect());
+        return Ok(all);
     }
-    let mut elsewhere: Vec<_> = all.filter(|searched| searched.held.elsewhere.is_some()).collect();
+    let mut elsewhere: Vec<_> = all.into_iter().filter(|stored| stored.elsewhere.is_some()).collect();
     let mut reports = Vec::new();
     for name in names {
         let found = match (Sha256::parse(name), Identifier::typed(name)) {
@@ -153,15 +154,15 @@ fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<Searched>> {
             (None, Some(identifier)) => store.report(service, &identifier)?.into_iter().collect(),
             (None, None) => Vec::new(),
         };
-        let is_meant = |searched: &mut Searched| match Sha256::parse(name) {
+        let is_meant = |searched: &mut StoredReport| match Sha256::parse(name) {
             Some(file) => searched.file == Some(file),
-            None => searched.held.identifier.as_bytes() == name.as_bytes(),
+            None => searched.identifier.as_bytes() == name.as_bytes(),
         };
         let others: Vec<_> = elsewhere.extract_if(.., is_meant).collect();
         if found.is_empty() && others.is_empty() {
             return Err(Failed::not_found(format!("nothing is held of {name}; behaview show fetches a report")).into());
         }
-        reports.extend(found.into_iter().map(|held| Searched { file: held.file.clone(), held }));
+        reports.extend(found);
         reports.extend(others);
     }
     Ok(reports)
@@ -184,9 +185,9 @@ fn search_notes(gate: &Gate, names: &[&str], pattern: &Pattern, print: &mut Prin
 }
 
 /// Searches what is held; says how many reports could not be, each of which is named.
-fn search_held(reports: Vec<Searched>, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<u64> {
+fn search_held(reports: &[StoredReport], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<u64> {
     let (mut result, mut unreadable) = (Ok(()), 0);
-    every_report(reports, pattern, &mut |outcome| {
+    every_report(reports, pattern, &Cancel::default(), &mut |outcome| {
         result = match outcome.found {
             Ok(None) => Ok(()),
             Ok(Some(found)) => {
@@ -211,13 +212,14 @@ fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> an
     let document = document::read(path)?;
     let count = document.reports.len();
     for (_, here) in document.reports {
-        let report = Report::open(&here.body)?;
+        let report = Report::open(&here.body);
         let mut result = Ok(());
-        by_pane(&report, pattern, 1, usize::MAX, &|_| true, &mut |groups: Vec<HitGroup>| {
+        let (limits, cancel) = ((1, usize::MAX), Cancel::default());
+        by_pane(&report, pattern, limits, &cancel, &|_| true, &mut |groups: Vec<HitGroup>| {
             let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));
             result = hits.try_for_each(|(of, hit)| print(of, Some(&document.name), hit));
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
+        });
         result?;
     }
     Ok(count)

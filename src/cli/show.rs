@@ -106,7 +106,7 @@ impl Report {
     fn print_saved(&self, printer: &Printer) -> anyhow::Result<()> {
         match self {
             Self::Saved(document) => {
-                document.say_if_other()?;
+                document.say_if_other();
                 document.reports.iter().try_for_each(|(_, here)| printer.print(&here.body))
             }
             Self::Of(_) => Ok(()),
@@ -181,7 +181,7 @@ impl Printer {
         if self.format == ShowFormat::Json {
             return print_report(body);
         }
-        let object = flat(&without_mark(body)?.whole()?)?;
+        let object = flat(&without_mark(body))?;
         let before: &[u8] = if self.printed.replace(self.printed.get() + 1) == 0 { b"[\n" } else { b",\n" };
         let mut out = Output::new(true);
         out.print(before)?;

@@ -92,8 +92,7 @@ impl Submit {
         };
         let answer = runtime.block_on(get(&setup, &scan(to), true));
         let answer = answer.map_err(|error| Self::look_first(&setup, &submission, error))?;
-        let identifier =
-            submitted(&answer.body.whole()?).ok_or_else(|| Failed::bad_answer("the answer names no scan"))?;
+        let identifier = submitted(&answer.body).ok_or_else(|| Failed::bad_answer("the answer names no scan"))?;
         drop(runtime);
         self.taken_in(&setup, &submission, identifier)
     }
@@ -212,6 +211,6 @@ fn first_line(path: &Path) -> anyhow::Result<String> {
 /// The address that a large file is uploaded to.
 async fn address(setup: &Setup) -> anyhow::Result<UploadAddress> {
     let answer = get(setup, &Request::UploadAddress, true).await?;
-    let address = upload_address(&answer.body.whole()?);
+    let address = upload_address(&answer.body);
     Ok(UploadAddress::new(address.ok_or_else(|| Failed::bad_answer("the answer names no address"))?))
 }

@@ -60,7 +60,7 @@ fn ask(setup: &Setup, days: u8, today: Date) -> anyhow::Result<quota::Usage> {
     let (runtime, mut usage) = (runtime()?, quota::Usage::default());
     for (first, last) in spans(days, today) {
         let got = runtime.block_on(get(setup, &Request::Usage { first, last }, true))?;
-        usage = usage.plus(read(&got.body.whole()?)?);
+        usage = usage.plus(read(&got.body)?);
     }
     say_cost(&setup.gate)?;
     Ok(usage)

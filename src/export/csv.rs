@@ -58,7 +58,7 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         let mut parents = Parents::default();
         for (pane, place) in opened.places() {
             opened.go_on()?;
-            let record = report.record(place)?;
+            let record = report.record(place);
             let (name, member) = attribute(report, place, &record);
             let ([depth, parent], [severity, rule]) =
                 (standing(&opened, place, &mut parents), marked(opened.rule(place)));

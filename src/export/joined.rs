@@ -36,12 +36,12 @@ impl Joined {
                 for row in opened.rows(number).unwrap_or_default().iter() {
                     opened.go_on()?;
                     let place = Place { section: number, row };
-                    if let Some(value) = opened.report.registry_value(place)? {
+                    if let Some(value) = opened.report.registry_value(place) {
                         // What is unclear is not taken for data.
                         value.data.iter().for_each(|data| joined.add(kind, value.path(), data.clone()));
                         continue;
                     }
-                    let record = opened.report.record(place)?;
+                    let record = opened.report.record(place);
                     let raw = Raw::new(&record.value);
                     let text = |member| raw.member(member).filter(|raw| raw.kind() == JsonKind::Text);
                     if let Some((name, beside)) = text(name).zip(text(beside)) {

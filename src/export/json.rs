@@ -71,7 +71,7 @@ fn write_rows(
         write!(out, "{}:{open}", names.next(&section.name))?;
     }
     for (count, row) in rows.iter().enumerate() {
-        let record = report.record(Place { section: number, row })?;
+        let record = report.record(Place { section: number, row });
         out.write_all(if count > 0 { b"," } else { b"" })?;
         // Single values stand among the attributes, others in an object of their own.
         let name = match (&record.member, open.is_empty()) {
@@ -105,18 +105,14 @@ fn write_notes(report: &Report, noted: &Noted<'_>, out: &mut dyn Write) -> io::R
 
 /// One list, its rows as they follow each other in the bytes.
 fn write_section(report: &Report, section: &Section, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    let start = section.start(0).map_or(0, u64::from);
-    let end = section.end().map_or(report.body.len(), u64::from);
+    let start = section.start(0).map_or(0, |start| start as usize);
+    let end = section.end().map_or(report.body.len(), |end| end as usize);
     let opening = if section.form == Form::Object { b"{" } else { b"[" };
     write!(out, "{name}:")?;
     let mut rewriter = Rewriter::new(out, Strings::Plain);
     rewriter.feed(opening)?;
     if !section.is_empty() {
-        let body = report.body.slice(start..end);
-        let mut windows = body.windows();
-        while let Some(window) = windows.read()? {
-            rewriter.feed(window)?;
-        }
+        rewriter.feed(report.body.window(start..end))?;
     }
     rewriter.finish()
 }

@@ -76,7 +76,7 @@ fn write_row(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let report = &opened.report;
-    let record = report.record(place)?;
+    let record = report.record(place);
     let (name, member) = attribute(report, place, &record);
     let (value, is_visible) = rewritten(&record.value);
     let processes = report.section(place.section).filter(|section| section.form == Form::Processes);

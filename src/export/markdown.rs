@@ -102,7 +102,7 @@ fn write_row(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let report = &opened.report;
-    let record = report.record(place)?;
+    let record = report.record(place);
     let (name, member) = attribute(report, place, &record);
     let known = report.section(place.section).and_then(|section| section.attribute);
     let label = match known {

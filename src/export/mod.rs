@@ -31,8 +31,7 @@ use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::report::rows::records::Record;
 use crate::report::rules::Rules;
-use crate::report::wanted::still_wanted;
-use crate::report::{Body, Identifier, Pane, Place, Report, RowSet};
+use crate::report::{Body, Cancel, Identifier, Pane, Place, Report, RowSet, body};
 use crate::text::{Untrusted, count};
 use jiff::Timestamp;
 use std::io::{self, Write};
@@ -150,8 +149,7 @@ pub struct Job<'a> {
     pub what: What,
     /// By what rows are marked.
     pub rules: &'a Rules,
-    /// Asked now and then: whether anybody still wants it.
-    pub is_wanted: &'a dyn Fn() -> bool,
+    pub cancel: &'a Cancel,
 }
 
 impl Format {
@@ -195,9 +193,8 @@ impl Format {
 fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {
-        let mut windows = source.body.windows();
-        while let Some(window) = windows.read()? {
-            still_wanted(job.is_wanted)?;
+        for window in source.body.chunks(body::WINDOW) {
+            job.cancel.check()?;
             out.write_all(window)?;
         }
         summary.add_report(&source.open()?);
@@ -208,10 +205,10 @@ fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 impl Source {
     /// The report, indexed.
     pub fn open(&self) -> io::Result<Report> {
-        if self.body.len() > crate::report::body::LARGEST {
+        if self.body.len() > body::LARGEST {
             return Err(io::Error::other("the report is too large to be taken apart; raw writes it as it is"));
         }
-        let report = Report::open(&self.body)?;
+        let report = Report::open(&self.body);
         if !report.index.is_json {
             return Err(io::Error::other("it is not JSON; raw writes it as it is"));
         }

@@ -27,15 +27,15 @@ impl<'a> Noted<'a> {
             if wanted.len() == 0 || !source.notes.items().any(|(item, _)| item.attribute == section.name) {
                 continue;
             }
-            report.each_row(number, |row| {
+            for row in report.each_row(number).take(wanted.end()) {
+                job.cancel.check()?;
                 let item = report.item(number, &row.decoded());
                 let note = item.as_ref().and_then(|item| source.notes.on_item(item));
                 if let Some(note) = note.filter(|_| wanted.contains(row.place.row)) {
                     rows.insert(row.place, note);
                     found.extend(item);
                 }
-                row.place.row < wanted.end() && (job.is_wanted)()
-            })?;
+            }
         }
         let is_all = job.what == What::All || job.what.is_indicators();
         let lost = source.notes.items().filter(|(item, _)| is_all && !found.contains(*item));

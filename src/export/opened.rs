@@ -4,10 +4,10 @@ use super::verdict::{self, strings};
 use super::{Job, Source, What};
 use crate::order;
 use crate::report::attributes::PERHAPS_CUT;
+use crate::report::body;
 use crate::report::identifier::is_moment;
 use crate::report::indicators::Kind;
 use crate::report::rules::{Marks, Rule, Rules};
-use crate::report::wanted::still_wanted;
 use crate::report::{Identifier, Indicator, Indicators, Pane, Place, Report, RowSet};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -32,7 +32,7 @@ impl<'a> Opened<'a> {
     /// Opens a report, and judges it by these rules; where none are wanted no row is marked.
     pub(super) fn new(job: &'a Job<'_>, source: &'a Source, rules: Option<&'a Rules>) -> io::Result<Self> {
         let report = source.open()?;
-        let judged = |rules: &Rules| rules.judge(&report, job.is_wanted);
+        let judged = |rules: &Rules| rules.judge(&report, job.cancel);
         let marks = rules.map(judged).transpose()?.unwrap_or_default();
         let notable = match &job.what {
             What::Notable(None) => {
@@ -131,7 +131,7 @@ impl<'a> Opened<'a> {
     pub(super) fn indicators(&self) -> io::Result<Indicators> {
         let rows = |section| self.rows(section).unwrap_or_default().iter();
         let mark = |place| self.rule(place).map(|rule| rule.severity);
-        let found = Indicators::among(&self.report, &rows, &mark, self.job.is_wanted)?;
+        let found = Indicators::among(&self.report, &rows, &mark, self.job.cancel)?;
         let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
         let all = found.with_sample(sample.as_ref());
         Ok(match &self.job.what {
@@ -175,8 +175,8 @@ impl<'a> Opened<'a> {
 
     /// A digest of the report's bytes.
     pub(super) fn digest(&self) -> io::Result<String> {
-        let (mut hash, mut windows) = (Sha256::new(), self.report.body.windows());
-        while let Some(window) = windows.read()? {
+        let mut hash = Sha256::new();
+        for window in self.report.body.chunks(body::WINDOW) {
             self.go_on()?;
             hash.update(window);
         }
@@ -191,7 +191,7 @@ impl<'a> Opened<'a> {
 
     /// Whether anybody still wants it.
     pub(super) fn go_on(&self) -> io::Result<()> {
-        still_wanted(self.job.is_wanted)
+        Ok(self.job.cancel.check()?)
     }
 }
 

@@ -87,7 +87,7 @@ fn write_rows(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
         let (indent, level) = nested.indent(place.section, place.row, depths, named);
         let rule = opened.rule(place).map(marked).unwrap_or_default();
         let note = noted.at(place).map(|note| format!("  ({})", words(note))).unwrap_or_default();
-        writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)?))?;
+        writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)))?;
         rows += 1;
     }
     Ok(rows)

@@ -1,6 +1,5 @@
 //! What an answer is about: one about something else than was asked about is not taken for what was paid for.
 
-use super::reading::unread;
 use crate::report::Body;
 use crate::report::identifier::FileHash;
 use crate::report::json::{Kind, Raw};
@@ -14,7 +13,7 @@ const NAMES: [&str; 5] = ["resource", "sha256", "sha1", "md5", "id"];
 /// Refuses an answer that names something else than the question does. One that names nothing is believed: not every installation
 /// repeats what it was asked.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
-    let bytes = body.whole().map_err(unread)?;
+    let bytes = &**body;
     let answer = Raw::new(&bytes);
     let data = answer.member("data");
     let instead = match request {

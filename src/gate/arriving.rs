@@ -6,20 +6,25 @@
 use super::flight::GivenUp;
 use super::{Gate, Progress};
 use crate::report::index::Batch;
-use crate::report::{Arriving, Body, Index, Indexer, body};
+use crate::report::{Body, Index, Indexer};
 use crate::request::Request;
 use crate::service::client::{Sink, Taken};
 use crate::service::error::ServiceError;
-use std::io;
 use std::ops::Range;
 use std::pin::pin;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
 /// How often somebody hears of rows that are found.
 const PACE: Duration = Duration::from_millis(60);
+
+/// To read what has come takes at most one part in so many of the time.
+const SHARE: u32 = 10;
+
+const NOTHING_NEW: Duration = Duration::from_secs(3600);
 
 /// What has come of an answer.
 #[derive(Debug, Clone)]
@@ -41,7 +46,7 @@ pub struct Rows {
     /// What has come of the report.
     pub body: Body,
     /// The part of it in which these rows were found: it begins where the part before ended.
-    pub read: Range<u64>,
+    pub read: Range<usize>,
     pub batch: Batch,
 }
 
@@ -63,8 +68,9 @@ impl Gate {
         given_up: &GivenUp,
     ) -> Result<Gathered, ServiceError> {
         let is_report = matches!(request, Request::Behaviour { .. });
-        let (news, mut reading) = if is_report { Reading::begin() } else { (None, Reading::nothing()) };
-        let mut gatherer = Gatherer { arriving: Arriving::default(), total: None, progress, news, is_upload: false };
+        let coming = Arc::<Coming>::default();
+        let (news, mut reading) = if is_report { Reading::begin(&coming) } else { (None, Reading::nothing()) };
+        let mut gatherer = Gatherer { coming: Arc::clone(&coming), total: None, progress, news, is_upload: false };
         if given_up.is_said() {
             return Err(ServiceError::Unsent);
         }
@@ -79,7 +85,7 @@ impl Gate {
                 }
             }
         };
-        let body = gatherer.arriving.body();
+        let body = coming.end();
         // The reader ends when it hears no more.
         drop(gatherer);
         while let Some(rows) = reading.found.recv().await {
@@ -101,21 +107,50 @@ impl Gate {
     }
 }
 
+/// What has come of an answer: its pieces, or the whole.
+#[derive(Default)]
+struct Coming(Mutex<(Vec<u8>, Option<Body>)>);
+
+impl Coming {
+    /// Adds what came next; says how much there is.
+    fn push(&self, piece: &[u8]) -> usize {
+        let (bytes, _) = &mut *self.lock();
+        bytes.extend_from_slice(piece);
+        bytes.len()
+    }
+
+    /// A copy of what has come, or the whole.
+    fn body(&self) -> Body {
+        let (bytes, whole) = &*self.lock();
+        whole.clone().unwrap_or_else(|| Body::in_memory(bytes.clone()))
+    }
+
+    /// The whole, after the last piece.
+    fn end(&self) -> Body {
+        let (bytes, whole) = &mut *self.lock();
+        whole.get_or_insert_with(|| Body::in_memory(std::mem::take(bytes))).clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Vec<u8>, Option<Body>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Puts the pieces of an answer together, and tells of each.
 struct Gatherer<'a> {
-    arriving: Arriving,
+    coming: Arc<Coming>,
     total: Option<u64>,
     progress: Progress<'a>,
-    /// Who reads what has come.
-    news: Option<Sender<Body>>,
+    /// Wakes the reader.
+    news: Option<Sender<()>>,
     /// Whether a file went before: how much of that has gone says more than how much of a few words has come.
     is_upload: bool,
 }
 
 impl Gatherer<'_> {
-    fn tell(&self) {
+    fn tell(&self, bytes: usize) {
         if !self.is_upload {
-            (self.progress)(Received::Bytes { bytes: self.arriving.len(), total: self.total });
+            (self.progress)(Received::Bytes { bytes: bytes as u64, total: self.total });
         }
     }
 }
@@ -123,19 +158,17 @@ impl Gatherer<'_> {
 impl Sink for Gatherer<'_> {
     fn begin(&mut self, _: u64, total: Option<u64>, _: Option<String>) -> Taken<'_> {
         self.total = total;
-        self.tell();
+        self.tell(0);
         Box::pin(std::future::ready(Ok(())))
     }
 
     fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {
-        if let Err(why) = self.arriving.push(piece) {
-            return Box::pin(std::future::ready(Err(ServiceError::Lost(why.to_string()))));
-        }
+        let bytes = self.coming.push(piece);
         if let Some(news) = &self.news {
             // A reader that has ended is missed at the end: then the whole is read once more.
-            let _ = news.send(self.arriving.body());
+            let _ = news.send(());
         }
-        self.tell();
+        self.tell(bytes);
         Box::pin(std::future::ready(Ok(())))
     }
 
@@ -148,13 +181,14 @@ impl Sink for Gatherer<'_> {
 /// A report that is read beside what brings it.
 struct Reading {
     found: UnboundedReceiver<Rows>,
-    reader: Option<JoinHandle<io::Result<Index>>>,
+    reader: Option<JoinHandle<Index>>,
 }
 
 impl Reading {
-    fn begin() -> (Option<Sender<Body>>, Self) {
-        let ((news, bodies), (tell, found)) = (channel(), unbounded_channel());
-        let reader = tokio::task::spawn_blocking(move || Reader::new(tell).read(&bodies));
+    fn begin(coming: &Arc<Coming>) -> (Option<Sender<()>>, Self) {
+        let ((news, wakes), (tell, found)) = (channel(), unbounded_channel());
+        let reader = Reader::new(Arc::clone(coming), tell);
+        let reader = tokio::task::spawn_blocking(move || reader.read(&wakes));
         (Some(news), Self { found, reader: Some(reader) })
     }
 
@@ -164,78 +198,53 @@ impl Reading {
 
     /// The rows of the whole; none where nobody has read it, or a bug stopped the reader.
     async fn index(self) -> Option<Index> {
-        self.reader?.await.ok()?.ok()
+        self.reader?.await.ok()
     }
 }
 
 /// Finds rows in what has come.
 struct Reader {
+    coming: Arc<Coming>,
     indexer: Indexer,
     index: Index,
-    body: Body,
-    window: Vec<u8>,
     tell: UnboundedSender<Rows>,
-    /// When it told last, and how far it had read by then.
-    told: Option<Instant>,
-    told_to: u64,
+    /// How far it has read.
+    read: usize,
 }
 
 impl Reader {
-    fn new(tell: UnboundedSender<Rows>) -> Self {
-        let (indexer, index, body) = (Indexer::default(), Index::default(), Body::in_memory(Vec::new()));
-        Self { indexer, index, body, window: Vec::new(), tell, told: None, told_to: 0 }
+    fn new(coming: Arc<Coming>, tell: UnboundedSender<Rows>) -> Self {
+        Self { coming, indexer: Indexer::default(), index: Index::default(), tell, read: 0 }
     }
 
     /// Reads what comes until nothing more can come.
-    fn read(mut self, bodies: &Receiver<Body>) -> io::Result<Index> {
+    fn read(mut self, news: &Receiver<()>) -> Index {
+        let (mut due, mut is_behind) = (Instant::now(), false);
         loop {
-            let patience = if self.is_behind() { Duration::ZERO } else { self.patience() };
-            match bodies.recv_timeout(patience) {
-                Ok(body) => self.body = bodies.try_iter().last().unwrap_or(body),
-                Err(RecvTimeoutError::Disconnected) if !self.is_behind() => break,
-                Err(_) => {}
-            }
-            self.step()?;
-            if self.patience().is_zero() {
-                let (end, batch) = (self.indexer.position(), self.indexer.take());
-                self.tell(end, batch);
+            let patience = if is_behind { due.saturating_duration_since(Instant::now()) } else { NOTHING_NEW };
+            match news.recv_timeout(patience) {
+                Ok(()) if Instant::now() < due => is_behind = true,
+                Ok(()) | Err(RecvTimeoutError::Timeout) => {
+                    let begun = Instant::now();
+                    self.step(Indexer::take);
+                    (due, is_behind) = (Instant::now() + PACE.max(begun.elapsed() * SHARE), false);
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        let end = self.indexer.position();
-        let batch = std::mem::take(&mut self.indexer).finish();
-        self.tell(end, batch);
-        Ok(self.index)
+        self.step(|indexer| std::mem::take(indexer).finish());
+        self.index
     }
 
-    /// Whether more has come than is read.
-    fn is_behind(&self) -> bool {
-        self.indexer.position() < self.body.len()
-    }
-
-    /// Reads a further window.
-    fn step(&mut self) -> io::Result<()> {
-        let at = self.indexer.position();
-        self.body.read(at..at + body::WINDOW, &mut self.window)?;
-        self.indexer.feed(&self.window);
-        Ok(())
-    }
-
-    /// How long there is nothing to tell of: nothing of it where rows are due.
-    fn patience(&self) -> Duration {
-        const NOTHING_NEW: Duration = Duration::from_secs(3600);
-        match self.told {
-            _ if self.indexer.position() == self.told_to => NOTHING_NEW,
-            None => Duration::ZERO,
-            Some(told) => PACE.saturating_sub(told.elapsed()),
-        }
-    }
-
-    /// Tells of the rows before a byte.
-    fn tell(&mut self, end: u64, batch: Batch) {
+    /// Reads what has come, and tells of the rows in it.
+    fn step(&mut self, batch: impl FnOnce(&mut Indexer) -> Batch) {
+        let body = self.coming.body();
+        let read = self.read..body.len();
+        self.indexer.feed(body.window(read.clone()));
+        let batch = batch(&mut self.indexer);
         self.index.absorb(batch.clone());
-        let read = self.told_to..end;
-        (self.told, self.told_to) = (Some(Instant::now()), end);
+        self.read = read.end;
         // Whoever asked may have given up.
-        let _ = self.tell.send(Rows { body: self.body.clone(), read, batch });
+        let _ = self.tell.send(Rows { body, read, batch });
     }
 }

@@ -3,7 +3,7 @@
 use super::reading;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::Raw;
-use crate::report::{Body, Imported, Index, Report};
+use crate::report::{Body, Imported, Report};
 use crate::request::Request;
 use crate::service::error::{ServiceError, Unusable};
 use crate::store::{self, PageReport, Store, StoreError};
@@ -61,7 +61,7 @@ pub enum ImportError {
 /// Holds a report, unless one of its identifier is held. The same bytes replace nothing: where the held ones came from would be
 /// forgotten.
 pub fn import(store: &Store, import: &Import<'_>) -> Result<Outcome, ImportError> {
-    let report = Report::new(import.body.clone(), Index::of(import.body)?);
+    let report = Report::open(import.body);
     let identifier = report.identifier().ok_or_else(|| no_report(&report))?;
     let request = Request::Behaviour { identifier: identifier.clone() };
     reading::read(&request, import.body, None)?;
@@ -70,12 +70,12 @@ pub fn import(store: &Store, import: &Import<'_>) -> Result<Outcome, ImportError
         return Err(ImportError::Empty);
     }
     let Some(key) = request.holding_key() else { return Err(ImportError::Nameless) };
-    let (file, bytes) = (file(&identifier, import.file)?, import.body.whole()?);
+    let file = file(&identifier, import.file)?;
     if let Some(outcome) = stored_already(store, import, &identifier)? {
         return Ok(outcome);
     }
     let reports = [PageReport { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() }];
-    match import.store(store, &key, &bytes, &reports)? {
+    match import.store(store, &key, &reports)? {
         true => Ok(Outcome::Held(identifier)),
         // Another program has imported one meanwhile.
         false => Ok(stored_already(store, import, &identifier)?.unwrap_or(Outcome::Other(identifier, None))),
@@ -87,7 +87,7 @@ fn stored_already(store: &Store, import: &Import<'_>, identifier: &Identifier) -
     let Some(stored) = store.report(import.service, identifier)? else { return Ok(None) };
     // One whose file is damaged is in quarantine from here on.
     let Ok(body) = stored.body() else { return Ok(None) };
-    let is_same = is_same(&body.whole()?, &import.body.whole()?);
+    let is_same = is_same(&body, import.body);
     Ok(match is_same {
         true if !import.replaces || stored.file.is_some() => Some(Outcome::Same(identifier.clone())),
         false if !import.replaces => Some(Outcome::Other(identifier.clone(), stored.imported)),
@@ -97,8 +97,8 @@ fn stored_already(store: &Store, import: &Import<'_>, identifier: &Identifier) -
 
 impl Import<'_> {
     /// Stores it, unless another program has imported the same; says whether it is stored.
-    fn store(&self, store: &Store, key: &[u8], bytes: &[u8], reports: &[PageReport]) -> Result<bool, StoreError> {
-        let Self { now, from, service, profile, replaces, .. } = *self;
+    fn store(&self, store: &Store, key: &[u8], reports: &[PageReport]) -> Result<bool, StoreError> {
+        let Self { now, from, service, profile, replaces, body: bytes, .. } = *self;
         store.import(&store::Import { service, profile, key, now, bytes, from, reports, replaces })
     }
 }
@@ -114,8 +114,7 @@ pub struct ImportedPage {
 
 /// Holds a page of a list with the reports in it; none where it does not say which page it is, or something of it is held.
 pub fn import_page(store: &Store, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
-    let bytes = import.body.whole()?;
-    let Some(request) = Request::of_page(&bytes) else { return Ok(None) };
+    let Some(request) = Request::of_page(import.body) else { return Ok(None) };
     let Some(key) = request.holding_key() else { return Ok(None) };
     let brought = reading::read(&request, import.body, None)?;
     let is_stored = |one: &PageReport| store.report(import.service, &one.identifier).map(|stored| stored.is_some());
@@ -123,7 +122,7 @@ pub fn import_page(store: &Store, import: &Import<'_>) -> Result<Option<Imported
     if !import.replaces && (any_stored || store.answer(import.service, &key)?.is_some()) {
         return Ok(None);
     }
-    let is_stored = import.store(store, &key, &bytes, &brought)?;
+    let is_stored = import.store(store, &key, &brought)?;
     let reports = brought.into_iter().map(|one| one.identifier).collect();
     Ok(is_stored.then_some(ImportedPage { request, reports }))
 }

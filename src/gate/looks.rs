@@ -32,7 +32,7 @@ impl Gate {
 
     /// Writes down what a look found, and settles what it explains. One that cannot be written explains nothing.
     pub(super) async fn note_look(&self, mut look: Look, received: Timestamp, answer: &Body) {
-        let Some(balances) = answer.whole().ok().and_then(|bytes| Balances::parse(&bytes).ok()) else { return };
+        let Some(balances) = Balances::parse(answer).ok() else { return };
         look.received = received;
         look.readings = readings(&balances);
         let (profile, service) = (self.profile().to_owned(), self.service().to_owned());

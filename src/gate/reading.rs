@@ -11,7 +11,6 @@ use crate::request::{Artefact, Request};
 use crate::service::error::{LONGEST_ERROR, Reason, Refusal, ServiceError, Unusable};
 use crate::store::{NewAnswer, PageReport, Store};
 use jiff::Timestamp;
-use std::io;
 
 /// Bytes at the beginning that tell what something is.
 const LOOK: usize = 512;
@@ -41,14 +40,14 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
 
 /// The error that an answer is in spite of its status, if it is one: nothing of it is stored.
 pub(super) fn refusal(body: &Body, now: Timestamp) -> Option<Refusal> {
-    let bytes = (body.len() <= LONGEST_ERROR).then(|| body.whole().ok()).flatten()?;
+    let bytes = (body.len() as u64 <= LONGEST_ERROR).then_some(&**body)?;
     Refusal::in_answer(&bytes, now)
 }
 
 /// How many submissions an answer returned, over all files asked about (specification §8.2); none where it does not say so of each,
 /// or says it twice.
 fn submissions(body: &Body, files: usize) -> Option<u64> {
-    let bytes = body.whole().ok()?;
+    let bytes = &**body;
     let answer = Raw::new(bytes.trim_ascii_end());
     let of = |file: Raw<'_>| {
         let only = |wanted: &[u8]| {
@@ -68,13 +67,8 @@ fn submissions(body: &Body, files: usize) -> Option<u64> {
 }
 
 /// Where the rows of an answer start, if that is not known yet.
-fn index_of(body: &Body, index: Option<Index>) -> Result<Index, ServiceError> {
-    index.map_or_else(|| Index::of(body), Ok).map_err(unread)
-}
-
-/// What came, and whose bytes cannot be had: that says nothing of what they are.
-pub(super) fn unread(error: io::Error) -> ServiceError {
-    ServiceError::Unkept(error.to_string())
+fn index_of(body: &Body, index: Option<Index>) -> Index {
+    index.unwrap_or_else(|| Index::of(body))
 }
 
 /// Reads an answer whose bytes are stored, and puts it in its place, or in the quarantine where it does not answer its question. Says
@@ -102,7 +96,7 @@ pub(super) fn read_stored(
 
 /// Whether an answer that is not held answers the question: an action's answer says what became of it.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
-    let says = |fits: &dyn Fn(&[u8]) -> bool| body.whole().is_ok_and(|bytes| fits(&bytes));
+    let says = |fits: &dyn Fn(&[u8]) -> bool| fits(body);
     let (is_fit, what) = match request {
         Request::PrivateScan { .. } => (says(&|bytes| submitted(bytes).is_some()), "a scan that has begun"),
         Request::UploadAddress => (says(&|bytes| upload_address(bytes).is_some()), "an address to upload to"),
@@ -135,7 +129,7 @@ pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Resu
     if let Request::Artefact { artefact, .. } = request {
         return is_artifact(*artefact, body).map(|()| Vec::new());
     }
-    let index = index_of(body, index)?;
+    let index = index_of(body, index);
     if !index.is_json {
         return Err(other_than_json(body));
     }
@@ -159,11 +153,10 @@ pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Resu
 
 /// Whether something is what a sandbox kept, and not what something in between has sent in its place.
 fn is_artifact(artifact: Artefact, body: &Body) -> Result<(), ServiceError> {
-    let bytes = body.whole().map_err(unread)?;
     let why = match () {
-        () if bytes.is_empty() => Unusable::Cut,
-        () if artifact != Artefact::Html && is_page(&bytes) => Unusable::WebPage,
-        () if Raw::new(&bytes).member("error").is_some() => Unusable::NoFile,
+        () if body.is_empty() => Unusable::Cut,
+        () if artifact != Artefact::Html && is_page(body) => Unusable::WebPage,
+        () if Raw::new(body).member("error").is_some() => Unusable::NoFile,
         () => return Ok(()),
     };
     Err(ServiceError::Unusable(why))
@@ -181,11 +174,10 @@ fn is_report(report: &Report, wanted: &Identifier) -> Result<(), Unusable> {
 fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, ServiceError> {
     let unusable = ServiceError::Unusable;
     // A document may be a bare array of reports; the service's lists come in an envelope.
-    if body.window(0..LOOK as u64).map_err(unread)?.trim_ascii_start().starts_with(b"[") {
+    if body.window(0..LOOK).trim_ascii_start().starts_with(b"[") {
         return Err(unusable(Unusable::WrongType("a list of sandboxes")));
     }
     let page = Page::from_index(body, index).map_err(|error| match error {
-        PageError::Unreadable(error) => unread(error),
         PageError::Cut => unusable(Unusable::Cut),
         PageError::NotJson => other_than_json(body),
         PageError::NotAList => unusable(Unusable::WrongType("a list of sandboxes")),
@@ -201,17 +193,16 @@ fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, ServiceErr
 
 /// What something is that is no JSON.
 fn other_than_json(body: &Body) -> ServiceError {
-    match body.window(0..LOOK as u64) {
-        Err(error) => unread(error),
-        Ok(start) if is_page(&start) => ServiceError::Unusable(Unusable::WebPage),
-        Ok(start) if start.starts_with(&GZIP) => ServiceError::Unusable(Unusable::Unsaid),
-        Ok(start) if start.trim_ascii().is_empty() => ServiceError::Unusable(Unusable::Empty),
-        Ok(_) => ServiceError::Unusable(Unusable::NotJson),
-    }
+    ServiceError::Unusable(match body.window(0..LOOK) {
+        start if is_page(start) => Unusable::WebPage,
+        start if start.starts_with(&GZIP) => Unusable::Unsaid,
+        start if start.trim_ascii().is_empty() => Unusable::Empty,
+        _ => Unusable::NotJson,
+    })
 }
 
 fn looks_like_a_page(body: &Body) -> bool {
-    is_page(&body.window(0..LOOK as u64).unwrap_or_default())
+    is_page(body.window(0..LOOK))
 }
 
 /// Whether bytes begin as a page of the web does: one that stands further on may be a part of a capture.

@@ -40,8 +40,7 @@ impl Gate {
                 reading::check(&request, &body)?;
                 return Ok(Answer { received, body, unkept: remark });
             };
-            let bytes = body.whole().map_err(reading::unread)?;
-            let new = NewAnswer { service: &service, profile: &profile, key: &key, received, bytes: &bytes };
+            let new = NewAnswer { service: &service, profile: &profile, key: &key, received, bytes: &body };
             let unkept = match store.keep(&new) {
                 Ok(()) => read_stored(store, &request, &new, &body, index)?,
                 Err(error) => {

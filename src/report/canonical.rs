@@ -13,7 +13,6 @@
 //! [`spell_out`] keeps the case and everything that no row names; `fold` makes of it the key by which two values are one.
 
 use super::hives::HIVES;
-use crate::text::push_lower;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem::Finder;
 use std::borrow::Cow;
@@ -188,8 +187,7 @@ pub fn spell_out_str(text: &str) -> Cow<'_, str> {
 /// The key by which two paths, registry keys or command lines are one thing: spelled out, in small letters, with `*` for the
 /// user's name, the current user's hive for that of a logged-in user, and the current control set for any.
 pub fn folded(text: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(text.len());
-    push_lower(text, &mut key);
+    let mut key = text.to_ascii_lowercase();
     fold(&mut key, 0);
     key
 }

@@ -15,7 +15,7 @@ use super::json::Raw;
 use super::rows::Report;
 use super::rows::records::{Place, Step, leaves};
 use super::rules::Severity;
-use super::wanted::still_wanted;
+use super::work::Cancel;
 use crate::text::{Untrusted, Visible};
 use gathered::Gathered;
 use std::borrow::Cow;
@@ -161,12 +161,8 @@ pub struct Indicators {
 
 impl Indicators {
     /// Looks through a whole report, whose rows are marked like this.
-    pub fn of(
-        report: &Report,
-        mark: &dyn Fn(Place) -> Option<Severity>,
-        is_wanted: &dyn Fn() -> bool,
-    ) -> io::Result<Self> {
-        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), mark, is_wanted)
+    pub fn of(report: &Report, mark: &dyn Fn(Place) -> Option<Severity>, cancel: &Cancel) -> io::Result<Self> {
+        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), mark, cancel)
     }
 
     /// Looks through some rows of each section only, which are marked like this.
@@ -174,7 +170,7 @@ impl Indicators {
         report: &Report,
         rows: &dyn Fn(usize) -> Rows,
         mark: &dyn Fn(Place) -> Option<Severity>,
-        is_wanted: &dyn Fn() -> bool,
+        cancel: &Cancel,
     ) -> io::Result<Self> {
         let mut gathered = Gathered::default();
         for (section, found) in report.index.sections.iter().enumerate() {
@@ -186,10 +182,10 @@ impl Indicators {
             let has_destination = sources.iter().any(|source| source.member == DESTINATION);
             for (count, row) in rows(section).into_iter().enumerate() {
                 if count % 4096 == 0 {
-                    still_wanted(is_wanted)?;
+                    cancel.check()?;
                 }
                 let place = Place { section, row };
-                let (record, mark) = (report.record(place)?, mark(place));
+                let (record, mark) = (report.record(place), mark(place));
                 gathered.begin_row(&record);
                 let traffic = match has_destination {
                     true => Traffic::of(Raw::new(&record.value)),

@@ -276,12 +276,7 @@ impl<'a> Raw<'a> {
 
     /// An object's members in order, their names as written; none for another kind.
     pub fn pairs(self) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
-        let mut rest = self.inside(Kind::Object);
-        std::iter::from_fn(move || {
-            let name = next_value(&mut rest)?;
-            let value = next_value(&mut rest)?;
-            Some((name, value))
-        })
+        members(self.inside(Kind::Object))
     }
 
     /// An array's elements in order; none for another kind.
@@ -302,6 +297,15 @@ impl<'a> Raw<'a> {
     fn inside(self, kind: Kind) -> &'a [u8] {
         if self.kind() == kind { self.0.get(1..).unwrap_or_default() } else { &[] }
     }
+}
+
+/// The members that stand in bytes from inside of an object, their names as written, up to its closing bracket.
+pub(super) fn members(mut rest: &[u8]) -> impl Iterator<Item = (Raw<'_>, Raw<'_>)> {
+    std::iter::from_fn(move || {
+        let name = next_value(&mut rest)?;
+        let value = next_value(&mut rest)?;
+        Some((name, value))
+    })
 }
 
 /// Takes the next value of a container; `None` at its closing bracket or the end of the bytes.

@@ -1,14 +1,13 @@
 //! A behaviour report in memory: its bytes as received, an index of where its rows start, and the tables that say what they mean.
 //!
 //! ```text
-//! Body (bytes, read in windows) ── Indexer ──> Index (where rows start) ── Report::row ──> Row (decoded pieces)
-//!                                                 │
-//!                                ATTRIBUTES (where each is shown, how it compares, what to look for in it)
+//! Body (bytes) ── Indexer ──> Index (where rows start) ── Report::row ──> Row (decoded pieces)
+//!                                 │
+//!                ATTRIBUTES (where each is shown, how it compares, what to look for in it)
 //! ```
 //!
-//! An index may be kept beside its bytes, and is then read in windows like them: opening a held report does not read it whole.
-//! Nothing here holds the report as values: a row is decoded when it is looked at, so a report of a million rows costs
-//! a few bytes a row.
+//! Nothing here stores the report as values: a row is decoded when it is shown, so a report of a million rows costs a few bytes a
+//! row beside its own. Reading a row cannot fail.
 
 pub mod analysis;
 pub mod attributes;
@@ -16,7 +15,6 @@ pub mod body;
 pub mod canonical;
 pub mod command_line;
 pub mod compare;
-pub(crate) mod fan_out;
 pub mod find;
 pub mod hives;
 mod holding;
@@ -26,17 +24,15 @@ pub mod indicators;
 pub mod json;
 pub mod note;
 pub mod page;
-pub(crate) mod ranges;
 pub mod registry;
 pub mod rows;
 pub mod rules;
 pub mod tree;
-pub(crate) mod wanted;
+pub(crate) mod work;
 
 pub use analysis::{Analysis, PendingScan};
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
-pub use body::arriving::Arriving;
 pub use holding::origin::Imported;
 pub use holding::retention::Retention;
 pub use holding::{Doomed, Held, Holding, Purge, Recent, whose};
@@ -51,3 +47,4 @@ pub use rows::severity::Order;
 pub use rows::{Piece, Report, Row};
 pub use tree::Depths;
 pub use tree::folds::Folds;
+pub use work::{Cancel, Cancelled};

@@ -6,7 +6,6 @@ use super::rows::{Report, Row};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
-use std::io;
 
 /// Bytes of an item's text that tell it from others; the rest of a longer one does not count.
 const TELLING: usize = 4096;
@@ -127,27 +126,22 @@ impl FromIterator<Note> for Notes {
 
 impl Report {
     /// The first row that tells of an item; none where the report does not have it any more.
-    pub fn find_item(&self, item: &Item) -> io::Result<Option<Place>> {
+    pub fn find_item(&self, item: &Item) -> Option<Place> {
         let sections = (0..).zip(&self.index.sections).filter(|(_, section)| section.name == item.attribute);
-        for (section, _) in sections {
-            let (mut text, mut place) = (Vec::new(), None);
-            self.each_row(section, |row| {
-                text.clear();
-                row.decoded().push_text(&mut text);
-                place = (telling(&text) == item.text.as_bytes()).then_some(row.place);
-                place.is_none()
-            })?;
-            if place.is_some() {
-                return Ok(place);
-            }
-        }
-        Ok(None)
+        let mut text = Vec::new();
+        let mut rows = sections.flat_map(|(section, _)| self.each_row(section));
+        let found = rows.find(|row| {
+            text.clear();
+            row.decoded().push_text(&mut text);
+            telling(&text) == item.text.as_bytes()
+        });
+        found.map(|row| row.place)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Body, Index};
+    use super::super::Body;
     use super::*;
 
     #[test]
@@ -155,19 +149,18 @@ mod tests {
         let json = br#"{"tags":["A","B","A"],"registry_keys_set":[{"key":"K","value":"V"}],"odd":7,
             "processes_tree":[{"children":[{"name":"b","process_id":2}],"name":"a","process_id":1}]}"#;
         let body = Body::in_memory(json.to_vec());
-        let index = Index::of(&body).unwrap();
-        let report = Report::new(body, index);
+        let report = Report::open(&body);
         let mut count = 0;
         for (section, found) in report.index.sections.iter().enumerate() {
             for row in 0..found.len() {
                 let item = report.item(section, &report.row(section, row)).unwrap();
                 let first = if row == 2 { 0 } else { row };
-                assert_eq!(report.find_item(&item).unwrap(), Some(Place { section, row: first }), "{item:?}");
+                assert_eq!(report.find_item(&item), Some(Place { section, row: first }), "{item:?}");
                 count += 1;
             }
         }
         assert_eq!(count, 7);
-        assert_eq!(report.find_item(&Item::new(Untrusted::from("tags"), b"C")).unwrap(), None);
+        assert_eq!(report.find_item(&Item::new(Untrusted::from("tags"), b"C")), None);
     }
 
     #[test]
@@ -175,8 +168,8 @@ mod tests {
         let addresses: Vec<String> = (0..2_000).map(|n| format!(r#""10.0.{}.{}""#, n / 250, n % 250)).collect();
         let json = format!(r#"{{"dns_lookups":[{{"hostname":"h","resolved_ips":[{}]}}]}}"#, addresses.join(","));
         let body = Body::in_memory(json.into_bytes());
-        let report = Report::new(body.clone(), Index::of(&body).unwrap());
+        let report = Report::open(&body);
         let item = report.item(0, &report.row(0, 0)).unwrap();
-        assert_eq!(report.find_item(&item).unwrap(), Some(Place { section: 0, row: 0 }), "{item:?}");
+        assert_eq!(report.find_item(&item), Some(Place { section: 0, row: 0 }), "{item:?}");
     }
 }

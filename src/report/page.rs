@@ -9,20 +9,20 @@ use super::index::{Form, Index};
 use super::json::Raw;
 use crate::text::{Untrusted, count};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode, percent_encode};
-use std::io;
+use std::ops::Range;
 
 /// How many bytes of an identifier or cursor are read at first.
-const WORD: u64 = 512;
+const WORD: usize = 512;
 
 /// The longest identifier or cursor that is taken; half a word would be another word.
-const LONGEST_WORD: u64 = 1024 * 1024;
+const LONGEST_WORD: usize = 1024 * 1024;
 
 /// The longest cursor that an address can carry back, in bytes as it stands there.
 const LONGEST_CURSOR: usize = 56 * 1024;
 
 /// Whether so many bytes that a list brings of a report are but an abstract of those that are held of it: what a sandbox saw in one
 /// run does not come down to less than a quarter.
-pub fn is_abstract(brought: u64, held: u64) -> bool {
+pub fn is_abstract(brought: usize, held: usize) -> bool {
     brought < held / 4
 }
 
@@ -51,6 +51,8 @@ pub struct Page {
 pub struct PageEntry {
     /// What the report is asked for by.
     pub identifier: Identifier,
+    /// Where it stands in the page's body.
+    pub range: Range<usize>,
     /// The report, if it came with the page: it is paid for already.
     pub report: Option<Body>,
 }
@@ -58,9 +60,6 @@ pub struct PageEntry {
 /// Why a body is no page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// The bytes cannot be read.
-    #[error("it cannot be read")]
-    Unreadable(#[from] io::Error),
     #[error("it is not JSON")]
     NotJson,
     /// It is JSON of another kind.
@@ -74,7 +73,7 @@ pub enum PageError {
 impl Page {
     /// Reads a page.
     pub fn of(body: &Body) -> Result<Self, PageError> {
-        Self::from_index(body, &Index::open(body)?)
+        Self::from_index(body, &Index::of(body))
     }
 
     /// Reads a page whose index is there already.
@@ -90,33 +89,32 @@ impl Page {
         }
         let mut page = Self { nameless: index.left_out, ..Self::default() };
         for entry in &index.entries {
-            let kind =
-                entry.kind.filter(|at| is_text(body, (*at).into())).map(|at| word(body, at.into())).transpose()?;
+            let kind = entry.kind.map(|at| at as usize).filter(|at| is_text(body, *at)).map(|at| word(body, at));
             if kind.is_some_and(|kind| !kind.is_some_and(|kind| is_behaviour(&kind))) {
                 page.others += 1;
                 continue;
             }
             // An entry that is a word by itself is an identifier; one that is a number names nothing.
             let is_alone = entry.id == Some(entry.range.start);
-            let id = entry.id.filter(|at| !is_alone || is_text(body, (*at).into()));
-            let id = id.map(|at| word(body, at.into())).transpose()?;
+            let id = entry.id.map(|at| at as usize).filter(|at| !is_alone || is_text(body, *at));
+            let id = id.map(|at| word(body, at));
             let Some(identifier) = id.flatten().and_then(Identifier::new) else {
                 page.nameless += 1;
                 continue;
             };
-            let range = u64::from(entry.range.start)..u64::from(entry.range.end);
-            let report = entry.has_attributes.then(|| body.slice(range));
-            page.entries.push(PageEntry { identifier, report });
+            let range = entry.range.start as usize..entry.range.end as usize;
+            let report = entry.has_attributes.then(|| body.slice(range.clone()));
+            page.entries.push(PageEntry { identifier, range, report });
         }
         let is_said = |word: &Option<Untrusted>| word.as_ref().is_none_or(|word| !word.is_empty());
-        let cursor = match member(body, index, "meta", "cursor")?.filter(is_said) {
-            None => member(body, index, "links", "next")?.filter(is_said).map(|next| cursor_of(&next?)),
+        let cursor = match member(body, index, "meta", "cursor").filter(is_said) {
+            None => member(body, index, "links", "next").filter(is_said).map(|next| cursor_of(&next?)),
             cursor => cursor,
         };
         let cursor = cursor.map(|cursor| cursor.filter(is_carried));
         page.is_lost = cursor == Some(None);
         page.cursor = cursor.flatten();
-        let count = member(body, index, "meta", "count")?.flatten();
+        let count = member(body, index, "meta", "count").flatten();
         page.count = count.and_then(|count| std::str::from_utf8(count.as_bytes()).ok()?.parse().ok());
         Ok(page)
     }
@@ -182,37 +180,32 @@ fn is_carried(cursor: &Untrusted) -> bool {
 }
 
 /// Whether what stands here is a string.
-fn is_text(body: &Body, at: u64) -> bool {
-    body.window(at..at + 1).is_ok_and(|found| found.first() == Some(&b'"'))
+fn is_text(body: &Body, at: usize) -> bool {
+    body.get(at) == Some(&b'"')
 }
 
 /// A word, if it is not longer than any word can be.
-fn word(body: &Body, at: u64) -> io::Result<Option<Untrusted>> {
-    for limit in [WORD, LONGEST_WORD] {
-        let bytes = body.window(at..at + limit)?;
-        let raw = Raw::new(&bytes);
-        if raw.bytes().len() < raw.length_to_end() || at + limit >= body.len() {
-            return Ok(Some(raw.text()));
-        }
-    }
-    Ok(None)
+fn word(body: &Body, at: usize) -> Option<Untrusted> {
+    let raw = Raw::new(body.window(at..at + LONGEST_WORD));
+    let is_whole = raw.bytes().len() < raw.length_to_end() || at + LONGEST_WORD >= body.len();
+    is_whole.then(|| raw.text())
 }
 
 /// A member of an object beside the page's entries, if it is there, and its word, if that is not too long; null counts as absent.
-fn member(body: &Body, index: &Index, of: &str, name: &str) -> io::Result<Option<Option<Untrusted>>> {
+fn member(body: &Body, index: &Index, of: &str, name: &str) -> Option<Option<Untrusted>> {
     let objects = index.sections.iter().filter(|s| s.name.as_bytes() == of.as_bytes() && s.form == Form::Object);
     for start in objects.flat_map(|section| (0..section.len()).filter_map(|row| section.start(row))) {
-        let start = u64::from(start);
-        let bytes = body.window(start..start + WORD)?;
-        let found = Raw::new(&bytes);
+        let start = start as usize;
+        let bytes = body.window(start..start + WORD);
+        let found = Raw::new(bytes);
         if found.text().as_bytes() == name.as_bytes() {
-            let after = start + (bytes.len() - found.length_to_end() + found.bytes().len()) as u64;
-            let word = word(body, after)?;
+            let after = start + bytes.len() - found.length_to_end() + found.bytes().len();
+            let word = word(body, after);
             let is_null = word.as_ref().is_some_and(|text| text.as_bytes() == b"null");
-            return Ok(if is_null { None } else { Some(word) });
+            return if is_null { None } else { Some(word) };
         }
     }
-    Ok(None)
+    None
 }
 
 #[cfg(test)]
@@ -235,7 +228,7 @@ mod tests {
         assert_eq!(found.cursor, Some(Untrusted::from("n==")));
         assert_eq!(found.left_out().unwrap(), "Left out of the list: 1 entry without an identifier.");
         let report = found.entries[0].report.clone().unwrap();
-        let sections = Index::of(&report).unwrap().sections;
+        let sections = Index::of(&report).sections;
         assert!(sections.iter().any(|section| section.name == Untrusted::from("tags")));
     }
 

@@ -53,7 +53,7 @@ impl Artefact {
     /// Whether a report says that it exists; none where it does not speak of it.
     pub fn is_beside(self, report: &Report) -> Option<bool> {
         let section = report.index.sections.iter().position(|s| s.name.as_bytes() == self.attribute().as_bytes())?;
-        let record = report.record(Place { section, row: 0 }).ok()?;
+        let record = report.record(Place { section, row: 0 });
         match Raw::new(&record.value).bytes() {
             b"true" => Some(true),
             b"false" => Some(false),

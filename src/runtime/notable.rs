@@ -4,7 +4,7 @@ use crate::app::over::marks::{Judged, Noted};
 use crate::app::over::spots::Target;
 use crate::order;
 use crate::report::rules::{Rules, Severity};
-use crate::report::{Pane, Place, Report, Row};
+use crate::report::{Cancel, Cancelled, Pane, Place, Report, Row};
 use crate::text::{Untrusted, Visible, said};
 use std::collections::HashMap;
 
@@ -30,17 +30,13 @@ struct Found<'a> {
     also: Vec<(usize, Place)>,
 }
 
-/// The rows that the rules mark, the most severe first; with how many reports could not be read.
-pub(super) fn of(reports: &[Judged], rules: &Rules, is_wanted: &dyn Fn() -> bool) -> (Vec<Noted>, u64) {
+/// The rows that the rules mark, the most severe first.
+pub(super) fn of(reports: &[Judged], rules: &Rules, cancel: &Cancel) -> Result<Vec<Noted>, Cancelled> {
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut known: HashMap<(u16, Vec<u8>), usize> = HashMap::new();
-    let mut unread = 0;
     for judged in reports {
-        let judged_rows = Report::open(&judged.body).and_then(|report| Ok((rules.judge(&report, is_wanted)?, report)));
-        let Ok((marks, report)) = judged_rows else {
-            unread += 1;
-            continue;
-        };
+        let report = Report::open(&judged.body);
+        let marks = rules.judge(&report, cancel)?;
         for (section, row, rule) in marks.notable().take(MOST) {
             let Some(severity) = rules.rule(rule).map(|rule| rule.severity) else { continue };
             let (place, row) = (Place { section, row }, report.row(section, row));
@@ -55,7 +51,7 @@ pub(super) fn of(reports: &[Judged], rules: &Rules, is_wanted: &dyn Fn() -> bool
         }
     }
     order::sort_by_key(&mut found, |found| (found.severity, found.place_of, found.first.entry, found.place.row));
-    (found.into_iter().map(Found::noted).collect(), unread)
+    Ok(found.into_iter().map(Found::noted).collect())
 }
 
 /// The pane of a section, and its attribute's place there.

@@ -4,6 +4,7 @@ use crate::app::away::saving::{NotSaved, Save, Saved};
 use crate::export::file::{self, FileError, Fresh};
 use crate::export::{Job, Summary};
 use crate::gate::Gate;
+use crate::report::Cancel;
 use crate::report::rules::Rules;
 use crate::text::{bytes, thousands};
 use std::io::{self, Write};
@@ -11,9 +12,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Writes a file, and says where it is and how large.
-pub(super) fn save(save: Save, gate: Option<&Gate>, is_wanted: &dyn Fn() -> bool) -> Result<String, NotSaved> {
+pub(super) fn save(save: Save, gate: Option<&Gate>, cancel: &Cancel) -> Result<String, NotSaved> {
     let path = file::typed(&save.path);
-    match write(&save, path.clone(), gate, is_wanted) {
+    match write(&save, path.clone(), gate, cancel) {
         Ok((length, summary)) => Ok(words(&path, length, summary)),
         Err(FileError::Exists(_)) => {
             let why = format!("{} is there already. A yes writes over it.", file::shown(&path));
@@ -27,13 +28,13 @@ fn write(
     save: &Save,
     path: PathBuf,
     gate: Option<&Gate>,
-    is_wanted: &dyn Fn() -> bool,
+    cancel: &Cancel,
 ) -> Result<(u64, Option<Summary>), FileError> {
     let mut fresh = Fresh::begin(&path, save.may_replace)?;
     let written = match &save.what {
         Saved::Report { sources, what, format, rules } => {
             let rules = rules.clone().unwrap_or_else(|| Arc::new(Rules::shipped()));
-            let job = Job { sources, what: what.clone(), rules: &rules, is_wanted };
+            let job = Job { sources, what: what.clone(), rules: &rules, cancel };
             format.write(&job, &mut fresh).map(Some)
         }
         Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),
@@ -41,7 +42,7 @@ fn write(
         Saved::Held(request) => {
             let held = gate.map(|gate| gate.held(request)).transpose().map_err(io::Error::other);
             held.and_then(|held| held.flatten().ok_or_else(|| io::Error::other("it is not held any more")))
-                .and_then(|held| held.body.copy_to(&mut fresh))
+                .and_then(|held| fresh.write_all(&held.body))
                 .map(|()| None)
         }
     };

@@ -2,19 +2,17 @@
 
 use crate::app::find::finder::{Hit, HitGroup, MOST_HITS, Source};
 use crate::report::Place;
-use crate::report::fan_out::in_order;
-use crate::report::find::{Pattern, Scope, Scratch, search};
-use crate::report::identifier::Sha256;
+use crate::report::find::{Pattern, Scope, search};
 use crate::report::rows::Label;
 use crate::report::rows::records::{leaves, pointer};
-use crate::report::{About, Index, Note, Pane, Piece, Report, Row, RowSet, Section};
+use crate::report::work::in_rounds;
+use crate::report::{About, Cancel, Note, Pane, Piece, Report, Row, RowSet, Section};
 use crate::request::Request;
 use crate::store::StoredReport;
 use crate::text::Untrusted;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that are shown of a field that is in no line.
 const LONGEST_FIELD: usize = 200;
@@ -26,13 +24,13 @@ const TOGETHER: usize = 2;
 pub fn by_pane(
     report: &Report,
     pattern: &Pattern,
-    threads: usize,
-    most: usize,
+    (threads, most): (usize, usize),
+    cancel: &Cancel,
     keep: &dyn Fn(Place) -> bool,
     tell: &mut dyn FnMut(Vec<HitGroup>) -> ControlFlow<()>,
-) -> io::Result<()> {
+) {
     let mut decoded = BTreeMap::<Pane, usize>::new();
-    search(report, pattern, Scope::default(), threads, &mut |rows| {
+    search(report, pattern, &Scope::default(), threads, cancel, &mut |rows| {
         let mut groups = Vec::<HitGroup>::new();
         for (section, rows) in rows.sections() {
             let Some(pane) = report.section(section).map(Section::pane) else { continue };
@@ -47,7 +45,7 @@ pub fn by_pane(
             }
         }
         if groups.is_empty() { ControlFlow::Continue(()) } else { tell(groups) }
-    })
+    });
 }
 
 fn hit(report: &Report, pane: Pane, section: usize, row: u32, pattern: &Pattern) -> Hit {
@@ -61,29 +59,20 @@ fn hit(report: &Report, pane: Pane, section: usize, row: u32, pattern: &Pattern)
 
 /// The field that holds what is sought, where the row's line does not show it.
 fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
-    let mut scratch = Scratch::default();
-    if pattern.is_match(&row.text(), &mut scratch) {
+    if pattern.is_match(&row.text()) {
         return None;
     }
-    let record = report.record(place).ok()?;
+    let record = report.record(place);
     let mut found = None;
     leaves(&record.value, &mut |way, value| {
         let text = value.text();
-        if found.is_none() && pattern.is_match(text.as_bytes(), &mut scratch) {
+        if found.is_none() && pattern.is_match(text.as_bytes()) {
             let start = text.as_bytes().get(..LONGEST_FIELD).unwrap_or(text.as_bytes());
             found = Some((pointer(way.iter().skip(1)), Untrusted::from(start)));
         }
     });
     let (name, text) = found.filter(|(name, _)| !name.is_empty())?;
     Some([Piece::Own("  ".into()), Piece::Detail(name), Piece::Own(": ".into()), Piece::Detail(text)])
-}
-
-/// A report that is searched.
-#[derive(Debug)]
-pub struct Searched {
-    /// Its file, if it is known.
-    pub file: Option<Sha256>,
-    pub held: StoredReport,
 }
 
 /// What came of one report.
@@ -127,11 +116,10 @@ fn hits(report: &Report, rows: &RowSet, pattern: &Pattern) -> impl Iterator<Item
 
 /// The notes that hold what is sought, by the report that they are about; each with the row that it is on, where one of these
 /// reports has it still.
-pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[Searched]) -> Vec<HitGroup> {
-    let mut scratch = Scratch::default();
+pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredReport]) -> Vec<HitGroup> {
     let mut groups = Vec::<HitGroup>::new();
     for note in notes {
-        if !pattern.is_match(note.text.as_bytes(), &mut scratch) {
+        if !pattern.is_match(note.text.as_bytes()) {
             continue;
         }
         let at = row_of(&note.about, reports);
@@ -151,57 +139,45 @@ pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[Searched]) -> Vec<H
 }
 
 /// The row that a note is on; none for one on a report as a whole, or on what is not there any more.
-fn row_of(about: &About, reports: &[Searched]) -> Option<(Pane, Place)> {
+fn row_of(about: &About, reports: &[StoredReport]) -> Option<(Pane, Place)> {
     let item = about.item.as_ref()?;
-    let stored = &reports.iter().find(|report| report.held.identifier == about.identifier)?.held;
-    let report = Report::open(&stored.body().ok()?).ok()?;
-    let place = report.find_item(item).ok().flatten()?;
+    let stored = reports.iter().find(|report| report.identifier == about.identifier)?;
+    let report = Report::open(&stored.body().ok()?);
+    let place = report.find_item(item)?;
     Some((report.section(place.section)?.pane(), place))
 }
 
 /// Searches reports, several at a time, and tells what came of each, in their order; at most [`MOST_HITS`] of each are
 /// decoded beforehand.
-pub fn every_report(reports: Vec<Searched>, pattern: &Pattern, tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>) {
-    let (is_over, mut searched) = (AtomicBool::new(false), 0);
-    // Each is let go of when it has been searched: what was read of it would pile up.
-    let one = |searched: Searched, room: &mut Vec<u8>| {
-        let identifier = searched.held.identifier.clone();
-        let unreadable = |why| Unreadable { report: Request::Behaviour { identifier }.words(), why };
-        one_report(searched, pattern, &is_over, room).map_err(unreadable)
-    };
-    in_order(TOGETHER, reports.into_iter(), one, &mut |found| {
+pub fn every_report(
+    reports: &[StoredReport],
+    pattern: &Pattern,
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
+) {
+    let mut searched = 0;
+    in_rounds(reports, TOGETHER, |report| one_report(report, pattern, cancel), &mut |found| {
         searched += 1;
-        let flow = tell(Outcome { found, searched });
-        is_over.store(flow.is_break(), Ordering::Relaxed);
-        flow
+        tell(Outcome { found, searched })
     });
 }
 
-/// Searches a report; `room` is for its bytes.
-fn one_report(
-    searched: Searched,
-    pattern: &Pattern,
-    is_over: &AtomicBool,
-    room: &mut Vec<u8>,
-) -> io::Result<Option<Found>> {
-    let Searched { file, held } = searched;
-    let body = held.body()?;
-    body.read(0..body.len(), room)?;
-    if !pattern.may_stand_in(room) {
-        return Ok(None);
-    }
-    let index = Index::of(&body)?;
-    let report = Report::new(body, index);
-    let mut rows = RowSet::default();
-    search(&report, pattern, Scope::default(), 1, &mut |more| {
-        rows.extend(&more);
-        if is_over.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+fn one_report(stored: &StoredReport, pattern: &Pattern, cancel: &Cancel) -> Result<Option<Found>, Unreadable> {
+    let body = stored.body().map_err(|why| {
+        let report = Request::Behaviour { identifier: stored.identifier.clone() }.words();
+        Unreadable { report, why }
     })?;
+    let report = Report::open(&body);
+    let mut rows = RowSet::default();
+    search(&report, pattern, &Scope::default(), 1, cancel, &mut |more| {
+        rows.extend(&more);
+        ControlFlow::Continue(())
+    });
     if rows.is_empty() {
         return Ok(None);
     }
-    let (identifier, received, elsewhere) = (held.identifier, held.received, held.elsewhere);
-    let (of, count) = (Source::Report { file, identifier, received, elsewhere }, rows.len() as u64);
-    let group = HitGroup { of, count, hits: hits(&report, &rows, pattern).take(MOST_HITS).collect() };
-    Ok(Some(Found { group, report, rows }))
+    let StoredReport { file, identifier, received, elsewhere, .. } = stored.clone();
+    let of = Source::Report { file, identifier, received, elsewhere };
+    let (count, hits) = (rows.len() as u64, hits(&report, &rows, pattern).take(MOST_HITS).collect());
+    Ok(Some(Found { group: HitGroup { of, count, hits }, report, rows }))
 }

@@ -6,6 +6,7 @@ use crate::app::Message;
 #[cfg(unix)]
 use crate::app::Size;
 use crate::files;
+use crate::report::Cancel;
 use std::io;
 use std::path::{Path, PathBuf};
 #[cfg(unix)]
@@ -92,6 +93,8 @@ struct Ears {
     heard: Arc<AtomicUsize>,
     /// While it is set they end the program as they do any other.
     is_open: Arc<AtomicBool>,
+    /// Cancelled by the first that comes.
+    cancel: Cancel,
 }
 
 #[cfg(unix)]
@@ -102,10 +105,11 @@ impl Ears {
         if let Some(ears) = EARS.get() {
             return Ok(ears);
         }
-        let ears = Self { heard: Arc::default(), is_open: Arc::default() };
+        let ears = Self { heard: Arc::default(), is_open: Arc::default(), cancel: Cancel::default() };
         for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2] {
             signal_hook::flag::register_usize(signal, Arc::clone(&ears.heard), signal.unsigned_abs() as usize)?;
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&ears.is_open))?;
+            signal_hook::flag::register(signal, ears.cancel.flag())?;
         }
         Ok(EARS.get_or_init(|| ears))
     }
@@ -118,6 +122,11 @@ impl HeldBack {
         let ears = Ears::open()?;
         ears.is_open.store(false, Ordering::SeqCst);
         Ok(Self { ears })
+    }
+
+    /// Cancelled by the first that comes.
+    pub fn cancel(&self) -> Cancel {
+        self.ears.cancel.clone()
     }
 
     /// Whether one has come.
@@ -141,6 +150,11 @@ impl HeldBack {
     /// Holds nothing back.
     pub fn begin() -> io::Result<Self> {
         Ok(Self {})
+    }
+
+    /// Nothing cancels it.
+    pub fn cancel(&self) -> Cancel {
+        Cancel::default()
     }
 
     /// Nothing comes.

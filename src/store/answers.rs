@@ -179,9 +179,9 @@ impl Store {
         }
         for report in reports {
             let found = self.report(new.service, &report.identifier)?;
-            let length = report.of(new.bytes).len() as u64;
+            let length = report.of(new.bytes).len();
             // A list that says less of a report does not take the place of what is stored.
-            if found.is_none_or(|found| !is_abstract(length, found.length)) {
+            if found.is_none_or(|found| !is_abstract(length, usize::try_from(found.length).unwrap_or(usize::MAX))) {
                 self.put(new, report, &None, true)?;
             }
         }
@@ -204,7 +204,7 @@ impl Store {
             let Some((header, bytes)) = self.stored(self.shelf.load(&place(of, key)))? else { continue };
             let report = |identifier: &[u8]| {
                 let identifier = Identifier::new(Untrusted::from(identifier))?;
-                Some(self.report(service, &identifier).ok()??.body().ok()?.whole().ok()?)
+                Some(self.report(service, &identifier).ok()??.body().ok()?.to_vec())
             };
             let bytes = if header.parts.is_empty() { bytes } else { page::join(&bytes, &header.parts, report) };
             return Ok(Some(StoredAnswer { received: header.received(), body: Body::in_memory(bytes) }));

@@ -13,7 +13,7 @@ pub struct PageReport {
     pub identifier: Identifier,
     /// The file it is of, if that is known.
     pub file: Option<Sha256>,
-    pub range: Range<u64>,
+    pub range: Range<usize>,
 }
 
 impl PageReport {
@@ -21,11 +21,11 @@ impl PageReport {
     pub fn of_page(page: Page, file: &Sha256) -> Vec<Self> {
         let mut known = HashSet::new();
         let reports = page.without_others(file).entries.into_iter().filter_map(|entry| {
-            let range = entry.report?.range();
+            entry.report?;
             known.insert(entry.identifier.clone()).then(|| Self {
                 identifier: entry.identifier,
                 file: Some(file.clone()),
-                range,
+                range: entry.range,
             })
         });
         reports.collect()
@@ -33,8 +33,7 @@ impl PageReport {
 
     /// Its bytes.
     pub(super) fn of<'a>(&self, page: &'a [u8]) -> &'a [u8] {
-        let offset = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        page.get(offset(self.range.start)..offset(self.range.end)).unwrap_or_default()
+        page.get(self.range.clone()).unwrap_or_default()
     }
 }
 
@@ -42,10 +41,9 @@ impl PageReport {
 pub(super) fn split(page: &[u8], reports: &[PageReport]) -> (Vec<u8>, Vec<(u64, Escaped)>) {
     let (mut skeleton, mut parts, mut at) = (Vec::new(), Vec::new(), 0);
     for report in reports {
-        let start = usize::try_from(report.range.start).unwrap_or(usize::MAX);
-        skeleton.extend_from_slice(page.get(at..start).unwrap_or_default());
+        skeleton.extend_from_slice(page.get(at..report.range.start).unwrap_or_default());
         parts.push((skeleton.len() as u64, report.identifier.as_bytes().into()));
-        at = usize::try_from(report.range.end).unwrap_or(usize::MAX);
+        at = report.range.end;
     }
     skeleton.extend_from_slice(page.get(at..).unwrap_or_default());
     (skeleton, parts)

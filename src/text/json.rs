@@ -1,8 +1,6 @@
 //! The inside of a JSON string literal: decoded without ever failing, and written so that it holds no control.
 
 use super::escape::{Charset, Unit, Units};
-use super::lower;
-use super::room::set_length;
 use std::fmt::Write as _;
 
 /// A JSON string literal, its quotes included: what can be seen stands as it is, all else as `\uXXXX`; none for bytes that
@@ -78,41 +76,6 @@ pub(super) fn decode_into(raw: &[u8], decoded: &mut Vec<u8>) {
     decoded.extend_from_slice(rest);
 }
 
-/// The same with the capitals of ASCII made small.
-pub(super) fn decode_lower_into(raw: &[u8], decoded: &mut Vec<u8>) {
-    let (mut rest, mut end, mut character) = (raw, decoded.len(), Vec::with_capacity(4));
-    // No escape is shorter than what it stands for, so this is room for all of it.
-    set_length(decoded, end + rest.len() + lower::WORD);
-    while !rest.is_empty() {
-        let word = lower::first(rest);
-        if let Some(place) = decoded.get_mut(end..).and_then(<[u8]>::first_chunk_mut) {
-            *place = lower::word(word).to_le_bytes();
-        }
-        let plain = lower::before_backslash(word).min(rest.len());
-        end += plain;
-        rest = match rest.get(plain..).unwrap_or_default() {
-            after if plain == lower::WORD => after,
-            [] => break,
-            // The most common by far: a path's separator. What it stands for is what it begins with.
-            [_, b'\\', after @ ..] => {
-                end += 1;
-                after
-            }
-            escape => {
-                character.clear();
-                let taken = decode_escape(escape, &mut character);
-                character.make_ascii_lowercase();
-                if let Some(place) = decoded.get_mut(end..end + character.len()) {
-                    place.copy_from_slice(&character);
-                }
-                end += character.len();
-                escape.get(taken..).unwrap_or_default()
-            }
-        };
-    }
-    decoded.truncate(end);
-}
-
 /// Decodes the escape that `raw` starts with and says how many bytes it took. Of a bad escape
 /// only the backslash is taken, as itself.
 fn decode_escape(raw: &[u8], decoded: &mut Vec<u8>) -> usize {
@@ -180,19 +143,4 @@ fn push_generalised_utf8(code: u32, decoded: &mut Vec<u8>) {
 fn surrogate(code: u32) -> [u8; 3] {
     let [_, _, high, low] = code.to_be_bytes();
     [0xe0 | high >> 4, 0x80 | (high & 0x0f) << 2 | low >> 6, 0x80 | low & 0x3f]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn made_small_while_it_is_decoded_is_made_small_afterwards(raw in r#"([a-cA-CÉz\\n/"]|\\u00[0-9A-F]{1,2}|\\\\){0,40}"#) {
-            let mut small = b"before ".to_vec();
-            decode_lower_into(raw.as_bytes(), &mut small);
-            prop_assert_eq!(&small[7..], decode(raw.as_bytes()).to_ascii_lowercase());
-        }
-    }
 }

@@ -41,11 +41,6 @@ impl Untrusted {
         json::decode_into(raw, decoded);
     }
 
-    /// The same with the capitals of ASCII made small.
-    pub fn decode_json_lower(raw: &[u8], decoded: &mut Vec<u8>) {
-        json::decode_lower_into(raw, decoded);
-    }
-
     /// Borrows the string.
     pub fn as_untrusted_str(&self) -> UntrustedStr<'_> {
         UntrustedStr::new(&self.bytes)

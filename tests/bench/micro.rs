@@ -15,7 +15,7 @@ use behaview::app::model::Service;
 use behaview::app::{Key, Model};
 use behaview::report::compare::Matrix;
 use behaview::report::find::{How, Pattern, Scope, search};
-use behaview::report::{Body, Folds, Identifier, Index, Pane, Report, RowSet};
+use behaview::report::{Body, Cancel, Folds, Identifier, Index, Pane, Report, RowSet};
 use behaview::runtime::{Backing, Session};
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -34,23 +34,15 @@ static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap()
 /// Reports that were made so far.
 static MADE: Mutex<Vec<(u64, Report)>> = Mutex::new(Vec::new());
 
-/// A report of this size, in a file, with its rows found.
+/// A report of this size, with its rows found.
 fn report(bytes: u64) -> Report {
     let mut made = MADE.lock().unwrap();
     if let Some((_, report)) = made.iter().find(|(known, _)| *known == bytes) {
         return report.clone();
     }
     let path = report::make(FOLDER.path(), bytes).path;
-    let body = Body::on_disk(std::fs::File::open(path).unwrap()).unwrap();
-    let index = Index::of(&body).unwrap();
-    made.push((bytes, Report::new(body, index)));
+    made.push((bytes, Report::open(&Body::in_memory(std::fs::read(path).unwrap()))));
     made.last().unwrap().1.clone()
-}
-
-/// The same report in memory.
-fn at_hand(bytes: u64) -> Report {
-    let found = report(bytes);
-    Report::new(Body::in_memory(found.body.whole().unwrap()), std::sync::Arc::unwrap_or_clone(found.index))
 }
 
 fn main() {
@@ -60,8 +52,8 @@ fn main() {
 /// One pass over every byte, to find where each string starts.
 #[divan::bench(args = SIZES, sample_count = 10)]
 fn index(bencher: Bencher, bytes: u64) {
-    let body = at_hand(bytes).body;
-    bencher.counter(BytesCount::new(body.len())).bench(|| Index::of(black_box(&body)).unwrap());
+    let body = report(bytes).body;
+    bencher.counter(BytesCount::new(body.len())).bench(|| Index::of(black_box(&body)));
 }
 
 mod find {
@@ -86,7 +78,7 @@ mod find {
             count += rows.len();
             ControlFlow::Continue(())
         };
-        search(report, pattern, Scope::default(), threads, &mut sink).unwrap();
+        search(report, pattern, &Scope::default(), threads, &Cancel::default(), &mut sink);
         count
     }
 
@@ -95,7 +87,7 @@ mod find {
         Pattern::new(words, How { is_regex, is_case_sensitive: false }).unwrap()
     }
 
-    /// A report in a file, on two threads.
+    /// A report on two threads.
     #[divan::bench(args = 0..SOUGHT.len(), sample_count = 15)]
     fn whole(bencher: Bencher, n: usize) {
         let (report, pattern) = (report(99_000_000), pattern(n));
@@ -103,10 +95,10 @@ mod find {
         bencher.counter(BytesCount::new(report.body.len())).bench(|| rows(&report, &pattern, 2));
     }
 
-    /// The same in memory, on one thread.
+    /// The same on one thread.
     #[divan::bench(args = 0..SOUGHT.len(), sample_count = 15)]
-    fn at_hand(bencher: Bencher, n: usize) {
-        let (report, pattern) = (super::at_hand(99_000_000), pattern(n));
+    fn alone(bencher: Bencher, n: usize) {
+        let (report, pattern) = (report(99_000_000), pattern(n));
         bencher.counter(BytesCount::new(report.body.len())).bench(|| rows(&report, &pattern, 1));
     }
 
@@ -124,7 +116,7 @@ mod find {
             let scope = Scope { pane: Some(Pane::Registry), ..Scope::default() };
             let mut sink =
                 |rows: RowSet| if rows.is_empty() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-            search(&report, &pattern, scope, 2, &mut sink).unwrap();
+            search(&report, &pattern, &scope, 2, &Cancel::default(), &mut sink);
         });
     }
 }
@@ -161,7 +153,7 @@ mod held {
             let reports = store.every_report("lab").unwrap();
             let reports = reports.into_iter().map(|held| Searched { file: held.file.clone(), held }).collect();
             let mut hits = 0;
-            every_report(reports, &pattern, &mut |outcome| {
+            every_report(&reports, &pattern, &Cancel::default(), &mut |outcome| {
                 hits += outcome.found.unwrap().map_or(0, |found| found.group.count);
                 ControlFlow::Continue(())
             });
@@ -202,12 +194,11 @@ mod tree {
         });
     }
 
-    /// Every process folded and unfolded, of a report that was looked at beside the screen.
+    /// Every process folded and unfolded.
     #[divan::bench(args = SIZES)]
     fn fold_all(bencher: Bencher, bytes: u64) {
         let report = depths(bytes);
         let depths = report.tree().unwrap().1.depths();
-        depths.look_ahead();
         let mut folds = Folds::default();
         bencher.bench_local(|| {
             folds.fold_all(true, depths);
@@ -222,21 +213,21 @@ mod matrix {
 
     /// What is compared: every report of the same kind, but none the same.
     fn bodies(bytes: u64) -> Vec<Option<Body>> {
-        (0..6).map(|n| Some(at_hand(bytes + n * 1_000).body)).collect()
+        (0..6).map(|n| Some(report(bytes + n * 1_000).body)).collect()
     }
 
     /// One pass over the strings of six reports, on one thread: what the matrix is held to.
     #[divan::bench(args = [50_000, 1_000_000, 10_000_000], sample_count = 10)]
     fn pass(bencher: Bencher, bytes: u64) {
         let bodies = bodies(bytes);
-        bencher.bench(|| bodies.iter().flatten().map(|body| Index::of(body).unwrap().sections.len()).sum::<usize>());
+        bencher.bench(|| bodies.iter().flatten().map(|body| Index::of(body).sections.len()).sum::<usize>());
     }
 
     /// The matrix of six reports.
     #[divan::bench(args = [50_000, 1_000_000, 10_000_000], sample_count = 10)]
     fn of(bencher: Bencher, bytes: u64) {
         let bodies = bodies(bytes);
-        bencher.bench(|| Matrix::of(&bodies).unwrap().items().len());
+        bencher.bench(|| Matrix::of(&bodies).items().len());
     }
 }
 
@@ -302,7 +293,7 @@ mod growth {
             ([Source { body, identifier, origin, received, notes: Notes::default() }], Rules::shipped());
         let format = Format::named(format).unwrap();
         bencher.bench(|| {
-            let job = Job { sources: &sources, what: What::All, rules: &rules, is_wanted: &|| true };
+            let job = Job { sources: &sources, what: What::All, rules: &rules, cancel: &Cancel::default() };
             format.write(&job, &mut std::io::sink()).unwrap()
         });
     }
@@ -315,7 +306,7 @@ mod growth {
     fn compare_escapes(bencher: Bencher, count: usize) {
         let json = format!(r#"{{"files_opened":["{}"]}}"#, r"\u0041".repeat(count));
         let bodies = [Some(Body::in_memory(json.into_bytes()))];
-        bencher.bench(|| Matrix::of(&bodies).unwrap().items().len());
+        bencher.bench(|| Matrix::of(&bodies).items().len());
     }
 
     #[divan::bench(args = COUNTS, sample_count = 5)]

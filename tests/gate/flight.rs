@@ -204,7 +204,7 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
     let whole = visit.reference(&request).await;
     // What may be the beginning of the key is kept back until more has come: with a comma nothing begins.
     let half = &whole[..whole.len() / 2];
-    let some = half.iter().rposition(|byte| *byte == b',').unwrap() as u64 + 1;
+    let some = half.iter().rposition(|byte| *byte == b',').unwrap() + 1;
     visit.demo.arm(format!("behaviour:stall={some}*1").parse().unwrap());
     let rows = std::sync::Mutex::new(Vec::new());
     let progress = |received| {

@@ -42,7 +42,7 @@ async fn an_answer_is_held_as_the_service_sent_it_and_outlives_service_and_progr
     visit.demo.stop();
     for (request, expected) in &sent {
         let held = later_run.held(request).unwrap().unwrap();
-        assert!(held.body.whole().unwrap() == *expected, "{}", request.words());
+        assert!(held.body.to_vec() == *expected, "{}", request.words());
     }
 }
 
@@ -65,7 +65,7 @@ async fn the_reports_of_a_list_page_are_held_by_themselves() {
     for entry in &page.entries {
         let request = Request::Behaviour { identifier: entry.identifier.clone() };
         let held = visit.held(&request).unwrap();
-        assert_eq!(held, entry.report.as_ref().unwrap().whole().unwrap());
+        assert_eq!(held, entry.report.as_ref().unwrap().to_vec());
         let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
         assert_eq!(read(&held)["id"], String::from_utf8_lossy(entry.identifier.as_bytes()).as_ref());
         assert_eq!(visit.calls(), 1, "looking at it sent something");
@@ -150,7 +150,7 @@ async fn where_nothing_is_kept_an_answer_is_held_until_the_program_ends() {
         let held = first.get(&quote, &|_| {}).await.unwrap();
         assert!(held.unkept.is_none() && !held.body.is_empty(), "{}", request.words());
     }
-    assert!(first.held(&list(&dropper())).unwrap().unwrap().body.whole().unwrap() == sent);
+    assert!(first.held(&list(&dropper())).unwrap().unwrap().body.to_vec() == sent);
     assert_eq!((visit.calls(), first.spent().unwrap().charged), (1, 1));
     drop(first);
     let second = open();
@@ -178,7 +178,7 @@ async fn what_arrives_is_what_is_held() {
     let held = visit.gate.held(&first_report()).unwrap().unwrap();
     // The store keeps milliseconds.
     assert_eq!(answer.received.as_millisecond(), held.received.as_millisecond());
-    let same = |one: &Body, other: &Body| one.whole().unwrap() == other.whole().unwrap();
+    let same = |one: &Body, other: &Body| one.to_vec() == other.to_vec();
     assert!(same(&answer.body, &held.body));
 }
 
@@ -239,7 +239,7 @@ async fn what_is_deleted_while_it_is_printed_is_printed_all_the_same() {
     let answer = visit.ask(&list(&dropper())).await.unwrap();
     visit.gate.store().purge(&[Purge::Everything], None, &|_| true).unwrap();
     assert!(visit.held(&list(&dropper())).is_none());
-    assert!(answer.body.whole().unwrap().starts_with(b"{"));
+    assert!(answer.body.to_vec().starts_with(b"{"));
 }
 
 #[tokio::test]

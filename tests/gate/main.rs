@@ -62,7 +62,7 @@ fn is_paid(request: &Request) -> bool {
 }
 
 fn bytes(answer: &Answer) -> Vec<u8> {
-    answer.body.whole().unwrap()
+    answer.body.to_vec()
 }
 
 /// Why the service refused.

@@ -164,7 +164,7 @@ async fn a_key_in_an_answer_is_masked_and_the_answer_is_held() {
             let gate = gate_to(with(form), folder.path(), KEY);
             let found = visit::ask(&gate, &request).await.unwrap();
             assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(form)));
-            let held = gate.held(&request).unwrap().map(|held| held.body.whole().unwrap());
+            let held = gate.held(&request).unwrap().map(|held| held.body.to_vec());
             assert_eq!(held.is_some(), request.holding_key().is_some());
             assert!(held.is_none_or(|held| held == bytes(&found)), "{answer}");
             assert_eq!(files_with(KEY, folder.path()), [""; 0]);

@@ -67,7 +67,7 @@ impl Visit {
 
     /// What is held for a request, as bytes.
     pub fn held(&self, request: &Request) -> Option<Vec<u8>> {
-        self.gate.held(request).unwrap().map(|held| held.body.whole().unwrap())
+        self.gate.held(request).unwrap().map(|held| held.body.to_vec())
     }
 
     /// How many calls the service received.

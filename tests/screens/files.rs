@@ -5,7 +5,7 @@ use behaview::app::effect::Effect;
 use behaview::app::message::Here;
 use behaview::app::{Message, Model, Size};
 use behaview::report::rules::Rules;
-use behaview::report::{Body, Indexer};
+use behaview::report::{Body, Cancel, Indexer};
 use behaview::runtime::{Backing, Session};
 use jiff::Timestamp;
 use ratatui::backend::TestBackend;
@@ -247,7 +247,7 @@ fn marks_move_no_text_when_they_come() {
     indexer.feed(REPORT);
     let (before, _, report) = tell(Message::Indexed { opening, batch: indexer.finish() });
     let rules = Rules::shipped();
-    let marks = rules.judge(&report, &|| true).unwrap();
+    let marks = rules.judge(&report, &Cancel::default()).unwrap();
     tell(Message::Ruled { rules: Arc::new(rules), problems: Vec::new() });
     let (after, screen, _) = tell(Message::Judged { opening, marks });
     assert!(screen.contains("!PERSISTENCE"), "{screen}");

@@ -4,8 +4,8 @@ use crate::stage::{Stage, file, options};
 use behaview::app::model::Service;
 use behaview::app::{Here, Model, Overlay, PANES, Size};
 use behaview::export::{Format, Job, Source, What};
-use behaview::report::Body;
 use behaview::report::rules::Rules;
+use behaview::report::{Body, Cancel};
 use behaview::runtime::{Backing, Session};
 use behaview::text::Untrusted;
 use jiff::Timestamp;
@@ -32,7 +32,7 @@ fn made(word: &str, entry: usize) -> Vec<u8> {
         stage.keys("j");
     }
     stage.keys("enter");
-    stage.session.model().open().expect("it is open").report.body.whole().unwrap()
+    stage.session.model().open().expect("it is open").report.body.to_vec()
 }
 
 /// The leaves of JSON, each with the name that stands before it, if one does: told apart by looking at what follows a string, and by
@@ -183,7 +183,7 @@ fn every_leaf_stands_in_what_is_exported() {
         let body = Body::in_memory(bytes);
         let notes = Default::default();
         let sources = [Source { body, identifier: None, origin: String::new(), received: None, notes }];
-        let job = Job { sources: &sources, what: What::All, rules: &Rules::shipped(), is_wanted: &|| true };
+        let job = Job { sources: &sources, what: What::All, rules: &Rules::shipped(), cancel: &Cancel::default() };
         for name in ["raw", "json", "jsonl"] {
             let mut out = Vec::new();
             Format::named(name).unwrap().write(&job, &mut out).unwrap();

@@ -31,12 +31,12 @@ type At = (String, usize, String);
 /// The leaves of a report as the rows have them, in their visible form.
 fn leaves_of(name: &str, text: impl Fn(&Untrusted) -> String) -> BTreeMap<At, Vec<String>> {
     let body = Body::in_memory(std::fs::read(fixture(name)).unwrap());
-    let index = Index::of(&body).unwrap();
+    let index = Index::of(&body);
     let report = Report::new(body, index);
     let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
     for (section, rows) in report.index.sections.iter().enumerate() {
         for row in 0..rows.len() {
-            let record = report.record(Place { section, row }).unwrap();
+            let record = report.record(Place { section, row });
             let (attribute, member) = match record.member {
                 Some(member) if rows.name.is_empty() => (text(&member), None),
                 Some(member) => (text(&rows.name), Some(Step::Member(member))),

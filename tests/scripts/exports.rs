@@ -34,7 +34,7 @@ fn names(folder: &Path) -> Vec<String> {
 /// Writes notes on the report as a whole, on its first registry key, and on something that it does not have.
 fn write_notes(desk: &Desk, identifier: &str) -> Item {
     let found = Body::in_memory(desk.run(&["show", "--offline", identifier]).stdout);
-    let index = Index::of(&found).unwrap();
+    let index = Index::of(&found);
     let report = Report::new(found, index);
     let sections = &report.index.sections;
     let section = sections.iter().position(|found| found.name == Untrusted::from("registry_keys_set")).unwrap();
@@ -152,7 +152,7 @@ fn a_note_on_a_process_is_none_on_the_files_that_it_only_names() {
 /// Writes a note on the first row of an attribute of a report that is held.
 fn note_on_first_row(desk: &Desk, identifier: &str, attribute: &str, words: &str) {
     let found = Body::in_memory(desk.run(&["show", "--offline", identifier]).stdout);
-    let index = Index::of(&found).unwrap();
+    let index = Index::of(&found);
     let report = Report::new(found, index);
     let sections = &report.index.sections;
     let section = sections.iter().position(|found| found.name == Untrusted::from(attribute)).unwrap();

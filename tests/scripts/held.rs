@@ -34,7 +34,7 @@ fn page(desk: &Desk, is_first: bool) -> Vec<u8> {
     };
     let first = page(b"");
     let next = behaview::report::page::Page::of(&first).unwrap().cursor.unwrap();
-    if is_first { first } else { page(next.as_bytes()) }.whole().unwrap()
+    if is_first { first } else { page(next.as_bytes()) }.to_vec()
 }
 
 fn held(desk: &Desk) -> Vec<Value> {

@@ -1,19 +1,15 @@
 //! A bug gives the terminal back and says itself in visible words, in whatever thread it strikes.
 //!
-//! The program has no bug to order: this test's own binary plays the program, with a document that panics when it is read.
+//! The program has no bug to order: this test's own binary plays the program, and begins with a panic.
 
 use super::stage::Terminal;
 use behaview::app::{Here, Model};
 use behaview::report::Body;
-use behaview::report::body::Bytes;
 use behaview::runtime::{self, Backing, Beginning, Display, Signals, Start};
 use behaview::view::{Depth, Theme};
 use portable_pty::CommandBuilder;
-use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::ThreadId;
 
-/// Says in which thread the document panics, to the binary that plays the program.
+/// Says which thread panics, to the binary that plays the program.
 const PART: &str = "BEHAVIEW_TEST_PANIC";
 
 /// What a terminal must not get to see raw.
@@ -21,41 +17,30 @@ const HOSTILE: &str = "\u{1b}]0;owned\u{7}";
 
 const REPORT: &[u8] = br#"{"data":{"id":"a-1","attributes":{"tags":["CALLS_WMI"],"files_opened":["a.txt"]}}}"#;
 
-/// A document that panics once it is read by, or beside, the thread that draws.
-struct Trap {
-    drawing: ThreadId,
-    beside: bool,
-    sprung: AtomicBool,
-}
-
-impl Bytes for Trap {
-    fn length(&self) -> u64 {
-        REPORT.len() as u64
-    }
-
-    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let is_drawing = std::thread::current().id() == self.drawing;
-        if is_drawing != self.beside && !self.sprung.swap(true, Ordering::SeqCst) {
-            panic!("a bug over {HOSTILE}");
-        }
-        let start = usize::try_from(at).unwrap();
-        buffer.copy_from_slice(&REPORT[start..start + buffer.len()]);
-        Ok(())
-    }
-}
-
 #[test]
 fn plays_the_program() {
     let Ok(part) = std::env::var(PART) else { return };
     runtime::tame_panics();
-    let trap = Trap { drawing: std::thread::current().id(), beside: part == "beside", sprung: AtomicBool::default() };
     let now = jiff::Timestamp::now();
-    let mut model = Model::new(Default::default(), now);
-    let here = Here { received: now, body: Body::new(trap), unkept: None };
-    let first = model.open_documents(vec![("trap".to_owned(), vec![(None, here)])]);
+    let begin = move |model: &mut Model, _: &dyn Fn(&str)| {
+        let panic = || -> () { panic!("a bug over {HOSTILE}") };
+        if part == "beside" {
+            std::thread::spawn(panic).join().unwrap_err();
+        } else {
+            panic();
+        }
+        let here = Here { received: now, body: Body::in_memory(REPORT.to_vec()), unkept: None };
+        let first = model.open_documents(vec![("document".to_owned(), vec![(None, here)])]);
+        Ok(Beginning { backing: Backing::Nothing, first })
+    };
     let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
-    let start = Start::Ready(Beginning { backing: Backing::Nothing, first });
-    runtime::run(model, start, display, Signals::listen().unwrap()).unwrap();
+    runtime::run(
+        Model::new(Default::default(), now),
+        Start::Awaited(Box::new(begin)),
+        display,
+        Signals::listen().unwrap(),
+    )
+    .unwrap();
 }
 
 fn play(part: &str) -> Terminal {
@@ -83,7 +68,7 @@ fn in_the_thread_that_draws() {
 #[test]
 fn beside_it() {
     let mut terminal = play("beside");
-    terminal.wait_for("internal error");
+    terminal.wait_for("CALLS_WMI");
     assert!(terminal.is_taken_over());
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);

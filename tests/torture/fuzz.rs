@@ -11,7 +11,7 @@ use behaview::report::identifier::Identifier;
 use behaview::report::page::Page;
 use behaview::report::rows::lines;
 use behaview::report::rules::Rules;
-use behaview::report::{Body, Index, Indexer, Report};
+use behaview::report::{Body, Cancel, Index, Indexer, Report};
 use behaview::service::error::Refusal;
 use behaview::text::Untrusted;
 use std::path::Path;
@@ -124,7 +124,7 @@ const ESCAPER: Target = Target { name: "escaper", run: escaper, seeds: strings }
 /// The same index however the bytes came, and every row of it can be read.
 fn report(bytes: &[u8], noise: &mut Noise) {
     let body = Body::in_memory(bytes.to_vec());
-    let index = Index::of(&body).unwrap();
+    let index = Index::of(&body);
     let (mut indexer, mut pieced) = (Indexer::default(), Index::default());
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -163,7 +163,7 @@ fn export(bytes: &[u8], _: &mut Noise) {
         for what in [What::All, What::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();
             // What is no JSON is said to be none.
-            let job = Job { sources: &sources, what: what.clone(), rules: &rules, is_wanted: &|| true };
+            let job = Job { sources: &sources, what: what.clone(), rules: &rules, cancel: &Cancel::default() };
             if format.write(&job, &mut out).is_err() {
                 continue;
             }
@@ -201,7 +201,7 @@ fn strict(json: &[u8], about: impl Fn() -> String) {
 fn compare(bytes: &[u8], noise: &mut Noise) {
     let other = mutated(noise, &[bytes.to_vec()]);
     let bodies = [bytes.to_vec(), other, bytes.to_vec()].map(|bytes| Some(Body::in_memory(bytes)));
-    let matrix = Matrix::of(&bodies).unwrap();
+    let matrix = Matrix::of(&bodies);
     assert!(
         matrix.items().iter().all(|item| item.seen & 0b101 != 0b001 && item.seen & 0b101 != 0b100),
         "the same sees the same"

@@ -2,7 +2,6 @@
 
 use super::is_long;
 use super::wire::{Stage, shown};
-use behaview::report::body::Bytes;
 use behaview::report::{ATTRIBUTES, Body, Index, Place, Report};
 use std::process::{Command, Stdio};
 
@@ -48,7 +47,7 @@ fn values() -> Vec<String> {
 fn report(attributes: &str) -> Report {
     let text = format!("{{\"data\":{{\"id\":\"x-1\",\"attributes\":{{{attributes},\"last_of_all\":[\"GOOD\"]}}}}}}");
     let body = Body::in_memory(text.into_bytes());
-    let index = Index::of(&body).unwrap();
+    let index = Index::of(&body);
     assert!(index.is_json && !index.is_cut);
     Report::new(body, index)
 }
@@ -61,8 +60,8 @@ fn read_all(report: &Report, name: &str) -> usize {
     {
         for row in 0..section.len() {
             let _ = report.row(number, row);
-            report.raw_row(number, row).unwrap();
-            report.lines(number, row).unwrap();
+            report.raw_row(number, row);
+            report.lines(number, row);
         }
         most = most.max(section.len());
     }
@@ -120,12 +119,12 @@ fn what_stands_around_a_report_does_not_cost_it() {
         [format!("\u{feff}{sound}"), format!("{sound}\n\n\0\0"), format!(" \r\n\t{sound}"), format!("{sound}{sound}")]
     {
         let body = Body::in_memory(text.clone().into_bytes());
-        let index = Index::of(&body).unwrap();
+        let index = Index::of(&body);
         assert!(read_all(&Report::new(body, index), "tags") >= 1, "{text:?}");
     }
     for text in ["", " ", "\u{feff}", "nul", "<html>", "\0", "]", "oops"] {
         let body = Body::in_memory(text.as_bytes().to_vec());
-        let index = Index::of(&body).unwrap();
+        let index = Index::of(&body);
         assert!(index.sections.is_empty(), "{text:?}");
     }
 }
@@ -142,10 +141,7 @@ fn a_million_attributes_cost_a_row_each_and_none_is_lost() {
             assert!(rows > count, "{rows} rows of {name}: {value}");
             let (last, rows) =
                 whole.index.sections.iter().enumerate().map(|(n, found)| (n, found.len())).next_back().unwrap();
-            assert!(
-                whole.record(Place { section: last, row: rows - 1 }).unwrap().value.ends_with(b"[\"GOOD\"]")
-                    || rows == 1
-            );
+            assert!(whole.record(Place { section: last, row: rows - 1 }).value.ends_with(b"[\"GOOD\"]") || rows == 1);
         }
     }
 }
@@ -187,22 +183,6 @@ fn more_indicators_than_are_gathered_are_refused_and_take_no_more_memory() {
     }
 }
 
-/// Bytes that count how many of them are read.
-struct Counted(Vec<u8>, std::sync::atomic::AtomicU64);
-
-impl Bytes for &'static Counted {
-    fn length(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn read_at(&self, at: u64, buffer: &mut [u8]) -> std::io::Result<()> {
-        let at = usize::try_from(at).unwrap();
-        buffer.copy_from_slice(&self.0[at..at + buffer.len()]);
-        self.1.fetch_add(buffer.len() as u64, std::sync::atomic::Ordering::SeqCst);
-        Ok(())
-    }
-}
-
 #[test]
 fn a_process_deep_in_a_tree_costs_no_more_than_one_at_its_top() {
     for (head, tail) in [("", ""), ("", ",\"process_id\":\"7\""), ("", ",\"children\":[]")] {
@@ -213,15 +193,12 @@ fn a_process_deep_in_a_tree_costs_no_more_than_one_at_its_top() {
             open.repeat(depth),
             format!("]{tail}}}").repeat(depth)
         );
-        let bytes: &'static Counted = Box::leak(Box::new(Counted(text.into_bytes(), 0.into())));
-        let body = Body::new(bytes);
-        let report = Report::new(body.clone(), Index::of(&body).unwrap());
-        bytes.1.store(0, std::sync::atomic::Ordering::SeqCst);
+        let report = Report::open(&Body::in_memory(text.into_bytes()));
+        let begun = std::time::Instant::now();
         for row in 0..depth {
-            assert!(report.record(Place { section: 0, row }).unwrap().value.starts_with(b"{\"name\":\"p\""));
+            assert!(report.record(Place { section: 0, row }).value.starts_with(b"{\"name\":\"p\""));
         }
-        let read = bytes.1.load(std::sync::atomic::Ordering::SeqCst) / depth as u64;
-        // Far less than what encloses them, which is half a megabyte.
-        assert!(read < 20_000, "{read} bytes are read for each process");
+        // To read what encloses them, half a megabyte, for each would take minutes.
+        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
     }
 }

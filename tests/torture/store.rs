@@ -65,13 +65,13 @@ fn served(folder: &Path, stored: &Stored, flip: &str) -> usize {
     for (identifier, bytes) in stored {
         let Some(found) = store.report(SERVICE, identifier).unwrap() else { continue };
         let Ok(found) = found.body() else { continue };
-        assert!(found.whole().unwrap() == *bytes, "{flip}: {}", identifier.text().visible());
+        assert!(found.to_vec() == *bytes, "{flip}: {}", identifier.text().visible());
         whole += 1;
     }
     for found in store.every_report(SERVICE).unwrap() {
         let of = stored.iter().find(|(identifier, _)| *identifier == found.identifier);
         let (_, bytes) = of.unwrap_or_else(|| panic!("{flip}: nobody wrote {}", found.identifier.text().visible()));
-        assert!(found.body().is_ok_and(|found| found.whole().unwrap() == *bytes), "{flip}");
+        assert!(found.body().is_ok_and(|found| found.to_vec() == *bytes), "{flip}");
     }
     whole
 }

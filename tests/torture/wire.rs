@@ -111,7 +111,7 @@ impl Stage {
     pub fn with_report(name: &str, report: &[u8], width: u16, height: u16) -> Self {
         let mut model = Model::new(Default::default(), now());
         let here = behaview::app::Here { received: now(), body: Body::in_memory(report.to_vec()), unkept: None };
-        let index = behaview::report::Index::of(&here.body).unwrap();
+        let index = behaview::report::Index::of(&here.body);
         let identifier = behaview::report::Report::new(here.body.clone(), index).identifier();
         let effects = model.open_documents(vec![(name.to_owned(), vec![(identifier, here)])]);
         let mut stage = Self::new(model, width, height);

@@ -169,7 +169,7 @@ impl Model {
     /// What a row is about: the text itself, or the first of its parts.
     fn value(&self, place: Place) -> Option<Untrusted> {
         let report = &self.open()?.report;
-        let record = report.record(place).ok()?;
+        let record = report.record(place);
         let raw = Raw::new(&record.value);
         if matches!(raw.kind(), Kind::Text | Kind::Word) && !record.value.is_empty() {
             return Some(raw.text());
@@ -187,7 +187,7 @@ impl Model {
                 let pane = place.and_then(|place| Some(report?.section(place.section)?.pane()));
                 let row = match &spot.shows {
                     Shows::Row(row) => row.clone(),
-                    Shows::Open(place) => report?.whole_row(*place).ok()?,
+                    Shows::Open(place) => report?.whole_row(*place),
                     Shows::Words(_) => return None,
                 };
                 // What another report names is made harmless as hosts are: no dot of an address stays as it was.
@@ -223,7 +223,7 @@ impl Model {
     /// A row with everything that it says, in one line without teeth.
     fn line(&self, place: Place) -> Option<String> {
         let pane = self.focused().unwrap_or(Pane::Other);
-        Some(export::line(pane, &self.open()?.report.whole_row(place).ok()?))
+        Some(export::line(pane, &self.open()?.report.whole_row(place)))
     }
 
     /// Where the report that is open came from.

@@ -99,22 +99,10 @@ impl Model {
     }
 
     /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
-    pub(in crate::app) fn compared(
-        &mut self,
-        number: u64,
-        result: Result<(Arc<Matrix>, Vec<usize>), String>,
-    ) -> Vec<Effect> {
+    pub(in crate::app) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) -> Vec<Effect> {
         let Some(compare) = self.comparing_mut().filter(|compare| compare.number == number) else { return Vec::new() };
         match result {
-            Ok((matrix, unreadable)) => {
-                for (n, column) in compare.columns.iter_mut().enumerate() {
-                    column.is_unreadable = unreadable.contains(&n);
-                }
-                (compare.matrix, compare.failure) = (Some(matrix), None);
-                if compare.columns.get(compare.here).is_some_and(|here| here.is_unreadable) {
-                    compare.step_column(true);
-                }
-            }
+            Ok(matrix) => (compare.matrix, compare.failure) = (Some(matrix), None),
             Err(why) => {
                 compare.failure = Some(why);
                 compare.forget_matrix();
@@ -156,11 +144,7 @@ impl Model {
             let file = if compare.other.is_some() { if column.side == 0 { "this: " } else { "other: " } } else { "" };
             let name = column.words();
             let count = counts.as_ref().and_then(|counts| counts.get(n)).copied().unwrap_or(0);
-            let state = match (column.is_unreadable, &column.body) {
-                (true, _) => "cannot be read".to_owned(),
-                (false, None) => "not held".to_owned(),
-                (false, Some(_)) => thousands(count as u64),
-            };
+            let state = if column.is_compared() { thousands(count as u64) } else { "not held".to_owned() };
             format!("{chosen}{} {file}{name} {state}", n + 1)
         });
         let mut remarks: Vec<_> = self.compare_missing(compare).into_iter().collect();
@@ -353,14 +337,13 @@ mod tests {
         model.open_documents(["one", "two"].map(|name| (name.to_owned(), vec![(None, here())])).to_vec());
         model.compare();
         let number = model.comparing().unwrap().number;
-        let matrix = || Arc::new(Matrix::of(&[Some(body.clone()), Some(body.clone())]).unwrap());
+        let matrix = || Arc::new(Matrix::of(&[Some(body.clone()), Some(body.clone())]));
         let shown = |model: &mut Model, result| {
             model.compared(number, result);
             let compare = model.comparing().unwrap();
             (compare.matrix.is_some(), compare.shown.len(), compare.failure.clone(), compare.here)
         };
-        assert_eq!(shown(&mut model, Ok((matrix(), Vec::new()))), (true, 1, None, 0));
+        assert_eq!(shown(&mut model, Ok(matrix())), (true, 1, None, 0));
         assert_eq!(shown(&mut model, Err("gone".to_owned())), (false, 0, Some("gone".to_owned()), 0));
-        assert_eq!(shown(&mut model, Ok((matrix(), vec![0]))), (true, 1, None, 1), "one that was read is chosen");
     }
 }

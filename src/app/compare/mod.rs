@@ -72,8 +72,6 @@ pub struct Column {
     pub entry: usize,
     /// Its report, if it is held.
     pub body: Option<Body>,
-    /// Whether it is held, and cannot be read.
-    pub is_unreadable: bool,
 }
 
 /// Another file to compare with is chosen.
@@ -114,14 +112,13 @@ impl Column {
             identifier: found.identifier.clone(),
             entry,
             body: found.here().map(|here| here.body.clone()),
-            is_unreadable: false,
         };
         list.entries().iter().enumerate().map(column).collect()
     }
 
     /// Whether it is held against the others.
     pub fn is_compared(&self) -> bool {
-        self.body.is_some() && !self.is_unreadable
+        self.body.is_some()
     }
 
     /// Its name in a few columns, with that of its document.
@@ -296,9 +293,12 @@ impl Compare {
     pub(super) fn is_current(&self, list: &List) -> bool {
         let now = self.columns_of(list);
         let mine: Vec<_> = self.columns.iter().filter(|column| column.side == 0).collect();
-        let range = |column: &Column| column.body.as_ref().map(Body::range);
+        let is_same = |one: &Column, other: &Column| match (&one.body, &other.body) {
+            (Some(one), Some(other)) => one.is_same(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
         mine.len() == now.len().min(MOST_COLUMNS)
-            && mine.iter().zip(&now).all(|(a, b)| a.identifier == b.identifier && range(a) == range(b))
+            && mine.iter().zip(&now).all(|(a, b)| a.identifier == b.identifier && is_same(a, b))
     }
 
     /// The chosen item's row, as the first column that saw it has it, and its pane.
@@ -330,8 +330,7 @@ impl Compare {
         for (n, column) in self.columns.iter().enumerate() {
             let head = format!("{} {}", n + 1, column.words());
             if !column.is_compared() {
-                let words = if column.is_unreadable { "cannot be read" } else { "not held" };
-                spots.push(Spot::words(format!("? {head}"), words));
+                spots.push(Spot::words(format!("? {head}"), "not held"));
             } else if item.seen >> n & 1 == 0 {
                 let is_cut = matrix.is_perhaps_unlisted(item, n);
                 let words = if is_cut { "not listed, perhaps cut by the service" } else { "not seen" };

@@ -13,10 +13,10 @@ use crate::order;
 use crate::report::Place;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Pane, Row, RowSet};
+use crate::report::{Cancel, Pane, Row};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// Most hits that are kept of a group; the others are counted.
 pub const MOST_HITS: usize = 50;
@@ -33,27 +33,29 @@ pub struct Quest {
     pub(in crate::app) run: Option<Run>,
 }
 
-/// A search that runs. Dropping it stops the search.
+/// A search that runs. Dropping it cancels the search.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Run {
     number: u64,
-    alive: Arc<()>,
+    cancel: Arc<CancelOnDrop>,
     /// Whether nothing has come of it yet.
     pub(super) is_new: bool,
+}
+
+#[derive(Debug, Default)]
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 /// Goes with a search to those who perform it.
 #[derive(Debug, Clone)]
 pub struct Ticket {
     pub number: u64,
-    alive: Weak<()>,
-}
-
-impl Ticket {
-    /// Whether anybody still waits for the search.
-    pub fn is_wanted(&self) -> bool {
-        self.alive.strong_count() > 0
-    }
+    pub cancel: Cancel,
 }
 
 impl Quest {
@@ -78,15 +80,15 @@ impl Quest {
 
     /// Begins a search under a number; one that runs is stopped.
     pub(super) fn begin(&mut self, number: u64) -> Ticket {
-        let alive = Arc::new(());
-        let ticket = Ticket { number, alive: Arc::downgrade(&alive) };
-        self.run = Some(Run { number, alive, is_new: true });
+        let cancel = Arc::<CancelOnDrop>::default();
+        let ticket = Ticket { number, cancel: cancel.0.clone() };
+        self.run = Some(Run { number, cancel, is_new: true });
         ticket
     }
 
     /// The search of this number, if it is the one that runs.
     pub(super) fn run_mut(&mut self, number: u64) -> Option<&mut Run> {
-        self.run.as_mut().filter(|run| run.number == number && Arc::strong_count(&run.alive) > 0)
+        self.run.as_mut().filter(|run| run.number == number && !run.cancel.0.is_cancelled())
     }
 
     /// Whether the search of this number is the one that runs.
@@ -123,9 +125,7 @@ pub struct Filter {
     /// been moved since.
     pub(in crate::app) stand_in: Option<(Place, Option<Place>)>,
     /// Offset of the body up to which rows have been searched.
-    pub(in crate::app) covered: u64,
-    /// The last search that looked at the whole report, and the rows it found: one more letter needs no others.
-    pub(in crate::app) earlier: Option<(Arc<Pattern>, Arc<RowSet>)>,
+    pub(in crate::app) covered: usize,
 }
 
 impl Filter {
@@ -133,12 +133,6 @@ impl Filter {
     pub(in crate::app) fn anew(self) -> Self {
         let pattern = self.quest.pattern.clone();
         Self { quest: Quest { pattern, ..self.quest.unsought() }, is_typed: self.is_typed, ..Self::default() }
-    }
-
-    /// The only rows that what is typed now can be in, where that is known.
-    pub(super) fn within(&self) -> Option<Arc<RowSet>> {
-        let (pattern, (earlier, rows)) = (self.quest.pattern.as_ref()?, self.earlier.as_ref()?);
-        pattern.narrows(earlier).then(|| Arc::clone(rows))
     }
 }
 

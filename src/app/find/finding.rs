@@ -34,7 +34,6 @@ impl Model {
             let before = state.before(&open.report, pane);
             let filter = state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() });
             (filter.is_typed, filter.stand_in) = (true, None);
-            return vec![Effect::Prepare(open.report.clone())];
         }
         Vec::new()
     }
@@ -133,11 +132,7 @@ impl Model {
         let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return Vec::new() };
         let Some(pattern) = filter.quest.pattern.clone() else { return Vec::new() };
         let is_further = filter.covered > 0;
-        if is_further {
-            // It will not be all that is found.
-            filter.earlier = None;
-        }
-        let scope = Scope { pane: Some(pane), from: filter.covered, within: filter.within() };
+        let scope = Scope { pane: Some(pane), from: filter.covered };
         filter.covered = report.searchable();
         let ticket = filter.quest.begin(number);
         if let Some(run) = filter.quest.run.as_mut().filter(|_| is_further) {
@@ -168,11 +163,8 @@ impl Model {
         let Some(OpenReport { opening, report, panes, .. }) = open else { return Vec::new() };
         let Some((pane, state)) = panes.iter_mut().find(|(_, state)| is_it(state)) else { return Vec::new() };
         take_rows(state, report, *pane, search, rows);
-        let found = state.sieve().found().cloned();
         if let (Some(end), Some(filter)) = (ended, &mut state.filter) {
             filter.quest.run = None;
-            let is_all = end.is_ok() && report.index.is_complete && filter.covered == report.searchable();
-            filter.earlier = filter.quest.pattern.clone().zip(found).filter(|_| is_all);
             filter.quest.problem = end.err().or(filter.quest.problem.take());
         }
         let opening = *opening;
@@ -187,8 +179,7 @@ impl Model {
         let mut finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
         (finder.is_suggested, finder.is_typed) = (!finder.quest.typed.is_empty(), true);
         self.over.put(Overlay::Finder(finder));
-        let report = self.open().filter(|_| !is_held).map(|open| Effect::Prepare(open.report.clone()));
-        report.into_iter().chain(self.seek_hits()).collect()
+        self.seek_hits()
     }
 
     /// Goes on typing what is sought, among hits that were gone back to.

@@ -107,16 +107,11 @@ impl Model {
             .map(|section| section.name.visible_cut(60).to_string())
             .unwrap_or_default();
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
-        match open.report.lines(place.section, place.row) {
-            Ok(lines) => {
-                let blanks = lines.iter().filter_map(Remark::of_blanks);
-                let remarks = self.reasons(place).into_iter().chain(blanks).collect();
-                let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
-                let detail = Detail::new(title, lines, remarks, columns);
-                self.over.put(Overlay::Detail(detail));
-            }
-            Err(error) => self.warn(format!("The row cannot be read: {error}")),
-        }
+        let lines = open.report.lines(place.section, place.row);
+        let blanks = lines.iter().filter_map(Remark::of_blanks);
+        let remarks = self.reasons(place).into_iter().chain(blanks).collect();
+        let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
+        self.over.put(Overlay::Detail(Detail::new(title, lines, remarks, columns)));
         Vec::new()
     }
 }

@@ -45,7 +45,7 @@ pub struct OpenReport {
     /// The report, as far as it is indexed.
     pub report: Report,
     /// How many bytes have been read of a report that is still coming; none for one that is here.
-    pub coming: Option<u64>,
+    pub coming: Option<usize>,
     /// Why it cannot be read, if so.
     pub unreadable: Option<String>,
     /// How each pane is looked at.

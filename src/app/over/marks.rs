@@ -14,7 +14,7 @@ use crate::order;
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Body, Order, Pane, Place, Row, RowSet, Section};
-use crate::text::{Untrusted, Visible, count, thousands};
+use crate::text::{Untrusted, Visible, thousands};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -279,9 +279,9 @@ impl Model {
     }
 
     /// Takes in what deserves a look in every held report.
-    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>, unread: u64) -> Vec<Effect> {
+    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>) -> Vec<Effect> {
         let Some(rules) = self.rules.clone() else { return Vec::new() };
-        let (without, not_in_it) = self.not_judged(unread);
+        let (without, not_in_it) = self.not_judged();
         let which = if self.is_document() { "reports that are open" } else { "held reports of the file" };
         let Some(list) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
             return Vec::new();
@@ -300,8 +300,8 @@ impl Model {
     }
 
     /// What a list over all held reports does not know of, for its title and as a message: sandboxes that are not held, pages that
-    /// were not listed, reports that could not be read.
-    fn not_judged(&self, unread: u64) -> (String, Option<String>) {
+    /// were not listed.
+    fn not_judged(&self) -> (String, Option<String>) {
         let missing = Some(self.missing_reports().len() as u64).filter(|missing| *missing > 0);
         let has_more = self.list().is_some_and(List::has_more_pages);
         let title = missing.map(|missing| format!(" · without {} not held", thousands(missing))).unwrap_or_default();
@@ -311,8 +311,7 @@ impl Model {
             None => None,
         };
         let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());
-        let unread = (unread > 0).then(|| format!("{}, which cannot be read", count(unread, "report")));
-        let words: Vec<_> = sandboxes.into_iter().chain(pages).chain(unread).collect();
+        let words: Vec<_> = sandboxes.into_iter().chain(pages).collect();
         let words = (!words.is_empty()).then(|| format!("Not in it: {}.", words.join(", and ")));
         (title + if has_more { " · without unlisted pages" } else { "" }, words)
     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 impl OpenReport {
     /// Adds what came next, if it goes on where the last part ended.
-    fn add(&mut self, body: Body, read: Range<u64>, batch: Batch) {
+    fn add(&mut self, body: Body, read: Range<usize>, batch: Batch) {
         if self.coming == Some(read.start) {
             self.coming = Some(read.end);
             self.report.body = body;
@@ -31,11 +31,11 @@ impl OpenReport {
         }
     }
 
-    /// Goes over to the bytes that are held, where every row of them has come already; says whether that is so.
+    /// Whether every row of these bytes has come already: then it goes on as a report that is here.
     pub(in crate::app) fn settle(&mut self, here: &Here) -> bool {
         let is_whole = self.coming == Some(here.body.len()) && self.report.index.is_complete;
         if is_whole {
-            (self.coming, self.report.body) = (None, here.body.clone());
+            self.coming = None;
         }
         is_whole
     }
@@ -78,11 +78,11 @@ impl Model {
         &mut self,
         request: &Request,
         body: Body,
-        read: Range<u64>,
+        read: Range<usize>,
         batch: Batch,
     ) -> Vec<Effect> {
         let Request::Behaviour { identifier } = request else { return Vec::new() };
-        self.calls.receive(request, body.len(), None);
+        self.calls.receive(request, body.len() as u64, None);
         let is_first = read.start == 0;
         let count = self.files.each_entry_mut(identifier).count();
         let fresh: Vec<_> = (0..count).map(|_| self.next_opening()).collect();

@@ -54,8 +54,7 @@ impl Named {
 
     /// Whether a row names another process than this one: one of another number.
     pub fn is_other_than(&self, report: &Report, place: Place) -> bool {
-        let record = report.record(place).ok();
-        let named = record.and_then(|record| Self::of(Raw::new(&record.value), &[]));
+        let named = Self::of(Raw::new(&report.record(place).value), &[]);
         named.is_some_and(|named| !self.id.is_empty() && named.id != self.id)
     }
 
@@ -97,7 +96,7 @@ fn programs(command: &[u8]) -> Vec<Vec<u8>> {
 
 /// The processes that a row may name, the likeliest first.
 fn meant(report: &Report, place: Place) -> Vec<Named> {
-    let Ok(record) = report.record(place) else { return Vec::new() };
+    let record = report.record(place);
     let pane = report.index.sections.get(place.section).map(Section::pane);
     let raw = Raw::new(&record.value);
     // A record may stand in a string.
@@ -146,7 +145,7 @@ impl Model {
     /// The process under the cursor, where others of the tree have its name.
     pub(in crate::app) fn namesake(&self) -> Option<Named> {
         let (place, open) = (self.place_here().filter(|_| self.is_on_process())?, self.open()?);
-        let named = Named::of(Raw::new(&open.report.record(place).ok()?.value), &["name"])?;
+        let named = Named::of(Raw::new(&open.report.record(place).value), &["name"])?;
         let by_name = Named { id: Vec::new(), ..named.clone() };
         (!named.id.is_empty() && processes(&open.report, &by_name).len() > 1).then_some(named)
     }
@@ -171,10 +170,7 @@ impl Model {
     pub(in crate::app) fn facts(&self, place: Place) -> Vec<Line> {
         let Some(report) = self.open().map(|open| &open.report) else { return Vec::new() };
         let Some((_, tree)) = report.tree().filter(|(section, _)| *section == place.section) else { return Vec::new() };
-        let Some(named) = report.record(place).ok().and_then(|record| Named::of(Raw::new(&record.value), &["name"]))
-        else {
-            return Vec::new();
-        };
+        let Some(named) = Named::of(Raw::new(&report.record(place).value), &["name"]) else { return Vec::new() };
         let children = (place.row + 1..tree.len())
             .take_while(|row| tree.depths().get(*row) > tree.depths().get(place.row))
             .filter(|row| tree.depths().parent(*row) == Some(place.row))
@@ -191,10 +187,8 @@ impl Model {
 
 /// When a process of the tree begins, and what started it.
 fn origin(report: &Report, place: Place) -> Vec<Line> {
-    let time = report.record(place).ok().and_then(|record| {
-        let after = Raw::new(&record.value).member("time_offset").map(Raw::text)?;
-        Some(fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes()].concat())))
-    });
+    let time = Raw::new(&report.record(place).value).member("time_offset").map(Raw::text);
+    let time = time.map(|after| fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes()].concat())));
     let parent = report.section(place.section).and_then(|tree| tree.depths().parent(place.row));
     let parent = parent.map(|row| fact("parent", text(report, Place { row, ..place })));
     time.into_iter().chain(parent).collect()
@@ -238,34 +232,24 @@ fn text(report: &Report, place: Place) -> Untrusted {
 fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec<Place> {
     let sections = (0..).zip(&report.index.sections);
     let is_it = |section: &crate::report::Section| section.attribute.is_some_and(|known| known.name == attribute);
-    let mut found = Vec::new();
-    for (section, _) in sections.filter(|(_, section)| is_it(section)) {
-        let read = report.each_row(section, |row| {
-            if fits(Raw::new(row.bytes)) {
-                found.push(row.place);
-            }
-            row.place.row < FAR
-        });
-        // What cannot be read is said where it stands.
-        drop(read);
-    }
-    found
+    let rows = sections.filter(|(_, section)| is_it(section)).flat_map(|(n, _)| report.each_row(n).take(FAR + 1));
+    rows.filter(|row| fits(Raw::new(row.bytes))).map(|row| row.place).collect()
 }
 
 /// The processes of the tree that a row may mean, the first of them: those of the very path that it names before those of its name.
 fn processes(report: &Report, named: &Named) -> Vec<Place> {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     if let Some((section, _)) = report.tree() {
-        let read = report.each_row(section, |row| {
-            let process = row.own().ok().and_then(|own| Named::of(Raw::new(&own), &["name"]));
+        for row in report.each_row(section) {
+            let process = Named::of(Raw::new(&row.own()), &["name"]);
             if let Some(process) = process.filter(|process| named.is(process)) {
                 let is_same = process.path.eq_ignore_ascii_case(&named.path);
                 if is_same { &mut found } else { &mut others }.push(row.place);
             }
-            found.len() + others.len() < MOST_MEANT
-        });
-        // What cannot be read is said where it stands.
-        drop(read);
+            if found.len() + others.len() >= MOST_MEANT {
+                break;
+            }
+        }
     }
     found.append(&mut others);
     found

@@ -325,7 +325,7 @@ mod tests {
         let json = br#"{"processes_tree":[{"name":"a","children":[{"name":"b"},{"name":"c"}]},{"name":"d"}],
             "registry_keys_set":["s0","s1","s2"],"registry_keys_deleted":["d0"],"registry_keys_opened":["o0","o1"]}"#;
         let body = crate::report::Body::in_memory(json.to_vec());
-        let index = crate::report::Index::of(&body).unwrap();
+        let index = crate::report::Index::of(&body);
         Report::new(body, index)
     }
 

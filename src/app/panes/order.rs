@@ -85,7 +85,7 @@ mod tests {
     fn report() -> Report {
         let json = br#"{"processes_tree":[{"name":"a"}],"registry_keys_set":["s0"]}"#;
         let body = Body::in_memory(json.to_vec());
-        let index = Index::of(&body).unwrap();
+        let index = Index::of(&body);
         Report::new(body, index)
     }
 

@@ -80,8 +80,5 @@ impl Model {
 
 /// A process and all that it started, directly or not.
 fn subtree_of(section: usize, row: usize, depths: &Depths) -> RowSet {
-    let depth = depths.get(row).unwrap_or_default();
-    let below = depths.window(row + 1..depths.len()).unwrap_or_default();
-    let length = below.iter().take_while(|below| **below > depth).count();
-    (row..=row + length).filter_map(|row| Some((section, u32::try_from(row).ok()?))).collect()
+    (row..depths.end_of(row)).filter_map(|row| Some((section, u32::try_from(row).ok()?))).collect()
 }

@@ -25,7 +25,7 @@ use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
 use crate::report::registry::ValueMember;
 use crate::report::rows::values::{compact, split_member};
-use crate::text::{Untrusted, last_part, push_lower};
+use crate::text::{Untrusted, last_part};
 use std::hash::{BuildHasher, Hasher};
 
 /// How the rows of one section are told apart.
@@ -180,8 +180,7 @@ fn add(value: Raw<'_>, sameness: Sameness, out: &mut Vec<u8>) {
     let start = out.len();
     match (value.kind(), sameness) {
         (Kind::Text, _) => return add_text(value.content(), sameness, out),
-        (_, Sameness::Exact) => out.extend_from_slice(compact(value).as_bytes()),
-        _ => push_lower(compact(value).as_bytes(), out),
+        _ => out.extend_from_slice(compact(value).as_bytes()),
     }
     normalise(sameness, out, start);
 }
@@ -189,15 +188,15 @@ fn add(value: Raw<'_>, sameness: Sameness, out: &mut Vec<u8>) {
 /// Adds a text, given as it is written between quotes.
 fn add_text(content: &[u8], sameness: Sameness, out: &mut Vec<u8>) {
     let start = out.len();
-    match sameness {
-        Sameness::Exact => Untrusted::decode_json(content, out),
-        _ => Untrusted::decode_json_lower(content, out),
-    }
+    Untrusted::decode_json(content, out);
     normalise(sameness, out, start);
 }
 
-/// Brings what `out` holds from `start` on, without capitals where they do not matter, into the form in which it is compared.
+/// Brings what `out` holds from `start` on into the form in which it is compared.
 fn normalise(sameness: Sameness, out: &mut Vec<u8>, start: usize) {
+    if sameness != Sameness::Exact {
+        out.get_mut(start..).unwrap_or_default().make_ascii_lowercase();
+    }
     let added = out.get(start..).unwrap_or_default().trim_ascii_end();
     let (length, blanks) = (added.len(), added.len() - added.trim_ascii_start().len());
     out.truncate(start + length);
@@ -275,8 +274,7 @@ mod tests {
 
     fn same(sameness: Sameness, a: &str, b: &str) -> bool {
         let key = |text: &str| {
-            let text = if sameness == Sameness::Exact { text.to_owned() } else { text.to_ascii_lowercase() };
-            let mut key = text.into_bytes();
+            let mut key = text.as_bytes().to_vec();
             normalise(sameness, &mut key, 0);
             key
         };

@@ -1,7 +1,7 @@
 //! Which report saw what: rows are items, columns are reports, and a bit for each.
 //!
 //! ```text
-//! bodies ── a thread each ──> hashes of keys, row by row ── one after another ──> items (a bit a report) ── counting sort ──> Matrix
+//! bodies ── a thread each ──> hashes of keys, row by row ── one after another ──> items (a bit a report) ── sort ──> Matrix
 //! ```
 //! Only hashes are kept, four bytes a row and some forty an item; the text of an item is decoded when it is looked at.
 
@@ -10,19 +10,15 @@ mod identity;
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
 use super::command_line;
-use super::fan_out::in_order;
 use super::index::Section;
 use super::rows::stream::RowBytes;
 use super::rows::{Piece, Report, Row};
-use super::wanted::still_wanted;
+use super::work::{Cancel, Cancelled, in_rounds};
 use crate::order;
 use crate::text::Untrusted;
 use foldhash::quality::RandomState;
 use identity::Way;
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::io;
 use std::ops::ControlFlow;
 
 /// The most reports that are compared at once: a bit each.
@@ -96,23 +92,8 @@ impl Only {
     }
 }
 
-/// A hash that is one already.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {}
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
-type ByHash = HashMap<u64, u32, BuildHasherDefault<AsItIs>>;
+/// Items by the hashes of their keys.
+type ByHash = HashMap<u64, u32, RandomState>;
 
 /// What one thread made of one report.
 struct Hashed {
@@ -124,22 +105,15 @@ struct Hashed {
 
 impl Matrix {
     /// Compares reports, those past [`MOST_COLUMNS`] left out; a report that is not held has a column without marks.
-    pub fn of(bodies: &[Option<Body>]) -> io::Result<Self> {
-        let (matrix, unreadable) = Self::of_readable(bodies);
-        unreadable.into_iter().next().map_or(Ok(matrix), |(_, why)| Err(why))
-    }
-
-    /// Compares those that can be read, as [`Self::of`]; with the number of each that cannot, which has a column without marks.
-    pub fn of_readable(bodies: &[Option<Body>]) -> (Self, Vec<(usize, io::Error)>) {
-        let (keys, mut joined, mut unreadable) = (RandomState::default(), Joined::default(), Vec::new());
-        hash_all(bodies.get(..MOST_COLUMNS).unwrap_or(bodies), &keys, &mut |hashed| {
-            let number = joined.columns.len();
-            joined.add(hashed.unwrap_or_else(|why| {
-                unreadable.push((number, why));
-                None
-            }));
+    pub fn of(bodies: &[Option<Body>]) -> Self {
+        let (keys, mut joined) = (RandomState::default(), Joined::default());
+        let bodies = bodies.get(..MOST_COLUMNS).unwrap_or(bodies);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        in_rounds(bodies, threads, |body| body.as_ref().map(|body| hash(body, &keys)), &mut |hashed| {
+            joined.add(hashed);
+            ControlFlow::Continue(())
         });
-        (joined.sorted(), unreadable)
+        joined.sorted()
     }
 
     /// How many reports are compared, those that are not held included.
@@ -217,10 +191,10 @@ impl Matrix {
     }
 
     /// The items whose text holds what is sought, capitals apart.
-    pub fn find(&self, sought: &[u8], is_wanted: &dyn Fn() -> bool) -> io::Result<Vec<u32>> {
+    pub fn find(&self, sought: &[u8], cancel: &Cancel) -> Result<Vec<u32>, Cancelled> {
         let sought = sought.to_ascii_lowercase();
         let (mut found, mut text) = (Vec::new(), Vec::new());
-        self.each_row(is_wanted, &mut |number, place, row| {
+        self.each_row(cancel, &mut |number, place, row| {
             let Some(item) = self.items.get(place as usize) else { return };
             let is_first = (item.section as usize, item.row as usize) == (row.place.section, row.place.row);
             if item.column == number && is_first || item.other != 0 {
@@ -238,24 +212,24 @@ impl Matrix {
     }
 
     /// Hands over every row of the items that not all tell alike, with the item's number and the report's.
-    pub fn each_of_differing(&self, look: &mut dyn FnMut(u32, usize, Row)) -> io::Result<()> {
-        self.each_row(&|| true, &mut |number, item, row| {
+    pub fn each_of_differing(&self, look: &mut dyn FnMut(u32, usize, Row)) {
+        // Nothing cancels it.
+        let _ = self.each_row(&Cancel::default(), &mut |number, item, row| {
             if self.items.get(item as usize).is_some_and(|item| item.other != 0) {
                 look(item, number.into(), row.decoded());
             }
-        })
+        });
     }
 
     /// Hands over every row, with the report's number and the item's.
-    fn each_row(&self, is_wanted: &dyn Fn() -> bool, look: &mut dyn FnMut(u8, u32, RowBytes<'_>)) -> io::Result<()> {
+    fn each_row(&self, cancel: &Cancel, look: &mut dyn FnMut(u8, u32, RowBytes<'_>)) -> Result<(), Cancelled> {
         for (number, column) in (0_u8..).zip(&self.columns) {
             let Some(column) = column else { continue };
             for (section, first) in &column.sections {
-                still_wanted(is_wanted)?;
-                column.report.each_row(*section, |row| {
+                cancel.check()?;
+                for row in column.report.each_row(*section) {
                     look(number, column.items.get(first + row.place.row).copied().unwrap_or(u32::MAX), row);
-                    true
-                })?;
+                }
             }
         }
         Ok(())
@@ -266,34 +240,20 @@ impl Matrix {
     }
 }
 
-/// Hashes the rows of every report, on as many threads as the machine has, and hands them over in their order.
-fn hash_all(bodies: &[Option<Body>], keys: &RandomState, take: &mut dyn FnMut(io::Result<Option<Hashed>>)) {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bodies.len());
-    let hash = |body: &Option<Body>, _: &mut Vec<u8>| body.as_ref().map(|body| hash(body, keys)).transpose();
-    in_order(threads, bodies.iter(), hash, &mut |hashed| {
-        take(hashed);
-        ControlFlow::Continue(())
-    });
-}
-
-fn hash(body: &Body, keys: &RandomState) -> io::Result<Hashed> {
-    let report = Report::open(body)?;
-    let (mut sections, mut hashes, mut room, mut failed) = (Vec::new(), Vec::new(), Vec::new(), None);
+fn hash(body: &Body, keys: &RandomState) -> Hashed {
+    let report = Report::open(body);
+    let (mut sections, mut hashes, mut room) = (Vec::new(), Vec::new(), Vec::new());
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
         let Some(way) = report.section(section).and_then(|found| Way::of(found, report.registry(), keys)) else {
             continue;
         };
         sections.push((section, hashes.len()));
-        report.each_row(section, |row| {
-            let own = if way.is_told_by(row.bytes) { Ok(Cow::Borrowed(row.bytes)) } else { row.own() };
-            match own {
-                Ok(own) => hashes.push(way.hash(&own, &mut room, keys)),
-                Err(error) => failed = Some(error),
-            }
-            failed.is_none()
-        })?;
+        for row in report.each_row(section) {
+            let own = if way.is_told_by(row.bytes) { row.bytes.into() } else { row.own() };
+            hashes.push(way.hash(&own, &mut room, keys));
+        }
     }
-    failed.map_or(Ok(Hashed { report, sections, hashes }), Err)
+    Hashed { report, sections, hashes }
 }
 
 /// Reports whose hashes have been given items, one after another.
@@ -387,24 +347,15 @@ fn order(section: &Section) -> u16 {
 
 /// Sorts items by their order, those of the same order as they come; gives each item's new place by its old one.
 fn sort(items: &mut Vec<Item>) -> Vec<u32> {
-    let mut starts = vec![0_u32; Pane::ALL.len() * (ATTRIBUTES.len() + 1) + 1];
-    let count =
-        |starts: &mut Vec<u32>, at: usize| starts.get_mut(at).map(|n| std::mem::replace(n, *n + 1)).unwrap_or(0);
-    for item in items.iter() {
-        count(&mut starts, item.order.into());
-    }
-    let mut before = 0;
-    for start in &mut starts {
-        before += std::mem::replace(start, before);
-    }
-    let places: Vec<u32> = items.iter().map(|item| count(&mut starts, item.order.into())).collect();
-    let mut sorted = items.clone();
-    for (item, place) in items.iter().zip(&places) {
-        if let Some(slot) = sorted.get_mut(*place as usize) {
-            *slot = *item;
+    let mut sorted: Vec<_> = (0_u32..).zip(items.iter().copied()).collect();
+    sorted.sort_by_key(|(_, item)| item.order);
+    let mut places = vec![0; sorted.len()];
+    for (place, (before, _)) in (0..).zip(&sorted) {
+        if let Some(slot) = places.get_mut(*before as usize) {
+            *slot = place;
         }
     }
-    *items = sorted;
+    *items = sorted.into_iter().map(|(_, item)| item).collect();
     places
 }
 

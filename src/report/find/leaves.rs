@@ -2,93 +2,72 @@
 //!
 //! The field names of a record that the table knows are the format's own words, and are no leaves; every other name is.
 
-use crate::report::index::Form;
-use crate::report::json::{Event, Raw, Scanner};
-use crate::report::{Body, Report};
-use std::io;
-use std::ops::Range;
+use super::pattern::Pattern;
+use crate::report::Report;
+use crate::report::index::{Form, Section};
+use crate::report::json::{Event, Kind, Raw, Scanner};
+use crate::report::rows::values::split_member;
+use crate::text::Untrusted;
 
-/// Most bytes of a row that are searched.
-const LARGEST_ROW: u64 = 64 * 1024 * 1024;
-
-impl Report {
-    /// Visits the text of a row's leaves as written, between the quotes; stops at the first that `is_sought`, and says so.
-    pub(super) fn has_leaf(
-        &self,
-        section: usize,
-        row: usize,
-        near: Near<'_>,
-        is_sought: &mut impl FnMut(&[u8]) -> bool,
-    ) -> io::Result<bool> {
-        let Some(found) = self.section(section) else { return Ok(false) };
-        let range = self.extent(section, row);
-        let mut visit =
-            Visit { are_names_data: found.attribute.is_none(), depth: 0, has_ended: false, is_found: false };
-        near.with(&self.body, range, &mut |bytes| visit.read(bytes, found.form, is_sought))?;
-        if let (Some(tail), false) = (self.tail(section, row), visit.is_found) {
-            near.with(&self.body, tail, &mut |bytes| {
-                visit = Visit { depth: 0, has_ended: false, ..visit };
-                visit.read(&[b"{", bytes].concat(), found.form, is_sought);
-            })?;
-        }
-        Ok(visit.is_found)
-    }
+/// Matches the rows of a report one after another.
+pub(super) struct Matcher<'a> {
+    pub(super) report: &'a Report,
+    pub(super) pattern: &'a Pattern,
+    decoded: Vec<u8>,
 }
 
-/// Bytes of a body that are at hand, with the offset of the first.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Near<'a> {
-    pub(super) at: u64,
-    pub(super) bytes: &'a [u8],
-}
-
-impl<'a> Near<'a> {
-    /// The bytes of a range, if they are all at hand.
-    pub(super) fn get(self, range: &Range<u64>) -> Option<&'a [u8]> {
-        let start = usize::try_from(range.start.checked_sub(self.at)?).ok()?;
-        let end = usize::try_from(range.end.checked_sub(self.at)?).ok()?;
-        self.bytes.get(start..end)
+impl<'a> Matcher<'a> {
+    pub(super) fn new(report: &'a Report, pattern: &'a Pattern) -> Self {
+        Self { report, pattern, decoded: Vec::new() }
     }
 
-    fn with(self, body: &Body, range: Range<u64>, read: &mut impl FnMut(&[u8])) -> io::Result<()> {
-        match self.get(&range) {
-            Some(bytes) => read(bytes),
-            None => read(&body.window(range.start..range.end.min(range.start.saturating_add(LARGEST_ROW)))?),
-        }
-        Ok(())
-    }
-}
-
-/// A walk through one value.
-#[derive(Clone, Copy)]
-struct Visit {
-    are_names_data: bool,
-    depth: usize,
-    has_ended: bool,
-    is_found: bool,
-}
-
-impl Visit {
-    fn read(&mut self, bytes: &[u8], form: Form, is_sought: &mut impl FnMut(&[u8]) -> bool) {
-        // A row that is a member begins with its name.
-        let mut before_value = usize::from(matches!(form, Form::Object | Form::Loose));
-        let mut scanner = Scanner::default();
-        scanner.feed(bytes, &mut |at, event| {
-            if self.has_ended || self.is_found {
-                return;
+    /// Whether a leaf of a row matches.
+    pub(super) fn is_hit(&mut self, number: usize, section: &Section, row: usize) -> bool {
+        let bytes = self.report.body.window(self.report.extent(number, row));
+        let are_names_data = section.attribute.is_none();
+        match (section.form, bytes.first()) {
+            // Most rows are a string by itself.
+            (Form::Array, Some(b'"')) => self.is_match(Raw::new(bytes).content_alone()),
+            (Form::Object | Form::Loose, _) => {
+                let (name, value) = split_member(bytes);
+                self.is_match(name.content()) || self.has_leaf(value.bytes(), are_names_data)
             }
-            match event {
-                Event::Open { .. } => self.depth += 1,
-                Event::Close => self.depth = self.depth.saturating_sub(1),
-                Event::Name(name) => self.is_found = (self.are_names_data || self.depth > 1) && is_sought(name),
-                Event::Text | Event::Word => {
-                    let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
-                    self.is_found = is_sought(Raw::new(rest).content());
-                }
+            (Form::Processes, Some(b'{')) => {
+                let report = self.report;
+                let mut members = report.process_members(number, row, bytes);
+                members.any(|(name, value)| match value.kind() {
+                    _ if are_names_data && self.is_match(name.content()) => true,
+                    Kind::Object | Kind::Array => self.has_leaf(value.bytes(), true),
+                    Kind::Text | Kind::Word => self.is_match(value.content()),
+                })
             }
-            let is_value = !matches!(event, Event::Open { .. } | Event::Name(_)) && self.depth == 0;
-            self.has_ended = is_value && before_value == 0;
-            before_value -= usize::from(is_value && before_value > 0);
+            _ => self.has_leaf(Raw::new(bytes).bytes(), are_names_data),
+        }
+    }
+
+    /// Whether a leaf of a value matches; the names of its own members count where they are data, those further in always.
+    fn has_leaf(&mut self, value: &[u8], are_names_data: bool) -> bool {
+        let (mut is_found, mut depth) = (false, 0_usize);
+        Scanner::default().feed(value, &mut |at, event| match event {
+            _ if is_found => {}
+            Event::Open { .. } => depth += 1,
+            Event::Close => depth = depth.saturating_sub(1),
+            Event::Name(name) => is_found = (are_names_data || depth > 1) && self.is_match(name),
+            Event::Text | Event::Word => {
+                let rest = usize::try_from(at).ok().and_then(|at| value.get(at..)).unwrap_or_default();
+                is_found = self.is_match(Raw::new(rest).content());
+            }
         });
+        is_found
+    }
+
+    /// Whether a text matches that is written as JSON, given without the quotes.
+    fn is_match(&mut self, text: &[u8]) -> bool {
+        if memchr::memchr(b'\\', text).is_none() {
+            return self.pattern.is_match(text);
+        }
+        self.decoded.clear();
+        Untrusted::decode_json(text, &mut self.decoded);
+        self.pattern.is_match(&self.decoded)
     }
 }

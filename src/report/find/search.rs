@@ -1,84 +1,95 @@
-//! Searches a report's rows: in pieces, several at a time, the first pieces small so that the first hits come at once.
+//! Searches a report's rows in batches, several at a time; the first are small, so that the first hits come at once.
 
-use super::pattern::{Pattern, Scratch};
-use super::sought::Work;
-use crate::order;
-use crate::report::fan_out::in_order;
-use crate::report::{Pane, Report, RowSet, Section};
-use std::io;
+use super::leaves::Matcher;
+use super::pattern::Pattern;
+use crate::report::work::in_rounds;
+use crate::report::{Cancel, Pane, Report, RowSet, Section};
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
 
-/// Bytes of the first pieces, and of those that follow.
-const FIRST_PIECES: u64 = 128 * 1024;
-const PIECES: u64 = 1024 * 1024;
+/// Bytes of the first batches, and of those that follow.
+const FIRST_BATCHES: usize = 128 * 1024;
+const BATCHES: usize = 2 * 1024 * 1024;
 
-/// How many pieces are small.
-const SMALL: u64 = 8;
+/// How many batches are small.
+const SMALL: usize = 8;
 
 /// Where is searched.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     pub pane: Option<Pane>,
     /// Only from this offset of the body on.
-    pub from: u64,
-    /// The only rows that can be hits, where that is known: those that hold a part of what is sought.
-    pub within: Option<Arc<RowSet>>,
+    pub from: usize,
 }
 
 /// Searches a report on some threads, and hands each batch of rows to `sink` in the order of the body; it says whether to go on.
 pub fn search(
     report: &Report,
     pattern: &Pattern,
-    scope: Scope,
+    scope: &Scope,
     threads: usize,
+    cancel: &Cancel,
     sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
-) -> io::Result<()> {
-    let within = scope.within.as_deref();
-    let firsts = firsts(report, scope.pane);
-    let mut scratch = Scratch::default();
-    let is_told =
-        |number: &usize| report.section(*number).is_some_and(|found| pattern.is_in(&found.label(), &mut scratch));
-    let told = firsts.iter().map(|(_, number)| *number).filter(is_told).collect();
-    let work = Work { report, pattern, within, firsts, told };
-    let end =
-        work.firsts.iter().map(|(_, section)| report.section_end(*section)).max().unwrap_or(0).min(report.searchable());
-    let start = work.firsts.first().map_or(0, |(first, _)| *first).max(scope.from);
-    let pieces = Pieces { start, end };
-    let threads = if pieces.get(1).is_some() { threads } else { 1 };
-    let all = (0..).map_while(|number| pieces.get(number));
-    let mut result = Ok(());
-    in_order(threads, all, |piece, room| work.piece(piece, room), &mut |found| match found {
-        Ok(found) => sink(found),
-        Err(error) => {
-            result = Err(error);
-            ControlFlow::Break(())
-        }
+) {
+    let sections = Searched::all(report, pattern, scope.pane);
+    let start = sections.first().map_or(0, |first| first.start).max(scope.from);
+    let end = sections.iter().map(|found| report.section_end(found.number)).max().unwrap_or(0);
+    let batches: Vec<_> = batches(start..end.min(report.searchable())).collect();
+    let find = |batch: &Range<usize>| rows(report, pattern, &sections, batch, cancel);
+    in_rounds(&batches, threads, find, &mut |rows| {
+        if cancel.is_cancelled() { ControlFlow::Break(()) } else { sink(rows) }
     });
-    result
 }
 
-/// The pieces of what is searched.
-#[derive(Clone, Copy)]
-struct Pieces {
-    start: u64,
-    end: u64,
+/// The parts of the body that are searched at a time.
+fn batches(body: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let (mut start, mut number) = (body.start, 0);
+    std::iter::from_fn(move || {
+        let batch = start..body.end.min(start + if number < SMALL { FIRST_BATCHES } else { BATCHES });
+        (start, number) = (batch.end, number + 1);
+        (!batch.is_empty()).then_some(batch)
+    })
 }
 
-impl Pieces {
-    fn get(self, number: u64) -> Option<Range<u64>> {
-        let (small, large) = (number.min(SMALL), number.saturating_sub(SMALL));
-        let start = self.start.saturating_add(small * FIRST_PIECES).saturating_add(large.saturating_mul(PIECES));
-        let length = if number < SMALL { FIRST_PIECES } else { PIECES };
-        (start < self.end).then(|| start..start.saturating_add(length).min(self.end))
+/// A section that is searched.
+struct Searched<'a> {
+    /// Offset of its first row.
+    start: usize,
+    number: usize,
+    section: &'a Section,
+    /// Whether the word beside its rows matches: then all of them are hits.
+    is_told: bool,
+}
+
+impl<'a> Searched<'a> {
+    /// The sections that are searched, in the order of the body.
+    fn all(report: &'a Report, pattern: &Pattern, pane: Option<Pane>) -> Vec<Self> {
+        let sections = (0..).zip(&report.index.sections);
+        let found = sections.filter(|(_, section)| pane.is_none_or(|pane| section.pane() == pane));
+        let mut all: Vec<_> = found
+            .filter_map(|(number, section)| {
+                let start = section.start(0)? as usize;
+                Some(Self { start, number, section, is_told: pattern.is_in(&section.label()) })
+            })
+            .collect();
+        all.sort_by_key(|found| found.start);
+        all
     }
 }
 
-/// Offsets of the first rows of the sections that are searched, with the sections' numbers, in the order of the body.
-fn firsts(report: &Report, pane: Option<Pane>) -> Vec<(u64, usize)> {
-    let wanted = |section: &Section| pane.is_none_or(|pane| section.pane() == pane);
-    let sections = (0..).zip(&report.index.sections).filter(|(_, section)| wanted(section));
-    let mut firsts: Vec<_> = sections.filter_map(|(n, section)| Some((u64::from(section.start(0)?), n))).collect();
-    order::sort(&mut firsts);
-    firsts
+/// The rows that begin in a batch and are hits.
+fn rows(report: &Report, pattern: &Pattern, all: &[Searched<'_>], batch: &Range<usize>, cancel: &Cancel) -> RowSet {
+    let (mut matcher, mut hits) = (Matcher::new(report, pattern), RowSet::default());
+    let first = all.partition_point(|found| found.start <= batch.start).saturating_sub(1);
+    let inside = all.iter().skip(first).take_while(|found| found.start < batch.end);
+    for Searched { number, section, is_told, .. } in inside {
+        for row in section.row_from(batch.start)..section.row_from(batch.end) {
+            if cancel.is_cancelled() {
+                return hits;
+            }
+            if *is_told || matcher.is_hit(*number, section, row) {
+                hits.insert(*number, u32::try_from(row).unwrap_or(u32::MAX));
+            }
+        }
+    }
+    hits
 }

@@ -96,7 +96,6 @@ impl Layout {
         let continues = std::mem::replace(&mut self.continues, next.is_some());
         self.taken += self.found.sections.len() - usize::from(next.is_some());
         let fresh = Index { sections: next.into_iter().collect(), ..Index::default() };
-        self.found.sections.iter_mut().for_each(Section::share);
         Batch { continues, tails: std::mem::take(&mut self.tails), found: std::mem::replace(&mut self.found, fresh) }
     }
 
@@ -313,10 +312,8 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::body::Body;
-
     fn index(json: &str) -> Index {
-        Index::of(&Body::in_memory(json.as_bytes().to_vec())).unwrap()
+        Index::of(json.as_bytes())
     }
 
     /// Sections as `name:form:rows`.
@@ -398,7 +395,7 @@ mod tests {
     fn processes_are_rows_with_depths_whatever_their_ids() {
         let json = r#"{"processes_tree":[{"process_id":"1","children":[{"process_id":"1","name":"n","children":[{}]},null]},{"children":7}]}"#;
         let index = index(json);
-        assert_eq!(index.sections[0].depths().window(0..9).unwrap()[..], [0, 1, 2, 1, 0]);
+        assert_eq!(index.sections[0].depths().rows(), [0, 1, 2, 1, 0]);
         assert_eq!(index.sections[0].len(), 5);
     }
 

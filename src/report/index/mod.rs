@@ -1,21 +1,15 @@
 //! Where the rows of a report start, found in one pass over bytes that may still be arriving.
 //!
-//! An index is made of batches, so that the first rows can be shown while the last bytes are read; several that are made of the same
-//! batches have one memory. A row costs four bytes, a process six and a parent some more.
+//! An index is made of batches, so that the first rows can be shown while the last bytes are read. A row costs four bytes, a
+//! process ten.
 
-pub(super) mod column;
 pub(super) mod indexer;
-pub(super) mod kept;
 
 use super::attributes::{Attribute, Pane, is_perhaps_cut};
-use super::body::Body;
+use super::body::LARGEST;
 use super::tree::Depths;
 use crate::text::Untrusted;
-use column::Column;
 use indexer::Indexer;
-use std::borrow::Cow;
-use std::io;
-use std::ops::Range;
 
 /// What a body holds, and where.
 #[derive(Debug, Clone, Default)]
@@ -55,11 +49,11 @@ pub struct Section {
     /// What the value turned out to be.
     pub form: Form,
     /// Offset of each row's first byte.
-    pub(super) starts: Column<u32>,
+    pub(super) starts: Vec<u32>,
     /// Depth of each process; empty for other forms.
     pub(super) depths: Depths,
     /// Offset at which each process goes on after its children, 0 where it does not; empty for other forms.
-    pub(super) tails: Column<u32>,
+    pub(super) tails: Vec<u32>,
     /// Offset after the last row, 0 while unknown.
     pub(super) end: u32,
 }
@@ -94,22 +88,8 @@ pub struct Entry {
 impl Section {
     pub(super) fn new(name: Untrusted, attribute: Option<&'static Attribute>, form: Form) -> Self {
         let rank = Attribute::rank(attribute);
-        let (starts, depths, tails) = (Column::default(), Depths::default(), Column::default());
+        let (starts, depths, tails) = (Vec::new(), Depths::default(), Vec::new());
         Self { name, attribute, rank, form, starts, depths, tails, end: 0 }
-    }
-
-    /// Gives the room back that no further row takes.
-    fn shrink(&mut self) {
-        self.starts.shrink();
-        self.depths.shrink();
-        self.tails.shrink();
-    }
-
-    /// Lets whoever gets a copy have the same memory.
-    fn share(&mut self) {
-        self.starts.share();
-        self.depths.share();
-        self.tails.share();
     }
 
     /// The pane that shows these rows.
@@ -134,26 +114,17 @@ impl Section {
 
     /// Offset of a row's first byte.
     pub fn start(&self, row: usize) -> Option<u32> {
-        self.starts.get(row)
+        self.starts.get(row).copied()
     }
 
-    /// Offsets of the first bytes of some rows, cut to those there are; for who reads many of them.
-    pub fn starts(&self, rows: Range<usize>) -> io::Result<Cow<'_, [u32]>> {
-        self.starts.window(rows)
+    /// Offsets of the rows' first bytes.
+    pub(super) fn starts(&self) -> &[u32] {
+        &self.starts
     }
 
     /// The first row that starts at this offset of the body or after it; the number of rows where none does.
-    pub fn row_from(&self, at: u64) -> usize {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.start(middle).is_some_and(|start| u64::from(start) < at) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+    pub fn row_from(&self, at: usize) -> usize {
+        self.starts.partition_point(|start| (*start as usize) < at)
     }
 
     /// Offset after the last row; none while it is not known.
@@ -168,7 +139,7 @@ impl Section {
 
     /// Where a process goes on after its children: its name may stand there.
     pub fn tail(&self, row: usize) -> Option<u32> {
-        self.tails.get(row).filter(|tail| *tail > 0)
+        self.tails.get(row).copied().filter(|tail| *tail > 0)
     }
 }
 
@@ -210,21 +181,16 @@ impl Index {
         if batch.continues
             && let (Some(open), Some(more)) = (self.sections.last_mut(), sections.next())
         {
-            open.starts.append(more.starts);
-            open.depths.append(more.depths);
-            open.tails.append(more.tails);
+            open.starts.extend(more.starts);
+            open.depths.append(&more.depths);
+            open.tails.extend(more.tails);
             open.end = more.end;
         }
-        for section in sections {
-            // What is behind the last section is whole: the room that it grew into goes back.
-            if let Some(whole) = self.sections.last_mut() {
-                whole.shrink();
-            }
-            self.sections.push(section);
-        }
+        self.sections.extend(sections);
         for tail in batch.tails {
-            if let Some(section) = self.sections.get_mut(tail.section) {
-                section.tails.set_once(tail.row as usize, tail.at);
+            let known = self.sections.get_mut(tail.section).and_then(|found| found.tails.get_mut(tail.row as usize));
+            if let Some(known) = known.filter(|known| **known == 0) {
+                *known = tail.at;
             }
         }
         self.entries.extend(batch.found.entries);
@@ -239,15 +205,12 @@ impl Index {
         self.is_cut = batch.found.is_cut;
     }
 
-    /// Reads a whole body.
-    pub fn of(body: &Body) -> io::Result<Self> {
+    /// The index of a whole body; of a larger one than can be indexed, of its beginning.
+    pub fn of(bytes: &[u8]) -> Self {
         let mut indexer = Indexer::default();
-        let mut windows = body.windows();
-        while let Some(window) = windows.read()? {
-            indexer.feed(window);
-        }
+        indexer.feed(bytes.get(..LARGEST).unwrap_or(bytes));
         let mut index = Self::default();
         index.absorb(indexer.finish());
-        Ok(index)
+        index
     }
 }

@@ -188,7 +188,7 @@ impl Gathered {
         number
     }
 
-    pub(super) fn begin_row(&mut self, record: &Record) {
+    pub(super) fn begin_row(&mut self, record: &Record<'_>) {
         const FROM_MEMORY: &[u8] = b"memory";
         self.row += 1;
         self.member.clone_from(&record.member);

@@ -4,8 +4,8 @@ use super::*;
 
 fn found(json: &str) -> Vec<String> {
     let body = Body::in_memory(json.as_bytes().to_vec());
-    let index = Index::of(&body).unwrap();
-    let found = Indicators::of(&Report::new(body, index), &|_| None, &|| true).unwrap();
+    let index = Index::of(&body);
+    let found = Indicators::of(&Report::new(body, index), &|_| None, &Cancel::default()).unwrap();
     found.all().iter().map(|i| format!("{} {} {}", i.kind.name(), i.value.visible(), i.seen)).collect()
 }
 
@@ -25,8 +25,8 @@ fn what_was_left_behind_is_told_from_what_was_looked_at_by_any_of_its_rows() {
         "files_copied":[{{"source":"C:\\from","destination":"C:\\to"}}]}}"#
     );
     let body = Body::in_memory(json.into_bytes());
-    let index = Index::of(&body).unwrap();
-    let found = Indicators::of(&Report::new(body, index), &|_| None, &|| true).unwrap();
+    let index = Index::of(&body);
+    let found = Indicators::of(&Report::new(body, index), &|_| None, &Cancel::default()).unwrap();
     let left = found.all().iter().filter(|found| found.is_left).map(|found| found.value.visible().to_string());
     assert_eq!(left.collect::<Vec<_>>(), [r"C:\both", r"C:\to"]);
 }
@@ -189,8 +189,8 @@ fn a_module_counts_by_its_path_and_a_row_once() {
 fn what_was_injected_into_is_not_marked_for_that_unless_the_sample_left_it() {
     let marked = |json: &str| {
         let body = Body::in_memory(json.as_bytes().to_vec());
-        let report = Report::new(body.clone(), Index::of(&body).unwrap());
-        let found = Indicators::of(&report, &|_| Some(Severity::High), &|| true).unwrap();
+        let report = Report::new(body.clone(), Index::of(&body));
+        let found = Indicators::of(&report, &|_| Some(Severity::High), &Cancel::default()).unwrap();
         found.of_kind(Kind::Path)[0].marked().is_some()
     };
     let injected = r#""processes_injected":["C:\\Windows\\explorer.exe"]"#;
@@ -204,8 +204,8 @@ fn a_machine_is_not_marked_for_words_or_a_url_that_name_it() {
     let json = r#"{"command_executions":["ping 198.51.100.7 & curl http://a.example/x"],"http_conversations":[{"url":"http://b.example/x"}],
         "dns_lookups":[{"hostname":"c.example"}],"ip_traffic":[{"destination_ip":"203.0.113.5"}]}"#;
     let body = Body::in_memory(json.as_bytes().to_vec());
-    let report = Report::new(body.clone(), Index::of(&body).unwrap());
-    let found = Indicators::of(&report, &|_| Some(Severity::High), &|| true).unwrap();
+    let report = Report::new(body.clone(), Index::of(&body));
+    let found = Indicators::of(&report, &|_| Some(Severity::High), &Cancel::default()).unwrap();
     let marked =
         found.all().iter().filter(|found| found.marked().is_some()).map(|found| found.value.visible().to_string());
     let mut marked: Vec<_> = marked.collect();
@@ -320,10 +320,10 @@ fn a_mark_on_a_name_is_carried_to_the_addresses_that_only_it_leads_to() {
     let json = r#"{"dns_lookups":[{"hostname":"c2.example","resolved_ips":["203.0.113.5","203.0.113.6"]},
         {"resolved_ips":["203.0.113.6"],"hostname":"other.example"}],"ids_alerts":[{"alert_context":{"hostname":"c2.example"}}]}"#;
     let body = Body::in_memory(json.as_bytes().to_vec());
-    let report = Report::new(body.clone(), Index::of(&body).unwrap());
+    let report = Report::new(body.clone(), Index::of(&body));
     let alerts = report.index.sections.iter().position(|section| section.name == Untrusted::from("ids_alerts"));
     let mark = |place: Place| (Some(place.section) == alerts).then_some(Severity::High);
-    let found = Indicators::of(&report, &mark, &|| true).unwrap();
+    let found = Indicators::of(&report, &mark, &Cancel::default()).unwrap();
     let marked: Vec<_> = found.of_kind(Kind::Address).iter().map(|found| found.marked().is_some()).collect();
     assert_eq!(marked, [true, false]);
 }

@@ -12,27 +12,26 @@ use super::attributes::{PROCESS_LIST, Pane};
 use super::body::Body;
 use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
-use super::json::{Kind, Raw};
+use super::json::{Kind, Raw, members};
 use super::note::Item;
 use super::registry::{RegistryValue, ValueMember};
 use super::tree::listed;
 use crate::order;
 use crate::text::Untrusted;
 use pieces::{Told, pieces, tell};
-use records::Place;
+use records::{MOST_AFTER_CHILDREN, Place};
 use std::borrow::Cow;
-use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use values::{compact, member_length, named_lines};
 
 pub use values::{Line, lines};
 
-/// How many bytes of a row are read to show it in a line; a longer row is read whole only when it is opened.
-pub(super) const PREVIEW: u64 = 16 * 1024;
+/// How many bytes of a row are decoded to show it in a line; a longer row is decoded whole only when it is opened.
+pub(super) const PREVIEW: usize = 16 * 1024;
 
-/// How many bytes of a row are read when it is opened.
-pub(super) const WHOLE_ROW: u64 = 8 * 1024 * 1024;
+/// How many bytes of a row are decoded when it is opened.
+pub(super) const WHOLE_ROW: usize = 8 * 1024 * 1024;
 
 /// A report: its bytes, and where its rows start. Clones share both.
 #[derive(Debug, Clone)]
@@ -118,9 +117,9 @@ impl Report {
         Self::new(body, Index::default())
     }
 
-    /// A report that is held or saved: its rows by the index that is kept of it, or by reading it.
-    pub fn open(body: &Body) -> io::Result<Self> {
-        Ok(Self::new(body.clone(), Index::open(body)?))
+    /// A report that is here whole.
+    pub fn open(body: &Body) -> Self {
+        Self::new(body.clone(), Index::of(body))
     }
 
     /// A report whose rows have been found.
@@ -130,25 +129,14 @@ impl Report {
         report
     }
 
-    /// A report whose rows are looked at as they stand in the bytes.
-    pub(super) fn shown(body: Body, index: Arc<Index>) -> Self {
-        Self { body, index, registry: ValueMember::default() }
-    }
-
-    /// The same rows, read from another copy of the body; the own copy stays where it has another order.
-    pub fn with_body(self, body: Body) -> Self {
-        if self.index.has(PROCESS_LIST) { self } else { Self { body, ..self } }
-    }
-
     /// Makes what depends on several attributes, once all are known: a tree of a list of processes, and the registry's model.
     fn complete(&mut self) {
         if !self.index.is_complete {
             return;
         }
         if self.index.has(PROCESS_LIST) {
-            // A body that cannot be read says so in its rows.
             let arranged = listed::arrange(&self.body, Arc::make_mut(&mut self.index));
-            self.body = arranged.ok().flatten().unwrap_or_else(|| self.body.clone());
+            self.body = arranged.unwrap_or_else(|| self.body.clone());
         }
         if self.index.has("registry_keys_set") {
             self.registry = ValueMember::of(&self.sandbox());
@@ -162,20 +150,15 @@ impl Report {
     }
 
     /// The registry value that a row gives, whole; none for what is no value that was set.
-    pub fn registry_value(&self, place: Place) -> io::Result<Option<RegistryValue>> {
-        let is_set = self.section(place.section).is_some_and(|section| section.name.as_bytes() == b"registry_keys_set");
-        let record = if is_set { Some(self.record(place)?) } else { None };
-        Ok(record.and_then(|record| RegistryValue::of(Raw::new(&record.value), self.registry)))
+    pub fn registry_value(&self, place: Place) -> Option<RegistryValue> {
+        let section = self.section(place.section)?;
+        let is_set = section.name.as_bytes() == b"registry_keys_set";
+        is_set.then(|| RegistryValue::of(Raw::new(&self.record(place).value), self.registry))?
     }
 
     /// What the member `value` of the registry values is.
     pub(super) fn registry(&self) -> ValueMember {
         self.registry
-    }
-
-    /// The same report in memory, its bytes and its index: for who looks at all of it again and again.
-    pub fn unpacked(&self) -> io::Result<Self> {
-        Ok(Self::new(self.body.unpacked()?, self.index.unpacked()?))
     }
 
     /// Adds what was found next. An index that somebody else still looks at is left to them as it was.
@@ -185,8 +168,8 @@ impl Report {
     }
 
     /// Offset of the body up to which rows are known whole, and so can be searched.
-    pub fn searchable(&self) -> u64 {
-        let last = |section: &Section| section.start(section.len().checked_sub(1)?).map(u64::from);
+    pub fn searchable(&self) -> usize {
+        let last = |section: &Section| section.starts().last().map(|start| *start as usize);
         match self.index.is_complete {
             true => self.body.len(),
             false => self.index.sections.iter().filter_map(last).max().unwrap_or(0),
@@ -223,9 +206,8 @@ impl Report {
     }
 
     fn header(&self, at: Option<u32>) -> Option<Untrusted> {
-        let at = u64::from(at?);
-        let bytes = self.body.window(at..at + PREVIEW).ok()?;
-        Some(Raw::new(&bytes).text())
+        let at = at? as usize;
+        Some(Raw::new(self.body.window(at..at + PREVIEW)).text())
     }
 
     /// The sections of a pane, in the order of the attribute table.
@@ -251,41 +233,35 @@ impl Report {
         (0..).zip(&self.index.sections).find(|(_, section)| section.form == Form::Processes)
     }
 
-    /// Decodes a row. A row that cannot be read says so in its own place.
+    /// Decodes a row.
     pub fn row(&self, section: usize, row: usize) -> Row {
-        let Some(found) = self.section(section) else { return Row::default() };
-        match self.row_bytes(section, row, PREVIEW) {
-            Ok(bytes) => self.row_from(section, row, &bytes),
-            Err(error) => {
-                Row { label: found.label(), pieces: vec![Piece::Own(format!("(unreadable: {error})").into())] }
-            }
-        }
+        self.row_from(section, row, self.row_bytes(section, row, PREVIEW))
     }
 
     /// Decodes a row in a line from up to 8 MiB of it.
-    pub fn told_row(&self, place: Place) -> io::Result<Row> {
-        Ok(self.row_from(place.section, place.row, &self.row_bytes(place.section, place.row, WHOLE_ROW)?))
+    pub fn told_row(&self, place: Place) -> Row {
+        self.row_from(place.section, place.row, self.row_bytes(place.section, place.row, WHOLE_ROW))
     }
 
     /// Decodes a row with everything that it says, up to 8 MiB of it.
-    pub fn whole_row(&self, place: Place) -> io::Result<Row> {
-        let Some(found) = self.section(place.section) else { return Ok(Row::default()) };
-        let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW)?;
+    pub fn whole_row(&self, place: Place) -> Row {
+        let Some(found) = self.section(place.section) else { return Row::default() };
+        let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW);
         let mut pieces = match found.form {
-            Form::Processes => self.whole_process(place.section, place.row, &bytes),
-            _ => pieces(found, &bytes, self.registry, Told::Whole),
+            Form::Processes => self.whole_process(place.section, place.row, bytes),
+            _ => pieces(found, bytes, self.registry, Told::Whole),
         };
-        if bytes.len() as u64 == WHOLE_ROW {
+        if bytes.len() == WHOLE_ROW {
             pieces.push(Piece::Own(format!(" {}", goes_on()).into()));
         }
-        Ok(Row { label: found.label(), pieces })
+        Row { label: found.label(), pieces }
     }
 
     /// Decodes a row from its bytes.
     pub(super) fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
         let Some(found) = self.section(section) else { return Row::default() };
         let pieces = match found.form {
-            Form::Processes => self.process(section, row, bytes, PREVIEW),
+            Form::Processes => self.process(section, row, bytes),
             _ => pieces(found, bytes, self.registry, Told::InALine),
         };
         Row { label: found.label(), pieces }
@@ -297,87 +273,89 @@ impl Report {
     }
 
     /// A row's value as written, up to 8 MiB.
-    pub fn raw_row(&self, section: usize, row: usize) -> io::Result<Vec<u8>> {
-        let Some(found) = self.section(section) else { return Ok(Vec::new()) };
-        let bytes = self.row_bytes(section, row, WHOLE_ROW)?;
+    pub fn raw_row(&self, section: usize, row: usize) -> &[u8] {
+        let Some(found) = self.section(section) else { return &[] };
+        let bytes = self.row_bytes(section, row, WHOLE_ROW);
         let length = if matches!(found.form, Form::Object | Form::Loose) {
-            member_length(&bytes)
+            member_length(bytes)
         } else {
-            Raw::new(&bytes).bytes().len()
+            Raw::new(bytes).bytes().len()
         };
-        Ok(bytes.get(..length).unwrap_or(&bytes).to_vec())
+        bytes.get(..length).unwrap_or(bytes)
     }
 
     /// A row's value taken apart, a line a leaf.
-    pub fn lines(&self, section: usize, row: usize) -> io::Result<Vec<Line>> {
-        let Some(found) = self.section(section) else { return Ok(Vec::new()) };
-        if self.row_bytes(section, row, WHOLE_ROW)?.len() as u64 == WHOLE_ROW && found.form == Form::Array {
-            let mut found = lines(&self.raw_row(section, row)?);
-            found.push(Line { depth: 0, name: None, value: Some(Untrusted::from(goes_on())) });
-            return Ok(found);
-        }
+    pub fn lines(&self, section: usize, row: usize) -> Vec<Line> {
+        let Some(found) = self.section(section) else { return Vec::new() };
+        let bytes = self.row_bytes(section, row, WHOLE_ROW);
         match found.form {
-            Form::Processes => {
-                let bytes = self.row_bytes(section, row, WHOLE_ROW)?;
-                if Raw::new(&bytes).kind() != Kind::Object {
-                    return Ok(lines(Raw::new(&bytes).bytes()));
-                }
-                let own = self.process_members(section, row, &bytes, WHOLE_ROW);
-                Ok(own.into_iter().flat_map(|(name, value)| named_lines(&name, &value)).collect())
+            Form::Processes if Raw::new(bytes).kind() == Kind::Object => {
+                let own = self.process_members(section, row, bytes);
+                own.flat_map(|(name, value)| named_lines(&name.text(), value.bytes())).collect()
             }
+            Form::Processes => lines(Raw::new(bytes).bytes()),
             Form::Object | Form::Loose => {
-                Ok(lines(&[b"{", &*self.raw_row(section, row)?, b"}"].concat()).into_iter().skip(1).collect())
+                lines(&[b"{", self.raw_row(section, row), b"}"].concat()).into_iter().skip(1).collect()
             }
-            Form::Scalar | Form::Array => Ok(lines(&self.raw_row(section, row)?)),
+            Form::Scalar | Form::Array => {
+                let mut lines = lines(self.raw_row(section, row));
+                if bytes.len() == WHOLE_ROW && found.form == Form::Array {
+                    lines.push(Line { depth: 0, name: None, value: Some(Untrusted::from(goes_on())) });
+                }
+                lines
+            }
         }
     }
 
     /// Offset after a section's last row: everything from there on belongs to others.
-    pub(super) fn section_end(&self, section: usize) -> u64 {
+    pub(super) fn section_end(&self, section: usize) -> usize {
         let next = || {
             let later = self.index.sections.iter().skip(section + 1);
-            later.filter_map(|next| next.start(0)).next().map(u64::from)
+            later.filter_map(|next| next.start(0)).next()
         };
-        let end = self.section(section).and_then(Section::end).map(u64::from);
-        end.or_else(next).unwrap_or_else(|| self.body.len()).min(self.body.len())
+        let end = self.section(section).and_then(Section::end).or_else(next);
+        end.map_or(self.body.len(), |end| (end as usize).min(self.body.len()))
     }
 
-    /// The bytes that a row begins in, up to the next row's: of a process those before its first child.
-    pub(super) fn extent(&self, section: usize, row: usize) -> Range<u64> {
-        let start = |row| self.section(section).and_then(|section| section.start(row)).map(u64::from);
+    /// Offsets of the bytes that a row begins in, up to the next row's: of a process those before its first child.
+    pub(super) fn extent(&self, section: usize, row: usize) -> Range<usize> {
+        let start = |row| self.section(section).and_then(|section| section.start(row)).map(|start| start as usize);
         let end = start(row + 1).unwrap_or_else(|| self.section_end(section));
         start(row).map_or(0..0, |start| start..end.max(start))
     }
 
-    /// The bytes that a process goes on in behind its children; none where it does not.
-    pub(super) fn tail(&self, section: usize, row: usize) -> Option<Range<u64>> {
-        let found = self.section(section)?;
-        let tail = u64::from(found.tail(row)?);
-        let next = found.start(found.row_from(tail)).map(u64::from);
-        Some(tail..next.unwrap_or_else(|| self.section_end(section)).max(tail))
+    /// The bytes that a process goes on in after its children, and some that follow; none where it does not.
+    pub(super) fn tail(&self, section: usize, row: usize) -> &[u8] {
+        let Some((found, tail)) = self.section(section).and_then(|found| Some((found, found.tail(row)? as usize)))
+        else {
+            return &[];
+        };
+        let end = self.section_end(section);
+        let next = found.start(found.row_from(tail)).map_or(end, |next| next as usize);
+        // Where it lists its children more than once, more of it stands behind them.
+        self.body.window(tail..next.max(tail + MOST_AFTER_CHILDREN).min(end))
     }
 
     /// A row's first bytes, at most `limit`.
-    fn row_bytes(&self, section: usize, row: usize, limit: u64) -> io::Result<Vec<u8>> {
+    pub(super) fn row_bytes(&self, section: usize, row: usize, limit: usize) -> &[u8] {
         let extent = self.extent(section, row);
         self.body.window(extent.start..extent.end.min(extent.start + limit))
     }
 
-    fn process(&self, section: usize, row: usize, bytes: &[u8], limit: u64) -> Vec<Piece> {
+    fn process(&self, section: usize, row: usize, bytes: &[u8]) -> Vec<Piece> {
         if Raw::new(bytes).kind() != Kind::Object {
             return vec![Piece::Value(compact(Raw::new(bytes)))];
         }
-        let members = self.process_members(section, row, bytes, limit);
+        let members: Vec<_> = self.process_members(section, row, bytes).collect();
         let value = |wanted: &str| {
-            let found = members.iter().find(|(name, _)| name.as_bytes() == wanted.as_bytes());
-            found.map(|(_, value)| compact(Raw::new(value)))
+            let found = members.iter().find(|(name, _)| name.text().as_bytes() == wanted.as_bytes());
+            found.map(|(_, value)| compact(*value))
         };
-        if value("name").is_none() && limit == PREVIEW && bytes.len() as u64 == PREVIEW {
-            // Something long stands before the name.
-            let whole = self.row_bytes(section, row, WHOLE_ROW).unwrap_or_default();
-            return self.process(section, row, &whole, WHOLE_ROW);
-        }
         let name = value("name");
+        if name.is_none() && bytes.len() == PREVIEW {
+            // Something long stands before the name.
+            return self.process(section, row, self.row_bytes(section, row, WHOLE_ROW));
+        }
         // An empty one is a value as well, but nobody sees it.
         let is_seen = name.as_ref().is_some_and(|name| !name.is_empty());
         let mut pieces: Vec<_> = name.map(Piece::Value).into_iter().collect();
@@ -394,36 +372,35 @@ impl Report {
 
     /// A process as a pane shows it, and what else it says.
     fn whole_process(&self, section: usize, row: usize, bytes: &[u8]) -> Vec<Piece> {
-        let mut pieces = self.process(section, row, bytes, WHOLE_ROW);
-        let is_shown = |name: &Untrusted| matches!(name.as_bytes(), b"name" | b"process_id" | b"time_offset");
+        let mut pieces = self.process(section, row, bytes);
         if Raw::new(bytes).kind() == Kind::Object {
-            let members = self.process_members(section, row, bytes, WHOLE_ROW).into_iter();
-            members
-                .filter(|(name, _)| !is_shown(name))
-                .for_each(|(name, value)| tell(&mut pieces, name, Raw::new(&value)));
+            for (name, value) in self.process_members(section, row, bytes) {
+                let name = name.text();
+                if !matches!(name.as_bytes(), b"name" | b"process_id" | b"time_offset") {
+                    tell(&mut pieces, name, value);
+                }
+            }
         }
         pieces
     }
 
     /// A process's members without its children: those before them, and those after.
-    fn process_members(&self, section: usize, row: usize, bytes: &[u8], limit: u64) -> Vec<(Untrusted, Vec<u8>)> {
-        let tail = self.section(section).and_then(|section| section.tail(row)).map(u64::from);
-        let after = tail.and_then(|tail| self.after_children(tail..tail.saturating_add(limit)).ok());
+    pub(super) fn process_members<'a>(
+        &'a self,
+        section: usize,
+        row: usize,
+        bytes: &'a [u8],
+    ) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
         let is_own =
-            |(name, value): &(Untrusted, Raw<'_>)| name.as_bytes() != b"children" || value.kind() != Kind::Array;
-        let own = |(name, value): (Untrusted, Raw<'_>)| (name, value.bytes().to_vec());
-        let mut members: Vec<_> = match tail {
-            Some(_) => Raw::new(bytes).members().take_while(is_own).map(own).collect(),
-            None => Raw::new(bytes).members().filter(is_own).map(own).collect(),
-        };
-        members.extend(after.iter().flat_map(|bytes| Raw::new(bytes).members()).filter(is_own).map(own));
-        members
+            |(name, value): &(Raw<'_>, Raw<'_>)| value.kind() != Kind::Array || name.text().as_bytes() != b"children";
+        let after = members(self.tail(section, row)).filter(is_own);
+        Raw::new(bytes).pairs().take_while(is_own).chain(after)
     }
 }
 
 /// What stands at the end of a row of which no more is read.
 fn goes_on() -> String {
-    format!("(the row goes on: only its first {} are shown)", crate::text::bytes(WHOLE_ROW))
+    format!("(the row goes on: only its first {} are shown)", crate::text::bytes(WHOLE_ROW as u64))
 }
 
 #[cfg(test)]

@@ -1,21 +1,14 @@
 //! A row as the JSON that it is made of, whole; and JSON taken apart into its leaves.
 
 use super::Report;
-use super::values::{member_length, split_member};
+use super::values::split_member;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Event, Kind, Raw, Scanner};
 use crate::text::Untrusted;
-use std::io;
-use std::ops::Range;
-
-/// How many bytes are read at first of a row whose end is not known.
-const FIRST_READ: u64 = 64 * 1024;
-
-/// How many bytes are read at first of what a process says after its children: nearly always it is a bracket.
-const FIRST_TAIL: u64 = 256;
+use std::borrow::Cow;
 
 /// How much is read of a process that lists its children more than once.
-const MOST_AFTER_CHILDREN: u64 = 16 * 1024;
+pub(super) const MOST_AFTER_CHILDREN: usize = 16 * 1024;
 
 /// A row's place in its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,12 +18,12 @@ pub struct Place {
 }
 
 /// A row, whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record<'a> {
     /// Name of the member, where the row is one of an object.
     pub member: Option<Untrusted>,
     /// The value as written; of a process all but its children.
-    pub value: Vec<u8>,
+    pub value: Cow<'a, [u8]>,
     /// Level of a process in its tree, 0 for a root and for every other row.
     pub depth: u16,
 }
@@ -46,102 +39,30 @@ pub enum Step {
 
 impl Report {
     /// A row, whole, whatever its length.
-    pub fn record(&self, place: Place) -> io::Result<Record> {
-        let empty = Record { member: None, value: Vec::new(), depth: 0 };
-        let Some(section) = self.section(place.section) else { return Ok(empty) };
-        let extent = self.extent(place.section, place.row);
+    pub fn record(&self, place: Place) -> Record<'_> {
+        let Some(section) = self.section(place.section) else { return Record::default() };
+        let bytes = self.body.window(self.extent(place.section, place.row));
         match section.form {
-            Form::Processes => self.process_record(place, section),
+            Form::Processes => self.process_record(place, section, bytes),
             Form::Object | Form::Loose => {
-                let bytes = self.read_up_to(extent, FIRST_READ, |bytes| member_length(bytes) < bytes.len())?;
-                let (name, value) = split_member(&bytes);
-                Ok(Record { member: Some(name.text()), value: value.bytes().to_vec(), depth: 0 })
+                let (name, value) = split_member(bytes);
+                Record { member: Some(name.text()), value: value.bytes().into(), depth: 0 }
             }
-            Form::Scalar | Form::Array => {
-                let bytes = self.read_up_to(extent, FIRST_READ, |bytes| {
-                    let raw = Raw::new(bytes);
-                    raw.bytes().len() < raw.length_to_end()
-                })?;
-                Ok(Record { value: Raw::new(&bytes).bytes().to_vec(), ..empty })
-            }
-        }
-    }
-
-    /// As many bytes of a range as it takes until they are enough, beginning with `first` of them.
-    fn read_up_to(&self, range: Range<u64>, first: u64, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
-        let mut length = first;
-        loop {
-            let end = range.start.saturating_add(length).min(range.end);
-            let bytes = self.body.window(range.start..end)?;
-            if (bytes.len() as u64) < length || is_enough(&bytes) {
-                return Ok(bytes);
-            }
-            length = length.saturating_mul(4);
+            Form::Scalar | Form::Array => Record { value: Raw::new(bytes).bytes().into(), ..Record::default() },
         }
     }
 
     /// A process with what stands before its children and after them.
-    fn process_record(&self, place: Place, section: &Section) -> io::Result<Record> {
+    fn process_record<'a>(&'a self, place: Place, section: &Section, bytes: &'a [u8]) -> Record<'a> {
         let depth = section.depths().get(place.row).unwrap_or_default();
-        let head = self.read_up_to(self.extent(place.section, place.row), FIRST_READ, closes)?;
-        if Raw::new(&head).kind() != Kind::Object {
-            return Ok(Record { member: None, value: Raw::new(&head).bytes().to_vec(), depth });
+        let mut record = Record { member: None, value: Raw::new(bytes).bytes().into(), depth };
+        if Raw::new(bytes).kind() == Kind::Object {
+            let own = self.process_members(place.section, place.row, bytes);
+            let own: Vec<_> = own.map(|(name, value)| [name.bytes(), value.bytes()].join(&b':')).collect();
+            record.value = [b"{", &*own.join(&b','), b"}"].concat().into();
         }
-        let mut value = vec![b'{'];
-        let has_tail = push_own(&head, &mut value);
-        if let Some(tail) = self.tail(place.section, place.row).filter(|_| has_tail) {
-            let start = tail.start;
-            let mut rest = self.after_children(tail)?;
-            if !closes(&rest) {
-                // Another list of children stands there: what follows it belongs to this process as well.
-                rest = self.after_children(start..start.saturating_add(MOST_AFTER_CHILDREN))?;
-            }
-            push_own(&rest, &mut value);
-        }
-        value.push(b'}');
-        Ok(Record { member: None, value, depth })
+        record
     }
-
-    /// What a process says after its children, as the object that it is a part of; what encloses the process ends behind it, and
-    /// may do so at great length, so no more of the range is read than it takes.
-    pub(super) fn after_children(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
-        let opened = |bytes: &[u8]| [b"{", bytes].concat();
-        self.read_up_to(range, FIRST_TAIL, |bytes| closes(&opened(bytes))).map(|bytes| opened(&bytes))
-    }
-}
-
-/// Adds a process's members but its children; says whether it stopped at the first list of them.
-fn push_own(bytes: &[u8], value: &mut Vec<u8>) -> bool {
-    let is_tail = bytes.starts_with(b"{,") || bytes.starts_with(b"{}");
-    for (name, member) in Raw::new(bytes).pairs() {
-        if name.text().as_bytes() == b"children" && member.kind() == Kind::Array {
-            if is_tail {
-                continue;
-            }
-            return true;
-        }
-        if value.len() > 1 {
-            value.push(b',');
-        }
-        value.extend_from_slice(name.bytes());
-        value.push(b':');
-        value.extend_from_slice(member.bytes());
-    }
-    false
-}
-
-/// Whether the container that bytes start with ends in them.
-fn closes(bytes: &[u8]) -> bool {
-    let (mut open, mut has_closed) = (0_usize, false);
-    Scanner::default().feed(bytes, &mut |_, event| match event {
-        Event::Open { .. } => open += 1,
-        Event::Close => {
-            open = open.saturating_sub(1);
-            has_closed |= open == 0;
-        }
-        Event::Name(_) | Event::Text | Event::Word => {}
-    });
-    has_closed
 }
 
 /// Takes a value apart: each string, number and word, and each empty object and array, with the way to it.
@@ -229,12 +150,9 @@ pub fn pointer<'a>(way: impl IntoIterator<Item = &'a Step>) -> Untrusted {
 mod tests {
     use super::*;
     use crate::report::body::Body;
-    use crate::report::index::Index;
 
     fn report(json: &str) -> Report {
-        let body = Body::in_memory(json.as_bytes().to_vec());
-        let index = Index::of(&body).unwrap();
-        Report::new(body, index)
+        Report::open(&Body::in_memory(json.as_bytes().to_vec()))
     }
 
     fn records(json: &str) -> Vec<String> {
@@ -247,9 +165,13 @@ mod tests {
             .flat_map(|(section, found)| (0..found.len()).map(move |row| Place { section, row }));
         places
             .map(|place| {
-                let record = report.record(place).unwrap();
+                let record = report.record(place);
                 let name = record.member.map(|name| format!("{} ", name.visible())).unwrap_or_default();
-                format!("{}{name}{}", "> ".repeat(record.depth.into()), String::from_utf8(record.value).unwrap())
+                format!(
+                    "{}{name}{}",
+                    "> ".repeat(record.depth.into()),
+                    String::from_utf8(record.value.into_owned()).unwrap()
+                )
             })
             .collect()
     }

@@ -6,10 +6,9 @@ use super::values::split_member;
 use crate::order;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
-use crate::report::wanted::still_wanted;
+use crate::report::work::{Cancel, Cancelled};
 use crate::text::Untrusted;
 use std::collections::BTreeMap;
-use std::io;
 
 /// What the service puts before its words.
 const PREFIX: &[u8] = b"IMPACT_SEVERITY_";
@@ -100,18 +99,17 @@ struct Arranged {
 
 impl Order {
     /// The order of a report; its other sections, and those that stand in order already, are not in it.
-    pub(in crate::report) fn of(report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
+    pub(in crate::report) fn of(report: &Report, cancel: &Cancel) -> Result<Self, Cancelled> {
         let mut order = Self::default();
         for (number, section) in report.index.sections.iter().enumerate() {
             let Some(name) = severity(section) else { continue };
-            still_wanted(is_wanted)?;
-            let mut ranks = Vec::new();
-            report.each_row(number, |row| {
+            cancel.check()?;
+            let ranks = report.each_row(number).map(|row| {
                 let technique = section.technique(row.bytes);
                 let raw = Raw::new(technique.as_deref().unwrap_or(row.bytes));
-                ranks.push(raw.member(name).map_or(WORDS.len(), |value| rank(value.text())));
-                true
-            })?;
+                raw.member(name).map_or(WORDS.len(), |value| rank(value.text()))
+            });
+            let ranks: Vec<_> = ranks.collect();
             if !ranks.is_sorted() {
                 order.sections.insert(number, Arranged::by(&ranks));
             }
@@ -157,7 +155,7 @@ fn severity(section: &Section) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Body, Index};
+    use crate::report::Body;
 
     #[test]
     fn the_most_severe_come_first_and_equals_stay_as_they_are() {
@@ -165,8 +163,7 @@ mod tests {
             {"severity":"odd"},{"severity":"IMPACT_SEVERITY_MEDIUM"},{"severity":"high"}],
             "sigma_analysis_results":[{"rule_level":"critical"},{"rule_level":"high"}],"tags":["b","a"]}"#;
         let body = Body::in_memory(json.to_vec());
-        let index = Index::of(&body).unwrap();
-        let order = Order::of(&Report::new(body, index), &|| true).unwrap();
+        let order = Order::of(&Report::open(&body), &Cancel::default()).unwrap();
         let rows = |section| (0..7).map(|position| order.row(section, position)).collect::<Vec<_>>();
         assert_eq!(rows(0), [2, 6, 5, 0, 1, 3, 4]);
         assert!((0..7).all(|position| order.position(0, order.row(0, position)) == position));

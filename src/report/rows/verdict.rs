@@ -1,11 +1,10 @@
 //! What a sandbox holds the file to be, in the few words that a list has room for.
 
-use crate::report::{Body, Index, Piece, Report, Section};
+use crate::report::{Body, Piece, Report, Section};
 use crate::text::Untrusted;
-use std::io;
 
 /// The longest report that is read for its verdict alone, in bytes; of a longer one it is known once it has been opened.
-const SHORT: u64 = 64 * 1024;
+const SHORT: usize = 64 * 1024;
 
 /// What stands behind the service's words for verdicts, and says nothing.
 const ENDING: &[u8] = b"_VERDICT";
@@ -20,21 +19,17 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Reads a report for its summary, by its stored index where there is one.
-    pub fn of(body: &Body) -> io::Result<Self> {
-        let index = Index::at_once(body).map_or_else(|| Index::of(body), Ok)?;
-        let report = Report::new(body.clone(), index);
+    /// Reads a report for its summary.
+    pub fn of(body: &Body) -> Self {
+        let report = Report::open(body);
         let score = first(&report, "verdict_confidence").and_then(|score| score.unicode().parse().ok());
-        Ok(Self { verdict: word(&report), score, tags: values(&report, "tags").collect() })
+        Self { verdict: word(&report), score, tags: values(&report, "tags").collect() }
     }
 }
 
 /// The verdict of a short report, without opening it.
 pub fn of_short(body: &Body) -> Option<Untrusted> {
-    if body.len() > SHORT {
-        return None;
-    }
-    of(&Report::new(body.clone(), Index::of(body).ok()?))
+    if body.len() > SHORT { None } else { of(&Report::open(body)) }
 }
 
 /// The first verdict of a report, and how sure the sandbox is of it.

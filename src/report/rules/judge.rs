@@ -6,13 +6,12 @@ use crate::order;
 use crate::report::canonical;
 use crate::report::command_line;
 use crate::report::index::Form;
-use crate::report::wanted::still_wanted;
+use crate::report::work::{Cancel, Cancelled};
 use crate::report::{Order, Place, Report, Row, RowSet, Section};
 use crate::text::{Untrusted, last_part};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
-use std::io;
 use std::sync::Arc;
 
 /// What the rules make of a report.
@@ -85,15 +84,16 @@ struct Judge<'a> {
 
 impl Rules {
     /// Judges every row of a report.
-    pub fn judge(&self, report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<Marks> {
-        let order = Arc::new(Order::of(report, is_wanted)?);
-        let mut marks = Marks { order, ran: self.ran(report, is_wanted)?, ..Marks::default() };
+    pub fn judge(&self, report: &Report, cancel: &Cancel) -> Result<Marks, Cancelled> {
+        let order = Arc::new(Order::of(report, cancel)?);
+        let mut marks = Marks { order, ran: self.ran(report, cancel)?, ..Marks::default() };
         let (sample, mut crowd) = (sample(report), Crowd::default());
         for (number, section) in report.index.sections.iter().enumerate() {
-            still_wanted(is_wanted)?;
+            cancel.check()?;
             let mut judge = Judge::of(self, section);
             let (mut text, mut above) = (Vec::new(), Vec::new());
-            report.each_row(number, |found| {
+            for found in report.each_row(number) {
+                cancel.check()?;
                 let (row, decoded) = (found.place.row, found.told());
                 text.clear();
                 decoded.push_text(&mut text);
@@ -108,10 +108,9 @@ impl Rules {
                 if let Some(place) = u32::try_from(number).ok().zip(u32::try_from(row).ok()) {
                     self.mark(&rules, place, &text, &mut marks, &mut crowd);
                 }
-                is_wanted()
-            })?;
+            }
         }
-        still_wanted(is_wanted)?;
+        cancel.check()?;
         marks.add_many(self, crowd);
         Ok(marks)
     }
@@ -134,20 +133,20 @@ impl Rules {
     }
 
     /// The programs that ran of those that a rule names.
-    fn ran(&self, report: &Report, is_wanted: &dyn Fn() -> bool) -> io::Result<BTreeSet<Vec<u8>>> {
+    fn ran(&self, report: &Report, cancel: &Cancel) -> Result<BTreeSet<Vec<u8>>, Cancelled> {
         let named: BTreeSet<&[u8]> =
             self.rules.iter().flat_map(|rule| rule.unless_runs.iter().map(String::as_bytes)).collect();
         let mut ran = BTreeSet::new();
         for (number, section) in report.index.sections.iter().enumerate() {
             let name = section.attribute.map_or("", |attribute| attribute.name);
             if !named.is_empty() && ["processes_tree", "processes_created"].contains(&name) {
-                report.each_row(number, |found| {
+                for found in report.each_row(number) {
+                    cancel.check()?;
                     let program = program(&found.told());
                     if named.contains(program.as_slice()) {
                         ran.insert(program);
                     }
-                    is_wanted()
-                })?;
+                }
             }
         }
         Ok(ran)
@@ -156,7 +155,7 @@ impl Rules {
     /// Every rule that marks one row, the one that matters most first.
     pub fn of_row(&self, report: &Report, marks: &Marks, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
-        let mut text = report.told_row(Place { section, row }).unwrap_or_default().text();
+        let mut text = report.told_row(Place { section, row }).text();
         spell(&mut text, sample(report).as_deref());
         let parent = (found.form == Form::Processes).then(|| {
             let parent = found.depths().parent(row);

@@ -45,6 +45,4 @@ impl Severity {
 }
 
 #[cfg(test)]
-mod checklist;
-#[cfg(test)]
 mod tests;

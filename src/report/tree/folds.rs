@@ -1,119 +1,92 @@
 //! Folding a flat tree: which rows are visible while some are folded or left out.
 
-use super::{Depths, Guides};
+use super::{Depths, guides};
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Which rows of a tree are folded and which are kept, and so which rows are visible.
 ///
-/// A row is known by its place: process identifiers repeat. What is hidden is kept in stretches, so that a fold costs as much as
-/// what it hides, and a row is found among them by halving; that everything is folded takes no list of it.
+/// A row is known by its place: process identifiers repeat. What is visible is found again after each change.
 #[derive(Debug, Default, Clone)]
 pub struct Folds {
-    /// Whether every row with children is folded, but for some.
+    /// Whether every row with children is folded, with the exception of some.
     is_all: bool,
-    /// Rows that are folded, in order; where all are, those that are not.
-    turned: Vec<u32>,
+    /// Rows that are folded; where all are, those that are not.
+    turned: BTreeSet<u32>,
     /// The only rows that are shown, each with those above it in the tree, in order; none while all are.
     kept: Option<Vec<u32>>,
-    /// What the folds hide, in order: places among the rows that are kept.
-    hidden: Arc<Vec<Stretch>>,
-}
-
-/// Rows after one another that a fold hides; the folded row itself stands before them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stretch {
-    start: u32,
-    end: u32,
-    /// How many rows are visible before it.
-    before: u32,
-}
-
-impl Stretch {
-    /// How many rows are hidden up to its end.
-    fn hidden(&self) -> usize {
-        (self.end - self.before) as usize
-    }
+    /// The visible rows, in order; none while all are.
+    visible: Option<Arc<Vec<u32>>>,
 }
 
 impl Folds {
     /// These rows are folded; what that hides is found by [`Folds::refresh`], once there are rows.
     pub fn of(rows: &[u32]) -> Self {
-        let folded: BTreeSet<_> = rows.iter().copied().collect();
-        Self { turned: folded.into_iter().collect(), ..Self::default() }
+        Self { turned: rows.iter().copied().collect(), ..Self::default() }
     }
 
     /// The rows that are folded, in order.
     pub fn folded(&self, depths: &Depths) -> Vec<u32> {
         if !self.is_all {
-            return self.turned.clone();
+            return self.turned.iter().copied().collect();
         }
-        let found = depths.found(0..depths.len());
-        let folded = (0..found.len()).filter(|row| is_parent(&found, *row) && self.is_folded(*row));
+        let folded = (0..depths.len()).filter(|row| depths.has_children(*row) && self.is_folded(*row));
         folded.filter_map(|row| u32::try_from(row).ok()).collect()
     }
 
     /// How many rows of a tree with these depths are visible.
     pub fn len(&self, depths: &Depths) -> usize {
-        let kept = self.kept.as_ref().map_or_else(|| depths.len(), Vec::len);
-        kept.saturating_sub(self.hidden.last().map_or(0, Stretch::hidden))
+        self.visible.as_ref().map_or_else(|| depths.len(), |visible| visible.len())
     }
 
     /// The row that stands at a visible position.
     pub fn row(&self, position: usize) -> usize {
-        self.kept_row(self.place(position))
+        let found = self.visible.as_ref().and_then(|visible| visible.get(position));
+        found.map_or(position, |row| *row as usize)
     }
 
     /// The visible position of a row, or of the nearest visible one before it.
     pub fn position(&self, row: usize) -> usize {
-        let place = match &self.kept {
-            None => row,
-            Some(kept) => kept.partition_point(|kept| *kept as usize <= row).saturating_sub(1),
-        };
-        let after = self.hidden.partition_point(|stretch| stretch.start as usize <= place);
-        match after.checked_sub(1).and_then(|last| self.hidden.get(last)) {
-            Some(stretch) if place < stretch.end as usize => (stretch.before as usize).saturating_sub(1),
-            Some(stretch) => place - stretch.hidden(),
-            None => place,
-        }
+        let before = |visible: &Arc<Vec<u32>>| visible.partition_point(|visible| *visible as usize <= row);
+        self.visible.as_ref().map_or(row, |visible| before(visible).saturating_sub(1))
     }
 
     /// Whether a row's children are hidden, if it has any.
     pub fn is_folded(&self, row: usize) -> bool {
-        let is_turned = u32::try_from(row).is_ok_and(|row| self.turned.binary_search(&row).is_ok());
+        let is_turned = !self.turned.is_empty() && u32::try_from(row).is_ok_and(|row| self.turned.contains(&row));
         is_turned != self.is_all
     }
 
     /// Hides a row's children.
     pub fn fold(&mut self, row: usize, depths: &Depths) {
         self.turn(row, true, depths);
+        self.refresh(depths);
     }
 
     /// Shows a row's children.
     pub fn unfold(&mut self, row: usize, depths: &Depths) {
         self.turn(row, false, depths);
+        self.refresh(depths);
     }
 
     fn turn(&mut self, row: usize, fold: bool, depths: &Depths) {
         if self.is_folded(row) == fold || !self.has_children(row, depths) {
             return;
         }
-        let Ok(number) = u32::try_from(row) else { return };
-        match self.turned.binary_search(&number) {
-            Ok(at) => drop(self.turned.remove(at)),
-            Err(at) => self.turned.insert(at, number),
+        let Ok(row) = u32::try_from(row) else { return };
+        if !self.turned.remove(&row) {
+            self.turned.insert(row);
         }
-        self.hide_anew(row, depths);
     }
 
     /// Shows a row: what is folded above it is unfolded.
     pub fn reveal(&mut self, row: usize, depths: &Depths) {
         let mut above = depths.parent(row);
         while let Some(parent) = above.filter(|_| self.any()) {
-            self.unfold(parent, depths);
+            self.turn(parent, false, depths);
             above = depths.parent(parent);
         }
+        self.refresh(depths);
     }
 
     /// Folds every row that has children, or none.
@@ -144,137 +117,42 @@ impl Folds {
 
     /// As [`Depths::guides`], among the visible rows.
     pub fn guides(&self, row: usize, depths: &Depths, reach: usize) -> Vec<bool> {
-        let Some(depth) = depths.get(row).filter(|_| self.kept.is_some() || !self.hidden.is_empty()) else {
+        let Some((visible, depth)) = self.visible.as_ref().zip(depths.get(row)) else {
             return depths.guides(row, reach);
         };
-        let (mut guides, mut reach) = (Guides::of(depth), reach);
-        for places in self.visible_from(self.position(row).saturating_add(1), depths) {
-            let places = places.start..places.end.min(places.start.saturating_add(reach));
-            reach -= places.len();
-            let goes_on = match &self.kept {
-                None => guides.look(depths, places),
-                Some(_) => places.into_iter().all(|at| depths.get(self.kept_row(at)).is_none_or(|d| guides.see(d))),
-            };
-            if !goes_on || reach == 0 {
-                break;
-            }
-        }
-        guides.found
+        let later = visible.iter().skip(self.position(row).saturating_add(1)).take(reach);
+        guides(depth, later.filter_map(|row| depths.get(*row as usize)))
     }
 
     /// Finds the visible rows again, after rows were added.
     pub fn refresh(&mut self, depths: &Depths) {
-        self.hidden = match self.any() {
-            false => Arc::default(),
-            true if self.is_all && self.turned.is_empty() && self.kept.is_none() => depths.closed(),
-            true => Arc::new(self.all_hidden(depths)),
-        };
+        self.visible = (self.any() || self.kept.is_some()).then(|| match &self.kept {
+            Some(kept) => self.unhidden(kept.iter().copied(), depths),
+            None => self.unhidden((0..).take(depths.len()), depths),
+        });
     }
 
-    /// What is hidden of a tree in which every row with children is folded.
-    pub(super) fn closed(depths: &Depths) -> Vec<Stretch> {
-        Self { is_all: true, ..Self::default() }.all_hidden(depths)
-    }
-
-    fn all_hidden(&self, depths: &Depths) -> Vec<Stretch> {
-        let mut hidden = self.hidden_in(0..depths.len(), depths);
-        count_visible(&mut hidden, 0);
-        hidden
-    }
-
-    /// Finds what is hidden below a row again, after it was folded or unfolded.
-    fn hide_anew(&mut self, row: usize, depths: &Depths) {
-        if self.row(self.position(row)) != row {
-            return;
-        }
-        let end = depths.end_of(row);
-        let found = self.hidden_in(row..end, depths);
-        let stretch = |row: usize| {
-            let place = self.places_before(row);
-            self.hidden.partition_point(|stretch| (stretch.start as usize) < place)
-        };
-        let (first, after) = (stretch(row + 1), stretch(end));
-        let hidden = Arc::make_mut(&mut self.hidden);
-        hidden.splice(first..after, found);
-        count_visible(hidden, first);
-    }
-
-    /// What is hidden among some rows, of which no one is hidden by a row before them; not yet with the number of rows before it.
-    fn hidden_in(&self, rows: Range<usize>, depths: &Depths) -> Vec<Stretch> {
-        let depths = depths.found(rows.clone());
-        let (mut found, mut reached) = (Vec::new(), 0);
-        while let Some(folded) = self.next_folded(rows.start, reached, &depths) {
-            let Some((depth, below)) = depths.get(folded..).and_then(<[u16]>::split_first) else { break };
-            let length = below.iter().position(|below| below <= depth).unwrap_or(below.len());
-            reached = folded + 1 + length;
-            let place = |row: usize| u32::try_from(self.places_before(rows.start + row));
-            if let (Ok(start), Ok(end)) = (place(folded + 1), place(reached))
-                && start < end
-            {
-                found.push(Stretch { start, end, before: 0 });
+    /// Those of some rows that no folded row hides.
+    fn unhidden(&self, rows: impl Iterator<Item = u32>, depths: &Depths) -> Arc<Vec<u32>> {
+        let (mut visible, mut folded) = (Vec::new(), None);
+        for row in rows {
+            let depth = depths.get(row as usize).unwrap_or_default();
+            if folded.is_some_and(|folded| depth > folded) {
+                continue;
             }
+            visible.push(row);
+            folded = self.is_folded(row as usize).then_some(depth);
         }
-        found
+        Arc::new(visible)
     }
-
-    /// The next folded row from one on, both counted from the first of those with these depths.
-    fn next_folded(&self, first: usize, from: usize, depths: &[u16]) -> Option<usize> {
-        if self.is_all {
-            return (from..depths.len()).find(|row| is_parent(depths, *row) && self.is_folded(first + row));
-        }
-        let next = self.turned.partition_point(|row| (*row as usize) < first + from);
-        self.turned.get(next).map(|row| *row as usize - first).filter(|row| *row < depths.len())
-    }
-
-    /// How many of the rows that are kept stand before a row.
-    fn places_before(&self, row: usize) -> usize {
-        self.kept.as_ref().map_or(row, |kept| kept.partition_point(|kept| (*kept as usize) < row))
-    }
-
-    /// The place of a visible position among the rows that are kept.
-    fn place(&self, position: usize) -> usize {
-        let after = self.hidden.partition_point(|stretch| stretch.before as usize <= position);
-        position + after.checked_sub(1).and_then(|last| self.hidden.get(last)).map_or(0, Stretch::hidden)
-    }
-
-    /// The row at a place among those that are kept.
-    fn kept_row(&self, place: usize) -> usize {
-        let found = self.kept.as_ref().and_then(|kept| kept.get(place));
-        found.map_or(place, |row| *row as usize)
-    }
-
-    /// The places that are visible from a position on, those after one another together.
-    fn visible_from(&self, position: usize, depths: &Depths) -> impl Iterator<Item = Range<usize>> {
-        let end = self.kept.as_ref().map_or_else(|| depths.len(), Vec::len);
-        let after = self.hidden.partition_point(|stretch| stretch.before as usize <= position);
-        let later = self.hidden.get(after..).unwrap_or_default();
-        let starts = std::iter::once(self.place(position)).chain(later.iter().map(|stretch| stretch.end as usize));
-        let ends = later.iter().map(|stretch| stretch.start as usize).chain([end]);
-        starts.zip(ends).map(|(start, end)| start..end.max(start))
-    }
-}
-
-/// Counts the visible rows before each stretch, from one on.
-fn count_visible(stretches: &mut [Stretch], first: usize) {
-    let last = first.checked_sub(1).and_then(|last| stretches.get(last));
-    let mut hidden = last.map_or(0, |last| last.end - last.before);
-    for stretch in stretches.iter_mut().skip(first) {
-        stretch.before = stretch.start - hidden;
-        hidden += stretch.end - stretch.start;
-    }
-}
-
-/// Whether the row after this one is deeper.
-fn is_parent(depths: &[u16], row: usize) -> bool {
-    matches!((depths.get(row), depths.get(row + 1)), (Some(depth), Some(next)) if next > depth)
 }
 
 /// Rows in order, with every row that stands above one of them in the tree.
 fn with_ancestors(rows: &[u32], depths: &Depths) -> Vec<u32> {
     let end = rows.last().map_or(0, |last| *last as usize + 1);
-    let depths = depths.found(0..end);
+    let depths = depths.rows().get(..end).unwrap_or(depths.rows());
     let (mut found, mut above, mut wanted) = (Vec::new(), Vec::<u32>::new(), rows.iter().copied().peekable());
-    for (row, depth) in (0_u32..).zip(depths.iter()) {
+    for (row, depth) in (0_u32..).zip(depths) {
         let is_above = |up: &u32| depths.get(*up as usize).is_some_and(|up| up < depth);
         above.truncate(above.partition_point(is_above));
         above.push(row);
@@ -390,7 +268,7 @@ mod tests {
                 prop_assert_eq!(visible(&folds, &depths), naive.clone());
                 let mut anew = Folds::of(&folds.folded(&depths));
                 anew.keep(kept.as_deref(), &depths);
-                prop_assert_eq!(&anew.hidden, &folds.hidden);
+                prop_assert_eq!(visible(&anew, &depths), naive.clone());
                 for (position, row) in naive.iter().enumerate() {
                     prop_assert_eq!(folds.position(*row), position);
                     let (depth, later) = (depths.get(*row).unwrap(), naive.get(position + 1..).unwrap_or_default());

@@ -9,36 +9,35 @@ use crate::report::index::{Form, Index};
 use crate::report::json::{Kind, Raw};
 use crate::text::Untrusted;
 use std::collections::HashMap;
-use std::io;
 use std::ops::Range;
 
 /// The longest list that is made a tree, and the largest body that is copied for it, in bytes.
 const MOST: usize = 100_000;
-const LARGEST: u64 = 64 * 1024 * 1024;
+const LARGEST: usize = 64 * 1024 * 1024;
 
 /// Gives the list of processes of a whole report the form of a tree, where there is no tree; with the body in its order.
-pub(in crate::report) fn arrange(body: &Body, index: &mut Index) -> io::Result<Option<Body>> {
+pub(in crate::report) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     let has_tree = index.sections.iter().any(|section| section.form == Form::Processes && !section.is_empty());
     let is_list = |name: &Untrusted| name.as_bytes() == PROCESS_LIST.as_bytes();
     let list = index.sections.iter_mut().find(|section| section.form == Form::Array && is_list(&section.name));
-    let Some(list) = list.filter(|list| index.is_complete && !has_tree && list.len() <= MOST) else { return Ok(None) };
-    let (Some(first), Some(end)) = (list.start(0), list.end()) else { return Ok(None) };
-    if u64::from(end - first.min(end)) > LARGEST {
-        return Ok(None);
+    let list = list.filter(|list| index.is_complete && !has_tree && list.len() <= MOST)?;
+    let (first, end) = (list.start(0)?, list.end()?);
+    let bytes = body.window(first as usize..end as usize);
+    if bytes.len() > LARGEST {
+        return None;
     }
-    let bytes = body.window(u64::from(first)..u64::from(end))?;
     let starts = (0..list.len()).filter_map(|row| usize::try_from(list.start(row)?.checked_sub(first)?).ok());
     let elements: Vec<Range<usize>> =
         starts.map(|start| start..start + Raw::new(bytes.get(start..).unwrap_or_default()).bytes().len()).collect();
-    let order = ordered(&parents(&bytes, &elements));
+    let order = ordered(&parents(bytes, &elements));
     let is_in_order = order.iter().enumerate().all(|(place, (row, _))| place == *row);
     if !is_in_order && body.len() > LARGEST {
-        return Ok(None);
+        return None;
     }
     list.form = Form::Processes;
     list.depths = order.iter().map(|(_, depth)| *depth).collect::<Vec<_>>().into();
     if is_in_order {
-        return Ok(None);
+        return None;
     }
     let (mut written, mut places) = (Vec::with_capacity(bytes.len()), Vec::with_capacity(order.len()));
     for (place, (row, _)) in order.iter().enumerate() {
@@ -50,11 +49,11 @@ pub(in crate::report) fn arrange(body: &Body, index: &mut Index) -> io::Result<O
         let next = elements.get(place + 1).map_or(bytes.len(), |element| element.start);
         written.extend_from_slice(bytes.get(between..next).unwrap_or_default());
     }
-    list.starts = places.into();
-    let mut whole = body.window(0..u64::from(first))?;
+    list.starts = places;
+    let mut whole = body.window(0..first as usize).to_vec();
     whole.append(&mut written);
-    whole.append(&mut body.window(u64::from(end)..body.len())?);
-    Ok(Some(Body::in_memory(whole)))
+    whole.extend_from_slice(body.window(end as usize..body.len()));
+    Some(Body::in_memory(whole))
 }
 
 /// The row of each process's parent: the last process before it that has the number, or else the first after it.
@@ -113,7 +112,7 @@ mod tests {
     fn tree(list: &str) -> Vec<(String, u16)> {
         let body =
             Body::in_memory(format!(r#"{{"tags":["a"],"processes_list":{list},"mutexes_created":["m"]}}"#).into());
-        let report = Report::new(body.clone(), Index::of(&body).unwrap());
+        let report = Report::new(body.clone(), Index::of(&body));
         assert_eq!(report.row(report.sections(Pane::Services)[0], 0).text(), b"m");
         let (section, found) = report.tree().unwrap();
         let depth = |row| found.depths().get(row).unwrap();

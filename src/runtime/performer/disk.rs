@@ -20,10 +20,10 @@ const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
 impl Performer {
     pub(super) fn save(&self, save: Save) {
-        let (gate, is_wanted) = (self.gate().cloned(), self.goes_on());
+        let (gate, cancel) = (self.gate().cloned(), self.stopped.clone());
         let writing = Writing::begin(&self.writing);
         let write = move |work: Work| {
-            let result = saver::save(save, gate.as_deref(), &is_wanted);
+            let result = saver::save(save, gate.as_deref(), &cancel);
             drop(writing);
             work.send(Message::Saved(result));
         };
@@ -33,9 +33,9 @@ impl Performer {
     /// Looks at a file that is to be submitted.
     pub(super) fn look_at_file(&self, path: PathBuf) {
         let largest = self.gate().map_or(0, |gate| gate.client().profile().largest_upload());
-        let (is_wanted, gate) = (self.goes_on(), self.gate().cloned());
+        let (cancel, gate) = (self.stopped.clone(), self.gate().cloned());
         self.reading(move |work| {
-            let result = submission::look_at(&path, largest, &is_wanted)
+            let result = submission::look_at(&path, largest, &|| !cancel.is_cancelled())
                 .map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
             let found = result.as_ref().ok().zip(gate);
             let before = found.map(|((file, size), gate)| {

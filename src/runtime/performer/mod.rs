@@ -12,13 +12,12 @@ mod store;
 pub(crate) use report::read_rules;
 
 use super::Outbox;
-use crate::app::message::Opening;
 use crate::app::{Effect, Message};
 use crate::gate::{Gate, GateError};
-use crate::report::{Body, Index, Report};
+use crate::report::Cancel;
 use crate::text::said;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -28,8 +27,8 @@ const WORKERS: usize = 1;
 /// How often the loop hears of bytes that come, or of rows that are found.
 const PACE: Duration = Duration::from_millis(60);
 
-/// How long what nobody waits for stands still, before it looks whether something is still sought.
-const STANDSTILL: Duration = Duration::from_millis(5);
+/// Bytes of a report that is indexed sooner than a thread starts.
+const AT_ONCE: usize = 64 * 1024;
 
 /// How long a file that is half written has to take itself away.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
@@ -55,21 +54,14 @@ pub struct Performer {
     awaits_frame: bool,
     /// What is begun behind the next frame: that one needs nothing of it.
     later: Vec<Effect>,
-    /// A report that is shown by its index, which is to be checked behind the first frame.
-    unchecked: Option<(Opening, Body, Index)>,
     pending: Arc<AtomicUsize>,
     /// Files that are being written.
     writing: Arc<AtomicUsize>,
-    /// Whether what is beside the loop is to end.
-    stopped: Arc<AtomicBool>,
-    /// Searches through a comparison so far.
-    searches: Arc<AtomicUsize>,
-    /// Searches through reports that somebody waits for.
-    seekers: Arc<AtomicUsize>,
-    /// The opening of a report that is wanted; an earlier one need not be gone on with.
-    opened: Arc<AtomicU64>,
-    /// The last report that was unpacked to be searched, as it lies in the store and as it is in memory.
-    at_hand: Arc<Mutex<Option<(Report, Report)>>>,
+    /// Cancels what is beside the loop.
+    stopped: Cancel,
+    /// Cancels the last search through a comparison, and the last reading of a report: a later one takes its place.
+    sifting: Mutex<Cancel>,
+    indexing: Mutex<Cancel>,
 }
 
 /// One piece of work; it counts as pending until it is dropped.
@@ -103,8 +95,6 @@ impl Drop for TakenIn {
 impl Performer {
     /// A performer that answers to `outbox`.
     pub fn new(backing: Backing, outbox: Outbox) -> Self {
-        let (pending, searches, seekers, opened) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
-        let (writing, stopped, at_hand) = (Arc::default(), Arc::default(), Arc::default());
         Self {
             backing,
             outbox,
@@ -112,14 +102,11 @@ impl Performer {
             is_said: false,
             awaits_frame: true,
             later: Vec::new(),
-            unchecked: None,
-            pending,
-            searches,
-            seekers,
-            opened,
-            writing,
-            stopped,
-            at_hand,
+            pending: Arc::default(),
+            writing: Arc::default(),
+            stopped: Cancel::default(),
+            sifting: Mutex::default(),
+            indexing: Mutex::default(),
         }
     }
 
@@ -135,9 +122,6 @@ impl Performer {
             return;
         }
         self.awaits_frame = false;
-        if let Some((opening, body, index)) = self.unchecked.take() {
-            self.check(opening, body, index);
-        }
         for effect in std::mem::take(&mut self.later) {
             self.begin(effect);
         }
@@ -162,7 +146,7 @@ impl Performer {
 
     /// Whether nothing is being performed, and nothing waits to be.
     pub fn is_idle(&self) -> bool {
-        self.later.is_empty() && self.unchecked.is_none() && !self.is_busy()
+        self.later.is_empty() && !self.is_busy()
     }
 
     /// Whether something is being performed.
@@ -181,15 +165,9 @@ impl Performer {
             Effect::Judge { .. } | Effect::NoteOpened(_) => self.put_off(effect),
             effect if !self.awaits_frame => self.begin(effect),
             Effect::Recall(_) | Effect::FindRecent | Effect::StopIndexing => self.begin(effect),
-            Effect::Index { opening, body } => match Index::at_once(&body) {
-                Some(index) => {
-                    self.unchecked = Some((opening, body, index.clone()));
-                    self.show(opening, index);
-                }
-                // Its first rows come sooner from a thread than its last ones from here.
-                None if self.has_threads() => self.index(opening, body),
-                None => self.put_off(Effect::Index { opening, body }),
-            },
+            // The first rows of a long report come sooner from a thread than its last ones from here.
+            Effect::Index { ref body, .. } if body.len() >= AT_ONCE && !self.has_threads() => self.put_off(effect),
+            Effect::Index { .. } => self.begin(effect),
             later => self.put_off(later),
         }
     }
@@ -220,7 +198,6 @@ impl Performer {
             }
             Effect::Compare { number, bodies } => self.compare(number, bodies),
             Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
-            Effect::Prepare(report) => self.prepare(report),
             Effect::Filter { ticket, report, pattern, scope } => self.filter(ticket, report, pattern, scope),
             Effect::Search { ticket, report, pattern, process } => self.search(ticket, report, pattern, process),
             Effect::SearchHeld { ticket, pattern } => self.search_held(ticket, pattern),
@@ -241,21 +218,12 @@ impl Performer {
         }
     }
 
-    /// Whether the program goes on, as something long asks now and then.
-    fn goes_on(&self) -> impl Fn() -> bool + Send + 'static {
-        let stopped = Arc::clone(&self.stopped);
-        move || !stopped.load(Ordering::Relaxed)
-    }
-
-    /// The same for what nobody waits for: it stands still while something is sought, for which it would take longer.
-    fn goes_on_aside(&self) -> impl Fn() -> bool + Send + 'static {
-        let (seekers, goes_on) = (Arc::clone(&self.seekers), self.goes_on());
-        move || {
-            while seekers.load(Ordering::Relaxed) > 0 && goes_on() {
-                std::thread::sleep(STANDSTILL);
-            }
-            goes_on()
-        }
+    /// Cancels what was begun last in this place; what begins now is cancelled by what it gives.
+    fn renew(place: &Mutex<Cancel>) -> Cancel {
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        place.cancel();
+        *place = Cancel::default();
+        place.clone()
     }
 
     fn work(&self) -> Work {
@@ -304,7 +272,7 @@ impl Performer {
 impl Drop for Performer {
     /// Paid answers are in, or were given up by the analyst: nothing else is worth waiting for.
     fn drop(&mut self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.stopped.cancel();
         let Some(runtime) = self.threads.take() else { return };
         if self.writing.load(Ordering::SeqCst) > 0 {
             // A file that is half written takes itself away.
@@ -318,4 +286,20 @@ impl Drop for Performer {
 /// An error's words, made visible.
 pub(super) fn words(error: &dyn std::fmt::Display) -> String {
     said(error.to_string()).cut(400).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::Outbox;
+
+    #[test]
+    fn a_bug_beside_the_loop_is_a_message() {
+        let (sender, inbox) = std::sync::mpsc::channel();
+        let mut performer = Performer::new(Backing::Nothing, Outbox(sender));
+        performer.start().unwrap();
+        performer.reading(|_| panic!("a bug"));
+        let message = inbox.recv_timeout(Duration::from_secs(10)).ok();
+        assert!(matches!(&message, Some(Message::Notice(words)) if words.contains("internal error")), "{message:?}");
+    }
 }

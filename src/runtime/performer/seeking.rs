@@ -5,47 +5,17 @@ use crate::app::Message;
 use crate::app::find::finder::{HitGroup, MOST_HITS, Ticket};
 use crate::app::panes::facts::Named;
 use crate::gate::Gate;
-use crate::report::find::{Pattern, Scope};
+use crate::report::find::{self, Pattern, Scope};
 use crate::report::{Report, RowSet};
 use crate::runtime::search;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
-
-/// The largest report that is unpacked to be searched, in bytes; a larger one is unpacked by and by at each search.
-const LARGEST_AT_HAND: u64 = 256 * 1024 * 1024;
 
 /// Threads that search a report.
 const THREADS: usize = 2;
 
 impl Performer {
-    /// Unpacks a report that is going to be searched, while the words are still being typed.
-    pub(super) fn prepare(&self, report: Report) {
-        let is_worth_it = report.body.is_packed() && report.body.len() <= LARGEST_AT_HAND && report.index.is_complete;
-        if !is_worth_it || !self.nearest(&report).body.is_packed() {
-            return;
-        }
-        let at_hand = Arc::clone(&self.at_hand);
-        self.reading(move |_| {
-            // One that cannot be read says so when it is searched.
-            let unpacked = report.unpacked().ok();
-            *at_hand.lock().unwrap_or_else(PoisonError::into_inner) = unpacked.map(|unpacked| (report, unpacked));
-        });
-    }
-
-    /// The same report in memory, if it has been unpacked.
-    fn nearest(&self, report: &Report) -> Report {
-        let at_hand = self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = at_hand.as_ref().filter(|(packed, _)| packed.body.is_same(&report.body) && report.index.is_complete);
-        same.map_or_else(|| report.clone(), |(_, unpacked)| unpacked.clone())
-    }
-
-    /// Lets go of what was unpacked.
-    pub(super) fn let_go(&self) {
-        *self.at_hand.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
     /// Begins a search unless another has taken its place by the time there is room for it: words typed in a row leave one behind
     /// for every letter.
     fn seeking(
@@ -54,27 +24,25 @@ impl Performer {
         seek: impl FnOnce(&Work, &Ticket) + Send + 'static,
         bug: impl FnOnce(String) -> Message + Send + 'static,
     ) {
-        let seeker = Seeker::of(&self.seekers);
         let begin = move |work: Work| {
-            if ticket.is_wanted() {
+            if !ticket.cancel.is_cancelled() {
                 seek(&work, &ticket);
             }
-            drop(seeker);
         };
         self.blocking(begin, bug);
     }
 
     /// Finds the rows of a report that a filter lets through.
     pub(super) fn filter(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>, scope: Scope) {
-        let (search, report) = (ticket.number, self.nearest(&report));
+        let search = ticket.number;
         let bug = move |why| Message::Found { search, rows: RowSet::EMPTY, ended: Some(Err(why)) };
-        self.seeking(ticket, move |work, ticket| filter(work, ticket, &report, &pattern, scope), bug);
+        self.seeking(ticket, move |work, ticket| filter(work, ticket, &report, &pattern, &scope), bug);
     }
 
     /// Searches all panes of a report.
     pub(super) fn search(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>, process: Option<Named>) {
-        let (bug, report) = (search_bug(&ticket), self.nearest(&report));
-        self.seeking(ticket, move |work, ticket| find(work, ticket, &report, &pattern, process.as_ref()), bug);
+        let bug = search_bug(&ticket);
+        self.seeking(ticket, move |work, ticket| find_hits(work, ticket, &report, &pattern, process.as_ref()), bug);
     }
 
     /// Searches everything that is held.
@@ -82,22 +50,6 @@ impl Performer {
         let Some(gate) = self.gate().cloned() else { return };
         let bug = search_bug(&ticket);
         self.seeking(ticket, move |work, ticket| search_held(work, ticket, &gate, &pattern), bug);
-    }
-}
-
-/// Counts as one who waits for a search until it is dropped.
-struct Seeker(Arc<AtomicUsize>);
-
-impl Seeker {
-    fn of(seekers: &Arc<AtomicUsize>) -> Self {
-        seekers.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(seekers))
-    }
-}
-
-impl Drop for Seeker {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -116,7 +68,7 @@ impl<'a, T: Default> Teller<'a, T> {
 
     /// Tells what has been found when it is time; says whether to go on.
     fn tell(&mut self, is_first: bool, message: impl FnOnce(u64, T) -> Message) -> ControlFlow<()> {
-        if !self.ticket.is_wanted() {
+        if self.ticket.cancel.is_cancelled() {
             return ControlFlow::Break(());
         }
         let is_time = self.told.map_or(is_first, |told| told.elapsed() >= PACE);
@@ -134,25 +86,25 @@ fn search_bug(ticket: &Ticket) -> impl FnOnce(String) -> Message + Send + 'stati
     move |why| Message::Hits { search, groups: Vec::new(), searched: (0, 0), ended: Some(Err(why)) }
 }
 
-fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: Scope) {
+fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &Scope) {
     let mut teller = Teller::<RowSet>::new(work, ticket);
-    let result = crate::report::find::search(report, pattern, scope, THREADS, &mut |rows| {
+    find::search(report, pattern, scope, THREADS, &ticket.cancel, &mut |rows| {
         teller.found.extend(&rows);
         let is_first = !teller.found.is_empty();
         teller.tell(is_first, |search, rows| Message::Found { search, rows, ended: None })
     });
-    let ended = Some(result.map_err(|error| format!("cannot be read: {error}")));
-    work.send(Message::Found { search: ticket.number, rows: teller.found, ended });
+    work.send(Message::Found { search: ticket.number, rows: teller.found, ended: Some(Ok(())) });
 }
 
-fn find(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, process: Option<&Named>) {
+fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, process: Option<&Named>) {
     let keep = |place| !process.is_some_and(|process| process.is_other_than(report, place));
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
-    let result = search::by_pane(report, pattern, THREADS, MOST_HITS, &keep, &mut |groups| {
+    let limits = (THREADS, MOST_HITS);
+    search::by_pane(report, pattern, limits, &ticket.cancel, &keep, &mut |groups| {
         teller.found.extend(groups);
         teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (0, 0), ended: None })
     });
-    let ended = Some(result.map_err(|error| format!("cannot be read: {error}")));
+    let ended = Some(Ok(()));
     work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (0, 0), ended });
 }
 
@@ -167,10 +119,9 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
             return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
         }
     };
-    let reports: Vec<_> = reports.into_iter().map(|held| search::Searched { file: held.file.clone(), held }).collect();
     teller.found = search::notes(notes, pattern, &reports);
     let (all, mut done, mut unreadable, mut has_hits) = (reports.len() as u64, 0, None, false);
-    search::every_report(reports, pattern, &mut |outcome| {
+    search::every_report(&reports, pattern, &ticket.cancel, &mut |outcome| {
         done = outcome.searched;
         match outcome.found {
             Ok(found) => teller.found.extend(found.map(|found| found.group)),

@@ -111,7 +111,7 @@ fn message(request: Request, result: Result<Answer, GateError>) -> Message {
         Request::User => Message::Entitled { request, result: result.and_then(|answer| entitled(&answer)) },
         Request::Usage { .. } => Message::Used { request, result: result.and_then(|answer| used(&answer)) },
         Request::Artefact { .. } => {
-            let result = result.map(|answer| (answer.received, answer.body.len()));
+            let result = result.map(|answer| (answer.received, answer.body.len() as u64));
             Message::Fetched { request, result }
         }
         Request::PrivateScan { .. } => {
@@ -144,8 +144,7 @@ fn with_address(request: &Request, failure: Failure) -> Failure {
 
 fn balances(result: Result<Answer, GateError>) -> Result<Balances, String> {
     let body = result.map_err(|error| error.to_string())?.body;
-    let bytes = body.whole().map_err(|error| error.to_string())?;
-    let balances = Balances::parse(&bytes).ok().filter(|balances| !balances.counters().is_empty());
+    let balances = Balances::parse(&body).ok().filter(|balances| !balances.counters().is_empty());
     balances.ok_or_else(|| "the answer is no quota details".to_owned())
 }
 
@@ -155,7 +154,7 @@ fn here(answer: Answer) -> Here {
 
 /// Nothing but the privileges: the user object holds the key.
 fn entitled(answer: &Answer) -> Result<Entitlements, Failure> {
-    let user = answer.body.whole().ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let user = serde_json::from_slice(&answer.body).ok();
     user.map(|user| Entitlements::from_user(&user)).ok_or_else(|| Failure {
         what: "The answer is no user object.".to_owned(),
         cost: "Its price was paid.".to_owned(),
@@ -166,7 +165,7 @@ fn entitled(answer: &Answer) -> Result<Entitlements, Failure> {
 
 /// Something that a short answer tells.
 fn told_by<T>(answer: &Answer, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Failure> {
-    answer.body.whole().ok().and_then(|bytes| read(&bytes)).ok_or_else(|| Failure {
+    read(&answer.body).ok_or_else(|| Failure {
         what: "The answer is of no use.".to_owned(),
         cost: "Its price was paid.".to_owned(),
         is_unsure: true,
@@ -175,7 +174,7 @@ fn told_by<T>(answer: &Answer, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<
 }
 
 fn used(answer: &Answer) -> Result<Usage, Failure> {
-    let usage = answer.body.whole().ok().and_then(|bytes| Usage::parse(&bytes).ok());
+    let usage = Usage::parse(&answer.body).ok();
     usage.ok_or_else(|| Failure {
         what: "The answer is no usage details.".to_owned(),
         cost: Cost::Nothing.to_string(),
@@ -190,11 +189,10 @@ fn told(answer: Answer) -> Result<(Timestamp, Vec<Line>), Failure> {
         cost: "Its price was paid, and it is held.".to_owned(),
         ..Failure::default()
     };
-    if answer.body.len() > LARGEST_TREE {
+    if answer.body.len() as u64 > LARGEST_TREE {
         return Err(unreadable(format!("the answer is larger than {}", crate::text::bytes(LARGEST_TREE))));
     }
-    let bytes = answer.body.whole().map_err(|error| unreadable(error.to_string()))?;
-    Ok((answer.received, lines(&bytes)))
+    Ok((answer.received, lines(&answer.body)))
 }
 
 fn page(answer: Answer, file: &Sha256) -> Result<HeldPage, Failure> {

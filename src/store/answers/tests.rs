@@ -30,7 +30,7 @@ fn a_list_that_says_less_of_a_report_takes_nothing_from_it() {
     let listing = Request::Behaviours { file: file.clone(), listing: Listing::Reports, cursor: None };
     keep(&listing, &list, &listed);
     let found = store.report("s", &identifier).unwrap().unwrap();
-    assert_eq!(found.body().unwrap().whole().unwrap(), whole);
+    assert_eq!(found.body().unwrap().to_vec(), whole);
     assert_eq!(store.reports("s", &file).unwrap().len(), 1);
     assert!(store.report("another", &identifier).unwrap().is_none());
 }
@@ -43,7 +43,7 @@ fn an_import_is_open_to_every_service_and_hides_nothing_newer() {
     let key = Request::Behaviour { identifier: identifier.clone() }.holding_key().unwrap();
     let from = Imported { from: Untrusted::from("a.json"), by: Untrusted::from("ann") };
     let import = |second, bytes: &[u8], replaces| {
-        let range = 0..bytes.len() as u64;
+        let range = 0..bytes.len();
         let reports = [PageReport { identifier: identifier.clone(), file: Sha256::parse(&"a".repeat(64)), range }];
         let now = Timestamp::from_second(second).unwrap();
         let (service, profile) = ("s", "p");
@@ -52,7 +52,7 @@ fn an_import_is_open_to_every_service_and_hides_nothing_newer() {
     };
     let found = |service| {
         let found = store.report(service, &identifier).unwrap().unwrap();
-        (found.body().unwrap().whole().unwrap(), found.imported.is_some())
+        (found.body().unwrap().to_vec(), found.imported.is_some())
     };
     assert!(import(1, b"one", false) && !import(2, b"two", false) && import(3, b"three", true));
     assert_eq!((found("s"), found("another")), ((b"three".to_vec(), true), (b"three".to_vec(), true)));
