@@ -5,7 +5,7 @@ use super::{Common, Failed, app, display, exit};
 use crate::app::Model;
 use crate::app::settings::Settings;
 use crate::config::Config;
-use crate::demo::{Demo as Service, Fault, Listing, Options};
+use crate::demo::{Demo as Service, Listing, Options};
 use crate::files;
 use crate::gate::Gate;
 use crate::report::identifier::Sha256;
@@ -22,7 +22,6 @@ use tempfile::TempDir;
 
 /// `behaview demo`
 #[derive(Debug, Args)]
-#[command(after_help = format!("What --fault takes: {}", Fault::known()))]
 pub(super) struct Demo {
     /// Run the service alone, for any client; prints its address, a key and the hashes of its files
     #[arg(long)]
@@ -39,9 +38,6 @@ pub(super) struct Demo {
     /// Milliseconds that every answer takes
     #[arg(long, default_value_t = 0, value_name = "MS")]
     delay: u64,
-    /// Something that goes wrong, as [OPERATION:]FAULT[*TIMES], such as behaviour:503*1; all are named below
-    #[arg(long = "fault", value_name = "FAULT")]
-    faults: Vec<Fault>,
     /// Refuse what needs a private scanning licence
     #[arg(long)]
     no_licence: bool,
@@ -60,16 +56,7 @@ enum Lists {
 
 impl Default for Demo {
     fn default() -> Self {
-        Self {
-            serve: false,
-            port: None,
-            rows: 2_000,
-            list: Lists::Reports,
-            delay: 0,
-            faults: Vec::new(),
-            no_licence: false,
-            daily: None,
-        }
+        Self { serve: false, port: None, rows: 2_000, list: Lists::Reports, delay: 0, no_licence: false, daily: None }
     }
 }
 
@@ -100,7 +87,6 @@ impl Demo {
                 Lists::Identifiers => Listing::Identifiers,
             },
             delay: Duration::from_millis(self.delay),
-            faults: self.faults,
             licence: !self.no_licence,
             ..Options::default()
         };

@@ -1,81 +1,70 @@
 //! The shapes of answers: envelopes, collections and error bodies.
 
-use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::{Response, StatusCode};
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use hyper::body::Bytes;
 use serde_json::{Value, json};
 
-use super::pieces::Pieces;
-
-/// An answer, ready to be sent or damaged.
-pub(super) type Answer = Response<Pieces>;
-
-/// Why a call was not answered with what it asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+/// An answer, before it is sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
     pub status: u16,
-    pub code: &'static str,
-    pub message: String,
-    /// The `Retry-After` header, as sent.
-    pub retry_after: Option<String>,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Bytes,
 }
 
-impl Refusal {
-    pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
-        Refusal { status, code, message: message.into(), retry_after: None }
+/// What a call is answered with: what it asked for, or an error body.
+pub(super) type Outcome = Result<Answer, Answer>;
+
+impl Answer {
+    /// A body of the given type with status 200.
+    pub fn new(content_type: &str, body: impl Into<Bytes>) -> Self {
+        Answer { status: 200, headers: vec![("content-type", content_type.to_owned())], body: body.into() }
     }
 
-    pub fn not_found(what: &str, id: &str) -> Self {
-        Refusal::new(404, "NotFoundError", format!("{what} \"{id}\" not found"))
+    pub fn json(text: impl Into<Bytes>) -> Self {
+        Answer::new("application/json", text)
     }
 
-    pub fn bad_argument(message: impl Into<String>) -> Self {
-        Refusal::new(400, "InvalidArgumentError", message)
+    /// An error as the service words it.
+    pub fn error(status: u16, code: &str, message: impl Into<String>) -> Self {
+        let body = json!({ "error": { "code": code, "message": message.into() } });
+        Answer::json(body.to_string()).with_status(status)
     }
 
-    pub fn after(self, retry_after: impl Into<String>) -> Self {
-        Refusal { retry_after: Some(retry_after.into()), ..self }
+    pub fn with_status(self, status: u16) -> Self {
+        Answer { status, ..self }
     }
-}
 
-impl From<Refusal> for Answer {
-    fn from(refusal: Refusal) -> Answer {
-        let body = json!({ "error": { "code": refusal.code, "message": refusal.message } });
-        let mut answer = with_status(refusal.status, json(&body));
-        if let Some(value) = refusal.retry_after.and_then(|value| HeaderValue::from_str(&value).ok()) {
-            answer.headers_mut().insert(hyper::header::RETRY_AFTER, value);
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub(super) fn not_found(what: &str, id: &str) -> Self {
+        Answer::error(404, "NotFoundError", format!("{what} \"{id}\" not found"))
+    }
+
+    pub(super) fn bad_argument(message: impl Into<String>) -> Self {
+        Answer::error(400, "InvalidArgumentError", message)
+    }
+
+    /// `{"data":{"id","type","links","attributes"}}`
+    pub(super) fn object(kind: &str, id: &str, link: &str, attributes: &Value) -> Self {
+        let data = json!({ "id": id, "type": kind, "links": { "self": link }, "attributes": attributes });
+        Answer::json(json!({ "data": data }).to_string())
+    }
+
+    /// The same answer, compressed if it is JSON that was asked for; errors come as they are.
+    pub(super) fn gzipped(mut self) -> Self {
+        let is_json = self.headers.iter().any(|(_, value)| value == "application/json");
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        if (200..300).contains(&self.status) && is_json && encoder.write_all(&self.body).is_ok() {
+            self.body = encoder.finish().unwrap_or_default().into();
+            return self.with_header("content-encoding", "gzip");
         }
-        answer
+        self
     }
-}
-
-/// A body of the given type with status 200.
-pub(super) fn typed(content_type: &'static str, body: Pieces) -> Answer {
-    with_header(CONTENT_TYPE, HeaderValue::from_static(content_type), Response::new(body))
-}
-
-pub(super) fn json(value: &Value) -> Answer {
-    json_text(value.to_string())
-}
-
-pub(super) fn json_text(text: impl Into<hyper::body::Bytes>) -> Answer {
-    typed("application/json", Pieces::whole(text))
-}
-
-pub(super) fn html(text: &'static str) -> Answer {
-    typed("text/html; charset=utf-8", Pieces::whole(text))
-}
-
-pub(super) fn with_status(status: u16, mut answer: Answer) -> Answer {
-    *answer.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
-    answer
-}
-
-pub(super) fn with_header(name: HeaderName, value: HeaderValue, mut answer: Answer) -> Answer {
-    answer.headers_mut().insert(name, value);
-    answer
-}
-
-/// `{"data":{"id","type","links","attributes"}}`
-pub(super) fn object(kind: &str, id: &str, link: &str, attributes: &Value) -> Answer {
-    json(&json!({ "data": { "id": id, "type": kind, "links": { "self": link }, "attributes": attributes } }))
 }

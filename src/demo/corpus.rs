@@ -1,6 +1,6 @@
 //! The files the public operations know: a few embedded ones, and what was uploaded since the start.
 
-use super::asked::Upload;
+use super::call::Upload;
 use super::reports::{DemoFile, digest};
 
 /// When the embedded files were first submitted: 2026-11-02 08:00 UTC.
@@ -13,7 +13,7 @@ pub(super) const ENGINES: u64 = 70;
 
 /// One file of the public operations.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct PublicFile {
     pub sha256: String,
     pub name: String,
     pub size: u64,
@@ -25,7 +25,7 @@ pub(super) struct Known {
     pub was_new: bool,
 }
 
-impl Known {
+impl PublicFile {
     /// The identifier of its analysis.
     pub fn analysis(&self) -> String {
         let start = self.sha256.get(..32).unwrap_or_default();
@@ -48,7 +48,6 @@ const EMBEDDED: [(&str, &str, i64, u64); 3] = [
     ("harmless-notepad.exe", "a clean file, submitted once", 1, 0),
 ];
 
-/// The embedded files, for whoever wants to ask about them.
 pub(super) fn embedded() -> Vec<DemoFile> {
     EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()
 }
@@ -56,12 +55,12 @@ pub(super) fn embedded() -> Vec<DemoFile> {
 /// All files of the public operations.
 #[derive(Debug)]
 pub(super) struct Corpus {
-    files: Vec<Known>,
+    files: Vec<PublicFile>,
 }
 
 impl Corpus {
     pub fn new() -> Self {
-        let files = EMBEDDED.iter().map(|&(title, _, submissions, detections)| Known {
+        let files = EMBEDDED.iter().map(|&(title, _, submissions, detections)| PublicFile {
             sha256: digest(title),
             name: title.to_owned(),
             size: 48_128,
@@ -72,21 +71,16 @@ impl Corpus {
         Corpus { files: files.collect() }
     }
 
-    pub fn find(&self, sha256: &str) -> Option<&Known> {
+    pub fn find(&self, sha256: &str) -> Option<&PublicFile> {
         self.files.iter().find(|file| file.sha256 == sha256)
     }
 
-    pub fn by_analysis(&self, id: &str) -> Option<&Known> {
+    pub fn by_analysis(&self, id: &str) -> Option<&PublicFile> {
         self.files.iter().find(|file| file.analysis() == id)
     }
 
-    pub fn by_any_id(&self, id: &str) -> Option<&Known> {
+    pub fn by_any_id(&self, id: &str) -> Option<&PublicFile> {
         self.find(id).or_else(|| self.by_analysis(id))
-    }
-
-    /// Any file but the one with this identifier.
-    pub fn stranger_to(&self, id: &str) -> Option<&Known> {
-        self.files.iter().find(|file| file.sha256 != id && file.analysis() != id)
     }
 
     /// Takes an upload in, and gives the identifier of its analysis.
@@ -96,7 +90,7 @@ impl Corpus {
             return known.analysis();
         }
         let Upload { sha256, name, size } = upload.clone();
-        let file = Known { sha256, name, size, submissions: vec![now], detections: 0, was_new: true };
+        let file = PublicFile { sha256, name, size, submissions: vec![now], detections: 0, was_new: true };
         let analysis = file.analysis();
         self.files.push(file);
         analysis

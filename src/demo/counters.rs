@@ -8,8 +8,6 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
-use super::Endpoint;
-
 /// The most API requests allowed in each period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -93,7 +91,7 @@ pub(super) enum Period {
 }
 
 impl Period {
-    /// When the period that holds `now` began.
+    /// When the period that contains `now` began.
     fn start(self, now: DateTime) -> DateTime {
         let day = now.date();
         match self {
@@ -114,65 +112,63 @@ struct Window {
     allowed: u64,
 }
 
-impl Window {
-    fn turn(&mut self, now: DateTime) {
-        let start = self.period.start(now);
-        if start != self.start {
-            (self.start, self.used) = (start, 0);
-        }
-    }
-
-    /// A quota record's entry: `{allowed, used}`.
-    fn record(&self) -> Map<String, Value> {
-        Map::from_iter([("allowed".to_owned(), self.allowed.into()), ("used".to_owned(), self.used.into())])
-    }
-}
-
-/// The limits of a user or a group, and what is spent of them.
+/// The limits of a user or a group, shortest period first, and what is spent of them.
 #[derive(Debug)]
-struct Purse {
-    minute: Window,
-    hour: Window,
-    day: Window,
-    month: Window,
-}
+struct Purse(Vec<Window>);
 
 impl Purse {
-    fn new(limits: Limits, spent: u64, now: DateTime) -> Self {
-        let window = |period: Period, allowed, used| Window { period, start: period.start(now), used, allowed };
-        Purse {
-            minute: window(Period::Minute, limits.minute, 0),
-            hour: window(Period::Hour, limits.hourly, 0),
-            day: window(Period::Day, limits.daily, spent),
-            month: window(Period::Month, limits.monthly, spent),
-        }
+    fn new(limits: impl IntoIterator<Item = (Period, u64, u64)>, now: DateTime) -> Self {
+        let window =
+            |(period, allowed, used): (Period, _, _)| Window { period, start: period.start(now), used, allowed };
+        Purse(limits.into_iter().map(window).collect())
     }
 
-    fn windows(&self) -> [&Window; 4] {
-        [&self.minute, &self.hour, &self.day, &self.month]
+    /// The requests of a user or a group, with so many spent this day and month.
+    fn of_requests(limits: Limits, spent: u64, now: DateTime) -> Self {
+        let windows = [
+            (Period::Minute, limits.minute, 0),
+            (Period::Hour, limits.hourly, 0),
+            (Period::Day, limits.daily, spent),
+            (Period::Month, limits.monthly, spent),
+        ];
+        Purse::new(windows, now)
     }
 
-    fn spend(&mut self, requests: u64) {
-        for window in [&mut self.minute, &mut self.hour, &mut self.day, &mut self.month] {
-            window.used = window.used.saturating_add(requests);
-        }
+    fn spend(&mut self, amount: u64) {
+        self.0.iter_mut().for_each(|window| window.used = window.used.saturating_add(amount));
     }
 
+    /// Ends the periods that are over.
     fn turn(&mut self, now: DateTime) {
-        for window in [&mut self.minute, &mut self.hour, &mut self.day, &mut self.month] {
-            window.turn(now);
+        for window in &mut self.0 {
+            let start = window.period.start(now);
+            if start != window.start {
+                (window.start, window.used) = (start, 0);
+            }
         }
     }
 
-    /// The first period that has no room for `requests` more.
-    fn lacking(&self, requests: u64) -> Option<Period> {
-        let full = |window: &&Window| window.used.saturating_add(requests) > window.allowed;
-        self.windows().into_iter().find(full).map(|window| window.period)
+    /// The first period that has no room for so much more.
+    fn lacking(&self, amount: u64) -> Option<Period> {
+        let is_full = |window: &&Window| amount > 0 && window.used.saturating_add(amount) > window.allowed;
+        self.0.iter().find(is_full).map(|window| window.period)
+    }
+
+    fn used(&self, period: Period) -> u64 {
+        self.0.iter().find(|window| window.period == period).map_or(0, |window| window.used)
+    }
+
+    fn allowed(&self, period: Period) -> u64 {
+        self.0.iter().find(|window| window.period == period).map_or(0, |window| window.allowed)
     }
 
     fn tally(&self) -> Tally {
-        let [minute, hourly, daily, monthly] = self.windows().map(|window| window.used);
-        Tally { minute, hourly, daily, monthly }
+        Tally {
+            minute: self.used(Period::Minute),
+            hourly: self.used(Period::Hour),
+            daily: self.used(Period::Day),
+            monthly: self.used(Period::Month),
+        }
     }
 }
 
@@ -199,47 +195,34 @@ pub(super) const GROUP: &str = "demo_response_team";
 pub(super) struct Counters {
     user: Purse,
     group: Purse,
-    scans: [Window; 2],
+    scans: Purse,
     usage: BTreeMap<Date, BTreeMap<&'static str, u64>>,
 }
 
 impl Counters {
     pub fn new(user: Limits, group: Limits, group_spent: u64, scans: ScanLimits, now: DateTime) -> Self {
-        let (user, group) = (Purse::new(user, 0, now), Purse::new(group, group_spent, now));
-        let scans = [(Period::Minute, scans.minute, 0), (Period::Month, scans.monthly, scans.spent)]
-            .map(|(period, allowed, used)| Window { period, start: period.start(now), used, allowed });
-        Counters { user, group, scans, usage: BTreeMap::new() }
+        let (user, group) = (Purse::of_requests(user, 0, now), Purse::of_requests(group, group_spent, now));
+        let scans = [(Period::Minute, scans.minute, 0), (Period::Month, scans.monthly, scans.spent)];
+        Counters { user, group, scans: Purse::new(scans, now), usage: BTreeMap::new() }
     }
 
-    /// Ends the periods that are over.
     pub fn turn(&mut self, now: DateTime) {
-        self.user.turn(now);
-        self.group.turn(now);
-        self.scans.iter_mut().for_each(|window| window.turn(now));
+        [&mut self.user, &mut self.group, &mut self.scans].into_iter().for_each(|purse| purse.turn(now));
     }
 
-    /// The first period with no room for so many private scans more.
-    pub fn lacking_scans(&self, scans: u64) -> Option<Period> {
-        let full = |window: &&Window| scans > 0 && window.used.saturating_add(scans) > window.allowed;
-        self.scans.iter().find(full).map(|window| window.period)
-    }
-
-    /// Counts private scans.
-    pub fn count_scans(&mut self, scans: u64) {
-        self.scans.iter_mut().for_each(|window| window.used = window.used.saturating_add(scans));
-    }
-
-    /// The first period of user or group with no room for a call that costs `requests`.
-    pub fn lacking(&self, requests: u64) -> Option<Period> {
-        if requests == 0 { None } else { self.user.lacking(requests).or_else(|| self.group.lacking(requests)) }
+    /// The first period with no room for a call that costs so much.
+    pub fn lacking(&self, requests: u64, scans: u64) -> Option<Period> {
+        let [user, group] = [&self.user, &self.group].map(|purse| purse.lacking(requests));
+        user.or(group).or_else(|| self.scans.lacking(scans))
     }
 
     /// Charges user and group, and writes the usage down.
-    pub fn charge(&mut self, endpoint: Endpoint, requests: u64, today: Date) {
+    pub fn charge(&mut self, usage: &'static str, requests: u64, scans: u64, today: Date) {
+        self.scans.spend(scans);
         if requests > 0 {
             self.user.spend(requests);
             self.group.spend(requests);
-            *self.usage.entry(today).or_default().entry(endpoint.usage_name()).or_default() += requests;
+            *self.usage.entry(today).or_default().entry(usage).or_default() += requests;
         }
     }
 
@@ -248,34 +231,25 @@ impl Counters {
         self.group.spend(requests);
     }
 
-    /// Leaves the user nothing today.
-    pub fn spend_the_day(&mut self) {
-        self.user.day.used = self.user.day.used.max(self.user.day.allowed);
-    }
-
     pub fn used(&self) -> Used {
-        let [_, month] = self.scans;
-        Used { user: self.user.tally(), group: self.group.tally(), scans: month.used }
+        Used { user: self.user.tally(), group: self.group.tally(), scans: self.scans.used(Period::Month) }
     }
 
     /// The body of `overall_quotas`.
     pub fn quotas(&self, licence: bool) -> Value {
-        let inherited = |mut record: Map<String, Value>| {
-            record.insert("inherited_from".to_owned(), GROUP.into());
-            record
-        };
-        let api = [("hourly", &self.user.hour, &self.group.hour), ("daily", &self.user.day, &self.group.day)]
-            .into_iter()
-            .chain([("monthly", &self.user.month, &self.group.month)])
-            .map(|(name, user, group)| {
-                let entry = json!({ "user": user.record(), "group": inherited(group.record()) });
-                (format!("api_requests_{name}"), entry)
-            });
-        let [minute, month] = self.scans;
-        let month = if licence { month } else { Window { allowed: 0, ..month } };
-        let private = [("private_scans_monthly", month), ("private_scans_per_minute", minute)]
-            .map(|(name, window)| (name.to_owned(), json!({ "user": window.record() })));
-        json!({ "data": api.chain(FIXED.iter().map(fixed)).chain(private).collect::<Map<_, _>>() })
+        let mut quotas = Map::new();
+        for (name, period) in [("hourly", Period::Hour), ("daily", Period::Day), ("monthly", Period::Month)] {
+            let [user, group] = [&self.user, &self.group].map(|purse| (purse.allowed(period), purse.used(period)));
+            quotas.insert(format!("api_requests_{name}"), quota(user, Some(group)));
+        }
+        for (name, user, group) in FIXED {
+            quotas.insert(name.to_owned(), quota(user, group));
+        }
+        let monthly = if licence { self.scans.allowed(Period::Month) } else { 0 };
+        let minute = (self.scans.allowed(Period::Minute), self.scans.used(Period::Minute));
+        quotas.insert("private_scans_monthly".to_owned(), quota((monthly, self.scans.used(Period::Month)), None));
+        quotas.insert("private_scans_per_minute".to_owned(), quota(minute, None));
+        json!({ "data": quotas })
     }
 
     /// The body of `api_usage` for the days from `first` to `last`.
@@ -291,11 +265,11 @@ impl Counters {
     }
 }
 
-fn fixed((name, user, group): &Fixed) -> (String, Value) {
+/// A quota record's entry, from what may be spent and what was.
+fn quota(user: (u64, u64), group: Option<(u64, u64)>) -> Value {
     let mut entry = json!({ "user": { "allowed": user.0, "used": user.1 } });
-    if let (Some((allowed, used)), Some(entry)) = (group, entry.as_object_mut()) {
-        let record = json!({ "allowed": allowed, "used": used, "inherited_from": GROUP });
-        entry.insert("group".to_owned(), record);
+    if let Some((allowed, used)) = group {
+        entry["group"] = json!({ "allowed": allowed, "used": used, "inherited_from": GROUP });
     }
-    ((*name).to_owned(), entry)
+    entry
 }

@@ -1,31 +1,23 @@
-//! The embedded service: a real HTTP/1.1 server on loopback with made-up reports, honest counters,
-//! and faults on demand.
+//! The embedded service: a real HTTP/1.1 server on loopback with made-up reports and honest counters.
 //!
 //! It knows nothing of the rest of the crate, so that it can disagree with it. A call passes through:
 //!
 //! ```text
-//! asked ──▶ routes ──▶ service ──▶ operations ──▶ answers ──▶ hyper ──▶ socket
-//!  (read)   (which      (key, licence, (from         (shapes)       │
-//!           operation)   faults, and    reports,                    ▼
-//!                        counters)      generated)            damage (faults below HTTP)
+//! call ──▶ service ─────▶ routes ──▶ operations ──▶ answers ──▶ server ──▶ socket
+//! (read)   (hooks, key,   (which     (from reports   (shapes)   (hyper, or a hook)
+//!           counters)      endpoint)  and corpus)
 //! ```
 //!
-//! What it charges is written from §8 alone, in `prices`. Of failed calls §8 says nothing; here a call
+//! What it charges is written from §8 alone. Of failed calls §8 says nothing; here a call
 //! turned away at the door (400, 401, 403, 429) is free, and anything later is charged in full.
 
 mod answers;
-mod asked;
+mod call;
 mod corpus;
 mod counters;
-mod damage;
-mod decode;
 mod extremes;
-mod faults;
-mod faulty;
 mod generated;
 mod operations;
-mod pieces;
-mod prices;
 mod reports;
 mod routes;
 mod scans;
@@ -33,13 +25,15 @@ mod server;
 mod service;
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
+pub use answers::Answer;
 pub use counters::{Limits, ScanLimits, Tally, Used};
-pub use faults::{Fault, FaultKind, UnknownFault};
 pub use reports::DemoFile;
 pub use routes::Endpoint;
 pub use scans::Submitted;
@@ -54,7 +48,7 @@ pub enum Listing {
     Identifiers,
 }
 
-/// How a demo service is set up; [`Options::default`] suits a first look.
+/// How a demo service is set up.
 #[derive(Clone)]
 pub struct Options {
     /// The port on 127.0.0.1, or `None` for any free one.
@@ -73,8 +67,6 @@ pub struct Options {
     pub licence: bool,
     /// How long every answer takes, after the call was counted.
     pub delay: Duration,
-    /// Faults armed from the start.
-    pub faults: Vec<Fault>,
     /// What the user may spend.
     pub user_limits: Limits,
     /// What the group may spend, shared by all its members (§8.1).
@@ -83,8 +75,8 @@ pub struct Options {
     pub group_spent: u64,
     /// Private scans that the user may make.
     pub scan_limits: ScanLimits,
-    /// How often an analysis is looked at until its first sandbox is done; each further one takes one look more.
-    pub looks: u64,
+    /// How often an analysis is polled until its first sandbox is done; each further one takes one poll more.
+    pub polls: u64,
     /// A clock that stands still at this Unix time in seconds, instead of the machine's.
     pub now: Option<i64>,
 }
@@ -100,12 +92,11 @@ impl Default for Options {
             page: 4,
             licence: true,
             delay: Duration::ZERO,
-            faults: Vec::new(),
             user_limits: Limits { minute: 120, hourly: 240, daily: 500, monthly: 10_000 },
             group_limits: Limits { minute: 6_000, hourly: 20_000, daily: 30_000, monthly: 600_000 },
             group_spent: 12_480,
             scan_limits: ScanLimits { minute: 5, monthly: 50, spent: 3 },
-            looks: 2,
+            polls: 2,
             now: None,
         }
     }
@@ -119,13 +110,41 @@ pub struct Seen {
     pub path: String,
     /// What was asked for, if the service knows such an operation.
     pub endpoint: Option<Endpoint>,
-    /// The status of the answer, or `None` if none was sent.
-    pub status: Option<u16>,
     /// The requests charged for it by the service's own counters.
     pub charged: u64,
     /// The private scans counted for it.
     pub scans: u64,
 }
+
+/// A call as hooks see it, before the service decides it.
+pub struct Received<'a> {
+    pub endpoint: Endpoint,
+    /// Path and query as sent.
+    pub target: &'a str,
+    /// The service's time in Unix seconds.
+    pub now: i64,
+}
+
+/// What hooks change about a call; by default nothing.
+#[derive(Default)]
+pub struct Interference {
+    /// Answers another path and query than the one received.
+    pub target: Option<String>,
+    /// Waits so much longer before the answer.
+    pub delay: Duration,
+    /// Answers in front of the service, which then neither decides nor counts the call.
+    pub is_uncounted: bool,
+    /// Replaces the answer before it is priced, where the call passed the door.
+    pub answer: Option<Box<dyn FnOnce(Answer) -> Answer + Send>>,
+    /// Writes the answer to the connection in the place of the server.
+    pub write: Option<Writer>,
+}
+
+/// Sees each call to a known endpoint, and says what is changed about it.
+pub type Hook = Box<dyn FnMut(&Received<'_>, &mut Interference) + Send>;
+
+/// Writes an answer to a connection, which then closes.
+pub type Writer = Box<dyn FnOnce(TcpStream, Answer) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send>> + Send>;
 
 /// A running demo service; it ends when this is dropped.
 pub struct Demo {
@@ -151,12 +170,12 @@ impl Demo {
 
     /// The API key it accepts: 64 hexadecimal digits unless the options say otherwise.
     pub fn key(&self) -> &str {
-        self.service.key()
+        &self.service.key
     }
 
     /// The name of the user who holds the key.
     pub fn user(&self) -> &str {
-        self.service.user()
+        &self.service.options.user
     }
 
     /// The private files it holds, the main one first.
@@ -169,39 +188,39 @@ impl Demo {
         corpus::embedded()
     }
 
-    /// Arms a fault, behind those already armed.
-    pub fn arm(&self, fault: Fault) {
-        self.service.books().armed.push(fault);
+    /// Adds a hook, behind those already there.
+    pub fn intercept(&self, hook: Hook) {
+        self.service.state().hooks.push(hook);
     }
 
-    /// Removes every armed fault.
-    pub fn disarm(&self) {
-        self.service.books().armed.clear();
+    /// Removes every hook.
+    pub fn remove_hooks(&self) {
+        self.service.state().hooks.clear();
     }
 
     /// Every call received so far, in the order in which they were decided.
     pub fn seen(&self) -> Vec<Seen> {
-        self.service.books().seen.clone()
+        self.service.state().seen.clone()
     }
 
     /// Every file that was taken in for a private scan.
     pub fn submitted(&self) -> Vec<Submitted> {
-        self.service.books().scans.submitted()
+        self.service.state().scans.submitted.clone()
     }
 
     /// What user and group have spent in the current minute, hour, day and month.
     pub fn used(&self) -> Used {
-        self.service.used()
+        self.service.state().counters.used()
     }
 
     /// A colleague spends `requests` from the group, which leaves the user's own counters alone (§8.1).
     pub fn colleague_spends(&self, requests: u64) {
-        self.service.colleague_spends(requests);
+        self.service.state().counters.charge_colleague(requests);
     }
 
     /// Moves the service's clock forward, so that its periods can end.
     pub fn advance(&self, by: Duration) {
-        self.service.books().clock.advance(by);
+        self.service.state().clock.advance(by);
     }
 
     /// Ends the service and closes its connections, as dropping it does.

@@ -6,10 +6,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::generated;
-use super::{extremes, pieces::Pieces};
+use super::{extremes, generated};
 
-/// A file the demo holds.
+/// A file of the demo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DemoFile {
     /// The SHA-256 it is asked for by; it is the hash of its title.
@@ -20,7 +19,7 @@ pub struct DemoFile {
 }
 
 /// One private file as embedded: its title, what it shows, its object, its reports.
-struct Shelf {
+struct EmbeddedFile {
     title: &'static str,
     about: &'static str,
     object: &'static str,
@@ -33,15 +32,15 @@ macro_rules! asset {
     };
 }
 
-/// The file whose report is made on the fly.
-pub(super) const BUSY: &str = "Busy installer.exe";
+/// The file whose report is generated.
+const BUSY: &str = "Busy installer.exe";
 /// How many sandboxes run a file that is submitted.
 const SANDBOXES: usize = 3;
 /// The file of unfriendly strings; [`extremes`] adds a report to those in its folder.
 const HOSTILE: &str = "Unfriendly strings.bin";
 
-const SHELVES: [Shelf; 7] = [
-    Shelf {
+const EMBEDDED: [EmbeddedFile; 7] = [
+    EmbeddedFile {
         title: "Quarterly statement viewer.exe",
         about: "a Windows dropper, run in six sandboxes that each saw something else",
         object: asset!("dropper/file.json"),
@@ -54,89 +53,61 @@ const SHELVES: [Shelf; 7] = [
             asset!("dropper/6-lantern-mobile.json"),
         ],
     },
-    Shelf {
+    EmbeddedFile {
         title: "Parcel tracker.apk",
         about: "an Android app that reads and sends text messages",
         object: asset!("parcel/file.json"),
         reports: &[asset!("parcel/1-lantern-mobile.json"), asset!("parcel/2-droidyard.json")],
     },
-    Shelf {
+    EmbeddedFile {
         title: "Delivery note 20261109.docm",
         about: "a document whose macro starts PowerShell; one report has an identifier of an odd shape",
         object: asset!("document/file.json"),
         reports: &[asset!("document/1-zenbox.json"), asset!("document/2-odd-identifier.json")],
     },
-    Shelf {
+    EmbeddedFile {
         title: "Blank reader.exe",
         about: "reports with nothing, or next to nothing, in them",
         object: asset!("blank/file.json"),
         reports: &[asset!("blank/1-nothing.json"), asset!("blank/2-next-to-nothing.json")],
     },
-    Shelf {
+    EmbeddedFile {
         title: HOSTILE,
         about: "strings that attack whoever shows them, and attributes of the wrong type",
         object: asset!("hostile/file.json"),
         reports: &[asset!("hostile/1-strings.json"), asset!("hostile/2-wrong-types.json")],
     },
-    Shelf {
+    EmbeddedFile {
         title: BUSY,
         about: "a report made on the fly, of any size",
         object: asset!("busy/file.json"),
         reports: &[],
     },
-    Shelf {
+    EmbeddedFile {
         title: "Still in the queue.iso",
-        about: "a file that no sandbox ever finishes with: following it ends when the looks are used up",
+        about: "a file that no sandbox ever finishes with: following it ends when the polls are used up",
         object: asset!("queued/file.json"),
         reports: &[],
     },
 ];
 
 pub(super) fn private_files() -> Vec<DemoFile> {
-    let file = |shelf: &Shelf| DemoFile { sha256: digest(shelf.title), title: shelf.title, about: shelf.about };
-    SHELVES.iter().map(file).collect()
+    let file = |file: &EmbeddedFile| DemoFile { sha256: digest(file.title), title: file.title, about: file.about };
+    EMBEDDED.iter().map(file).collect()
 }
 
-/// The SHA-256 of a string, in hexadecimal.
-pub(super) fn digest(text: &str) -> String {
-    hex(&Sha256::digest(text))
+/// The SHA-256 of some bytes, in hexadecimal.
+pub(super) fn digest(bytes: impl AsRef<[u8]>) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A report's own object, without its links.
+/// A report's own object, without its links. The attributes stay as written, faults and all.
 #[derive(Clone, Deserialize)]
 pub(super) struct Report {
     pub id: String,
     #[serde(rename = "type")]
     pub kind: String,
-    pub attributes: Attributes,
-}
-
-/// Where a report's attributes come from. Embedded ones are kept as written, faults and all.
-#[derive(Clone, Deserialize)]
-#[serde(from = "Box<RawValue>")]
-pub(super) enum Attributes {
-    Embedded(Box<RawValue>),
-    Generated(u64),
-}
-
-impl From<Box<RawValue>> for Attributes {
-    fn from(raw: Box<RawValue>) -> Self {
-        Attributes::Embedded(raw)
-    }
-}
-
-impl Attributes {
-    /// The attributes as JSON text, piece by piece.
-    pub fn pieces(&self) -> Pieces {
-        match self {
-            Attributes::Embedded(raw) => Pieces::whole(raw.get().to_owned()),
-            Attributes::Generated(rows) => Pieces::made(generated::attributes(*rows)),
-        }
-    }
+    pub attributes: Box<RawValue>,
 }
 
 /// A private file with its reports.
@@ -147,6 +118,13 @@ pub(super) struct PrivateFile {
     pub reports: Vec<Report>,
 }
 
+impl PrivateFile {
+    /// The report with this identifier, and its file.
+    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &Report)> {
+        self.reports.iter().find(|report| report.id == id).map(|report| (self, report))
+    }
+}
+
 /// All private files, read and ready.
 pub(super) struct Archive {
     pub files: Vec<PrivateFile>,
@@ -155,7 +133,7 @@ pub(super) struct Archive {
 impl Archive {
     /// Reads what is embedded; the report made on the fly gets `rows` rows.
     pub fn open(rows: u64) -> io::Result<Archive> {
-        let files = SHELVES.iter().map(|shelf| open(shelf, rows)).collect::<Result<_, _>>()?;
+        let files = EMBEDDED.iter().map(|file| open(file, rows)).collect::<Result<_, _>>()?;
         Ok(Archive { files })
     }
 
@@ -163,16 +141,9 @@ impl Archive {
         self.files.iter().find(|file| file.sha256 == sha256)
     }
 
-    /// Any file with reports but the one with this hash or with this report.
-    pub fn stranger_to(&self, id: &str) -> Option<&PrivateFile> {
-        let own = self.report(id).map_or(id, |(file, _)| &file.sha256);
-        self.files.iter().find(|file| file.sha256 != own && !file.reports.is_empty())
-    }
-
     /// The report with this identifier, and its file.
     pub fn report(&self, id: &str) -> Option<(&PrivateFile, &Report)> {
-        let in_file = |file: &'_ PrivateFile| file.reports.iter().position(|report| report.id == id);
-        self.files.iter().find_map(|file| Some((file, file.reports.get(in_file(file)?)?)))
+        self.files.iter().find_map(|file| file.report(id))
     }
 
     /// Reports that sandboxes make of any file that is submitted: what some of the embedded ones saw, under its own name.
@@ -191,21 +162,21 @@ impl Archive {
     }
 }
 
-fn open(shelf: &Shelf, rows: u64) -> Result<PrivateFile, serde_json::Error> {
-    let sha256 = digest(shelf.title);
-    let mut reports =
-        shelf.reports.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<Report>, _>>()?;
-    match shelf.title {
-        BUSY => reports.push(generated_report(&sha256, rows)),
+fn open(file: &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error> {
+    let sha256 = digest(file.title);
+    let mut reports = file.reports.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<Report>, _>>()?;
+    match file.title {
+        BUSY => reports.push(generated_report(&sha256, rows)?),
         HOSTILE => reports.push(serde_json::from_str(&extremes::report(&sha256))?),
         _ => {}
     }
-    Ok(PrivateFile { sha256, object: serde_json::from_str(shelf.object)?, reports })
+    Ok(PrivateFile { sha256, object: serde_json::from_str(file.object)?, reports })
 }
 
-fn generated_report(sha256: &str, rows: u64) -> Report {
+fn generated_report(sha256: &str, rows: u64) -> Result<Report, serde_json::Error> {
+    let attributes = RawValue::from_string(generated::attributes(rows))?;
     let id = format!("{sha256}_{}-1794474845", generated::SANDBOX);
-    Report { id, kind: "private_file_behaviour".to_owned(), attributes: Attributes::Generated(rows) }
+    Ok(Report { id, kind: "private_file_behaviour".to_owned(), attributes })
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! The files that were submitted since the start, and how far their analyses are: each look takes them one step further.
+//! The files that were submitted since the start, and how far their analyses are: each poll takes them one step further.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::asked::Upload;
+use super::call::Upload;
 use super::reports::{PrivateFile, Report, digest};
-use super::routes;
 
 /// A file that was taken in for a private scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +20,9 @@ pub struct Submitted {
 struct Analysis {
     id: String,
     file: String,
+    size: u64,
     begun: i64,
-    looks: u64,
+    polls: u64,
     /// What the sandboxes will have made, in the order in which they are done.
     reports: Vec<Report>,
 }
@@ -30,46 +30,45 @@ struct Analysis {
 /// Everything about submitted files.
 #[derive(Default)]
 pub(super) struct Scans {
-    submitted: Vec<Submitted>,
+    pub submitted: Vec<Submitted>,
     files: Vec<PrivateFile>,
     analyses: Vec<Analysis>,
-    tickets: Vec<String>,
+    /// How many words for one upload were handed out, and those that are not used yet.
+    handed_out: usize,
+    tickets: BTreeSet<String>,
     /// What was deleted: whether the reports stay, by file.
     deleted: BTreeMap<String, bool>,
 }
 
 impl Scans {
-    pub fn submitted(&self) -> Vec<Submitted> {
-        self.submitted.clone()
-    }
-
     /// A word that is good for one upload.
     pub fn ticket(&mut self, seed: &str) -> String {
-        let ticket = digest(&format!("{seed} {}", self.tickets.len()));
-        self.tickets.push(ticket.clone());
+        let ticket = digest(format!("{seed} {}", self.handed_out));
+        self.handed_out += 1;
+        self.tickets.insert(ticket.clone());
         ticket
     }
 
     /// Whether a word is good for an upload; from now on it is not.
     pub fn redeem(&mut self, ticket: &str) -> bool {
-        let at = self.tickets.iter().position(|known| known == ticket);
-        at.is_some_and(|at| !std::mem::take(self.tickets.get_mut(at).unwrap_or(&mut String::new())).is_empty())
+        self.tickets.remove(ticket)
     }
 
     /// Takes a file in, and begins its analysis; gives the analysis's identifier.
-    pub fn begin(&mut self, scan: routes::Scan, reports: Vec<Report>, now: i64) -> String {
-        let routes::Scan { upload: Upload { sha256, name, size }, fields, .. } = scan;
+    pub fn begin(&mut self, upload: &Upload, fields: &[(String, String)], reports: Vec<Report>, now: i64) -> String {
+        let Upload { sha256, name, size } = upload.clone();
         self.deleted.remove(&sha256);
-        if !self.files.iter().any(|file| file.sha256 == sha256) {
-            self.files.push(PrivateFile {
-                object: object(&sha256, &name, size),
-                sha256: sha256.clone(),
-                reports: Vec::new(),
+        if self.file(&sha256).is_none() {
+            let object = json!({
+                "id": sha256,
+                "type": "private_file",
+                "attributes": { "sha256": sha256, "size": size, "names": [name], "meaningful_name": name },
             });
+            self.files.push(PrivateFile { object, sha256: sha256.clone(), reports: Vec::new() });
         }
         let id = format!("{}-scan{}", sha256.get(..32).unwrap_or_default(), self.analyses.len() + 1);
-        self.submitted.push(Submitted { sha256: sha256.clone(), name, size, fields });
-        self.analyses.push(Analysis { id: id.clone(), file: sha256, begun: now, looks: 0, reports });
+        self.submitted.push(Submitted { sha256: sha256.clone(), name, size, fields: fields.to_vec() });
+        self.analyses.push(Analysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
         id
     }
 
@@ -78,10 +77,10 @@ impl Scans {
     }
 
     pub fn report(&self, id: &str) -> Option<(&PrivateFile, &Report)> {
-        self.files.iter().find_map(|file| Some((file, file.reports.iter().find(|report| report.id == id)?)))
+        self.files.iter().find_map(|file| file.report(id))
     }
 
-    /// Whether a file is there no more; with its reports, or by itself.
+    /// Whether a file no longer exists; with its reports, or by itself.
     pub fn is_deleted(&self, sha256: &str, with_reports: bool) -> bool {
         self.deleted.get(sha256).is_some_and(|stay| !with_reports || !stay)
     }
@@ -99,59 +98,44 @@ impl Scans {
         self.analyses.iter().rev().find(|analysis| analysis.file == sha256).map(|analysis| analysis.id.clone())
     }
 
-    /// Looks at an analysis: what is done by now is listed from now on. `first` looks pass until the first sandbox is done.
-    pub fn look(&mut self, id: &str, first: u64) -> Option<Value> {
+    /// Polls an analysis: what is done by now is listed from now on. The first sandbox is done at poll `first`.
+    pub fn poll(&mut self, id: &str, first: u64) -> Option<Value> {
         let analysis = self.analyses.iter_mut().find(|analysis| analysis.id == id)?;
-        analysis.looks += 1;
-        let looks = analysis.looks;
-        let is_done = |n: usize| looks >= first + n as u64;
+        analysis.polls += 1;
+        let polls = analysis.polls;
         if let Some(file) = self.files.iter_mut().find(|file| file.sha256 == analysis.file) {
-            let done = analysis.reports.iter().enumerate().filter(|(n, _)| is_done(*n)).map(|(_, report)| report);
-            for report in done {
-                if !file.reports.iter().any(|known| known.id == report.id) {
+            for (_, report) in (first..).zip(&analysis.reports).filter(|(done_at, _)| polls >= *done_at) {
+                if file.report(&report.id).is_none() {
                     file.reports.push(report.clone());
                 }
             }
         }
-        let all = (0..analysis.reports.len()).all(is_done);
-        let status = if all {
-            "completed"
-        } else if looks > 1 {
-            "in-progress"
-        } else {
-            "queued"
+        let status = match polls {
+            _ if polls + 1 >= first + analysis.reports.len() as u64 => "completed",
+            1 => "queued",
+            _ => "in-progress",
         };
-        let runs = analysis.reports.iter().enumerate();
-        let runs = runs.map(|(n, report)| (report.id.clone(), run(looks, first + n as u64)));
+        let runs = (first..).zip(&analysis.reports).map(|(done_at, report)| (report.id.clone(), run(polls, done_at)));
         let sandboxes: Map<String, Value> = runs.collect();
-        let size = self.submitted.iter().rev().find(|file| file.sha256 == analysis.file).map_or(0, |file| file.size);
         Some(json!({
             "data": {
                 "id": id,
                 "type": "private_analysis",
                 "attributes": { "date": analysis.begun, "status": status, "sandbox_status": sandboxes },
             },
-            "meta": { "file_info": { "sha256": analysis.file, "size": size } },
+            "meta": { "file_info": { "sha256": analysis.file, "size": analysis.size } },
         }))
     }
 }
 
-/// How far a sandbox is at a look, if it is done at another.
-fn run(looks: u64, done_at: u64) -> Value {
-    match looks {
-        _ if looks >= done_at => json!({ "status": "completed" }),
+/// How far a sandbox is at a poll, if it is done at another.
+fn run(polls: u64, done_at: u64) -> Value {
+    match polls {
+        _ if polls >= done_at => json!({ "status": "completed" }),
         0 | 1 => json!({ "status": "queued" }),
         _ => {
-            let percent = 100 * (looks - 1) / done_at.saturating_sub(1).max(1);
+            let percent = 100 * (polls - 1) / done_at.saturating_sub(1).max(1);
             json!({ "status": "in-progress", "in_progress_percent": percent, "message": "Watching what it does" })
         }
     }
-}
-
-fn object(sha256: &str, name: &str, size: u64) -> Value {
-    json!({
-        "id": sha256,
-        "type": "private_file",
-        "attributes": { "sha256": sha256, "size": size, "names": [name], "meaningful_name": name },
-    })
 }

@@ -1,25 +1,26 @@
-//! The socket side: accepts connections, lets hyper speak HTTP on them, and hands damaged ones over.
+//! The socket side: accepts connections and lets hyper speak HTTP on them, unless a hook writes the bytes.
 
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use hyper::Request;
-use hyper::body::Incoming;
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+use super::Writer;
 use super::answers::Answer;
-use super::asked::Asked;
-use super::damage::{self, Damage};
-use super::service::{Reply, Service};
+use super::call::Call;
+use super::service::Service;
 
 pub(super) async fn bind(port: Option<u16>) -> io::Result<TcpListener> {
-    if !can_be_told(SystemTime::now()) {
+    if !fits_date_header(SystemTime::now()) {
         let words =
             "the machine's clock stands before 1970 or after 9999, times that no answer over HTTP can name: set it";
         return Err(io::Error::other(words));
@@ -40,38 +41,44 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<Service>) {
     }
 }
 
-/// A damaged answer, left by the handler for the connection that carries it.
-type Slot = Mutex<Option<(Damage, Answer)>>;
+/// An answer that a hook writes, left by the handler for the connection that carries it.
+type Slot = Mutex<Option<(Writer, Answer)>>;
 
 async fn converse(stream: TcpStream, service: Arc<Service>) {
     let slot: Arc<Slot> = Arc::default();
     let handler = service_fn(|request| handle(request, Arc::clone(&service), Arc::clone(&slot)));
     let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), handler);
-    // However it ends, the client sees it end; only a damaged answer is left to be written.
+    // However it ends, the client sees it end; only what a hook writes is left.
     let _ = (&mut connection).await;
-    let damaged = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some((damage, answer)) = damaged {
-        let stream = connection.into_parts().io.into_inner();
-        let _ = damage::play(stream, damage, answer).await;
+    let written = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some((write, answer)) = written {
+        let _ = write(connection.into_parts().io.into_inner(), answer).await;
     }
 }
 
-/// Whether a `Date` header can tell a time. Hyper writes one into each answer, and panics at any other time.
-fn can_be_told(now: SystemTime) -> bool {
+/// Whether a `Date` header can name a time. Hyper writes one into each answer, and panics at any other time.
+fn fits_date_header(now: SystemTime) -> bool {
     const END: u64 = 253_402_300_800;
     now.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|since| since.as_secs() < END)
 }
 
 /// Answers a request. An error makes hyper let go of the connection without writing anything.
-async fn handle(request: Request<Incoming>, service: Arc<Service>, slot: Arc<Slot>) -> io::Result<Answer> {
-    let (asked, read) = Asked::read(request).await;
-    match service.answer(asked, read).await {
-        Reply::Sound(answer) => Ok(answer),
-        Reply::Damaged(damage, answer) => {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((damage, answer));
-            Err(io::Error::other("the answer is written by hand"))
-        }
+async fn handle(
+    request: Request<Incoming>,
+    service: Arc<Service>,
+    slot: Arc<Slot>,
+) -> io::Result<Response<Full<Bytes>>> {
+    let (call, read) = Call::read(request).await;
+    let (answer, writer) = service.answer(call, read).await;
+    if let Some(writer) = writer {
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((writer, answer));
+        return Err(io::Error::other("a hook writes the answer"));
     }
+    let mut response = Response::builder().status(answer.status);
+    for (name, value) in answer.headers {
+        response = response.header(name, value);
+    }
+    response.body(Full::new(answer.body)).map_err(io::Error::other)
 }
 
 #[cfg(test)]
@@ -79,10 +86,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_beyond_the_header_is_not_told() {
+    fn a_time_beyond_the_header_is_refused() {
         let second = Duration::from_secs(1);
         let last = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);
-        assert_eq!([SystemTime::UNIX_EPOCH, last].map(can_be_told), [true; 2]);
-        assert_eq!([SystemTime::UNIX_EPOCH - second, last + second].map(can_be_told), [false; 2]);
+        assert_eq!([SystemTime::UNIX_EPOCH, last].map(fits_date_header), [true; 2]);
+        assert_eq!([SystemTime::UNIX_EPOCH - second, last + second].map(fits_date_header), [false; 2]);
     }
 }

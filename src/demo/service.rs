@@ -1,4 +1,4 @@
-//! How a call is decided: faults, key, licence, arguments, price, limits, answer, charge, in this order.
+//! How a call is decided: hooks, key, licence, body, price, limits, answer, charge, in this order.
 //!
 //! A call turned away at the door (400, 401, 403, 429) is free. Anything later is charged in full,
 //! whatever its status: a behaviour that is not found costs what one that is found does.
@@ -7,45 +7,28 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use tokio::time::sleep;
 
-use super::answers::{Answer, Refusal};
-use super::asked::Asked;
+use super::answers::Answer;
+use super::call::Call;
 use super::corpus::Corpus;
-use super::counters::{Clock, Counters, Period, Used};
-use super::damage::Damage;
+use super::counters::{Clock, Counters, Period};
 use super::operations::{self, Context};
 use super::reports::{Archive, digest};
-use super::routes::{self, Operation, Version};
+use super::routes::{self, Route, Version};
 use super::scans::Scans;
-use super::{Endpoint, Fault, FaultKind, Options, Seen, decode, faulty, prices};
+use super::{Endpoint, Hook, Interference, Options, Received, Seen, Writer};
 
 /// The parts that change while it runs.
-pub(super) struct Books {
+pub(super) struct ServerState {
     pub clock: Clock,
     pub counters: Counters,
     pub corpus: Corpus,
     pub scans: Scans,
-    pub armed: Vec<Fault>,
+    pub hooks: Vec<Hook>,
     pub seen: Vec<Seen>,
-}
-
-impl Books {
-    /// The time every delay armed for this endpoint takes, and the first other fault.
-    fn strike(&mut self, endpoint: Endpoint) -> (Duration, Option<FaultKind>) {
-        let (mut delay, mut other) = (Duration::ZERO, None);
-        for fault in self.armed.iter_mut().filter(|fault| fault.strikes(endpoint)) {
-            match &fault.kind {
-                FaultKind::Delay(time) => delay += *time,
-                kind if other.is_none() => other = Some(kind.clone()),
-                _ => continue,
-            }
-            fault.times = fault.times.map(|times| times - 1);
-        }
-        (delay, other)
-    }
 }
 
 /// The service behind the socket.
@@ -56,20 +39,7 @@ pub(super) struct Service {
     pub archive: Archive,
     /// When it started, in Unix seconds.
     pub started: i64,
-    books: Mutex<Books>,
-}
-
-/// What a call is charged.
-#[derive(Clone, Copy, Default)]
-struct Price {
-    requests: u64,
-    scans: u64,
-}
-
-/// What becomes of a call.
-pub(super) enum Reply {
-    Sound(Answer),
-    Damaged(Damage, Answer),
+    state: Mutex<ServerState>,
 }
 
 impl Service {
@@ -81,12 +51,12 @@ impl Service {
             key: options.key.clone().unwrap_or_else(fresh_key),
             archive: Archive::open(options.rows)?,
             started: clock.seconds(),
-            books: Mutex::new(Books {
+            state: Mutex::new(ServerState {
                 clock,
                 counters,
                 corpus: Corpus::new(),
                 scans: Scans::default(),
-                armed: options.faults.clone(),
+                hooks: Vec::new(),
                 seen: Vec::new(),
             }),
             root,
@@ -94,165 +64,165 @@ impl Service {
         })
     }
 
-    pub fn key(&self) -> &str {
-        &self.key
-    }
-
-    pub fn user(&self) -> &str {
-        &self.options.user
-    }
-
-    pub fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn used(&self) -> Used {
-        let mut books = self.books();
-        let now = books.clock.now();
-        books.counters.turn(now);
-        books.counters.used()
-    }
-
-    pub fn colleague_spends(&self, requests: u64) {
-        let mut books = self.books();
-        let now = books.clock.now();
-        books.counters.turn(now);
-        books.counters.charge_colleague(requests);
+    /// The state, with the periods ended that are over.
+    pub fn state(&self) -> MutexGuard<'_, ServerState> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = state.clock.now();
+        state.counters.turn(now);
+        state
     }
 
     /// Decides a call, then lets its delay pass: a client that gives up meanwhile has been charged.
-    pub async fn answer(&self, asked: Asked, read: Result<(), Refusal>) -> Reply {
-        let (delay, reply) = self.decide(&asked, read);
-        sleep(self.options.delay + delay).await;
-        reply
+    pub async fn answer(&self, mut call: Call, read: Result<(), Answer>) -> (Answer, Option<Writer>) {
+        let (answer, interference) = self.decide(&mut call, read);
+        sleep(self.options.delay + interference.delay).await;
+        (answer, interference.write)
     }
 
-    fn decide(&self, asked: &Asked, read: Result<(), Refusal>) -> (Duration, Reply) {
-        let mut books = self.books();
-        let now = books.clock.now();
-        books.counters.turn(now);
-        let endpoint = routes::endpoint(asked);
-        let (delay, fault) = endpoint.map(|endpoint| books.strike(endpoint)).unwrap_or_default();
-        let (answer, Price { requests: charged, scans }) = self.call(asked, read, fault.as_ref(), &mut books);
-        books.counters.count_scans(scans);
-        if let Some(endpoint) = endpoint {
-            books.counters.charge(endpoint, charged, now.date());
+    fn decide(&self, call: &mut Call, read: Result<(), Answer>) -> (Answer, Interference) {
+        let mut state = self.state();
+        let path = self.redacted(&call.target);
+        let route = Route::find(&call.method, &call.segments);
+        let endpoint = route.as_ref().map(|(route, _)| route.endpoint);
+        let mut interference = self.interference(endpoint, call, &mut state);
+        if let Some(target) = interference.target.take() {
+            call.aim(target);
         }
-        let damage = fault.as_ref().and_then(Damage::of);
-        let status = damage.is_none_or(Damage::shows_status).then_some(answer.status().as_u16());
-        let (method, path) = (asked.method.to_string(), self.redacted(&asked.target));
-        books.seen.push(Seen { method, path, endpoint, status, charged, scans });
-        let reply = match damage {
-            Some(damage) => Reply::Damaged(damage, answer),
-            None if fault == Some(FaultKind::GzipLie) => Reply::Sound(faulty::gzip_claimed(answer)),
-            None if fault.is_some() => Reply::Sound(answer),
-            None => Reply::Sound(encoded(asked, answer)),
-        };
-        (delay, reply)
-    }
-
-    /// The answer to a call, and what is charged for it.
-    fn call(
-        &self,
-        asked: &Asked,
-        read: Result<(), Refusal>,
-        fault: Option<&FaultKind>,
-        books: &mut Books,
-    ) -> (Answer, Price) {
-        if let Some(kind) = fault.filter(|kind| kind.comes_before_counting()) {
-            return (faulty::answer(kind, books.clock.now()).unwrap_or_default(), Price::default());
-        }
-        if fault == Some(&FaultKind::QuotaSpent) {
-            books.counters.spend_the_day();
-        }
-        match self.admit(asked, read, books) {
-            Err(refusal) => (refusal.into(), Price::default()),
-            Ok((operation, price)) => {
-                let answer = self.perform(operation, fault, books);
-                let charged = if is_turned_away(&answer) { Price::default() } else { price };
-                (answer, charged)
+        let change = interference.answer.take();
+        let is_changed = change.is_some() || interference.write.is_some();
+        let (answer, charge) = if interference.is_uncounted {
+            (change.map_or_else(Answer::default, |change| change(Answer::default())), Charge::default())
+        } else {
+            match self.admit(call, read, &state) {
+                Err(refusal) => (refusal, Charge::default()),
+                Ok((route, id, charge)) => {
+                    let mut context = Context { service: self, state: &mut state, call };
+                    let answer = operations::answer(route.endpoint, &id, &mut context).unwrap_or_else(|error| error);
+                    let answer = change.map_or(answer.clone(), |change| change(answer));
+                    let charge = if is_turned_away(&answer) { Charge::default() } else { charge };
+                    (answer, charge)
+                }
             }
+        };
+        if let Some((route, _)) = &route {
+            let today = state.clock.now().date();
+            state.counters.charge(route.usage, charge.requests, charge.scans, today);
         }
+        let method = call.method.clone();
+        state.seen.push(Seen { method, path, endpoint, charged: charge.requests, scans: charge.scans });
+        let answer = if call.takes_gzip && !is_changed { answer.gzipped() } else { answer };
+        (answer, interference)
     }
 
-    /// The door: who passes it has a key, a license if one is needed, sound arguments, and enough
+    fn interference(&self, endpoint: Option<Endpoint>, call: &Call, state: &mut ServerState) -> Interference {
+        let mut interference = Interference::default();
+        if let Some(endpoint) = endpoint {
+            let received = Received { endpoint, target: &call.target, now: state.clock.seconds() };
+            state.hooks.iter_mut().for_each(|hook| hook(&received, &mut interference));
+        }
+        interference
+    }
+
+    /// The door: a call that passes it has a key, a license if one is needed, a sound body, and enough
     /// quota for the price.
-    fn admit(&self, asked: &Asked, read: Result<(), Refusal>, books: &Books) -> Result<(Operation, Price), Refusal> {
-        self.authenticate(asked)?;
-        let endpoint =
-            routes::endpoint(asked).ok_or_else(|| Refusal::not_found("URL", &self.redacted(&asked.target)))?;
-        if endpoint.is_private() && !self.options.licence {
-            return Err(Refusal::new(403, "ForbiddenError", "A private scanning license is required"));
+    fn admit(
+        &self,
+        call: &Call,
+        read: Result<(), Answer>,
+        state: &ServerState,
+    ) -> Result<(&'static Route, String, Charge), Answer> {
+        self.authenticate(call)?;
+        let (route, id) = Route::find(&call.method, &call.segments)
+            .ok_or_else(|| Answer::not_found("URL", &self.redacted(&call.target)))?;
+        if route.is_private() && !self.options.licence {
+            return Err(Answer::error(403, "ForbiddenError", "A private scanning license is required"));
         }
         read?;
-        let operation = routes::operation(endpoint, asked)?;
-        let price = Price { requests: prices::price(&operation, &books.corpus), scans: prices::scans(&operation) };
-        match books.counters.lacking(price.requests).or_else(|| books.counters.lacking_scans(price.scans)) {
-            None => Ok((operation, price)),
-            Some(Period::Minute) => Err(Refusal::new(429, "TooManyRequestsError", "Too many requests within a minute")),
-            Some(_) => Err(Refusal::new(429, "QuotaExceededError", "Quota exceeded")),
+        let charge = Charge::of(route.endpoint, &id, call, &state.corpus);
+        match state.counters.lacking(charge.requests, charge.scans) {
+            None => Ok((route, id, charge)),
+            Some(Period::Minute) => {
+                Err(Answer::error(429, "TooManyRequestsError", "Too many requests within a minute"))
+            }
+            Some(_) => Err(Answer::error(429, "QuotaExceededError", "Quota exceeded")),
         }
     }
 
-    fn authenticate(&self, asked: &Asked) -> Result<(), Refusal> {
-        let (version, _) = routes::version(&asked.segments);
-        let (given, missing) = match version {
-            Version::V2 => (asked.value("apikey"), "apikey parameter is missing"),
-            Version::V3 => (asked.header_key.as_deref(), "X-Apikey header is missing"),
+    fn authenticate(&self, call: &Call) -> Result<(), Answer> {
+        let (given, missing) = match routes::version(&call.segments) {
+            (Version::V2, _) => (call.value("apikey"), "apikey parameter is missing"),
+            (Version::V3, _) => (call.header_key.as_deref(), "X-Apikey header is missing"),
         };
         match given {
-            None => Err(Refusal::new(401, "AuthenticationRequiredError", missing)),
+            None => Err(Answer::error(401, "AuthenticationRequiredError", missing)),
             Some(key) if key == self.key => Ok(()),
-            Some(_) => Err(Refusal::new(401, "WrongCredentialsError", "Wrong API key")),
+            Some(_) => Err(Answer::error(401, "WrongCredentialsError", "Wrong API key")),
         }
-    }
-
-    fn perform(&self, operation: Operation, fault: Option<&FaultKind>, books: &mut Books) -> Answer {
-        if let Some(answer) = fault.and_then(|kind| faulty::answer(kind, books.clock.now())) {
-            return answer;
-        }
-        let mut context = Context { service: self, books, fault };
-        operations::answer(operation, &mut context).unwrap_or_else(Answer::from)
     }
 
     /// Path and query with every key in them replaced.
     fn redacted(&self, target: &str) -> String {
-        let hide = |part: &str| {
+        let redact = |part: &str| {
             let (name, value) = part.split_once('=').unwrap_or(("", part));
-            match (name, decode::percent(value).contains(&self.key)) {
-                ("apikey", _) => "apikey=<key>".to_owned(),
-                ("", true) => "<key>".to_owned(),
-                (name, true) => format!("{name}=<key>"),
+            let has_key = percent_decode_str(value).decode_utf8_lossy().contains(&self.key);
+            match name {
+                "apikey" => "apikey=<key>".to_owned(),
+                "" if has_key => "<key>".to_owned(),
+                name if has_key => format!("{name}=<key>"),
                 _ => part.to_owned(),
             }
         };
-        target
-            .split_inclusive(['/', '?', '&'])
-            .map(|part| {
-                let end = part.len() - usize::from(part.ends_with(['/', '?', '&']));
-                let (part, separator) = part.split_at(end);
-                hide(part) + separator
-            })
-            .collect()
+        let parts = target.split_inclusive(['/', '?', '&']).map(|part| {
+            let (part, separator) = part.split_at(part.len() - usize::from(part.ends_with(['/', '?', '&'])));
+            redact(part) + separator
+        });
+        parts.collect()
+    }
+}
+
+/// What a call is charged.
+#[derive(Clone, Copy, Default)]
+struct Charge {
+    requests: u64,
+    scans: u64,
+}
+
+impl Charge {
+    /// The price of a call in requests of API quota (§8), known before it is answered.
+    fn of(endpoint: Endpoint, id: &str, call: &Call, corpus: &Corpus) -> Self {
+        let uploaded = || call.upload.as_ref().and_then(|upload| corpus.find(&upload.sha256));
+        let requests = match endpoint {
+            // A private scan is counted by itself, and not among the requests.
+            Endpoint::Scan => return Charge { requests: 0, scans: 1 },
+            // §8.3: asking about quotas and usage is free.
+            Endpoint::Quotas | Endpoint::Usage => 0,
+            // §8.3: an analysis is free when its identifier is invalid.
+            Endpoint::Analysis => u64::from(corpus.by_analysis(id).is_some()),
+            // §8.2, §8.3: the upload of a file not yet known is free.
+            Endpoint::Upload | Endpoint::V2Scan => u64::from(uploaded().is_some()),
+            // §8.3: so are later look-ups of such a file and of its analyses, in v3 only.
+            Endpoint::File => u64::from(!corpus.find(id).is_some_and(|file| file.was_new)),
+            Endpoint::FileAnalyses => u64::from(!corpus.by_any_id(id).is_some_and(|file| file.was_new)),
+            // §8.2: a report costs one request for each hash in the list, known or not.
+            Endpoint::V2Report => operations::hashes(call).len() as u64,
+            // §8.2: submissions cost one request for each one returned.
+            Endpoint::V2Submissions => {
+                let known = operations::hashes(call).into_iter().filter_map(|hash| corpus.find(&hash));
+                known.map(|file| file.submissions.len() as u64).sum()
+            }
+            // §8.1: as a rule, one call consumes one request; re-scans too (§8.3).
+            _ => 1,
+        };
+        Charge { requests, scans: 0 }
     }
 }
 
 fn is_turned_away(answer: &Answer) -> bool {
-    matches!(answer.status().as_u16(), 400 | 401 | 403 | 429)
-}
-
-/// Compresses what succeeded, if the client takes it; errors come as they are.
-fn encoded(asked: &Asked, answer: Answer) -> Answer {
-    let is_json = answer.headers().get(hyper::header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    if asked.takes_gzip && is_json && answer.status().is_success() {
-        faulty::gzip_claimed(answer.map(super::pieces::Pieces::gzipped))
-    } else {
-        answer
-    }
+    matches!(answer.status, 400 | 401 | 403 | 429)
 }
 
 /// 64 hexadecimal digits, seeded by the operating system.
 fn fresh_key() -> String {
     let (one, other) = (RandomState::new(), RandomState::new());
-    digest(&format!("{:x}{:x}", one.hash_one("key"), other.hash_one("key")))
+    digest(format!("{:x}{:x}", one.hash_one("key"), other.hash_one("key")))
 }

@@ -3,12 +3,15 @@
 
 mod assets;
 mod counters;
+mod each_fault;
+#[path = "../faults/mod.rs"]
 mod faults;
 mod private;
 mod public;
 mod server;
 
 use behaview::demo::{Demo, DemoFile, Options, Tally};
+use faults::arm;
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::Value;
 
@@ -34,7 +37,7 @@ impl Visit {
     /// Arms a fault as it is written.
     async fn faulty(fault: &str) -> Visit {
         let visit = Visit::begin().await;
-        visit.demo.arm(fault.parse().unwrap());
+        arm(&visit.demo, fault);
         visit
     }
 

@@ -1,5 +1,6 @@
 //! Artifacts: paid once, stored when they are whole, and lost as any other answer is.
 
+use crate::faults::arm;
 use std::sync::Mutex;
 
 use behaview::gate::{Gate, Received};
@@ -59,7 +60,7 @@ async fn each_that_the_report_names_is_paid_once_and_held() {
 #[tokio::test]
 async fn what_breaks_off_is_lost_and_is_not_asked_for_again_by_itself() {
     let visit = Visit::begin().await;
-    visit.demo.arm("artefact:cut=1000*1".parse().unwrap());
+    arm(&visit.demo, "artefact:cut=1000*1");
     let (lost, _) = ask_from(&visit, &memory()).await;
     assert!(matches!(lost, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{lost:?}");
     assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, Spent { unsure: 1, ..Spent::default() }));
@@ -81,7 +82,7 @@ async fn an_end_that_is_not_announced_is_stored_and_said() {
 async fn what_is_no_artefact_is_never_held() {
     for (fault, wanted) in [("portal", Unusable::WebPage), ("empty", Unusable::Cut)] {
         let visit = Visit::begin().await;
-        visit.demo.arm(format!("artefact:{fault}*1").parse().unwrap());
+        arm(&visit.demo, &format!("artefact:{fault}*1"));
         let (first, _) = ask_from(&visit, &memory()).await;
         assert_eq!(*unusable(&first), wanted, "{fault}");
         assert_eq!(visit.held(&memory()), None);
@@ -95,7 +96,7 @@ async fn refusals_keep_nothing_and_say_what_they_cost() {
         [("503", Reason::Down), ("429-quota", Reason::QuotaSpent), ("redirect=http://127.0.0.1:1/", Reason::Redirected)]
     {
         let visit = Visit::begin().await;
-        visit.demo.arm(format!("artefact:{fault}*1").parse().unwrap());
+        arm(&visit.demo, &format!("artefact:{fault}*1"));
         let (result, _) = ask_from(&visit, &memory()).await;
         assert_eq!(refusal(result), wanted, "{fault}");
         assert_eq!(bytes(&ask_from(&visit, &memory()).await.0.unwrap()).len(), LENGTH);

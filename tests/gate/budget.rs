@@ -1,5 +1,6 @@
 //! Beyond a budget nothing is sent.
 
+use crate::faults::arm;
 use behaview::quota::{Budget, Period, Span};
 
 use super::counted::{pass, run, start_clock};
@@ -37,7 +38,7 @@ async fn what_may_have_been_charged_counts() {
     start_clock();
     let visit = Visit::begin().await;
     let gate = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1), None));
-    visit.demo.arm("reset*1".parse().unwrap());
+    arm(&visit.demo, "reset*1");
     assert!(visit::ask(&gate, &first_report()).await.is_err());
     let error = visit::ask(&gate, &first_report()).await.unwrap_err();
     let wanted = "nothing was sent: over the budget: it would cost 1 request, and nothing is left of the 1 that this run may spend";

@@ -1,5 +1,6 @@
 //! What the service's counters say of calls whose outcome is not known.
 
+use crate::faults::arm;
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
@@ -72,7 +73,7 @@ impl Scene {
     }
 
     async fn fail(&self, fault: &str) {
-        self.visit.demo.arm(format!("{fault}*1").parse().unwrap());
+        arm(&self.visit.demo, &format!("{fault}*1"));
         assert!(!self.ask().await);
     }
 
@@ -150,7 +151,7 @@ async fn a_day_that_ends_in_between_is_told_by_the_month() {
 #[tokio::test]
 async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
     let scene = Scene::begin().await;
-    scene.visit.demo.arm("delay=600000*1".parse().unwrap());
+    arm(&scene.visit.demo, "delay=600000*1");
     let calls = scene.visit.calls();
     let report = first_report();
     {
@@ -169,7 +170,7 @@ async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
 /// Asks for the submissions of two files, and loses the answer.
 async fn lose_submissions(scene: &Scene) {
     let files = Demo::public_files().into_iter().take(2).map(|file| FileHash::parse(&file.sha256).unwrap());
-    scene.visit.demo.arm("v2-submissions:lost*1".parse().unwrap());
+    arm(&scene.visit.demo, "v2-submissions:lost*1");
     assert!(visit::ask(&scene.gate, &Request::V2Submissions { files: files.collect() }).await.is_err());
 }
 

@@ -1,5 +1,6 @@
 //! A call that is under way is not sent twice, and one that is dropped is not forgotten.
 
+use crate::faults::arm;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ async fn the_same_question_at_once_is_sent_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_threads_that_ask_the_same_send_it_once() {
     let visit = Arc::new(Visit::begin().await);
-    visit.demo.arm("delay=200".parse().unwrap());
+    arm(&visit.demo, "delay=200");
     let tasks: Vec<_> = (0..16).map(|_| tokio::spawn(ask_shared(Arc::clone(&visit)))).collect();
     let mut answers = 0;
     for task in tasks {
@@ -59,7 +60,7 @@ async fn different_questions_do_not_wait_for_each_other() {
 async fn a_question_that_ended_can_be_asked_again() {
     for fault in ["delay=0", "503", "lost", "not-json"] {
         let visit = Visit::begin().await;
-        visit.demo.arm(format!("{fault}*1").parse().unwrap());
+        arm(&visit.demo, &format!("{fault}*1"));
         let _ = visit.ask(&first_report()).await;
         assert!(visit.ask(&first_report()).await.is_ok(), "{fault}");
     }
@@ -68,7 +69,7 @@ async fn a_question_that_ended_can_be_asked_again() {
 #[tokio::test]
 async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
     let visit = Visit::begin().await;
-    visit.demo.arm("delay=600000*1".parse().unwrap());
+    arm(&visit.demo, "delay=600000*1");
     let request = first_report();
     let quote = request.clone().quote(&Entitlements::default());
     {
@@ -88,7 +89,7 @@ async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
 
 /// Does something while another run of the program has this under way; that one is killed then.
 pub(super) async fn while_another_asks(visit: &Visit, request: &Request, meanwhile: impl Future<Output = ()>) {
-    visit.demo.arm("delay=600000*1".parse().unwrap());
+    arm(&visit.demo, "delay=600000*1");
     let other = run("another", &visit.store(), &visit.demo);
     let meanwhile = async {
         while visit.calls() == 0 {
@@ -205,7 +206,7 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
     // What may be the beginning of the key is kept back until more has come: with a comma nothing begins.
     let half = &whole[..whole.len() / 2];
     let some = half.iter().rposition(|byte| *byte == b',').unwrap() + 1;
-    visit.demo.arm(format!("behaviour:stall={some}*1").parse().unwrap());
+    arm(&visit.demo, &format!("behaviour:stall={some}*1"));
     let rows = std::sync::Mutex::new(Vec::new());
     let progress = |received| {
         if let Received::Rows(found) = received {

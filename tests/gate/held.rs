@@ -1,5 +1,6 @@
 //! What was paid for once is held, byte for byte, and served for nothing.
 
+use crate::faults::arm;
 use behaview::report::Purge;
 use serde_json::Value;
 
@@ -125,7 +126,7 @@ async fn a_refresh_that_fails_leaves_the_old_answer_held() {
         let old = bytes(&visit.ask(&request).await.unwrap());
         let faults = ["503", "404", "lost", "reset", "portal", "empty", "null", "stranger", "cut=100", "cut-bare=100"];
         for fault in faults {
-            visit.demo.arm(format!("{fault}*1").parse().unwrap());
+            arm(&visit.demo, &format!("{fault}*1"));
             assert!(visit.ask(&request).await.is_err(), "{fault}");
             assert!(visit.held(&request).as_ref() == Some(&old), "{fault} on {}", request.words());
         }
@@ -247,7 +248,7 @@ async fn a_list_that_is_set_aside_is_told_of_where_lists_are_of_identifiers() {
     let visit = Visit::begin().await;
     let profile = behaview::service::Profile { listing: Listing::Identifiers, ..Visit::profile(&visit.demo) };
     let gate = gate(&visit.store(), profile, visit.demo.key());
-    visit.demo.arm("portal*1".parse().unwrap());
+    arm(&visit.demo, "portal*1");
     assert!(visit::ask(&gate, &identifiers(&dropper())).await.is_err());
     assert!(gate.list_quarantined(&dropper()).unwrap().is_some());
     assert!(gate.quarantined(&first_report()).unwrap().unwrap().words().starts_with("a list of"));

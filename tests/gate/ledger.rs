@@ -1,5 +1,6 @@
 //! Nothing is sent that is not written down first, and nothing that came is lost because it cannot be kept.
 
+use crate::faults::arm;
 use behaview::gate::Gate;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, Source};
@@ -54,7 +55,7 @@ async fn an_answer_that_cannot_be_stored_is_handed_over() {
 async fn an_unusable_answer_is_refused_even_if_it_cannot_be_stored() {
     let visit = Visit::begin().await;
     visit.block("incoming");
-    visit.demo.arm("stranger".parse().unwrap());
+    arm(&visit.demo, "stranger");
     for (unsure, request) in [(1, first_report()), (2, list(&dropper()))] {
         let result = visit.ask(&request).await;
         assert!(matches!(result, Err(GateError::Service { error: ServiceError::Unusable(_), .. })), "{result:?}");
@@ -84,7 +85,7 @@ async fn junk_that_was_not_read_does_not_hide_what_is_stored() {
         let old = bytes(&visit.ask(&request).await.unwrap());
         visit.block("quarantine");
         for fault in ["empty", "portal", "stranger", "array"] {
-            visit.demo.arm(format!("{fault}*1").parse().unwrap());
+            arm(&visit.demo, &format!("{fault}*1"));
             assert!(visit.ask(&request).await.is_err(), "{fault}");
         }
         visit.unblock("quarantine");
@@ -97,7 +98,7 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
     for (fault, is_answered) in [("delay=0", true), ("503", false), ("lost", false)] {
         let visit = Visit::begin().await;
         visit.meddle(&failing("full", "UPDATE OF state ON ledger"));
-        visit.demo.arm(fault.parse().unwrap());
+        arm(&visit.demo, fault);
         assert_eq!(visit.ask(&first_report()).await.is_ok(), is_answered, "{fault}");
         assert_eq!(visit.gate.spent().unwrap(), Spent { unsure: 1, ..Spent::default() }, "{fault}");
         assert!(visit.gate.spent().unwrap().total() >= visit.charged());

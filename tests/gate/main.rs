@@ -4,6 +4,8 @@
 mod artefacts;
 mod budget;
 mod counted;
+mod each_fault;
+#[path = "../faults/mod.rs"]
 mod faults;
 mod flight;
 mod held;

@@ -1,5 +1,6 @@
 //! Cursors that lead in circles lead nowhere: no page is asked for unless somebody asks for it.
 
+use crate::faults::arm;
 use behaview::report::page::Page;
 
 use super::*;
@@ -30,7 +31,7 @@ async fn sound_cursors_lead_through_all_reports_once() {
 async fn a_page_is_asked_for_when_it_is_asked_for() {
     for fault in ["cursor-same", "cursor-cycle"] {
         let visit = Visit::begin().await;
-        visit.demo.arm(fault.parse().unwrap());
+        arm(&visit.demo, fault);
         let mut cursor = None;
         for calls in 1..=4 {
             let answer = visit.ask(&page_at(cursor)).await.unwrap();
@@ -47,7 +48,7 @@ async fn going_in_circles_is_free_after_the_first_round() {
     // A circle of two pages takes three calls: its first page is asked for without a cursor, and then by name.
     for (fault, pages) in [("cursor-same", 2), ("cursor-cycle", 3)] {
         let visit = Visit::begin().await;
-        visit.demo.arm(fault.parse().unwrap());
+        arm(&visit.demo, fault);
         let mut cursor = None;
         for _ in 0..10 {
             cursor = turn_to(&visit, &page_at(cursor)).await.cursor;
@@ -61,7 +62,7 @@ async fn going_in_circles_is_free_after_the_first_round() {
 #[tokio::test]
 async fn a_report_of_another_file_costs_its_row_and_not_the_page() {
     let visit = Visit::begin().await;
-    visit.demo.arm("mixed".parse().unwrap());
+    arm(&visit.demo, "mixed");
     let page = turn_to(&visit, &page_at(None)).await;
     assert_eq!(page.entries.len(), 5);
     let page = page.without_others(&dropper());

@@ -1,5 +1,6 @@
 //! A redirect is told, not followed: the key belongs to one host.
 
+use crate::faults::arm;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 
@@ -14,7 +15,7 @@ async fn a_redirect_reaches_nobody() {
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
         for request in each_operation() {
             let calls = visit.calls();
-            visit.demo.arm(format!("redirect=http://{host}:{port}/api/v3/*1").parse().unwrap());
+            arm(&visit.demo, &format!("redirect=http://{host}:{port}/api/v3/*1"));
             let result = visit.ask(&request).await;
             assert_eq!(refusal(result), Reason::Redirected);
             assert_eq!(visit.calls(), calls + 1);
@@ -27,7 +28,7 @@ async fn a_redirect_reaches_nobody() {
 #[tokio::test]
 async fn a_redirect_to_the_service_itself_is_not_followed_either() {
     let visit = Visit::begin().await;
-    visit.demo.arm("redirect=/api/v3/files/none*1".parse().unwrap());
+    arm(&visit.demo, "redirect=/api/v3/files/none*1");
     assert_eq!(refusal(visit.ask(&first_report()).await), Reason::Redirected);
     assert_eq!((visit.calls(), visit.held(&first_report())), (1, None));
 }

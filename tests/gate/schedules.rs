@@ -3,6 +3,7 @@
 //! The ordinary test runs the same [`ORDINARY`] schedules every time. `BEHAVIEW_SCHEDULES=1000 cargo test --test gate
 //! schedules -- --nocapture` runs so many fresh ones, and says what became of them.
 
+use crate::faults::arm;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -186,7 +187,7 @@ impl Scene {
             Step::Ask { run, what, anew, fault } => {
                 if let Some(fault) = fault {
                     // Not the look before it: only what is asked for has this fault.
-                    self.visit.demo.arm(format!("{}:{}*1", endpoint(what), FAULTS[fault]).parse().unwrap());
+                    arm(&self.visit.demo, &format!("{}:{}*1", endpoint(what), FAULTS[fault]));
                 }
                 let is_held = self.runs[run].held(&request(what)).unwrap().is_some();
                 let result = ask(&self.runs[run], what, anew).await;
@@ -214,7 +215,7 @@ impl Scene {
             }
             Step::AskAndLook { what, fault } => {
                 if let Some(fault) = fault {
-                    self.visit.demo.arm(format!("{}:{}*1", endpoint(what), FAULTS[fault]).parse().unwrap());
+                    arm(&self.visit.demo, &format!("{}:{}*1", endpoint(what), FAULTS[fault]));
                 }
                 let [one, two] = &self.runs;
                 let (asked, looked) = tokio::join!(ask(one, what, true), visit::ask(two, &Request::Quotas));
@@ -282,7 +283,7 @@ impl Scene {
 async fn give_up(visit: &Visit, gate: &Gate, what: usize, when: When) {
     let (before, is_received) = (visit.calls() + usize::from(what == OPEN), matches!(when, When::Received));
     if is_received {
-        visit.demo.arm(format!("{}:delay=600000*1", endpoint(what)).parse().unwrap());
+        arm(&visit.demo, &format!("{}:delay=600000*1", endpoint(what)));
     }
     let mut call = std::pin::pin!(ask(gate, what, true));
     let mut is_over =
@@ -318,7 +319,7 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
         if matches!(step, Step::Killed { .. }) {
             scene.settle().await;
         }
-        scene.visit.demo.disarm();
+        scene.visit.demo.remove_hooks();
         let sent = scene.visit.calls() - calls;
         assert!(sent <= confirmed, "{sent} calls for {confirmed} at {step:?}");
         scene.check(charged);

@@ -1,5 +1,6 @@
 //! The key goes to the service and nowhere else: into no file, and into no word.
 
+use crate::faults::arm;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
@@ -51,7 +52,7 @@ async fn a_session_of_faults_leaves_the_key_nowhere() {
     let key = visit.demo.key().to_owned();
     for fault in FAULTS {
         for request in each_operation() {
-            visit.demo.arm(format!("{fault}*1").parse().unwrap());
+            arm(&visit.demo, &format!("{fault}*1"));
             if let Err(error) = visit.ask(&request).await {
                 assert!(!words(&error).contains(&key), "{fault}");
             }

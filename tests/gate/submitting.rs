@@ -1,11 +1,12 @@
 //! Private scans: what is uploaded and where to, what it counts as, how far it is, and its end.
 
+use crate::faults::arm;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use behaview::demo::{Endpoint, Fault};
+use behaview::demo::Endpoint;
 use behaview::gate::{Received, submission};
 use behaview::quota::{Entitlements, Unit};
 use behaview::report::Analysis;
@@ -130,7 +131,7 @@ async fn an_address_on_another_host_gets_neither_file_nor_key() {
     let canary = TcpListener::bind("127.0.0.1:0").unwrap();
     canary.set_nonblocking(true).unwrap();
     let port = canary.local_addr().unwrap().port();
-    visit.demo.arm("upload-url:stranger*1".parse().unwrap());
+    arm(&visit.demo, "upload-url:stranger*1");
     let stranger = address(&visit).await;
     let own = visit.demo.root().trim_start_matches("http://").to_owned();
     let others = [
@@ -188,10 +189,7 @@ async fn an_upload_that_may_have_been_counted_is_sent_once_and_counts() {
     let faults = ["lost", "503", "reset", "empty", "portal", "cut=10", "redirect=/x", "409", "not-json"];
     for fault in faults {
         let visit = Visit::begin().await;
-        visit.demo.arm(Fault {
-            on: Some(Endpoint::Scan),
-            ..Fault::from(format!("{fault}*9").parse::<Fault>().unwrap().kind)
-        });
+        arm(&visit.demo, &format!("scan:{fault}*9"));
         let error = visit.ask(&scan(&small(&visit), None)).await.unwrap_err();
         assert_eq!(visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1, "{fault}");
         assert!(
@@ -209,7 +207,7 @@ async fn a_file_that_was_sent_after_the_look_at_it_is_not_sent_again_unasked() {
     let small = small(&visit);
     // Both looked before either sent.
     assert_eq!(visit.gate.unanswered(&scan(&small, None)).unwrap(), None);
-    visit.demo.arm("lost*1".parse().unwrap());
+    arm(&visit.demo, "lost*1");
     let other = gate(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
     assert!(visit::ask(&other, &scan(&small, None)).await.is_err());
     let refused = visit.ask(&scan(&small, None)).await.unwrap_err();
@@ -327,7 +325,7 @@ async fn what_is_deleted_is_gone_and_its_reports_can_stay() {
     assert_eq!(refusal(visit.ask(&delete(&first, true)).await), Reason::NotFound);
     visit.ask(&delete(&second, false)).await.unwrap();
     assert_eq!(refusal(visit.ask(&list(&second)).await), Reason::NotFound);
-    visit.demo.arm("private-delete:portal*1".parse().unwrap());
+    arm(&visit.demo, "private-delete:portal*1");
     assert!(visit.ask(&delete(&files()[2], false)).await.is_err(), "a page is no deletion");
 }
 
@@ -433,7 +431,7 @@ async fn a_service_is_known_however_its_address_is_spelled() {
         };
         gate(&visit.store(), profile, visit.demo.key())
     };
-    visit.demo.arm("lost*1".parse().unwrap());
+    arm(&visit.demo, "lost*1");
     visit.ask(&scan(&small, None)).await.unwrap_err();
     for (root, prefix) in [
         (format!("{root}/"), "/api/v3"),

@@ -1,5 +1,6 @@
 //! A report that is still coming: what has come of it is there to be looked at, and is paid for once, or not held at all.
 
+use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
 use behaview::demo::{Listing, Options};
@@ -8,7 +9,7 @@ use behaview::demo::{Listing, Options};
 fn stalled_after(bytes: u32) -> Stage {
     let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
     stage.keys("enter");
-    stage.demo.as_ref().unwrap().arm(format!("behaviour:stall={bytes}*1").parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), &format!("behaviour:stall={bytes}*1"));
     stage.press("enter");
     stage
 }
@@ -41,7 +42,7 @@ fn what_did_not_come_whole_is_not_held() {
 fn a_report_that_turns_out_to_be_another_is_taken_back() {
     let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
     stage.keys("enter");
-    stage.demo.as_ref().unwrap().arm("behaviour:stranger*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "behaviour:stranger*1");
     stage.keys("enter");
     assert!(stage.screen().contains("! CAPE"), "{}", stage.screen());
     stage.keys("enter");
@@ -53,7 +54,7 @@ fn the_place_in_a_report_stays_when_the_rest_has_come() {
     let drip = "behaviour:drip=40000*1";
     let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
     stage.keys("enter");
-    stage.demo.as_ref().unwrap().arm(drip.parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), drip);
     stage.press("enter");
     stage.until("setup.tmp");
     stage.press("j");

@@ -1,5 +1,6 @@
 //! Every other question of the specification: found in the palette, priced as it is typed, answered as a tree.
 
+use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, options, public};
 use behaview::app::Message;
@@ -95,7 +96,7 @@ fn a_file_is_uploaded_after_a_yes() {
 #[test]
 fn a_failure_is_told_in_the_line_of_the_question() {
     let mut stage = typed("v3-file", &public()[0]);
-    stage.demo.as_ref().unwrap().arm("file:503*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "file:503*1");
     stage.keys("enter");
     screen!("asking_failed", stage);
     stage.keys("enter");

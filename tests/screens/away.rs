@@ -1,5 +1,6 @@
 //! Taking away: copies, indicators, files, downloads.
 
+use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, options};
 use behaview::app::{Message, PANES};
@@ -254,7 +255,7 @@ fn an_artefact_is_paid_once_and_written_where_it_is_said() {
 #[test]
 fn an_artefact_that_does_not_come_whole_is_gone_on_with() {
     let mut stage = Stage::listed();
-    stage.demo.as_ref().unwrap().arm("artefact:cut=5000000*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "artefact:cut=5000000*1");
     stage.keys("enter d G enter");
     screen!("away_download_lost", stage);
     stage.keys("enter");

@@ -1,5 +1,6 @@
 //! Files that are open beside each other: what belongs to one goes aside with it, and comes back as it was left.
 
+use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options};
 use behaview::app::message::{HeldPage, Here};
@@ -183,7 +184,7 @@ fn a_list_that_fails_while_its_file_is_not_shown_says_so_there() {
     let mut stage = Stage::at(main_file(), options());
     stage.open_other(&file("Parcel"));
     stage.keys("K");
-    stage.demo.as_ref().unwrap().arm("list:503*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "list:503*1");
     press(&mut stage, "enter J");
     stage.rest();
     stage.keys("K");
@@ -198,7 +199,7 @@ fn what_comes_of_a_report_while_its_file_is_not_shown_is_there() {
     stage.keys("enter");
     stage.open_other(&file("Parcel"));
     stage.keys("K");
-    stage.demo.as_ref().unwrap().arm("behaviour:stall=9000*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "behaviour:stall=9000*1");
     press(&mut stage, "enter J");
     // The title tells of the call, whichever file is shown.
     stage.until("9.0 kB");
@@ -342,7 +343,7 @@ fn a_file_that_is_closed_for_another_is_named() {
 #[test]
 fn a_report_that_two_files_list_comes_and_fails_in_both() {
     let mut stage = listed_twice();
-    stage.demo.as_ref().unwrap().arm("behaviour:stall=9000*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "behaviour:stall=9000*1");
     stage.press("enter");
     stage.until("9.0 kB");
     assert!(stage.screen().contains("setup.tmp"), "{}", stage.screen());
@@ -400,7 +401,7 @@ fn a_note_is_there_in_every_file_that_lists_its_report() {
 #[test]
 fn a_filter_stays_where_its_report_comes_while_another_file_is_shown() {
     let mut stage = listed_twice();
-    stage.demo.as_ref().unwrap().arm("behaviour:drip=40000*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "behaviour:drip=40000*1");
     press(&mut stage, "K enter");
     stage.until("setup.tmp");
     press(&mut stage, "4 / s t a g e enter J");

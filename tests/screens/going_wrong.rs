@@ -1,14 +1,15 @@
 //! Everything that goes wrong: a message in its place that says what happened, what it cost and which key to press next.
 
+use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
-use behaview::demo::{Endpoint, Fault, Listing, Options};
+use behaview::demo::{Endpoint, Listing, Options};
 use behaview::quota::Spent;
 
 /// The screen after listing the main file with a fault armed.
 fn listing(fault: &str) -> Stage {
     let mut stage = Stage::at(main_file(), options());
-    stage.demo.as_ref().unwrap().arm(fault.parse::<Fault>().unwrap());
+    arm(stage.demo.as_ref().unwrap(), fault);
     stage.keys("enter");
     stage
 }
@@ -73,7 +74,7 @@ fn after_a_failure_the_same_key_asks_again() {
 fn a_report_that_fails_leaves_the_others_alone() {
     let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
     stage.keys("enter");
-    stage.demo.as_ref().unwrap().arm("behaviour:stranger*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "behaviour:stranger*1");
     stage.keys("enter");
     screen!("wrong_report_for_another", stage);
     stage.keys("j enter");
@@ -83,7 +84,7 @@ fn a_report_that_fails_leaves_the_others_alone() {
 #[test]
 fn a_failed_refetch_keeps_what_is_held() {
     let mut stage = Stage::listed();
-    stage.demo.as_ref().unwrap().arm("behaviour:404*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "behaviour:404*1");
     stage.keys("enter r");
     screen!("wrong_refetch", stage);
 }
@@ -91,7 +92,7 @@ fn a_failed_refetch_keeps_what_is_held() {
 #[test]
 fn a_service_that_goes_in_circles_is_left() {
     let mut stage = Stage::at(main_file(), options());
-    stage.demo.as_ref().unwrap().arm("list:cursor-same".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "list:cursor-same");
     stage.keys("enter G enter G enter G enter G enter");
     screen!("wrong_circle", stage);
     assert!(stage.calls(Endpoint::List) <= 3, "{}", stage.calls(Endpoint::List));
@@ -99,7 +100,7 @@ fn a_service_that_goes_in_circles_is_left() {
 
 #[test]
 fn unknown_counters_do_not_stop_work() {
-    let mut stage = Stage::new(Options { faults: vec!["quotas:503".parse().unwrap()], ..options() });
+    let mut stage = Stage::faulty("quotas:503");
     assert!(stage.screen().contains("left: not known (") && stage.screen().contains("b asks"), "{}", stage.screen());
     stage.open(&main_file());
     stage.keys("enter");
@@ -153,7 +154,7 @@ fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by
 #[test]
 fn an_answer_that_does_not_come_is_given_up_by_key() {
     let mut stage = Stage::at(main_file(), options());
-    stage.demo.as_ref().unwrap().arm("list:stall=64*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "list:stall=64*1");
     stage.press("enter");
     // Until the service has the call there is nothing to give up.
     while stage.paid_calls() == 0 {

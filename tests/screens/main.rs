@@ -17,6 +17,8 @@ mod asking;
 mod away;
 mod beside;
 mod comparing;
+#[path = "../faults/mod.rs"]
+mod faults;
 mod files;
 mod finding;
 mod going_wrong;

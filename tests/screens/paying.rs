@@ -1,5 +1,6 @@
 //! Prices before keys, one payment for one answer, and what is held for ever after.
 
+use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options, public};
 use behaview::app::Message;
@@ -174,7 +175,7 @@ fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
 fn the_first_failure_stops_opening_all() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter enter esc");
-    stage.demo.as_ref().unwrap().arm("behaviour:429-quota*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "behaviour:429-quota*1");
     stage.keys("A");
     screen!("all_stopped", stage);
     assert_eq!(stage.calls(Endpoint::Behaviour), 2);
@@ -195,7 +196,7 @@ fn opening_all_can_be_stopped() {
 fn the_ledger_shows_predicted_settled_and_counted() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter enter esc");
-    stage.demo.as_ref().unwrap().arm("behaviour:lost*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "behaviour:lost*1");
     stage.keys("r L");
     screen!("ledger", stage);
     stage.keys("esc $");

@@ -1,5 +1,6 @@
 //! The screen at every size: usable at 80x24, sensible at 40x10, a message below that, resized at any moment.
 
+use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, options};
 use behaview::app::Message;
@@ -103,7 +104,7 @@ fn a_failure_is_told_where_only_the_list_has_room() {
     let mut stage = Stage::new(options());
     stage.size(40, 12);
     stage.open(&file("statement"));
-    stage.demo.as_ref().unwrap().arm("list:404*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "list:404*1");
     stage.keys("enter");
     screen!("size_40x12_failure", stage);
 }
@@ -111,7 +112,7 @@ fn a_failure_is_told_where_only_the_list_has_room() {
 #[test]
 fn nothing_that_is_cut_looks_whole() {
     let mut stage = Stage::listed();
-    stage.demo.as_ref().unwrap().arm("behaviour:404*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "behaviour:404*1");
     stage.keys("enter r esc");
     for (columns, words) in [(120, "held, refetch failed"), (80, " refetch failed"), (60, " refetch failed")] {
         stage.size(columns, 24);

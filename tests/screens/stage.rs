@@ -1,5 +1,6 @@
 //! The app on a stage: the real loop, store and HTTP, a demo service, a terminal made of cells, and a clock that stands still.
 
+use crate::faults::arm;
 use behaview::app::spending::allowance::Allowance;
 use behaview::app::{Message, Model, Size};
 use behaview::cli;
@@ -108,6 +109,16 @@ impl Stage {
     pub fn new(options: Options) -> Self {
         let threads = Runtime::new().unwrap();
         let demo = threads.block_on(Demo::start(options)).unwrap();
+        let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
+        let key = Some(demo.key().to_owned());
+        Self::on(threads, Some(demo), profile, key)
+    }
+
+    /// The same, where something goes wrong from the start.
+    pub fn faulty(fault: &str) -> Self {
+        let threads = Runtime::new().unwrap();
+        let demo = threads.block_on(Demo::start(options())).unwrap();
+        arm(&demo, fault);
         let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
         let key = Some(demo.key().to_owned());
         Self::on(threads, Some(demo), profile, key)

@@ -1,5 +1,6 @@
 //! A scan that is followed; a file that is submitted, and one that is deleted.
 
+use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
 use behaview::app::Message;
@@ -286,7 +287,7 @@ fn following_goes_on_though_the_clock_is_set_back() {
 #[test]
 fn a_failed_look_ends_the_following() {
     let mut stage = Stage::at(file("Still in the queue"), options());
-    stage.demo.as_ref().unwrap().arm("private-analyses:503*9".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "private-analyses:503*9");
     stage.keys("W");
     assert!(stage.screen().contains("Stopped following"), "{}", stage.screen());
     let paid = stage.paid_calls();
@@ -322,7 +323,7 @@ fn a_large_file_is_sent_by_way_of_an_address() {
 #[test]
 fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
     let mut stage = looked_at(&[]);
-    stage.demo.as_ref().unwrap().arm("scan:lost*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "scan:lost*1");
     stage.keys("enter tab");
     insta::assert_snapshot!("submit_lost", screen_of(&stage));
     stage.later(100);
@@ -342,7 +343,7 @@ fn a_file_that_was_sent_without_an_answer_says_so_wherever_it_is_looked_at_again
     let mut stage = Stage::listed();
     let path = stage.sample("sample.bin", 40);
     fill(&mut stage, &[&path]);
-    stage.demo.as_ref().unwrap().arm("scan:lost*1".parse().unwrap());
+    arm(stage.demo.as_ref().unwrap(), "scan:lost*1");
     stage.keys("enter enter");
     assert_eq!(stage.calls(Endpoint::Scan), 1);
     let said = "sent already on";

@@ -1,6 +1,7 @@
 //! Answers that are not what was asked for, or come in another way than most: what is made of them, and that it is said.
 
 use crate::desk::{Desk, errors, json, main_file, text};
+use crate::faults::arm;
 use behaview::demo::{Demo, Endpoint};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -60,7 +61,7 @@ fn an_entry_of_another_type_is_left_out_and_said() {
 #[test]
 fn a_second_useless_answer_names_the_first() {
     let desk = Desk::new();
-    desk.demo.arm("list:number*2".parse().unwrap());
+    arm(&desk.demo, "list:number*2");
     let list = || desk.run(&["list", &main_file()]);
     let (first, second) = (list(), list());
     assert_eq!((first.status.code(), second.status.code()), (Some(9), Some(9)));
@@ -73,7 +74,7 @@ fn a_second_useless_answer_names_the_first() {
 #[test]
 fn an_empty_answer_is_called_empty() {
     let desk = Desk::new();
-    desk.demo.arm("list:empty*1".parse().unwrap());
+    arm(&desk.demo, "list:empty*1");
     let output = desk.run(&["list", &main_file()]);
     assert_eq!(output.status.code(), Some(9), "{output:?}");
     assert!(errors(&output).contains("it is empty") && !errors(&output).contains("JSON"), "{output:?}");
@@ -84,7 +85,7 @@ fn an_answer_about_something_else_is_not_taken_for_what_was_asked() {
     let public = Demo::public_files()[0].sha256.clone();
     for (ask, fault) in [("v3-file", "file"), ("v3-file-analyses", "file-analyses")] {
         let desk = Desk::new();
-        desk.demo.arm(format!("{fault}:stranger*1").parse().unwrap());
+        arm(&desk.demo, &format!("{fault}:stranger*1"));
         let wrong = desk.run(&["call", ask, &public]);
         assert_eq!(wrong.status.code(), Some(9), "{ask}: {wrong:?}");
         assert!(errors(&wrong).contains("it is about something else"), "{ask}: {wrong:?}");
@@ -142,7 +143,7 @@ fn several_that_follow_one_scan_do_not_all_pay() {
     std::fs::write(&path, b"not much of a program").unwrap();
     let submitted = json(&desk.run(&["submit", path.to_str().unwrap()]));
     let file = submitted["file"].as_str().unwrap();
-    desk.demo.arm("delay=1500".parse().unwrap());
+    arm(&desk.demo, "delay=1500");
     let follow = || desk.command(&["follow", "--interval", "3", file]).stdout(std::process::Stdio::piped()).spawn();
     let all: Vec<_> = (0..3).map(|_| follow().unwrap()).collect();
     let ended: Vec<_> = all.into_iter().map(|child| child.wait_with_output().unwrap()).collect();

@@ -1,7 +1,6 @@
 //! What stands around the program: completions, man pages, logs, the doctor, proxies and authorities.
 
 use crate::desk::{Desk, behaview, errors, json, main_file, text};
-use behaview::demo::Options;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
@@ -61,7 +60,7 @@ fn logged(desk: &Desk) -> String {
 
 #[test]
 fn calls_are_logged_and_an_error_names_its_line() {
-    let desk = Desk::with(Options { faults: vec!["503*1".parse().unwrap()], ..Options::default() });
+    let desk = Desk::faulty("503*1");
     let failed = desk.run(&["list", &main_file()]);
     let said = errors(&failed);
     let id = said.split("[log ").nth(1).and_then(|rest| rest.split(']').next()).unwrap().to_owned();
@@ -289,7 +288,7 @@ fn no_proxy_is_used_unless_it_is_asked_for_nor_for_what_is_on_this_machine() {
 
 #[test]
 fn a_silent_service_is_given_up_after_the_time_that_the_profile_sets() {
-    let desk = Desk::with(Options { faults: vec!["stall=100*1".parse().unwrap()], ..Options::default() });
+    let desk = Desk::faulty("stall=100*1");
     let began = std::time::Instant::now();
     let output = desk.run(&["list", &main_file(), "--set", "timeout=1"]);
     assert!(output.status.code() == Some(8) && errors(&output).contains("silent for too long"), "{output:?}");

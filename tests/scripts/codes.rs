@@ -6,7 +6,7 @@ use std::process::Output;
 
 /// What the program ends with where this goes wrong at the service.
 fn struck(fault: &str, arguments: &[&str]) -> Output {
-    Desk::with(Options { faults: vec![fault.parse().unwrap()], ..Options::default() }).run(arguments)
+    Desk::faulty(fault).run(arguments)
 }
 
 /// A run that ends with this code.

@@ -1,7 +1,6 @@
 //! `behaview cost`: every row of its table, plans, balances, entitlements, mistakes.
 
 use crate::desk::{Desk, behaview, errors, json, run, squeezed, text};
-use behaview::demo::Options;
 use behaview::quota::{Kind, RULES};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -330,7 +329,7 @@ fn balances_that_cannot_be_had_are_no_fit() {
     let desk = Desk::new();
     let output = desk.command(&["cost", "v3-file", "--balances"]).env_remove("VT_APIKEY").output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{output:?}");
-    let desk = Desk::with(Options { faults: vec!["quotas:503".parse().unwrap()], ..Options::default() });
+    let desk = Desk::faulty("quotas:503");
     let output = desk.run(&["cost", "v3-file", "--balances"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(8), 0), "{output:?}");
 }

@@ -94,7 +94,7 @@ fn usage_asks_for_thirty_days_at_a_time() {
 #[test]
 fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
     for (fault, code) in [("401-wrong", 3), ("429-rate", 7), ("503", 8), ("not-json", 9)] {
-        let desk = Desk::with(Options { faults: vec![fault.parse().unwrap()], ..Options::default() });
+        let desk = Desk::faulty(fault);
         for command in ["quota", "usage"] {
             let output = desk.run(&[command]);
             assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{fault} {output:?}");
@@ -109,7 +109,7 @@ fn a_web_page_in_the_place_of_an_answer_is_told_in_the_same_words_by_every_comma
     let words = "it is a web page: something between here and the service may want a login";
     let main = main_file();
     for arguments in [&["quota"][..], &["usage"], &["call", "v3-user"], &["list", &main], &["doctor", "--online"]] {
-        let desk = Desk::with(Options { faults: vec!["portal".parse().unwrap()], ..Options::default() });
+        let desk = Desk::faulty("portal");
         let output = desk.run(arguments);
         let said = errors(&output) + &text(&output);
         assert_eq!(output.status.code(), Some(9), "{output:?}");

@@ -1,5 +1,6 @@
 //! The program as a process, in a home of its own, on a demo service of its own.
 
+use crate::faults::arm;
 use behaview::demo::{Demo, Options};
 use serde_json::Value;
 use std::io::Write;
@@ -35,6 +36,13 @@ impl Desk {
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let key = demo.key().to_owned();
         Self { home, demo, key, _threads: threads }
+    }
+
+    /// The same, where something goes wrong.
+    pub fn faulty(fault: &str) -> Self {
+        let desk = Self::new();
+        arm(&desk.demo, fault);
+        desk
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {

@@ -114,14 +114,6 @@ fn every_option_that_readme_and_manual_name_is_one() {
 }
 
 #[test]
-fn the_help_of_the_demo_names_every_fault() {
-    let help = text(&Desk::new().run(&["demo", "--help"]));
-    let (_, faults) = help.split_once("faults: ").unwrap();
-    let named: Vec<_> = faults.split(',').map(str::trim).collect();
-    assert_eq!(named, behaview::demo::FaultKind::spellings().collect::<Vec<_>>(), "{help}");
-}
-
-#[test]
 fn what_stands_behind_the_options_is_broken_where_the_terminal_ends_and_nowhere_else() {
     const COLUMNS: usize = 60;
     let desk = Desk::new();

@@ -1,7 +1,6 @@
 //! What goes along with an export, and several reports in one: notes, folders, and a store that keeps nothing.
 
 use crate::desk::{Desk, errors, json, main_file, run, text};
-use behaview::demo::Options;
 use behaview::report::identifier::Sha256;
 use behaview::report::{About, Body, Identifier, Index, Item, Note, Report};
 use behaview::store::Store;
@@ -361,12 +360,11 @@ fn what_the_held_report_says_is_not_there_is_paid_for_only_on_demand() {
 
 #[test]
 fn of_a_download_that_failed_nothing_empty_is_kept_and_what_came_is_named() {
-    let fault = |words: &str| Options { faults: vec![words.parse().unwrap()], ..Options::default() };
-    let failing = Desk::with(fault("503"));
+    let failing = Desk::faulty("503");
     let id = format!("{}_CAPE Sandbox-1794474845", main_file());
     assert!(!failing.run(&["fetch", &id, "pcap"]).status.success());
     assert_eq!(text(&failing.run(&["held"])), "Nothing is held.\n");
-    let desk = Desk::with(fault("artefact:cut=20"));
+    let desk = Desk::faulty("artefact:cut=20");
     let cut = desk.run(&["fetch", &id, "html"]);
     assert!(!cut.status.success(), "{cut:?}");
     let held = text(&desk.run(&["held"]));

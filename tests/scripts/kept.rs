@@ -1,6 +1,7 @@
 //! Nothing that was paid for is lost or mixed up: beside other programs, on another service, behind a pipe.
 
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
+use crate::faults::arm;
 use crate::store::{files, identifiers, records, store};
 use behaview::demo::{Listing, Options};
 use serde_json::Value;
@@ -173,7 +174,7 @@ fn ended_by(desk: &Desk, name: &str, arguments: &[&str]) -> Output {
 fn a_signal_lets_an_answer_that_is_paid_for_come_in() {
     for name in ["TERM", "HUP", "INT"] {
         let desk = Desk::new();
-        desk.demo.arm("list:delay=500*1".parse().unwrap());
+        arm(&desk.demo, "list:delay=500*1");
         ended_by(&desk, name, &["list", &main_file()]);
         assert_eq!((desk.paid(), held(&desk).len()), (1, 4), "{name}");
         let entries = json(&desk.run(&["ledger", "--json"]))["entries"].clone();
@@ -186,7 +187,7 @@ fn a_signal_lets_an_answer_that_is_paid_for_come_in() {
 fn what_a_signal_cuts_off_is_kept_and_written_down() {
     let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
     let ids = identifiers();
-    desk.demo.arm("artefact:stall=900000*1".parse().unwrap());
+    arm(&desk.demo, "artefact:stall=900000*1");
     let fetch = ["fetch", &ids[0], "memdump", "--anyway", "--output", "memory.bin"];
     let said = errors(&ended_by(&desk, "TERM", &fetch));
     assert!(said.contains("it was given up"), "{said}");

@@ -1,7 +1,6 @@
 //! `behaview ledger` and `--max-cost`: what was asked and what it cost, budgets that hold, and a program that is killed.
 
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
-use behaview::demo::Options;
 use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -29,7 +28,7 @@ fn rewrite(desk: &Desk, sql: &str) {
 
 #[test]
 fn the_ledger_tells_what_was_asked_and_what_it_cost() {
-    let desk = Desk::with(Options { faults: vec!["behaviour:503*1".parse().unwrap()], ..Options::default() });
+    let desk = Desk::faulty("behaviour:503*1");
     assert!(text(&desk.run(&["ledger", "--all"])).starts_with("Nothing was asked"));
     json(&desk.run(&["list", &main_file()]));
     assert_eq!(desk.run(&["show", "--refresh", &report()]).status.code(), Some(8));
@@ -154,7 +153,7 @@ fn the_config_sets_budgets_for_a_run_and_a_day() {
 /// Killed with its call at the service: nothing tidies up after it.
 #[test]
 fn a_call_whose_program_is_killed_stays_in_the_ledger_and_counts() {
-    let desk = Desk::with(Options { faults: vec!["behaviour:delay=600000*1".parse().unwrap()], ..Options::default() });
+    let desk = Desk::faulty("behaviour:delay=600000*1");
     let mut child = desk.command(&["show", &report()]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_for_a_call(&desk, &mut child);
     child.kill().unwrap();

@@ -18,6 +18,8 @@ mod counters;
 mod desk;
 mod examples;
 mod exports;
+#[path = "../faults/mod.rs"]
+mod faults;
 mod held;
 mod imports;
 mod kept;

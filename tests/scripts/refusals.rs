@@ -1,6 +1,7 @@
 //! What the service refuses, and how: by status, by body, by header; and what is made of it.
 
 use crate::desk::{Desk, errors, json, main_file};
+use crate::faults::arm;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::Output;
@@ -125,7 +126,7 @@ fn a_refused_upload_speaks_of_the_archive_or_its_size() {
 #[test]
 fn a_404_is_remembered_with_its_time() {
     let desk = Desk::new();
-    desk.demo.arm("behaviour:404*1".parse().unwrap());
+    arm(&desk.demo, "behaviour:404*1");
     let id = format!("{}_CAPE Sandbox-1794474845", main_file());
     let (first, dry, second) =
         (desk.run(&["show", &id]), desk.run(&["show", "--dry-run", &id]), desk.run(&["show", &id]));

@@ -1,7 +1,6 @@
 //! Lists and reports: JSON out, exit codes, one payment, nothing without a terminal.
 
 use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
-use behaview::demo::Options;
 use serde_json::Value;
 #[cfg(target_os = "linux")]
 use std::ffi::OsStr;
@@ -120,7 +119,7 @@ fn exit_codes_tell_failures_apart() {
         ("not-json", 9, "of no use"),
         ("stranger", 9, "another report"),
     ] {
-        let desk = Desk::with(Options { faults: vec![fault.parse().unwrap()], ..Options::default() });
+        let desk = Desk::faulty(fault);
         let output = desk.run(&["list", &main_file()]);
         assert_eq!(output.status.code(), Some(code), "{fault}: {output:?}");
         assert!(errors(&output).contains(words), "{fault}: {output:?}");
@@ -247,7 +246,7 @@ fn paths_are_told() {
 
 #[test]
 fn the_key_is_never_in_what_is_kept_or_said() {
-    let desk = Desk::with(Options { faults: vec!["behaviour:503*1".parse().unwrap()], ..Options::default() });
+    let desk = Desk::faulty("behaviour:503*1");
     let listed = desk.run(&["list", &main_file()]);
     let id = json(&listed)["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     let failed = desk.run(&["show", "--refresh", &id]);

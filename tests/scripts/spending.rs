@@ -1,7 +1,7 @@
 //! What a script may spend: dry runs, runs that send nothing, several at once, and identifiers from standard input.
 
 use crate::desk::{Desk, errors, json, main_file, text};
-use behaview::demo::{Demo, Options};
+use behaview::demo::Demo;
 use serde_json::{Deserializer, Value};
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -210,7 +210,7 @@ fn some_of_several_is_an_exit_code_of_its_own() {
     assert_eq!(several(&output).len(), 1);
     let none = desk.run(&["list", &gone, &"cd".repeat(32)]);
     assert_eq!((none.status.code(), none.stdout.len()), (Some(5), 0), "{none:?}");
-    let desk = Desk::with(Options { faults: vec!["503".parse().unwrap()], ..Options::default() });
+    let desk = Desk::faulty("503");
     let down = desk.run(&["list", &there, &gone]);
     assert_eq!(
         (down.status.code(), desk.demo.seen().len()),

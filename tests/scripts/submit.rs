@@ -1,6 +1,7 @@
 //! Submitting, following, deleting: as scripts use them.
 
 use crate::desk::{Desk, errors, json, main_file, text};
+use crate::faults::arm;
 use crate::store::records;
 use behaview::demo::{Demo, Endpoint, Options};
 use std::io::Write;
@@ -148,11 +149,11 @@ fn each_failure_has_its_exit_code() {
     assert_eq!(code(&["submit", "--offline", &path]), Some(13));
     assert_eq!(code(&["delete", &main_file()]), Some(2));
     assert_eq!(code(&["follow", "--looks", "1", &Demo::files()[6].sha256]), Some(12));
-    desk.demo.arm("upload-url:stranger*1".parse().unwrap());
+    arm(&desk.demo, "upload-url:stranger*1");
     assert_eq!(code(&["submit", "--set", "upload_direct=0", &path]), Some(9));
     assert_eq!(code(&["follow", &"ab".repeat(32)]), Some(5));
     assert_eq!(scans(&desk), 0);
-    desk.demo.arm("scan:lost*1".parse().unwrap());
+    arm(&desk.demo, "scan:lost*1");
     let output = desk.run(&["submit", &path]);
     assert_eq!(output.status.code(), Some(8));
     assert!(errors(&output).contains("charged: 0 to 1 scan"), "{}", errors(&output));
@@ -174,7 +175,7 @@ fn each_failure_has_its_exit_code() {
     assert!(told.status.success() && errors(&told).contains("already, and no answer came"), "{told:?}");
     assert_eq!(scans(&desk), 1);
     // What became of an upload is not told, and nothing of such an answer is kept.
-    desk.demo.arm("scan:number*1".parse().unwrap());
+    arm(&desk.demo, "scan:number*1");
     let silent = desk.run(&["submit", "--yes", &path]);
     assert_eq!(silent.status.code(), Some(9));
     let words = "it does not name a scan that has begun. Nothing of it is kept.";
@@ -186,7 +187,7 @@ fn each_failure_has_its_exit_code() {
 #[test]
 fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
     let (desk, path) = desk(Options::default());
-    desk.demo.arm("scan:lost*1".parse().unwrap());
+    arm(&desk.demo, "scan:lost*1");
     assert_eq!(desk.run(&["submit", &path]).status.code(), Some(8));
     let meddle = |sql: &str| rusqlite::Connection::open(records(&desk)).unwrap().execute_batch(sql).unwrap();
     for damage in [
@@ -263,7 +264,7 @@ fn what_is_sent_again_after_its_answer_was_lost_is_named_whatever_was_agreed() {
     let (desk, path) = desk(Options::default());
     let before = "the same was sent on ";
     for call in [&["call", "--yes", "v2-file-scan", &path][..], &["call", "--yes", "v3-rescan", &main_file()]] {
-        desk.demo.arm("lost*1".parse().unwrap());
+        arm(&desk.demo, "lost*1");
         let lost = errors(&desk.run(call));
         assert!(!lost.contains(before), "{lost}");
         let again = desk.run(call);

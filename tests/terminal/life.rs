@@ -1,6 +1,7 @@
 //! However the program ends or makes way, the terminal is given back and nothing stays behind.
 
 use super::stage::{Terminal, signal};
+use crate::faults::arm;
 use behaview::demo::{Demo, Options};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::ffi::OsStr;
@@ -261,7 +262,7 @@ fn pasted_megabytes_with_escapes_are_text() {
 fn asking(fault: &str) -> (Terminal, Demo, tokio::runtime::Runtime) {
     let threads = tokio::runtime::Runtime::new().unwrap();
     let demo = threads.block_on(Demo::start(Options::default())).unwrap();
-    demo.arm(fault.parse().unwrap());
+    arm(&demo, fault);
     let config =
         format!("profile = \"lab\"\napi_key = \"{}\"\n[profiles.lab]\nroot = \"{}\"\n", demo.key(), demo.root());
     let mut terminal = Terminal::start_with(&[&Demo::files()[0].sha256], &config);

@@ -9,6 +9,8 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[path = "../faults/mod.rs"]
+mod faults;
 mod life;
 mod multiplexer;
 mod panics;

@@ -1,5 +1,6 @@
 //! A key that would be seen anywhere: the real program runs with it, and everything it wrote is searched.
 
+use crate::faults::arm;
 use behaview::demo::{Demo, Options};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -115,10 +116,10 @@ fn the_key_is_in_nothing_that_the_program_wrote() {
     let mut runs = 0;
     for fault in ["delay=0", "401-wrong", "404", "429-rate-date", "portal", "lost", "gzip-lie", "cut=20", &stranger] {
         for arguments in &commands[..] {
-            trial.demo.arm(format!("{fault}*1").parse().unwrap());
+            arm(&trial.demo, &format!("{fault}*1"));
             let output = trial.run(arguments, Some(CANARY));
             assert!(!holds_key(&output.stdout) && !holds_key(&output.stderr), "{fault} {arguments:?}: {output:?}");
-            trial.demo.disarm();
+            trial.demo.remove_hooks();
             runs += 1;
         }
     }
@@ -255,7 +256,7 @@ fn what_is_quoted_on_standard_error_is_visible() {
         vec!["cost", "v2-file-report", "--hashes-from", hostile],
         vec!["--profile", hostile, "quota"],
         vec![hostile],
-        vec!["demo", "--fault", hostile],
+        vec!["demo", "--list", hostile],
     ] {
         let output = trial.run(&arguments, Some(CANARY));
         assert!(!output.status.success());

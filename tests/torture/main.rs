@@ -14,6 +14,8 @@
 )]
 
 mod code_points;
+#[path = "../faults/mod.rs"]
+mod faults;
 mod fuzz;
 mod json;
 mod key;

@@ -3,12 +3,11 @@
 use serde_json::{Value, json};
 
 use super::Context;
-use crate::demo::answers::{self, Answer, Refusal};
-use crate::demo::asked::Upload;
-use crate::demo::corpus::{ENGINES, Known};
+use crate::demo::answers::{Answer, Outcome};
+use crate::demo::corpus::{ENGINES, PublicFile};
 
-pub(super) fn file(id: &str, context: &Context) -> Result<Answer, Refusal> {
-    let file = context.books.corpus.find(id).ok_or_else(|| Refusal::not_found("File", id))?;
+pub(super) fn file(id: &str, context: &Context) -> Outcome {
+    let file = context.state.corpus.find(id).ok_or_else(|| Answer::not_found("File", id))?;
     let attributes = json!({
         "sha256": file.sha256,
         "meaningful_name": file.name,
@@ -20,27 +19,27 @@ pub(super) fn file(id: &str, context: &Context) -> Result<Answer, Refusal> {
         "last_analysis_date": file.last_submitted(),
         "last_analysis_stats": stats(file),
     });
-    Ok(answers::object("file", id, &context.link(&format!("files/{id}")), &attributes))
+    Ok(Answer::object("file", id, &context.link(&format!("files/{id}")), &attributes))
 }
 
-fn stats(file: &Known) -> Value {
+fn stats(file: &PublicFile) -> Value {
     json!({ "malicious": file.detections, "undetected": ENGINES - file.detections })
 }
 
-pub(super) fn analysis(id: &str, context: &Context) -> Result<Answer, Refusal> {
-    let file = context.books.corpus.by_analysis(id).ok_or_else(|| Refusal::not_found("Analysis", id))?;
-    Ok(answers::object("analysis", id, &context.link(&format!("analyses/{id}")), &analysis_attributes(file)))
+pub(super) fn analysis(id: &str, context: &Context) -> Outcome {
+    let file = context.state.corpus.by_analysis(id).ok_or_else(|| Answer::not_found("Analysis", id))?;
+    Ok(Answer::object("analysis", id, &context.link(&format!("analyses/{id}")), &analysis_attributes(file)))
 }
 
-fn analysis_attributes(file: &Known) -> Value {
+fn analysis_attributes(file: &PublicFile) -> Value {
     json!({ "status": "completed", "date": file.first_submitted(), "stats": stats(file), "results": {} })
 }
 
 /// The analyses of a file, which is named by its hash or by an analysis.
-pub(super) fn analyses(id: &str, context: &Context) -> Result<Answer, Refusal> {
-    let file = context.books.corpus.by_any_id(id).ok_or_else(|| Refusal::not_found("File", id))?;
+pub(super) fn analyses(id: &str, context: &Context) -> Outcome {
+    let file = context.state.corpus.by_any_id(id).ok_or_else(|| Answer::not_found("File", id))?;
     let analysis = file.analysis();
-    Ok(answers::json(&json!({
+    let body = json!({
         "data": [{
             "type": "analysis",
             "id": analysis,
@@ -49,21 +48,23 @@ pub(super) fn analyses(id: &str, context: &Context) -> Result<Answer, Refusal> {
         }],
         "meta": { "count": 1 },
         "links": { "self": context.link(&format!("files/{}/analyses?limit=10", file.sha256)) },
-    })))
+    });
+    Ok(Answer::json(body.to_string()))
 }
 
-pub(super) fn rescan(id: &str, context: &Context) -> Result<Answer, Refusal> {
-    let file = context.books.corpus.find(id).ok_or_else(|| Refusal::not_found("File", id))?;
+pub(super) fn rescan(id: &str, context: &Context) -> Outcome {
+    let file = context.state.corpus.find(id).ok_or_else(|| Answer::not_found("File", id))?;
     Ok(started(&file.analysis(), context))
 }
 
-pub(super) fn upload(upload: &Upload, context: &mut Context) -> Answer {
-    let now = context.books.clock.seconds();
-    let analysis = context.books.corpus.submit(upload, now);
-    started(&analysis, context)
+pub(super) fn upload(context: &mut Context) -> Outcome {
+    let now = context.state.clock.seconds();
+    let analysis = context.state.corpus.submit(context.call.upload()?, now);
+    Ok(started(&analysis, context))
 }
 
 fn started(analysis: &str, context: &Context) -> Answer {
     let link = context.link(&format!("analyses/{analysis}"));
-    answers::json(&json!({ "data": { "type": "analysis", "id": analysis, "links": { "self": link } } }))
+    let data = json!({ "type": "analysis", "id": analysis, "links": { "self": link } });
+    Answer::json(json!({ "data": data }).to_string())
 }

@@ -3,21 +3,21 @@
 mod files;
 mod private;
 mod scans;
-mod stranger;
 mod users;
 mod v2;
 
-use super::answers::{Answer, Refusal};
-use super::routes::{Operation, Subject};
-use super::service::{Books, Service};
-use super::{Endpoint, FaultKind};
+use super::Endpoint;
+use super::answers::{Answer, Outcome};
+use super::call::Call;
+use super::service::{ServerState, Service};
 
-/// What an operation may look at and change.
+pub(super) use v2::hashes;
+
+/// What an operation may read and change.
 pub(super) struct Context<'a> {
     pub service: &'a Service,
-    pub books: &'a mut Books,
-    /// The fault that strikes this call, for those that bend an answer instead of replacing it.
-    pub fault: Option<&'a FaultKind>,
+    pub state: &'a mut ServerState,
+    pub call: &'a Call,
 }
 
 impl Context<'_> {
@@ -27,38 +27,35 @@ impl Context<'_> {
     }
 }
 
-pub(super) fn answer(operation: Operation, context: &mut Context) -> Result<Answer, Refusal> {
-    let is_mixed_up = context.fault == Some(&FaultKind::Stranger);
-    let operation = if is_mixed_up { stranger::instead_of(operation, context) } else { operation };
-    match (operation.endpoint, operation.subject) {
-        (Endpoint::Behaviour, Subject::Id(id)) => private::behaviour(&id, context),
-        (Endpoint::Artefact, Subject::Artefact { id, kind, range }) => {
-            private::artefact(&id, &kind, range.as_deref(), context)
-        }
-        (Endpoint::List, Subject::Page { sha256, paging }) => private::list(&sha256, &paging, context),
-        (Endpoint::Identifiers, Subject::Page { sha256, paging }) => private::identifiers(&sha256, &paging, context),
-        (Endpoint::Summary, Subject::Id(id)) => private::summary(&id, context),
-        (Endpoint::PrivateFile, Subject::Id(id)) => private::file(&id, context),
-        (Endpoint::PrivateAnalysis, Subject::Id(id)) => {
-            scans::analysis(&id, context).map_or_else(|| private::analysis(&id, context), Ok)
-        }
-        (Endpoint::PrivateAnalyses, Subject::Id(id)) => scans::analyses(&id, context),
-        (Endpoint::UploadUrl, Subject::Nothing) => Ok(scans::upload_url(context)),
-        (Endpoint::Scan, Subject::Scan(scan)) => scans::scan(scan, context),
-        (Endpoint::PrivateDelete, Subject::Delete { sha256, only_from_storage }) => {
-            scans::delete(&sha256, only_from_storage, context)
-        }
-        (Endpoint::User, Subject::Id(id)) => users::user(&id, context),
-        (Endpoint::Quotas, Subject::Id(id)) => users::quotas(&id, context),
-        (Endpoint::Usage, Subject::Days { user, first, last }) => users::usage(&user, first, last, context),
-        (Endpoint::Analysis, Subject::Id(id)) => files::analysis(&id, context),
-        (Endpoint::File, Subject::Id(id)) => files::file(&id, context),
-        (Endpoint::FileAnalyses, Subject::Id(id)) => files::analyses(&id, context),
-        (Endpoint::Rescan, Subject::Id(id)) => files::rescan(&id, context),
-        (Endpoint::Upload, Subject::Upload(upload)) => Ok(files::upload(&upload, context)),
-        (Endpoint::V2Report, Subject::Hashes(hashes)) => Ok(v2::report(&hashes, context)),
-        (Endpoint::V2Submissions, Subject::Hashes(hashes)) => Ok(v2::submissions(&hashes, context)),
-        (Endpoint::V2Scan, Subject::Upload(upload)) => Ok(v2::scan(&upload, context)),
-        _ => Err(Refusal::bad_argument("an argument is missing")),
+/// Private endpoints that name a file take its SHA-256 only.
+fn sha256(id: &str) -> Result<String, Answer> {
+    let is_valid = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_valid.then(|| id.to_ascii_lowercase()).ok_or_else(|| Answer::bad_argument(format!("\"{id}\" is not a SHA-256")))
+}
+
+pub(super) fn answer(endpoint: Endpoint, id: &str, context: &mut Context) -> Outcome {
+    match endpoint {
+        Endpoint::Behaviour => private::behaviour(id, context),
+        Endpoint::Artefact => private::artefact(id, context),
+        Endpoint::List => private::list(&sha256(id)?, context),
+        Endpoint::Identifiers => private::identifiers(&sha256(id)?, context),
+        Endpoint::Summary => private::summary(&sha256(id)?, context),
+        Endpoint::PrivateFile => private::file(&sha256(id)?, context),
+        Endpoint::PrivateDelete => scans::delete(&sha256(id)?, context),
+        Endpoint::PrivateAnalysis => scans::analysis(id, context),
+        Endpoint::PrivateAnalyses => scans::analyses(&sha256(id)?, context),
+        Endpoint::UploadUrl => Ok(scans::upload_url(context)),
+        Endpoint::Scan => scans::scan(id, context),
+        Endpoint::User => users::user(id, context),
+        Endpoint::Quotas => users::quotas(id, context),
+        Endpoint::Usage => users::usage(id, context),
+        Endpoint::Analysis => files::analysis(id, context),
+        Endpoint::File => files::file(id, context),
+        Endpoint::FileAnalyses => files::analyses(id, context),
+        Endpoint::Rescan => files::rescan(id, context),
+        Endpoint::Upload => files::upload(context),
+        Endpoint::V2Report => v2::report(context),
+        Endpoint::V2Submissions => v2::submissions(context),
+        Endpoint::V2Scan => v2::scan(context),
     }
 }

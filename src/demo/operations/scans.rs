@@ -3,55 +3,58 @@
 use serde_json::json;
 
 use super::Context;
-use super::private::{analysis_id, check_there, known_file};
-use crate::demo::FaultKind;
-use crate::demo::answers::{self, Answer, Refusal};
-use crate::demo::routes::Scan;
+use super::private::{analysis_attributes, analysis_id, check_exists, known_file};
+use crate::demo::answers::{Answer, Outcome};
 
-/// A host that no client should send a file to.
-const ANOTHER_HOST: &str = "http://files.example.net";
-
-/// Where a large file goes; a mixed-up service names another host.
+/// Where a large file goes.
 pub(super) fn upload_url(context: &mut Context) -> Answer {
-    let ticket = context.books.scans.ticket(context.service.key());
-    let host = if context.fault == Some(&FaultKind::Stranger) { ANOTHER_HOST } else { &context.service.root };
-    answers::json(&json!({ "data": format!("{host}/large/{ticket}") }))
+    let ticket = context.state.scans.ticket(&context.service.key);
+    Answer::json(json!({ "data": format!("{}/large/{ticket}", context.service.root) }).to_string())
 }
 
-pub(super) fn scan(scan: Scan, context: &mut Context) -> Result<Answer, Refusal> {
-    if let Some(ticket) = &scan.ticket
-        && !context.books.scans.redeem(ticket)
-    {
-        return Err(Refusal::new(403, "ForbiddenError", "This address was not handed out, or was used"));
+/// Takes a file in; the ticket is empty unless an address was handed out for it.
+pub(super) fn scan(ticket: &str, context: &mut Context) -> Outcome {
+    let upload = context.call.upload()?;
+    if !ticket.is_empty() && !context.state.scans.redeem(ticket) {
+        return Err(Answer::error(403, "ForbiddenError", "This address was not handed out, or was used"));
     }
-    let now = context.books.clock.seconds();
-    let reports = context.service.archive.made_for(&scan.upload.sha256, now);
-    let id = context.books.scans.begin(scan, reports, now);
+    let now = context.state.clock.seconds();
+    let reports = context.service.archive.made_for(&upload.sha256, now);
+    let id = context.state.scans.begin(upload, &context.call.parameters, reports, now);
     let link = context.link(&format!("private/analyses/{id}"));
-    Ok(answers::json(&json!({ "data": { "id": id, "type": "private_analysis", "links": { "self": link } } })))
+    let data = json!({ "id": id, "type": "private_analysis", "links": { "self": link } });
+    Ok(Answer::json(json!({ "data": data }).to_string()))
 }
 
 /// The last analysis of a file; a list, as relationships are.
-pub(super) fn analyses(sha256: &str, context: &mut Context) -> Result<Answer, Refusal> {
-    let first = context.service.options.looks;
-    if let Some(id) = context.books.scans.last_of(sha256) {
-        let looked = context.books.scans.look(&id, first).unwrap_or_default();
-        return Ok(answers::json(&json!({ "data": [looked.get("data")], "meta": looked.get("meta") })));
+pub(super) fn analyses(sha256: &str, context: &mut Context) -> Outcome {
+    let polls = context.service.options.polls;
+    let body = if let Some(id) = context.state.scans.last_of(sha256) {
+        let polled = context.state.scans.poll(&id, polls).unwrap_or_default();
+        json!({ "data": [polled.get("data")], "meta": polled.get("meta") })
+    } else {
+        let file = known_file(sha256, context)?;
+        let (id, attributes) = (analysis_id(file), analysis_attributes(file));
+        json!({ "data": [{ "id": id, "type": "private_analysis", "attributes": attributes }] })
+    };
+    Ok(Answer::json(body.to_string()))
+}
+
+/// An analysis of a submitted file, or of an embedded one.
+pub(super) fn analysis(id: &str, context: &mut Context) -> Outcome {
+    if let Some(polled) = context.state.scans.poll(id, context.service.options.polls) {
+        return Ok(Answer::json(polled.to_string()));
     }
-    let file = known_file(sha256, context)?;
-    let (id, attributes) = (analysis_id(file), super::private::analysis_attributes(file));
-    Ok(answers::json(&json!({ "data": [{ "id": id, "type": "private_analysis", "attributes": attributes }] })))
+    let file = context.service.archive.files.iter().find(|file| analysis_id(file) == id);
+    let file = file.ok_or_else(|| Answer::not_found("Analysis", id))?;
+    let link = context.link(&format!("private/analyses/{id}"));
+    Ok(Answer::object("private_analysis", id, &link, &analysis_attributes(file)))
 }
 
-/// An analysis of a submitted file, if it is one.
-pub(super) fn analysis(id: &str, context: &mut Context) -> Option<Answer> {
-    let first = context.service.options.looks;
-    context.books.scans.look(id, first).map(|looked| answers::json(&looked))
-}
-
-pub(super) fn delete(sha256: &str, only_from_storage: bool, context: &mut Context) -> Result<Answer, Refusal> {
-    check_there(sha256, false, context)?;
+pub(super) fn delete(sha256: &str, context: &mut Context) -> Outcome {
+    check_exists(sha256, false, context)?;
     known_file(sha256, context)?;
-    context.books.scans.delete(sha256, only_from_storage);
-    Ok(answers::json_text(""))
+    let only_from_storage = context.call.value("only_from_storage") == Some("true");
+    context.state.scans.delete(sha256, only_from_storage);
+    Ok(Answer::json(""))
 }

@@ -5,19 +5,19 @@ use jiff::civil::Date;
 use serde_json::json;
 
 use super::Context;
-use crate::demo::answers::{self, Answer, Refusal};
+use crate::demo::answers::{Answer, Outcome};
 use crate::demo::counters::GROUP;
 
-/// The longest stretch a usage call covers, in days, and how many days back it reaches.
-const LONGEST_STRETCH: i32 = 30;
-const KEPT: i32 = 60;
+/// The most days a usage call covers, and how many days back it reaches.
+const MAX_DAYS: i32 = 30;
+const DAYS_RECORDED: i32 = 60;
 
-pub(super) fn user(id: &str, context: &Context) -> Result<Answer, Refusal> {
+pub(super) fn user(id: &str, context: &Context) -> Outcome {
     check(id, context)?;
-    let name = context.service.user();
+    let name = &context.service.options.user;
     let attributes = json!({
-        // As the service does: who reads this object holds the key in hand.
-        "apikey": context.service.key(),
+        // As the service does: a client that reads this object has the key already.
+        "apikey": context.service.key,
         "first_name": "Robin",
         "last_name": "Example",
         "status": "active",
@@ -30,29 +30,36 @@ pub(super) fn user(id: &str, context: &Context) -> Result<Answer, Refusal> {
             "admin": { "granted": false },
         },
     });
-    Ok(answers::object("user", name, &context.link(&format!("users/{name}")), &attributes))
+    Ok(Answer::object("user", name, &context.link(&format!("users/{name}")), &attributes))
 }
 
-pub(super) fn quotas(id: &str, context: &Context) -> Result<Answer, Refusal> {
+pub(super) fn quotas(id: &str, context: &Context) -> Outcome {
     check(id, context)?;
-    Ok(answers::json(&context.books.counters.quotas(context.service.options.licence)))
+    Ok(Answer::json(context.state.counters.quotas(context.service.options.licence).to_string()))
 }
 
-pub(super) fn usage(id: &str, first: Option<Date>, last: Option<Date>, context: &Context) -> Result<Answer, Refusal> {
+pub(super) fn usage(id: &str, context: &Context) -> Outcome {
     check(id, context)?;
-    let today = context.books.clock.now().date();
-    let last = last.unwrap_or(today);
-    let first = first.unwrap_or_else(|| last.saturating_sub((LONGEST_STRETCH - 1).days()));
+    let today = context.state.clock.now().date();
+    let last = day("end_date", context)?.unwrap_or(today);
+    let first = day("start_date", context)?.unwrap_or_else(|| last.saturating_sub((MAX_DAYS - 1).days()));
     let days = (last - first).get_days() + 1;
-    if !(1..=LONGEST_STRETCH).contains(&days) {
-        return Err(Refusal::bad_argument(format!("a call covers 1 to {LONGEST_STRETCH} days")));
+    if !(1..=MAX_DAYS).contains(&days) {
+        return Err(Answer::bad_argument(format!("a call covers 1 to {MAX_DAYS} days")));
     }
-    let kept = today.saturating_sub(KEPT.days());
-    Ok(answers::json(&context.books.counters.usage(first.max(kept), last)))
+    let earliest = today.saturating_sub(DAYS_RECORDED.days());
+    Ok(Answer::json(context.state.counters.usage(first.max(earliest), last).to_string()))
+}
+
+fn day(name: &str, context: &Context) -> Result<Option<Date>, Answer> {
+    let parse = |text: &str| {
+        Date::strptime("%Y%m%d", text).map_err(|_| Answer::bad_argument(format!("\"{text}\" is not YYYYMMDD")))
+    };
+    context.call.value(name).map(parse).transpose()
 }
 
 /// A user is named by name or by key, and only sees itself.
-fn check(id: &str, context: &Context) -> Result<(), Refusal> {
-    let is_self = id == context.service.user() || id == context.service.key();
-    if is_self { Ok(()) } else { Err(Refusal::new(404, "NotFoundError", "User not found")) }
+fn check(id: &str, context: &Context) -> Result<(), Answer> {
+    let is_self = id == context.service.options.user || id == context.service.key;
+    if is_self { Ok(()) } else { Err(Answer::error(404, "NotFoundError", "User not found")) }
 }

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use behaview::demo::FaultKind;
 use tokio::time::timeout;
 
 use super::*;
@@ -127,21 +126,13 @@ async fn cursors_repeat_or_run_in_a_circle() {
 }
 
 #[tokio::test]
-async fn a_spent_quota_shows_in_the_counters() {
-    let visit = Visit::faulty("quota-spent*1").await;
-    assert_eq!(visit.ask(&first_report()).await.1["error"]["code"], "QuotaExceededError");
-    assert_eq!(visit.demo.used().user.daily, 500);
-    assert_eq!(visit.ask(&first_report()).await.0, 429, "it stays spent");
-}
-
-#[tokio::test]
 async fn a_lost_call_is_charged_and_a_reset_one_is_not() {
     for (fault, charged) in [("lost", 1), ("reset", 0)] {
         let visit = Visit::faulty(fault).await;
         assert!(visit.get(&first_report()).send().await.is_err(), "{fault}");
         assert!(visit.spent() == charged, "{fault}");
         let seen = visit.demo.seen();
-        assert_eq!((seen.len(), seen[0].status, seen[0].charged), (1, None, charged), "{fault}");
+        assert_eq!((seen.len(), seen[0].charged), (1, charged), "{fault}");
     }
 }
 
@@ -206,7 +197,7 @@ async fn a_delayed_call_is_charged_before_it_is_answered() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!((visit.spent(), call.is_finished()), (1, false));
-    visit.demo.disarm();
+    visit.demo.remove_hooks();
     assert_eq!(visit.ask(&first_report()).await.0, 200);
 }
 
@@ -238,7 +229,7 @@ async fn some_bodies_never_end() {
         received += response.chunk().await.unwrap().unwrap().len();
     }
     drop(response);
-    visit.demo.disarm();
+    visit.demo.remove_hooks();
     assert_eq!(visit.ask(&first_report()).await.0, 200);
 }
 
@@ -259,10 +250,4 @@ async fn a_fault_strikes_only_where_and_as_often_as_told() {
         statuses.push(visit.ask(&list_path(&dropper())).await.0);
     }
     assert_eq!(statuses, [503, 503, 200]);
-}
-
-#[tokio::test]
-async fn faults_can_be_armed_from_the_start() {
-    let options = Options { faults: vec![FaultKind::Transient.into()], ..Options::default() };
-    assert_eq!(Visit::with(options).await.ask(&first_report()).await.0, 503);
 }

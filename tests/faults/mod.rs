@@ -1,0 +1,182 @@
+//! What goes wrong with a call on its way, as tests write it: `[OPERATION:]FAULT[*TIMES]`, such as `list:429-quota*1`,
+//! `behaviour:cut=100` or `lost`. Unless a fault says otherwise, the call is counted as if nothing had gone wrong.
+
+mod wire;
+
+use behaview::demo::{Answer, Demo, Endpoint, Interference, Received};
+use std::time::Duration;
+
+const PORTAL: &str = "<!doctype html><title>Guest network</title><p>Please accept the terms of use to go on.</p>";
+const TOO_MANY: &str = "<title>429</title>429 Too Many Requests";
+
+/// Arms a fault, behind those already armed.
+pub fn arm(demo: &Demo, written: &str) {
+    let (operation, rest) = match written.split_once(':') {
+        Some((operation, rest)) if !operation.contains('=') => (Some(operation.to_owned()), rest),
+        _ => (None, written),
+    };
+    let (fault, times) = match rest.rsplit_once('*').map(|(fault, times)| (fault, times.parse::<u32>())) {
+        Some((fault, Ok(times))) => (fault, Some(times)),
+        _ => (rest, None),
+    };
+    let (name, value) = fault.split_once('=').unwrap_or((fault, ""));
+    let (name, value, root, mut left) = (name.to_owned(), value.to_owned(), demo.root().to_owned(), times);
+    demo.intercept(Box::new(move |call, change| {
+        let is_delay = name == "delay";
+        let is_taken = change.answer.is_some() || change.write.is_some() || change.target.is_some();
+        let is_other = operation.as_ref().is_some_and(|operation| *operation != kebab(call.endpoint));
+        if left == Some(0) || is_other || is_taken && !is_delay {
+            return;
+        }
+        left = left.map(|left| left - 1);
+        if is_delay {
+            change.delay += Duration::from_millis(value.parse().unwrap());
+        } else {
+            strike(&name, &value, &root, call, change);
+        }
+    }));
+}
+
+/// An endpoint's name as faults write it: `PrivateAnalysis` is `private-analysis`.
+fn kebab(endpoint: Endpoint) -> String {
+    let mut name = String::new();
+    for letter in format!("{endpoint:?}").chars() {
+        let is_start = letter.is_uppercase() && !name.is_empty();
+        name.extend(is_start.then_some('-').into_iter().chain(letter.to_lowercase()));
+    }
+    name
+}
+
+fn strike(name: &str, value: &str, root: &str, call: &Received<'_>, change: &mut Interference) {
+    let number = || value.parse::<u64>().unwrap();
+    match name {
+        "portal" | "redirect" | "reset" => change.is_uncounted = true,
+        _ => {}
+    }
+    match name {
+        "stranger" if call.endpoint == Endpoint::UploadUrl => {
+            let root = root.to_owned();
+            change.answer = Some(Box::new(move |answer| replace(answer, &root, "http://files.example.net")));
+        }
+        "stranger" => change.target = Some(stranger_to(call)),
+        "mixed" if matches!(call.endpoint, Endpoint::List | Endpoint::Identifiers) => {
+            let entry = format!(r#""data":[{{"id":"{}","type":"private_file_behaviour"}},"#, report_of("Parcel"));
+            change.answer = Some(Box::new(move |answer| replace(answer, r#""data":["#, &entry)));
+        }
+        "mixed" => {}
+        "cursor-same" | "cursor-cycle" => change_cursor(name == "cursor-cycle", call, change),
+        "reset" => change.write = Some(Box::new(|stream, _| Box::pin(async move { stream.set_zero_linger() }))),
+        "lost" => change.write = Some(Box::new(|_, _| Box::pin(async { Ok(()) }))),
+        "endless-body" => change.write = Some(wire::endless_body()),
+        "endless-headers" => change.write = Some(wire::endless_headers()),
+        "cut" => change.write = Some(wire::cut(number(), true)),
+        "cut-bare" => change.write = Some(wire::cut(number(), false)),
+        "stall" => change.write = Some(wire::stall(number())),
+        "drip" => change.write = Some(wire::drip(number())),
+        "gzip-lie" => change.answer = Some(Box::new(|answer| answer.with_header("content-encoding", "gzip"))),
+        _ => {
+            let replacement = replacement(name, value, call.now).unwrap_or_else(|| panic!("unknown fault {name:?}"));
+            change.answer = Some(Box::new(|_| replacement));
+        }
+    }
+}
+
+/// The answer of a fault that replaces it.
+fn replacement(name: &str, value: &str, now: i64) -> Option<Answer> {
+    let too_many = || Answer::error(429, "TooManyRequestsError", "More than 120 requests within a minute");
+    let forbidden = "You are not authorized to perform the requested operation";
+    let html = |status, text: &'static str| Answer::new("text/html; charset=utf-8", text).with_status(status);
+    Some(match name {
+        "401-missing" => Answer::error(401, "AuthenticationRequiredError", "X-Apikey header is missing"),
+        "401-wrong" => Answer::error(401, "WrongCredentialsError", "Wrong API key"),
+        "401-inactive" => Answer::error(401, "UserNotActiveError", "User is not active"),
+        "403" => Answer::error(403, "ForbiddenError", forbidden),
+        "404" => Answer::error(404, "NotFoundError", "The requested resource was not found"),
+        "409" => Answer::error(409, "AlreadyExistsError", "Resource already exists"),
+        "424" => Answer::error(424, "FailedDependencyError", "The request depended on another request that failed"),
+        "429-quota" => Answer::error(429, "QuotaExceededError", "Quota exceeded"),
+        "429-rate" => too_many(),
+        "429-rate-seconds" => too_many().with_header("retry-after", "120"),
+        "429-rate-date" => too_many().with_header("retry-after", http_date(now + 90)),
+        "429-rate-nonsense" => too_many().with_header("retry-after", "soon, perhaps -1"),
+        "429-html" => html(429, TOO_MANY),
+        "400" => Answer::error(400, "BadRequestError", "Bad request"),
+        "400-argument" => Answer::error(400, "InvalidArgumentError", "Invalid argument"),
+        "400-not-yet" => Answer::error(400, "NotAvailableYet", "The resource is not available yet"),
+        "503" => Answer::error(503, "TransientError", "Transient error, try again later"),
+        "504" => Answer::error(504, "DeadlineExceededError", "Deadline exceeded"),
+        "portal" => html(200, PORTAL),
+        "redirect" => html(302, "").with_header("location", value),
+        "empty" => Answer::json(""),
+        "not-json" => Answer::json("{\"data\": {\"id\": oops"),
+        "array" => Answer::json("[1, 2, 3]"),
+        "number" => Answer::json("42"),
+        "string" => Answer::json("\"data\""),
+        "null" => Answer::json("null"),
+        "gzip-bomb" => Answer::json(wire::bomb()).with_header("content-encoding", "gzip"),
+        _ => return None,
+    })
+}
+
+fn http_date(seconds: i64) -> String {
+    let time = jiff::Timestamp::from_second(seconds).unwrap();
+    time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+fn replace(mut answer: Answer, from: &str, to: &str) -> Answer {
+    answer.body = String::from_utf8_lossy(&answer.body).replacen(from, to, 1).into();
+    answer
+}
+
+/// A file of the demo, by a word of its title.
+fn file(word: &str) -> String {
+    let mut known = Demo::files().into_iter().chain(Demo::public_files());
+    known.find(|file| file.title.contains(word)).unwrap().sha256
+}
+
+/// The first report of a file with the reports of an Android sandbox, or of the main file.
+fn report_of(word: &str) -> String {
+    let sandbox = if word == "Parcel" { "Lantern Mobile-1794478200" } else { "CAPE Sandbox-1794474845" };
+    format!("{}_{sandbox}", file(word))
+}
+
+/// The same question about another file or report than the one asked for; where nothing can be mixed up, the same.
+fn stranger_to(call: &Received<'_>) -> String {
+    let target = call.target.to_owned();
+    let other = |words: [&'static str; 2]| if target.contains(&file(words[0])) { words[1] } else { words[0] };
+    let private = other(["Parcel", "Quarterly"]);
+    let public = file(other(["lumen32", "notepad"]));
+    let part = |before: &str| target.split_once(before).map(|(_, rest)| rest.split(['/', '?']).next().unwrap());
+    let (old, new) = match call.endpoint {
+        Endpoint::Behaviour | Endpoint::Artefact => (part("/file_behaviours/"), report_of(private).replace(' ', "%20")),
+        Endpoint::PrivateFile | Endpoint::Summary | Endpoint::List | Endpoint::Identifiers => {
+            (part("/private/files/"), file(private))
+        }
+        Endpoint::FileAnalyses if target.contains("/files/analyses/") => (part("/files/analyses/"), public),
+        Endpoint::File | Endpoint::FileAnalyses => (part("/files/"), public),
+        Endpoint::Analysis => (part("/analyses/"), format!("{}-1793606400", &public[..32])),
+        _ => (None, String::new()),
+    };
+    old.map_or(target.clone(), |old| target.replace(old, &new))
+}
+
+/// Every page of a list names itself as the next, or the first page, where the first names the second.
+fn change_cursor(is_cycle: bool, call: &Received<'_>, change: &mut Interference) {
+    const START: &str = "c0ffee";
+    let Some((before, cursor)) = call.target.split_once("cursor=") else { return };
+    if cursor == START {
+        change.target = Some(before.trim_end_matches(['?', '&']).to_owned());
+        return;
+    }
+    let next = if is_cycle { START.to_owned() } else { cursor.to_owned() };
+    change.answer = Some(Box::new(move |mut answer| {
+        let Ok(mut page) = serde_json::from_slice::<serde_json::Value>(&answer.body) else { return answer };
+        if page["meta"].is_object() {
+            let link = page["links"]["self"].as_str().unwrap_or_default().split("&cursor").next().unwrap().to_owned();
+            page["links"]["next"] = format!("{link}&cursor={next}").into();
+            page["meta"]["cursor"] = next.into();
+            answer.body = page.to_string().into();
+        }
+        answer
+    }));
+}
