@@ -1,9 +1,7 @@
 //! The app on a service.
 
-use super::left::Left;
-use super::meant::parse_first;
+use super::arguments::{Spending, parse_first};
 use super::setup::{Prepared, Setup};
-use super::spending::Spending;
 use super::{Common, Failed, demo, display, exit, show, store};
 use crate::app::Model;
 use crate::app::model::Service;
@@ -18,6 +16,7 @@ use crate::runtime::{self, Backing, Beginning, Exit, Signals, Start, Tell};
 use crate::service::Client;
 use crate::store::service_id;
 use jiff::Timestamp;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let prepared = Prepared::of(common, &folders, &config, Spending::default())?;
     let mut model = prepared.model();
     model.settings = settings(&config);
-    let mut left = Left::of(&folders, &config);
+    let mut left = UiStateFile::of(&folders, &config);
     let remark = left.resume(&mut model);
     let is_empty = files.is_empty() && report.is_none();
     let mut first = model.open_files(files);
@@ -88,7 +87,7 @@ impl Prepared {
 /// What the config says of the app.
 pub(super) fn settings(config: &Config) -> Settings {
     Settings {
-        keys: config.keymap(),
+        keys: config.keymap.clone(),
         confirm_above: config.confirm_above(),
         pace: config.pace(),
         forgets: config.keeps_nothing(),
@@ -130,4 +129,38 @@ fn service_of(client: &Client, is_offline: bool) -> Service {
 fn allowance(gate: &Gate, now: Timestamp) -> Allowance {
     let spent = gate.budget().daily.and_then(|_| gate.spent_in(Period::Daily).ok());
     Allowance::new(gate.budget(), spent.unwrap_or_default(), now)
+}
+
+/// The file that remembers it, and what that said at the start.
+#[derive(Debug, Default)]
+pub(super) struct UiStateFile {
+    /// None where nothing is to be kept.
+    path: Option<PathBuf>,
+    before: crate::app::Remembered,
+}
+
+impl UiStateFile {
+    /// Where it is remembered, as folders and config say.
+    pub(super) fn of(folders: &Folders, config: &Config) -> Self {
+        Self {
+            path: (!config.keeps_nothing()).then(|| folders.state_file()),
+            before: crate::app::Remembered::default(),
+        }
+    }
+
+    /// Brings the screen back as it was left, and says what went wrong with that.
+    pub(super) fn resume(&mut self, model: &mut Model) -> Option<String> {
+        let (remembered, remark) = crate::state::read(self.path.as_deref()?);
+        self.before = remembered.clone();
+        model.resume(remembered);
+        remark
+    }
+
+    /// Remembers how the screen is left now.
+    pub(super) fn note(self, ended: &runtime::Ended) {
+        let Some(path) = self.path.filter(|_| ended.remembered != self.before) else { return };
+        if let Err(error) = crate::state::write(&ended.remembered, &path) {
+            let _ = writeln!(std::io::stderr(), "behaview: how the screen was left cannot be remembered: {error}");
+        }
+    }
 }

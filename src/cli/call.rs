@@ -14,7 +14,6 @@ use std::io::Read;
 /// The longest list of what is asked about that is taken, in bytes.
 const LONGEST_INPUT: u64 = 1 << 20;
 
-/// `behaview call`
 #[derive(Debug, Args)]
 #[command(after_help = names())]
 pub(super) struct Call {

@@ -4,7 +4,7 @@ mod printed;
 
 use super::document;
 use super::output::{print_json, print_text};
-use super::{Common, Failed, Setup, pane, parse_sha256, setup};
+use super::{Common, Failed, Setup, parse_sha256, setup};
 use crate::app::Here;
 use crate::app::compare::{Only, cut, sides};
 use crate::app::list::{Entry, List};
@@ -33,7 +33,6 @@ Examples:
   behaview compare --only all --with $file $file     # two files in common
   behaview compare --json $file                      # the same for programs";
 
-/// `behaview compare`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Compare {
@@ -46,7 +45,7 @@ pub(super) struct Compare {
     #[arg(long, value_name = "SHA256")]
     with: Option<String>,
     /// Only items of this pane
-    #[arg(long, value_name = "NAME", value_parser = pane::named)]
+    #[arg(long, value_name = "NAME", value_parser = super::arguments::pane)]
     pane: Option<Pane>,
     /// Only items that were seen so
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Only::Any)]

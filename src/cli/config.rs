@@ -11,7 +11,6 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
 
-/// `behaview config`
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {
     /// Print the paths of config, store, cache, state and logs

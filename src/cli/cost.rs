@@ -1,7 +1,6 @@
 //! `behaview cost`: what operations cost, by which rule, and whether they fit. Nothing is sent but, if asked for, the free
 //! look at the service's counters.
 
-mod files;
 mod options;
 mod words;
 
@@ -11,8 +10,7 @@ use super::{Common, Failed, setup};
 use crate::config::Config;
 use crate::quota::{Balances, Entitlements, Fit, Forecast, Kind, Plan, RULES};
 use clap::Args;
-use files::Files;
-use options::{Entitled, Item, Options, Target};
+use options::{Entitled, Files, Item, Options, Target};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +20,6 @@ Examples:
 The exit code is 0 when it is allowed and, where the balances are known, fits; 10 when it does not \
 fit now, or not for certain; 4 when it is refused. \"fits, paced\" is what fits only when it is spread over some minutes.";
 
-/// `behaview cost`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Cost {

@@ -14,7 +14,6 @@ Examples:
 
 What is held on this machine stays; behaview held deletes that.";
 
-/// `behaview delete`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Delete {

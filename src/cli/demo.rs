@@ -20,7 +20,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// `behaview demo`
 #[derive(Debug, Args)]
 pub(super) struct Demo {
     /// Run the service alone, for any client; prints its address, a key and the hashes of its files

@@ -44,7 +44,7 @@ impl Flags {
 
 /// What the screen is to be like.
 pub(super) fn display(config: &Config) -> Display {
-    let look = config.look();
+    let look = config.look;
     if look.ascii {
         text::show_ascii_alone();
     }

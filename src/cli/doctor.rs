@@ -1,21 +1,22 @@
 //! `behaview doctor`: looks for what may keep the program from working, and says what to do. Nothing is sent unless asked
 //! for, and then only the free look at the service's counters.
 
-mod terminal;
-
 use super::exit::{self, Kind};
 use super::output::{print_json, print_text};
 use super::quota::ask_balances;
 use super::table::Table;
 use super::{Common, Failed, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
+use crate::environment::variable;
 use crate::files;
 use crate::log::Log;
 use crate::quota::Entitlements;
+use crate::runtime;
 use crate::service::Way;
 use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::store::Store;
 use crate::text::{self, bytes, said};
+use crate::view::Depth;
 use clap::Args;
 use serde::Serialize;
 
@@ -25,7 +26,6 @@ const LITTLE_SPACE: u64 = 256 << 20;
 /// A clock that differs more, in seconds, is told: the ledger's days and the service's would not be the same.
 const MOST_BEHIND: i64 = 60;
 
-/// `behaview doctor`
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  behaview doctor\n  behaview doctor --online --json\n\nWhere something is wrong, the exit code is \
@@ -108,43 +108,41 @@ impl Doctor {
                 return checks;
             }
         };
-        let (_, config) = match common.config() {
-            Ok(read) => read,
-            Err(error) => {
-                checks.push(
-                    Check::wrong("config", format!("{error:#}"), "correct it; until then nothing else runs")
-                        .of_kind(exit::kind(&error)),
-                );
-                checks.extend(terminal::checks());
-                checks.extend([store(&folders), state(&folders)]);
-                return checks;
+        match common.config() {
+            Ok((_, config)) => {
+                checks.extend([file(&folders), variables(), service(&config), key(&config), entitlements(&config)]);
+                checks.extend(terminal_checks());
+                checks.extend([store(&folders), log(&folders, &config), state(&folders)]);
+                checks.extend(if self.online { online(common) } else { vec![clock()] });
             }
-        };
-        checks.extend([file(&folders), variables(), service(&config), key(&config), entitlements(&config)]);
-        checks.extend(terminal::checks());
-        checks.extend([store(&folders), log(&folders, &config), state(&folders)]);
-        checks.extend(if self.online { online(common) } else { clock() });
+            Err(error) => {
+                let advice = "correct it; until then nothing else runs";
+                checks.push(Check::wrong("config", format!("{error:#}"), advice).of_kind(exit::kind(&error)));
+                checks.extend(terminal_checks());
+                checks.extend([store(&folders), state(&folders)]);
+            }
+        }
         checks
     }
 }
 
 fn file(folders: &Folders) -> Check {
     let path = text::path(&folders.config);
-    match Config::check(&folders.config) {
+    let found = match Config::check(&folders.config) {
         Ok(_) if !folders.config.exists() => {
-            Check::good("config", format!("{path} is not there: defaults hold; behaview config init makes one"))
+            format!("{path} is not there: defaults hold; behaview config init makes one")
         }
         Ok(found) => match found.first() {
-            None => Check::good("config", path.to_string()),
-            Some(first) => Check::wrong(
-                "config",
-                format!("{path}:{}: {}", first.line, first.words),
-                "behaview config check names every mistake",
-            )
-            .of_kind(Kind::Config),
+            None => path.to_string(),
+            Some(first) => {
+                let found = format!("{path}:{}: {}", first.line, first.words);
+                return Check::wrong("config", found, "behaview config check names every mistake")
+                    .of_kind(Kind::Config);
+            }
         },
-        Err(error) => Check::wrong("config", error.to_string(), "see who may read it").of_kind(Kind::Config),
-    }
+        Err(error) => return Check::wrong("config", error.to_string(), "see who may read it").of_kind(Kind::Config),
+    };
+    Check::good("config", found)
 }
 
 /// A variable that looks like one of this program's and is none does nothing: a slip.
@@ -179,14 +177,16 @@ fn service(config: &Config) -> Check {
     }
 }
 
-/// Where the key comes from. No command is run for it.
+/// Where the key comes from. No command is run for it; a file that others may read is refused before this.
 fn key(config: &Config) -> Check {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-    let variable = VARIABLES.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    if variable.is_none() && config.names_key() {
-        return configured_key(config);
+    let is_variable = VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    if let Some(place) = config.key_place().filter(|_| !is_variable) {
+        return Check::good("key", format!("from {place}"));
     }
     match Credential::find(crate::environment::variable, &Configured::default(), home.as_deref()) {
+        Ok(Some(found)) => Check::good("key", format!("from {}", found.source())),
+        Err(error) => Check::wrong("key", error.to_string(), "correct it there").of_kind(Kind::Key),
         Ok(None) => Check::wrong(
             "key",
             "there is none",
@@ -194,32 +194,17 @@ fn key(config: &Config) -> Check {
              behaview demo needs none",
         )
         .of_kind(Kind::Key),
-        Err(error) => Check::wrong("key", error.to_string(), "correct it there").of_kind(Kind::Key),
-        Ok(Some(found)) => Check::good("key", format!("from {}", found.source())),
     }
 }
 
-/// A file that holds the key and that others may read is refused before this.
-fn configured_key(config: &Config) -> Check {
-    let source = if config.holds_key() {
-        "from api_key in the config file"
-    } else {
-        "from api_key_command, which was not run now"
-    };
-    Check::good("key", source)
-}
-
 fn entitlements(config: &Config) -> Check {
-    let set = config.entitlements();
-    match set.private_scanning.held() {
-        Some(false) => Check::wrong(
-            "licence",
-            "private scanning: no, says the config",
-            "without it private reports are refused; correct [entitlements] if it is there",
-        )
-        .of_kind(Kind::Refused),
+    match config.entitlements().private_scanning.held() {
         Some(true) => Check::good("licence", "private scanning: yes, says the config"),
         None => Check::good("licence", "not set in the config; the service's counters tell (--online)"),
+        Some(false) => {
+            let advice = "without it private reports are refused; correct [entitlements] if it is there";
+            Check::wrong("licence", "private scanning: no, says the config", advice).of_kind(Kind::Refused)
+        }
     }
 }
 
@@ -262,14 +247,14 @@ fn only_read(found: &str) -> Check {
 }
 
 fn log(folders: &Folders, config: &Config) -> Check {
-    match Log::open(&folders.logs(), config.log_level(), "doctor") {
+    match Log::open(&folders.logs(), config.log_level, "doctor") {
         Err(error) => Check::odd("log", format!("{}: {error}", text::path(folders.logs())), "see who may write there"),
         Ok(log) => match log.path() {
             None => Check::good("log", "off"),
             Some(path) if files::is_open_to_others(path) => {
                 Check::odd("log", format!("{}: others may read it", text::path(path)), "chmod 600 it")
             }
-            Some(path) => Check::good("log", format!("{}, from {} on", text::path(path), config.log_level().name())),
+            Some(path) => Check::good("log", format!("{}, from {} on", text::path(path), config.log_level.name())),
         },
     }
 }
@@ -282,51 +267,44 @@ fn state(folders: &Folders) -> Check {
     }
 }
 
-/// Without asking anybody: whether the clock can be right at all.
-fn clock() -> Vec<Check> {
+/// Whether the clock can be right at all.
+fn clock() -> Check {
     let now = crate::clock::now();
     let found = format!("{} UTC; --online compares it with the service's", now.strftime("%F %T"));
-    vec![match now.as_second() {
+    match now.as_second() {
         ..1_750_000_000 => Check::wrong("clock", found, "set it: certificates and quota days depend on it"),
         _ => Check::good("clock", found),
-    }]
+    }
 }
 
-/// The free look at the counters: key, licence, network and clock at once.
+/// The free request for the quota counters: key, licence, network and clock at once.
 fn online(common: &Common) -> Vec<Check> {
     let asked = setup(common).and_then(|setup| ask_balances(&setup).map(|balances| (setup, balances)));
     let (setup, balances) = match asked {
         Ok(asked) => asked,
         Err(error) => {
-            let advice = super::exit::advice(&error).unwrap_or_default();
+            let advice = exit::advice(&error).unwrap_or_default();
             return vec![Check::wrong("online", format!("{error:#}"), advice).of_kind(exit::kind(&error))];
         }
     };
-    let entitled = Entitlements::from_balances(&balances).updated(setup.entitled);
-    let mut checks = vec![Check::good(
-        "online",
-        format!("the service answers and accepts the key; {} counters", balances.counters().len()),
-    )];
-    checks.push(match entitled.private_scanning.held() {
+    let counters = balances.counters().len();
+    let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.held() {
+        Some(true) => Check::good("licence now", "private scanning"),
+        None => Check::good("licence now", "the counters do not tell of private scanning"),
         Some(false) => {
             Check::wrong("licence now", "no private scanning", "ask the group's administrator").of_kind(Kind::Refused)
         }
-        Some(true) => Check::good("licence now", "private scanning"),
-        None => Check::good("licence now", "the counters do not tell of private scanning"),
-    });
-    checks.push(match setup.gate.client().behind() {
+    };
+    let clock = match setup.gate.client().behind() {
         None => Check::odd("clock", "the service's answer told no time", ""),
         Some(behind) if behind.abs() > MOST_BEHIND => {
-            let words = if behind > 0 { "behind" } else { "ahead of" };
-            Check::odd(
-                "clock",
-                format!("{} s {words} the service's", behind.abs()),
-                "set it: the ledger's days depend on it",
-            )
+            let found = format!("{} s {} the service's", behind.abs(), if behind > 0 { "behind" } else { "ahead of" });
+            Check::odd("clock", found, "set it: the ledger's days depend on it")
         }
         Some(_) => Check::good("clock", "as the service's"),
-    });
-    checks
+    };
+    let answers = format!("the service answers and accepts the key; {counters} counters");
+    vec![Check::good("online", answers), licence, clock]
 }
 
 fn text(checks: &[Check]) -> String {
@@ -344,4 +322,67 @@ fn text(checks: &[Check]) -> String {
         }
     }
     table.to_string()
+}
+
+/// Everything about the terminal.
+fn terminal_checks() -> Vec<Check> {
+    vec![terminal_size(variable("TERM").as_deref()), colours(&variable), characters(&variable), clipboard(&variable)]
+}
+
+fn terminal_size(term: Option<&str>) -> Check {
+    let term = term.unwrap_or("no name");
+    match runtime::terminal_size() {
+        None => Check::good("terminal", "none here; the commands for scripts need none"),
+        Some(_) if term == "dumb" => {
+            Check::odd("terminal", "dumb", "the app says everything in lines there, as --plain does; set TERM for more")
+        }
+        Some((wide, high)) if wide < 40 || high < 10 => {
+            Check::odd("terminal", format!("{term}, {wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
+        }
+        Some((wide, high)) => Check::good("terminal", format!("{term}, {wide} x {high}")),
+    }
+}
+
+fn colours(set: &impl Fn(&str) -> Option<String>) -> Check {
+    let many = match Depth::of(set) {
+        Depth::True => "16 million",
+        Depth::Indexed => "256",
+        Depth::Sixteen => "16",
+        Depth::None => "none",
+    };
+    let said =
+        ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR", "COLORTERM", "TERM"].into_iter().filter(|name| set(name).is_some());
+    let said = said.collect::<Vec<_>>().join(", ");
+    Check::good("colours", if said.is_empty() { many.to_owned() } else { format!("{many}, as {said} has it") })
+}
+
+/// The first of the variables that decides about characters, as the system has it.
+fn characters(set: &impl Fn(&str) -> Option<String>) -> Check {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
+    let lower = locale.to_ascii_lowercase();
+    if cfg!(windows) || lower.contains("utf-8") || lower.contains("utf8") {
+        return Check::good("characters", if locale.is_empty() { "UTF-8".to_owned() } else { locale });
+    }
+    let found =
+        if locale.is_empty() { "no locale is set".to_owned() } else { format!("the locale {locale} is not UTF-8") };
+    Check::odd("characters", found, "set LANG=C.UTF-8, or borders and names may look wrong")
+}
+
+/// Copying goes by way of the terminal (OSC 52), which does not say whether it takes it.
+fn clipboard(set: &impl Fn(&str) -> Option<String>) -> Check {
+    if set("TMUX").is_some() {
+        return Check::good(
+            "clipboard",
+            "into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off",
+        );
+    }
+    if set("STY").is_some() {
+        return Check::good("clipboard", "by way of screen, which hands it on to a terminal that takes it (OSC 52)");
+    }
+    match set("TERM").as_deref() {
+        Some("linux" | "dumb") => {
+            Check::odd("clipboard", "this terminal has none", "save to a file in place of copying")
+        }
+        _ => Check::good("clipboard", "by way of the terminal (OSC 52), which may have to be allowed in its settings"),
+    }
 }

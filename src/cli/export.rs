@@ -5,7 +5,7 @@ use super::output::Output;
 use super::show::{identifier, listed};
 use super::store::{open_to_look, service_of};
 use super::subjects::{self, Subject, each};
-use super::{Common, Failed, Setup, Spending, document, dry, exit, pane, setup_to_spend};
+use super::{Common, Failed, Setup, Spending, document, dry, exit, setup_to_spend};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::identifier::Sha256;
@@ -44,7 +44,7 @@ pub(super) struct Export {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
     /// Write the rows of one pane only
-    #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = pane::named)]
+    #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = super::arguments::pane)]
     pane: Option<Pane>,
     /// Write the rows that rules mark as deserving a look, with severity and reason
     #[arg(long, conflicts_with_all = ["indicators", "pane"])]

@@ -13,7 +13,6 @@ use clap::builder::PossibleValuesParser;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// `behaview fetch`
 #[derive(Debug, Args)]
 #[command(
     after_help = "What came of a fetch that was cut off is kept: fetching again costs a request, and goes on where it ended."

@@ -30,7 +30,6 @@ The first failure ends it. Where the looks are used up before the scan is done, 
 report is listed, 5. What another behaview is asking at that moment is not asked once more: it is looked again when the next look \
 is due.";
 
-/// `behaview follow`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Follow {

@@ -8,7 +8,6 @@ use clap::Args;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// `behaview keys`
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  behaview keys --markdown")]
 pub(super) struct Keys {
@@ -38,7 +37,7 @@ struct Row {
 
 impl Keys {
     pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
-        let map = common.config()?.1.keymap();
+        let map = common.config()?.1.keymap;
         if self.json {
             return print_json(&rows(&map));
         }

@@ -22,7 +22,6 @@ An entry is charged, free, unsent, unknown (lost or refused) or reserved (under 
 killed: the next call makes that unknown). What is unknown or reserved counts at its highest price until the service's counters say \
 otherwise: behaview quota looks at them, and costs nothing.";
 
-/// `behaview ledger`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Ledger {

@@ -30,7 +30,6 @@ Examples:
 
 Where a page fails, those before it are printed all the same, and `more` is true.";
 
-/// `behaview list`
 #[derive(Debug, Args)]
 #[command(after_help = LIST_EXAMPLES)]
 pub(super) struct List {

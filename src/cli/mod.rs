@@ -1,6 +1,7 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
 mod app;
+mod arguments;
 mod asking;
 mod call;
 mod compare;
@@ -21,19 +22,14 @@ mod help;
 mod import;
 mod keys;
 mod ledger;
-mod left;
 mod list;
-mod meant;
-mod memory;
 mod open;
 mod output;
-mod pane;
 mod quota;
 mod search;
 mod setup;
 mod shell;
 mod show;
-mod spending;
 mod store;
 mod subjects;
 mod submit;
@@ -52,10 +48,9 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 pub use app::service;
+use arguments::{Agreed, Spending, parse_sha256};
 pub use exit::{Failed, exit_codes};
-use meant::parse_sha256;
 use setup::{Setup, setup, setup_to_spend};
-use spending::{Agreed, Spending};
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]
@@ -177,7 +172,7 @@ enum Command {
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    memory::keep_private();
+    keep_key_private();
     runtime::tame_panics();
     let cli = match Cli::of_hashes(std::env::args_os().skip(1)).map_or_else(Cli::try_parse, Ok) {
         Ok(cli) => cli,
@@ -188,6 +183,20 @@ pub fn main() -> ExitCode {
     match run(command, &sha256, &common) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => exit::report(&error, common.log()),
+    }
+}
+
+/// Keeps the key out of core files, and out of reach of the user's other programs; what the system refuses is left.
+fn keep_key_private() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 }
 
@@ -263,7 +272,7 @@ impl Common {
 
     /// Opens the log. One that cannot be written keeps nobody from working.
     fn open_log(&self, folders: &Folders, config: &Config, session: &str) -> Log {
-        let log = Log::open(&folders.logs(), config.log_level(), &short(session)).unwrap_or_else(|error| {
+        let log = Log::open(&folders.logs(), config.log_level, &short(session)).unwrap_or_else(|error| {
             let _ = writeln!(std::io::stderr(), "behaview: there is no log: {error}");
             Log::default()
         });

@@ -1,7 +1,7 @@
 //! `behaview open`: reports that were saved in files, in the app, without any service.
 
+use super::app::UiStateFile;
 use super::document;
-use super::left::Left;
 use super::{Common, app, display, exit, show};
 use crate::app::model::Service;
 use crate::app::settings::Settings;
@@ -18,8 +18,8 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     runtime::attended(display)?;
     let (documents, mut remarks) = documents(files, common)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
-    model.settings = Settings { keys: config.keymap(), rules_file: app::rules_file(), ..Settings::default() };
-    let mut left = Left::of(&folders, &config);
+    model.settings = Settings { keys: config.keymap.clone(), rules_file: app::rules_file(), ..Settings::default() };
+    let mut left = UiStateFile::of(&folders, &config);
     remarks.extend(left.resume(&mut model));
     let first = model.open_documents(documents);
     if !remarks.is_empty() {

@@ -12,7 +12,6 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-/// `behaview quota`
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  behaview quota --json")]
 pub(super) struct Quota {

@@ -3,7 +3,7 @@
 use super::document;
 use super::output::{print_json_line, print_text};
 use super::store::say;
-use super::{Common, Failed, pane, setup};
+use super::{Common, Failed, setup};
 use crate::app::find::finder::{Hit, HitGroup, Source};
 use crate::app::panes;
 use crate::gate::Gate;
@@ -25,7 +25,6 @@ Examples:
   behaview search 'CurrentVersion\\Run'
   behaview search --regex '\\.(exe|dll)$' --pane files --json $file";
 
-/// `behaview search`
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES
@@ -43,7 +42,7 @@ pub(super) struct Search {
     #[arg(long)]
     json: bool,
     /// Only rows of this pane
-    #[arg(long, value_name = "NAME", value_parser = pane::named)]
+    #[arg(long, value_name = "NAME", value_parser = super::arguments::pane)]
     pane: Option<Pane>,
     /// Only these: files by SHA-256, reports by identifier, or saved reports (- for standard input)
     what: Vec<OsString>,

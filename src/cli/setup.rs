@@ -1,7 +1,7 @@
 //! What a command works with: the gate to the service that config and command line name.
 
 use super::Common;
-use super::spending::Spending;
+use super::arguments::Spending;
 use super::store::{self, Opened};
 use crate::app::scan::follow::Pace;
 use crate::config::{Config, Folders};
@@ -60,7 +60,7 @@ impl Prepared {
             &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
         );
         // What is sent nowhere needs no key, and a command that prints it may ask for a password.
-        let is_offline = config.is_offline() || spending.dry_run;
+        let is_offline = config.offline || spending.dry_run;
         let credential = if is_offline { None } else { config.credential()? };
         let client = Client::new(profile, credential)?;
         // Nothing notes what was typed before this.

@@ -26,7 +26,6 @@ Examples:
   behaview completions powershell
   behaview completions elvish";
 
-/// `behaview completions`
 #[derive(Debug, Args)]
 #[command(after_help = WHERE)]
 pub(super) struct Completions {
@@ -42,7 +41,6 @@ impl Completions {
     }
 }
 
-/// `behaview man`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  behaview man\n  behaview man list")]
 pub(super) struct Man {

@@ -1,8 +1,8 @@
 //! `behaview show`: reports as they were received, or flat.
 
+use super::arguments::shown;
 use super::asking::{ask, runtime, say_cost};
 use super::document::Document;
-use super::meant::shown;
 use super::output::{Output, print_report, without_mark};
 use super::store::open_to_look;
 use super::subjects::{self, Subject, each};
@@ -26,7 +26,6 @@ Examples:
   behaview list --format ids $file | behaview show --offline --format vt -
   behaview list --format ids $file | behaview show --refresh --dry-run -";
 
-/// `behaview show`
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 pub(super) struct Show {

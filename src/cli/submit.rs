@@ -25,7 +25,6 @@ Examples:
 
 An upload is never tried twice by itself: where its answer was lost, behaview follow tells whether it arrived.";
 
-/// `behaview submit`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Submit {

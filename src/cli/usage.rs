@@ -22,7 +22,6 @@ const A_CALL: u8 = 30;
 /// Columns of the longest bar.
 const BAR: u64 = 30;
 
-/// `behaview usage`
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  behaview usage --days 7")]
 pub(super) struct Usage {

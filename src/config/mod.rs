@@ -1,15 +1,14 @@
 //! The config: its file, its variables and its flags.
 
 mod folders;
-mod keys;
 mod layers;
-mod look;
 mod settings;
+mod tables;
 
 pub use folders::{FILE, FILE_VARIABLE, Folders};
 pub use layers::{Effective, Finding, Origin, Overrides};
-pub use look::Look;
 pub use settings::{SETTINGS, Setting, Shown, commented};
+pub use tables::Look;
 
 use crate::app::Keymap;
 use crate::app::scan::follow::Pace;
@@ -22,13 +21,12 @@ use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use directories::BaseDirs;
 use jiff::SignedDuration;
-use keys::Keys;
 use layers::Layers;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use tables::{Following, Keep, Kept, Keys, Limits, SetByHand};
 
 /// The longest config file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -43,8 +41,9 @@ pub struct Config {
     /// Who says what, and what is shown of it.
     #[serde(skip)]
     effective: Vec<Effective>,
-    offline: bool,
-    log_level: Level,
+    /// Whether nothing is to be sent.
+    pub offline: bool,
+    pub log_level: Level,
     /// Name of the profile to use; `virustotal` unless set.
     profile: Option<String>,
     api_key: Option<SecretString>,
@@ -56,119 +55,40 @@ pub struct Config {
     budget: Limits,
     /// What is kept of the answers.
     store: Kept,
-    /// What is wanted of the screen.
-    look: Look,
+    pub look: Look,
     /// How a scan is followed.
     follow: Following,
     /// Keys by the names of their commands.
     keys: Keys,
     #[serde(skip)]
-    keymap: Keymap,
-}
-
-/// How a scan is followed: the seconds between two looks, and the most calls that one following makes.
-#[derive(Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Following {
-    interval: NonZeroU32,
-    looks: NonZeroU32,
-}
-
-impl Default for Following {
-    fn default() -> Self {
-        let Pace { interval, most } = Pace::default();
-        let number = |n: u64| u32::try_from(n).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
-        Self { interval: number(interval.as_secs().unsigned_abs()), looks: number(most) }
-    }
-}
-
-/// What is kept of the answers, and how long; what is left out is kept for ever.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Kept {
-    keep: Keep,
-    /// What came longer ago is deleted at the start.
-    #[serde(deserialize_with = "some")]
-    days: Option<u64>,
-    /// What came first is deleted at the start, until no more than so much is left.
-    #[serde(deserialize_with = "some")]
-    megabytes: Option<u64>,
-}
-
-/// How much is kept. Nothing at all is not meant by a zero, which other programs take for no limit.
-fn some<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let zero = || {
-        serde::de::Error::custom(
-            "0 would delete every answer at the next start; to keep none write keep = \"nothing\", to keep all leave it out",
-        )
-    };
-    u64::deserialize(from).and_then(|number| if number == 0 { Err(zero()) } else { Ok(Some(number)) })
-}
-
-/// What of the answers is kept on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Keep {
-    #[default]
-    Everything,
-    Nothing,
-}
-
-/// What may be spent, in units; what is left out has no limit.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Limits {
-    session: Option<u64>,
-    daily: Option<u64>,
-    /// What costs more is asked about first.
-    confirm_above: Option<u64>,
-}
-
-/// What the user has bought, set by hand; what is left out is read from the service or stays unknown.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct SetByHand {
-    premium_api: Option<bool>,
-    premium_intelligence: Option<bool>,
-    private_scanning: Option<bool>,
+    pub keymap: Keymap,
 }
 
 /// Why the config cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The system has no home folder, or names one that is another in every folder.
     #[error("there is no home folder: set HOME to a path that begins at the root")]
     NoHome,
-    /// The variable names a file that is not there.
     #[error("{FILE_VARIABLE} names {}, and there is no such file; behaview config init makes it", crate::text::path(.0))]
     Missing(PathBuf),
-    /// A link on the way to the file leads nowhere: what it says does not hold, and nobody would know.
     #[error("{} is a link that leads nowhere, so what the config file says is not known: mend the link, or remove it", crate::text::path(.0))]
     Dangling(PathBuf),
-    /// The file is there and cannot be read.
     #[error("{} cannot be read: {why}", crate::text::path(.path))]
     Unreadable { path: PathBuf, why: std::io::Error },
-    /// The file is no config. The line is named, not quoted: it may hold the key.
     #[error("{}, line {line}: {message}. behaview config check names every mistake", crate::text::path(.path))]
     Invalid { path: PathBuf, line: usize, message: String },
-    /// Others can read the file, and the key is in it.
     #[error("{} holds the key, or how to get it, and is open to others: run chmod 600 on it", crate::text::path(.0))]
     Exposed(PathBuf),
-    /// A variable or a flag has a value that its setting does not take.
     #[error("{0}: {1}")]
     Override(Origin, String),
-    /// A flag names no setting; perhaps another is meant.
     #[error("there is no setting {0}{1}; behaview config show names them all")]
     UnknownSetting(String, String),
-    /// A flag would show a secret to everybody who lists this machine's programs.
     #[error(
         "{0} is never given as a flag: others on this machine could read it. Set it in the config file, or by a variable"
     )]
     SecretFlag(&'static str),
-    /// No profile of this name.
     #[error("there is no profile {0}; the config file's are: {1}")]
     UnknownProfile(String, String),
-    /// The key stands in the place of a profile's name, which is shown and written down.
     #[error(
         "a profile is named by the key, or has it in its name, which is shown and written down: give it another name, and take another \
          key if it may have been seen"
@@ -224,7 +144,7 @@ impl Config {
         for (name, profile) in &config.profiles {
             let profile = Profile { name: masked(name).to_owned(), ..profile.clone() };
             for error in profile.mistakes() {
-                let line = layers.line(&format!("profiles.{name}.{}", error.setting()));
+                let line = layers.line(&format!("profiles.{name}.{}", error.setting));
                 found.push(Finding { line: line.unwrap_or(1), words: error.to_string() });
             }
         }
@@ -258,34 +178,10 @@ impl Config {
         Credential::all_known(variable, &configured, home.as_deref())
     }
 
-    /// Whether nothing is to be sent.
-    pub fn is_offline(&self) -> bool {
-        self.offline
-    }
-
-    /// How much is logged.
-    pub fn log_level(&self) -> Level {
-        self.log_level
-    }
-
-    /// Whether the key itself stands in the file.
-    pub fn holds_key(&self) -> bool {
-        self.api_key.is_some()
-    }
-
-    /// Whether the file, a variable or a flag has a key or says how to get one; nothing is run for it.
-    pub fn names_key(&self) -> bool {
-        self.api_key.is_some() || self.api_key_command.is_some()
-    }
-
-    /// What is wanted of the screen.
-    pub fn look(&self) -> Look {
-        self.look
-    }
-
-    /// Which keys do which command.
-    pub fn keymap(&self) -> Keymap {
-        self.keymap.clone()
+    /// Where the file, a variable or a flag says what the key is; nothing is run for it.
+    pub fn key_place(&self) -> Option<&'static str> {
+        let command = self.api_key_command.as_ref().map(|_| "api_key_command, which was not run now");
+        self.api_key.as_ref().map(|_| "api_key in the config file").or(command)
     }
 
     /// The profile of this name, or the one that the file chooses.

@@ -80,7 +80,7 @@ fn the_file_to_start_from_holds_every_setting_and_is_right() {
     assert_eq!(default("profiles.*.header"), quoted(&profile.header));
     assert_eq!(default("profiles.*.timeout"), profile.timeout.to_string());
     assert_eq!(default("profiles.*.connect_timeout"), profile.connect_timeout.to_string());
-    assert_eq!(default("log_level"), quoted(nothing.log_level().name()));
+    assert_eq!(default("log_level"), quoted(nothing.log_level.name()));
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn the_store_keeps_everything_unless_told_otherwise() {
 
 #[test]
 fn a_key_that_cannot_be_given_is_named_by_its_line() {
-    let keymap = read("[keys]\nzoom = [\"f11\", \"Z\"]\nplanner = \"none\"\n").unwrap().keymap();
+    let keymap = read("[keys]\nzoom = [\"f11\", \"Z\"]\nplanner = \"none\"\n").unwrap().keymap;
     let words = |name| keymap.words(crate::app::Command::named(name).unwrap());
     assert_eq!((words("zoom"), words("planner")), ("f11 Z".to_owned(), String::new()));
     for (text, line, wanted) in [
@@ -209,9 +209,9 @@ fn a_key_that_cannot_be_given_is_named_by_its_line() {
 
 #[test]
 fn a_look_has_a_theme_of_a_known_name() {
-    let look = read("[look]\ntheme = \"light\"\nascii = true\n").unwrap().look();
+    let look = read("[look]\ntheme = \"light\"\nascii = true\n").unwrap().look;
     assert_eq!((look.theme, look.ascii, look.plain), (Some(crate::view::Theme::Light), true, false));
-    assert_eq!(read("[look]\ntheme = \"auto\"\n").unwrap().look().theme, None);
+    assert_eq!(read("[look]\ntheme = \"auto\"\n").unwrap().look.theme, None);
     let error = read("[look]\n\ntheme = \"pink\"\n").unwrap_err().to_string();
     assert!(error.contains("line 3") && error.contains("contrast") && !error.contains("pink"), "{error}");
 }

@@ -119,11 +119,9 @@ impl Call {
     }
 }
 
-/// A quoted parameter of a header, with the escapes that browsers use.
+/// A quoted parameter of a header, as sent.
 fn quoted(head: &str, opening: &str) -> Option<String> {
-    let (_, rest) = head.split_once(opening)?;
-    let (value, _) = rest.split_once('"')?;
-    Some(value.replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n"))
+    head.split_once(opening)?.1.split_once('"').map(|(value, _)| value.to_owned())
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {

@@ -28,8 +28,8 @@ const LONGEST_LINE: u64 = 64 * 1024;
 /// The most bytes that are read ahead: more than standard input keeps by itself.
 const READ_AHEAD: usize = 64 * 1024;
 
-/// The most bytes of a longer line that are passed over: what sends more is no keyboard.
-const MOST_PASSED_OVER: u64 = 64 << 20;
+/// The most bytes that are read as one line.
+const MAX_READ: u64 = 16 << 20;
 
 /// What is asked and answered in lines.
 struct Dialogue<I, O> {
@@ -170,35 +170,15 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             write!(self.output, "{prompt}")?;
             self.output.flush()?;
             let mut line = Vec::new();
-            self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
-            if (line.len() as u64) < LONGEST_LINE || line.ends_with(b"\n") {
+            self.input.by_ref().take(MAX_READ).read_until(b'\n', &mut line)?;
+            match line.len() as u64 {
+                // What never ends a line is no keyboard.
+                0 | MAX_READ => return Ok(None),
                 // What is no UTF-8 names nothing, and is said to.
-                return Ok((!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned()));
-            }
-            if !self.pass_over()? {
-                return Ok(None);
+                ..=LONGEST_LINE => return Ok(Some(String::from_utf8_lossy(&line).into_owned())),
+                _ => self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE)))?,
             }
         }
-    }
-
-    /// Reads the rest of a line that is too long to be one; says whether it has an end.
-    fn pass_over(&mut self) -> io::Result<bool> {
-        let mut left = MOST_PASSED_OVER;
-        while left > 0 {
-            let piece = self.input.fill_buf()?;
-            let end = piece.iter().position(|byte| *byte == b'\n');
-            let length = end.map_or(piece.len(), |end| end + 1);
-            self.input.consume(length);
-            if end.is_some() {
-                self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE)))?;
-                return Ok(true);
-            }
-            if length == 0 {
-                break;
-            }
-            left = left.saturating_sub(length as u64);
-        }
-        Ok(false)
     }
 
     fn take(&mut self, line: &str) -> io::Result<()> {

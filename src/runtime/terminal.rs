@@ -112,7 +112,7 @@ impl Drop for TakenOver {
     }
 }
 
-/// A terminal that hands keys over as they are pressed, and shows none of them; until this is dropped.
+/// Raw mode until this is dropped.
 pub(super) struct Raw;
 
 impl Raw {

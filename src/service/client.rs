@@ -1,14 +1,12 @@
 //! Sends one request, once, to one host, and brings its answer back whole or says why not.
 
-use super::credential::{Credential, is_quoted};
-use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Reason, Refusal, ServiceError};
-use super::failure::{not_sent_or_lost, reason};
+use super::content_encoding::Packing;
+use super::credential::Credential;
+use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Reason, Refusal, ServiceError, not_sent_or_lost, reason};
 use super::head::{is_framed, range_of, version_of};
-use super::http::build;
-use super::masking::{Masking, SHORTEST_PASSWORD, is_no_word, is_word};
-use super::packing::Packing;
-use super::patience::Patience;
+use super::http::{Patience, build};
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
+use super::redact::Redactor;
 use crate::request::{Address, Asker, Method, Password, Request, ScanOption, Version};
 use crate::text::Untrusted;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
@@ -16,7 +14,7 @@ use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// Longest artefact of a length that nobody has announced, in bytes.
 const LONGEST_UNANNOUNCED: u64 = 1 << 30;
@@ -33,9 +31,7 @@ pub struct Client {
     pub(super) root: Url,
     header: HeaderName,
     credential: Option<Credential>,
-    pub(super) masking: Arc<Masking>,
-    /// What was sent along with files in this run: it is masked from then on.
-    passwords: Mutex<Vec<Password>>,
+    pub(super) redactor: Redactor,
     /// Made at the first call: certificates take longer to load than a first screen to draw.
     http: OnceLock<reqwest::Client>,
     /// How far this machine's clock was behind the service's at its first answer, in seconds.
@@ -79,20 +75,10 @@ impl Client {
     /// A client for a profile; nothing is sent or loaded yet.
     pub fn new(profile: Profile, credential: Option<Credential>) -> Result<Self, ProfileError> {
         let root = profile.check()?;
-        let header =
-            HeaderName::try_from(&profile.header).map_err(|_| ProfileError::Header { name: profile.name.clone() })?;
-        let masking = credential.as_ref().map(|key| Masking::of(key.expose())).unwrap_or_default();
-        let (masking, passwords) = (Arc::new(masking), Mutex::default());
-        Ok(Self {
-            profile,
-            root,
-            header,
-            credential,
-            masking,
-            passwords,
-            http: OnceLock::new(),
-            behind: OnceLock::new(),
-        })
+        let header = profile.header_name()?;
+        let redactor = credential.as_ref().map(|key| Redactor::new(key.expose())).unwrap_or_default();
+        let (http, behind) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { profile, root, header, credential, redactor, http, behind })
     }
 
     /// The profile it speaks to.
@@ -115,7 +101,6 @@ impl Client {
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
         let address = request.address(&User(self));
         let patience = Patience::new(&self.profile, 0);
-        let masking = &self.masking_for(request);
         let mut response = match &address.upload {
             Some(upload) => self.upload(&address, upload, sink).await?,
             None => {
@@ -127,7 +112,7 @@ impl Client {
         // API v2 answers so where the quota is spent.
         let is_spent = address.version == Version::V2 && response.status() == StatusCode::NO_CONTENT;
         if is_spent || !response.status().is_success() {
-            return Err(self.refused(response, &patience, address.upload.is_some()).await);
+            return Err(self.refused(response, &patience, request).await);
         }
         let limit = self.longest(request);
         let length = Packing::length_of(&response);
@@ -136,7 +121,7 @@ impl Client {
         }
         sink.begin(0, length, None).await?;
         let is_part = response.status() == StatusCode::PARTIAL_CONTENT;
-        self.take_in(&mut response, 0, limit, (&patience, masking, |_| false), sink).await.map(|_| is_part)
+        self.take_in(&mut response, 0, limit, &patience, sink).await.map(|_| is_part)
     }
 
     /// Fetches what may be large, once, from this byte on, of this version; hands over each piece as it comes.
@@ -157,12 +142,12 @@ impl Client {
             Some(version) => call.header(IF_RANGE, version),
             None => call,
         };
-        let (patience, masking) = (Patience::new(&self.profile, 0), &self.masking_for(request));
+        let patience = Patience::new(&self.profile, 0);
         let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
         self.note_time(&response);
         let status = response.status();
         if !status.is_success() {
-            return Err(self.refused(response, &patience, false).await);
+            return Err(self.refused(response, &patience, request).await);
         }
         let is_part = status == StatusCode::PARTIAL_CONTENT;
         let (start, total) = match range_of(&response).filter(|_| is_part) {
@@ -183,34 +168,26 @@ impl Client {
         // Of a part of something of unknown length, framing tells the part's own end only.
         let is_announced = total.is_some() || !is_part && is_framed(&response);
         // It is kept and sent back as it is: one that repeats the key is none.
-        let version = version_of(&response).filter(|version| masking.leaves(version.as_bytes()));
+        let version = version_of(&response).filter(|version| !self.redactor.is_in(version.as_bytes()));
         sink.begin(start, total, version).await?;
-        let is_end = |come| is_announced && total.is_none_or(|total| total == come);
-        let (come, is_key_begun) =
-            self.take_in(&mut response, start, limit, (&patience, masking, is_end), sink).await?;
+        let come = self.take_in(&mut response, start, limit, &patience, sink).await?;
         match total {
             Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
-            // Another call that ends within the key would be cut to the same bytes.
-            None if is_key_begun => Err(ServiceError::Lost("it ended as the key began, which is not kept".to_owned())),
             _ => Ok(is_announced),
         }
     }
 
-    /// Hands over the pieces of an answer, the first of which begins at this byte, with the key masked; says where the last ends, and
-    /// whether the beginning of a key was left out there.
-    ///
-    /// What is held back for the rest of a key goes only with the end: the rest may come with a later call. So it is left out but at
-    /// what is known for the end of the whole; words that end as a key begins are cut in any case.
+    /// Hands over the pieces of an answer, the first of which begins at this byte, with the key redacted; gives where the last ends.
     async fn take_in(
         &self,
         response: &mut Response,
         start: u64,
         limit: u64,
-        (patience, masking, is_end): (&Patience, &Masking, impl Fn(u64) -> bool),
+        patience: &Patience,
         sink: &mut dyn Sink,
-    ) -> Result<(u64, bool), ServiceError> {
+    ) -> Result<u64, ServiceError> {
         let mut packing = Packing::of(response)?;
-        let (mut come, mut masked) = (start, masking.begin());
+        let (mut come, mut redacted) = (start, self.redactor.stream());
         let after = |come: u64, more: &[u8]| {
             let come = come + more.len() as u64;
             if come > limit { Err(ServiceError::TooLong(limit)) } else { Ok(come) }
@@ -220,15 +197,14 @@ impl Client {
             for some in piece.chunks(packing.at_once()) {
                 let some = packing.take(some)?;
                 come = after(come, &some)?;
-                sink.take(&masked.take(&some)).await?;
+                sink.take(&redacted.take(&some)).await?;
             }
         }
         let last = packing.end()?;
         come = after(come, &last)?;
-        sink.take(&masked.take(&last)).await?;
-        let (rest, is_key_begun) = masked.end(is_end(come));
-        sink.take(&rest).await?;
-        Ok((come, is_key_begun))
+        sink.take(&redacted.take(&last)).await?;
+        sink.take(&redacted.end()).await?;
+        Ok(come)
     }
 
     /// Longest answer that is taken, in bytes: a few kilobytes may unpack to any number of them.
@@ -245,42 +221,22 @@ impl Client {
         }
     }
 
-    /// What hides the key in the answer to a request, and each password that was sent in this run, be it along with this one. In what
-    /// is held for good a word stays one: what a sandbox saw is not changed because somebody chose it as a password.
-    fn masking_for(&self, request: &Request) -> Arc<Masking> {
-        let mut passwords = self.passwords.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(new) = request.password().filter(|new| !passwords.contains(new)) {
-            passwords.push(new.clone());
-        }
-        let is_held = request.holding_key().is_some();
-        let hidden = passwords
-            .iter()
-            .map(Password::expose)
-            .filter(|password| if is_held { is_no_word(password) } else { !is_word(password) });
-        match (hidden.collect::<Vec<_>>(), &self.credential) {
-            (hidden, Some(key)) if !hidden.is_empty() => Arc::new(Masking::of_all(key.expose(), &hidden)),
-            _ => Arc::clone(&self.masking),
-        }
-    }
-
-    /// The service's own "no", with nothing of the key in it, nor of a password that went along with any call of this run.
-    async fn refused(&self, mut response: Response, patience: &Patience, is_upload: bool) -> ServiceError {
-        let masking = &self.masking_for(&Request::User);
+    /// The service's own "no", without the key, and without words that repeat a password that went along: they are logged.
+    async fn refused(&self, mut response: Response, patience: &Patience, request: &Request) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut words = Vec::new();
-        if self.take_in(&mut response, 0, LONGEST_ERROR, (patience, masking, |_| false), &mut words).await.is_err() {
+        if self.take_in(&mut response, 0, LONGEST_ERROR, patience, &mut words).await.is_err() {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
-        if is_upload && refusal.is_of_password() {
+        if request.address(&User(self)).upload.is_some() && refusal.is_of_password() {
             refusal.reason = Reason::WrongPassword;
         }
-        let passwords = self.passwords.lock().unwrap_or_else(PoisonError::into_inner);
-        let long = passwords.iter().map(Password::expose).filter(|password| password.len() >= SHORTEST_PASSWORD);
-        let secrets: Vec<_> = self.credential.as_ref().map(Credential::expose).into_iter().chain(long).collect();
-        let quotes = |words: &Untrusted| secrets.iter().any(|secret| is_quoted(secret, words.as_bytes()));
-        refusal.message = refusal.message.filter(|message| !quotes(message));
+        if let Some(password) = request.password().map(Password::expose).filter(|password| !password.is_empty()) {
+            let repeats = |words: &Untrusted| memchr::memmem::find(words.as_bytes(), password.as_bytes()).is_some();
+            refusal.message = refusal.message.filter(|message| !repeats(message));
+        }
         ServiceError::Refused(refusal)
     }
 
@@ -297,9 +253,9 @@ impl Client {
         }
         let address = request.address(&User(self));
         let path: Vec<u8> = percent_encoding::percent_decode_str(&address.path).collect();
-        // A cursor that was the key is masked by now: what is left of it leads nowhere, and would be paid for.
+        // A cursor that was the key is redacted by now: what is left of it leads nowhere, and would be paid for.
         let is_key = |(name, value): &(Cow<'static, str>, String)| {
-            self.has_key(value.as_bytes()) || name == "cursor" && self.masking.has_masked(value.as_bytes())
+            self.has_key(value.as_bytes()) || name == "cursor" && self.redactor.has_redacted(value.as_bytes())
         };
         self.has_key(&path) || address.parameters.iter().any(is_key)
     }

@@ -23,10 +23,7 @@ const LONGEST_FILE: u64 = 1 << 20;
 const LONGEST_KEY: usize = 512;
 
 /// A shorter key is no secret: it may be a word of anybody's.
-pub(super) const SHORTEST_KEY: usize = 16;
-
-/// So many letters and digits of a key in a row are a quotation of it.
-const QUOTED: usize = 10;
+pub(super) const MIN_KEY: usize = 16;
 
 /// A key and where it was found.
 #[derive(Clone)]
@@ -52,20 +49,16 @@ pub enum Source {
 /// Why a key that was found cannot be used. None of these repeats the key.
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialError {
-    /// It cannot stand in a header.
     #[error(
         "the key from {0} is empty, longer than any key, or holds blanks or other characters that no key has; correct it there"
     )]
     Malformed(Source),
-    /// The command could not be run.
     #[error("api_key_command could not be run: {0}")]
     Command(std::io::Error),
     #[error("api_key_command ended with {0}; run it by hand to see why")]
     CommandFailed(std::process::ExitStatus),
-    /// Others can read the file that the key is in.
     #[error("{} holds a key and others can read it: run chmod 600 on it, and consider the key known", crate::text::path(.0))]
     Exposed(PathBuf),
-    /// The official file is there but cannot be read.
     #[error("~/{OFFICIAL_FILE} cannot be read: {0}")]
     OfficialFile(String),
 }
@@ -143,7 +136,7 @@ impl Credential {
     /// Whether a text is the key or has all of it, in capital or small letters. A key that is short may be any word.
     pub fn is_in(&self, text: &[u8]) -> bool {
         let key = self.expose().to_ascii_lowercase();
-        key.len() >= SHORTEST_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
+        key.len() >= MIN_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
     }
 
     /// Where it was found.
@@ -156,42 +149,6 @@ impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Credential(from {})", self.source)
     }
-}
-
-/// Whether words quote a secret or a good part of it: as it is or as it stands in an address or in JSON, in capital or small letters,
-/// with anything between them; or all of it in hexadecimal digits.
-pub(super) fn is_quoted(secret: &str, words: &[u8]) -> bool {
-    let encoded = percent_encoding::utf8_percent_encode(secret, percent_encoding::NON_ALPHANUMERIC).to_string();
-    let digits = crate::text::hex(secret);
-    [plain(words), plain(&decoded(words))].iter().any(|text| {
-        let is_there = |part: &[u8]| memchr::memmem::find(text, part).is_some();
-        let is_quoted = |form: &str| {
-            let form = plain(form.as_bytes());
-            form.windows(QUOTED.min(form.len()).max(1)).any(is_there)
-        };
-        is_quoted(secret) || is_quoted(&encoded) || is_there(digits.as_bytes())
-    })
-}
-
-/// Letters and digits, all letters small.
-fn plain(text: &[u8]) -> Vec<u8> {
-    text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
-}
-
-/// Text with the characters that stand in it as an address or JSON spells them: `%41`, `\u0041`.
-fn decoded(mut text: &[u8]) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    while let Some(first) = text.first() {
-        let digits = [&b"%"[..], b"\\u00"].iter().find_map(|mark| text.strip_prefix(*mark)?.split_first_chunk::<2>());
-        let byte = digits.and_then(|([high, low], rest)| {
-            let digit = |byte: &u8| char::from(*byte).to_digit(16);
-            Some((u8::try_from(digit(high)? * 16 + digit(low)?).ok()?, rest))
-        });
-        let (byte, rest) = byte.unwrap_or((*first, text.get(1..).unwrap_or_default()));
-        decoded.push(byte);
-        text = rest;
-    }
-    decoded
 }
 
 /// Runs a command by the system's shell; its standard output is the key, its questions go to the terminal.
@@ -314,24 +271,5 @@ mod tests {
         assert!(!format!("{found:?}").contains("secret"));
         let failing = Configured { key: None, command: Some("exit 3".to_owned()) };
         assert!(matches!(find(&[], &failing, None), Err(CredentialError::CommandFailed(_))));
-    }
-
-    #[test]
-    fn words_that_quote_the_key_in_any_form_are_known() {
-        for words in [
-            "no user q3Zk9/Tb+Wm2Lr==",
-            "no /users/q3Zk9%2FTb%2BWm2Lr%3D%3D/x",
-            "NO Q3ZK9/TB+WM2LR==",
-            "key q3Zk9/Tb+Wm2L... is wrong",
-            "q\u{200b}3 Z k 9 / T b + W m 2 L r",
-            "/users/%71%33%5A%6b%39%2f%54%62%2B%57%6D%32%4c%72",
-            r"\u0071\u0033\u005a\u006B\u0039\u002f\u0054\u0062\u002b\u0057\u006d2Lr",
-            "71335a6b392f54622b576d324c723d3d",
-        ] {
-            assert!(is_quoted("q3Zk9/Tb+Wm2Lr==", words.as_bytes()), "{words}");
-        }
-        for words in ["no such user", "%", "%7", r"\u007", r"100 %zz \u00zz", ""] {
-            assert!(!is_quoted("q3Zk9/Tb+Wm2Lr==", words.as_bytes()), "{words}");
-        }
     }
 }

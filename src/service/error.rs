@@ -1,6 +1,7 @@
 //! What can go wrong with a call, each with what happened and what to do next.
 
 use crate::text::Untrusted;
+use std::error::Error as _;
 use std::time::Duration;
 
 /// The most bytes of an address that are sent; what carries it takes hardly more.
@@ -15,49 +16,34 @@ pub const LONGEST_ERROR: u64 = 64 * 1024;
 /// Why a call brought no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
-    /// There is no key, so nothing was sent.
     #[error("there is no key")]
     NoKey,
-    /// The request never left: no name, no route, no connection, no encryption.
     #[error("the service cannot be reached: {0}")]
     Unreachable(String),
-    /// Whoever answers there shows a certificate that is not trusted, so nothing was sent.
     #[error("the service cannot be reached: its certificate is not trusted ({0})")]
     Untrusted(String),
-    /// What was to be sent cannot be read, so nothing was sent.
     #[error("it cannot be sent: {0}")]
     Unsendable(String),
-    /// More is asked about than an address has room for, so nothing was sent.
     #[error("nothing was sent: its address would be longer than {}", crate::text::bytes(LONGEST_ADDRESS))]
     LongAddress,
-    /// The service named an address to upload to that is not its own, so nothing was sent.
     #[error("nothing was uploaded: the service names {}, which is not its own host", .0.visible_cut(100))]
     ForeignUpload(Untrusted),
-    /// The service named an address to upload to with the key in it, which was masked there, so nothing was sent.
     #[error("nothing was uploaded: the address that the service names for it has your key in it")]
     KeyInAddress,
-    /// A part of the file left, and the rest was not sent.
     #[error("the upload was broken off: {0}")]
     Unfinished(String),
-    /// The request left, and its answer did not come whole.
     #[error("the answer was lost: {0}")]
     Lost(String),
-    /// The request left, and the analyst did not want to wait for its answer any longer.
     #[error("it was given up")]
     GivenUp,
-    /// The analyst did not want to wait any longer before anything left.
     #[error("nothing was sent: it was given up before")]
     Unsent,
-    /// The answer came, and could not be put away.
     #[error("the answer could not be kept: {0}")]
     Unkept(String),
-    /// The answer was longer than this program takes.
     #[error("the answer was longer than {} and was given up", crate::text::bytes(*.0))]
     TooLong(u64),
-    /// The service answered that it will not.
     #[error("{0}")]
     Refused(Refusal),
-    /// The answer came whole and is of no use.
     #[error("the answer is of no use: {0}")]
     Unusable(Unusable),
 }
@@ -104,34 +90,24 @@ pub enum Unusable {
     Empty,
     #[error("it is not JSON")]
     NotJson,
-    /// JSON that stops in the middle.
     #[error("it was cut short")]
     Cut,
-    /// JSON of another kind than was asked for.
     #[error("it is JSON, but not {0}")]
     WrongType(&'static str),
-    /// It does not say what an answer to an action says; nothing of it is kept.
     #[error("it does not name {0}")]
     Silent(&'static str),
-    /// A web page in the place of something else.
     #[error("it is a web page: something between here and the service may want a login")]
     WebPage,
-    /// It is packed in a way that this program does not know, so the key could not be masked in it.
     #[error("it is packed as {}, which this program cannot unpack and has not asked for", .0.visible_cut(60))]
     Packed(Untrusted),
-    /// It is packed, and its head says nothing of that.
     #[error("it is packed (gzip), and does not say so")]
     Unsaid,
-    /// What came does not go on where the part that is kept ends.
     #[error("it does not go on where the kept part ends: that part is set aside")]
     OtherBytes,
-    /// JSON in the place of a file of which a part is kept.
     #[error("it is JSON, and no file")]
     NoFile,
-    /// An answer to another question.
     #[error("it is for another report: {}", .0.visible_cut(100))]
     Foreign(Untrusted),
-    /// An answer about something else than was asked about.
     #[error("it is about something else: {}", .0.visible_cut(100))]
     Other(Untrusted),
 }
@@ -331,6 +307,62 @@ fn wait(text: &str, now: jiff::Timestamp) -> Option<Duration> {
         Some(u64::try_from(date.as_second() - now.as_second()).unwrap_or(0))
     })?;
     Some(Duration::from_secs(seconds.min(MONTH)))
+}
+
+/// A connection that was never made has sent nothing; after that anything may have been counted.
+pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
+    if !error.is_connect() && !error.is_builder() {
+        return ServiceError::Lost(reason(error));
+    }
+    match refused_certificate(error) {
+        Some(why) => ServiceError::Untrusted(why),
+        None => ServiceError::Unreachable(reason(error)),
+    }
+}
+
+/// Why the certificate that was shown is not trusted, if that is what went wrong.
+fn refused_certificate(error: &reqwest::Error) -> Option<String> {
+    let mut cause: Option<&dyn std::error::Error> = error.source();
+    while let Some(here) = cause {
+        if let Some(rustls::Error::InvalidCertificate(why)) = here.downcast_ref() {
+            return Some(certificate_words(why));
+        }
+        // An error of the system's hides the one inside of it from those who ask for causes.
+        let inside = here.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause = inside.map(|inside| inside as &dyn std::error::Error).or_else(|| here.source());
+    }
+    None
+}
+
+fn certificate_words(why: &rustls::CertificateError) -> String {
+    use rustls::CertificateError::{
+        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,
+        UnknownIssuer,
+    };
+    match why {
+        UnknownIssuer => "no authority that this machine knows has signed it".to_owned(),
+        Expired | ExpiredContext { .. } => "it has expired".to_owned(),
+        NotValidYet | NotValidYetContext { .. } => "it is not valid yet; is this machine's clock right?".to_owned(),
+        NotValidForName | NotValidForNameContext { .. } => "it is for another name".to_owned(),
+        other => Untrusted::from(other.to_string()).visible_cut(120).to_string(),
+    }
+}
+
+/// The innermost cause, which names no address: an address may hold the key.
+pub(super) fn reason(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "the service was silent for too long".to_owned();
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let is_outermost = std::ptr::eq(std::ptr::from_ref(cause).cast::<()>(), std::ptr::from_ref(error).cast::<()>());
+    if is_outermost {
+        "the connection failed".to_owned()
+    } else {
+        Untrusted::from(cause.to_string()).visible_cut(120).to_string()
+    }
 }
 
 #[cfg(test)]

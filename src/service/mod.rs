@@ -3,15 +3,13 @@
 //! Nothing here decides whether a call is worth its price; that is the gate's work, and only the gate calls [`Client::send`].
 
 pub mod client;
+mod content_encoding;
 pub mod credential;
 pub mod error;
-mod failure;
 mod head;
 mod http;
-mod masking;
-mod packing;
-mod patience;
 pub mod profile;
+mod redact;
 mod upload;
 
 pub use client::Client;
@@ -19,5 +17,5 @@ pub use credential::Credential;
 pub use error::ServiceError;
 pub use head::is_version;
 pub use http::Way;
-pub use masking::without_keys;
 pub use profile::Profile;
+pub use redact::without_keys;

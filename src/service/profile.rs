@@ -3,6 +3,7 @@
 use crate::files;
 use crate::request::{Listing, ScanOption, UploadLimit};
 use reqwest::Url;
+use reqwest::header::HeaderName;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -120,53 +121,23 @@ impl Default for Profile {
 
 /// Why a profile cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProfileError {
-    /// The root is no address.
-    #[error("profile {name}: root is no address; it looks like \"https://host\"")]
-    Root { name: String },
-    /// The key would travel in the clear.
-    #[error("profile {name}: root must be https; http is accepted for this machine (127.0.0.1) only")]
-    InTheClear { name: String },
-    /// The header cannot be sent.
-    #[error("profile {name}: header is no name of a header that is free to carry the key")]
-    Header { name: String },
-    /// The user's name leads elsewhere.
-    #[error(
-        "profile {name}: user is empty, or . or .., which leads elsewhere in an address; leave it out where it is not known"
-    )]
-    User { name: String },
-    /// The host for large files is no address.
-    #[error("profile {name}: upload_host is no address that files may be sent to; it looks like \"https://host\"")]
-    UploadHost { name: String },
-    /// The proxy is no address.
-    #[error("profile {name}: proxy is no address; it looks like \"http://host:3128\", or \"env\"")]
-    Proxy { name: String },
-    /// The file of certificates is not there.
-    #[error("profile {name}: ca_file cannot be read, or holds no certificate (PEM)")]
-    Certificates { name: String },
-    /// A page without room for an item.
-    #[error("profile {name}: page_size must be 1 at least; the service gives 40 at most")]
-    PageSize { name: String },
-    /// A time that leaves no time.
-    #[error("profile {name}: {setting} must be a second at least")]
-    NoTime { name: String, setting: &'static str },
+#[error("profile {name}: {setting} {why}")]
+pub struct ProfileError {
+    name: String,
+    /// The setting that is wrong.
+    pub setting: &'static str,
+    why: &'static str,
 }
 
-impl ProfileError {
-    /// The setting that is wrong.
-    pub fn setting(&self) -> &'static str {
-        match self {
-            Self::Root { .. } | Self::InTheClear { .. } => "root",
-            Self::Header { .. } => "header",
-            Self::User { .. } => "user",
-            Self::Proxy { .. } => "proxy",
-            Self::UploadHost { .. } => "upload_host",
-            Self::Certificates { .. } => "ca_file",
-            Self::PageSize { .. } => "page_size",
-            Self::NoTime { setting, .. } => setting,
-        }
-    }
-}
+const NO_ROOT: &str = "is no address; it looks like \"https://host\"";
+const IN_THE_CLEAR: &str = "must be https; http is accepted for this machine (127.0.0.1) only";
+const NO_HEADER: &str = "is no name of a header that is free to carry the key";
+const NO_USER: &str = "is empty, or . or .., which leads elsewhere in an address; leave it out where it is not known";
+const NO_UPLOAD_HOST: &str = "is no address that files may be sent to; it looks like \"https://host\"";
+const NO_PROXY: &str = "is no address; it looks like \"http://host:3128\", or \"env\"";
+const NO_CERTIFICATE: &str = "cannot be read, or holds no certificate (PEM)";
+const NO_PAGE: &str = "must be 1 at least; the service gives 40 at most";
+const NO_TIME: &str = "must be a second at least";
 
 impl Profile {
     /// The embedded service at this root, with the paths as the specification writes them (§4.2, §9).
@@ -191,35 +162,38 @@ impl Profile {
 
     /// Everything that is wrong.
     pub fn mistakes(&self) -> Vec<ProfileError> {
-        let name = || self.name.clone();
-        let holds_some = |path: &PathBuf| {
+        let holds_certificate = |path: &PathBuf| {
             let start = b"-----BEGIN CERTIFICATE-----";
             files::read(path, LONGEST_CERTIFICATES).is_ok_and(|bytes| memchr::memmem::find(&bytes, start).is_some())
         };
+        let is_way = |proxy: &str| proxy == PROXY_OF_SYSTEM || is_proxy(proxy);
         let checks = [
-            self.address().err(),
-            (!is_free(&self.header)).then(|| ProfileError::Header { name: name() }),
-            self.user.as_deref().is_some_and(is_no_name).then(|| ProfileError::User { name: name() }),
-            (!self.proxy.as_deref().is_none_or(|proxy| proxy == PROXY_OF_SYSTEM || is_proxy(proxy)))
-                .then(|| ProfileError::Proxy { name: name() }),
-            self.upload_host
-                .as_deref()
-                .and_then(|host| encrypted(host).err())
-                .map(|_| ProfileError::UploadHost { name: name() }),
-            (!self.ca_file.as_ref().is_none_or(holds_some)).then(|| ProfileError::Certificates { name: name() }),
-            (self.page_size == 0).then(|| ProfileError::PageSize { name: name() }),
-            (self.connect_timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "connect_timeout" }),
-            (self.timeout == 0).then(|| ProfileError::NoTime { name: name(), setting: "timeout" }),
-            (self.patience == 0).then(|| ProfileError::NoTime { name: name(), setting: "patience" }),
+            ("header", NO_HEADER, is_free(&self.header)),
+            ("user", NO_USER, self.user.as_deref().is_none_or(|user| !matches!(user, "" | "." | ".."))),
+            ("proxy", NO_PROXY, self.proxy.as_deref().is_none_or(is_way)),
+            ("upload_host", NO_UPLOAD_HOST, self.upload_host.as_deref().is_none_or(|host| encrypted(host).is_ok())),
+            ("ca_file", NO_CERTIFICATE, self.ca_file.as_ref().is_none_or(holds_certificate)),
+            ("page_size", NO_PAGE, self.page_size > 0),
+            ("connect_timeout", NO_TIME, self.connect_timeout > 0),
+            ("timeout", NO_TIME, self.timeout > 0),
+            ("patience", NO_TIME, self.patience > 0),
         ];
-        checks.into_iter().flatten().collect()
+        let wrong = checks.into_iter().filter(|(_, _, is_right)| !is_right);
+        let wrong = wrong.map(|(setting, why, _)| self.error(setting, why));
+        self.address().err().into_iter().chain(wrong).collect()
+    }
+
+    fn error(&self, setting: &'static str, why: &'static str) -> ProfileError {
+        ProfileError { name: self.name.clone(), setting, why }
+    }
+
+    /// The header that carries the key in API v3.
+    pub(super) fn header_name(&self) -> Result<HeaderName, ProfileError> {
+        HeaderName::try_from(&self.header).map_err(|_| self.error("header", NO_HEADER))
     }
 
     fn address(&self) -> Result<Url, ProfileError> {
-        encrypted(&self.root).map_err(|mistake| match mistake {
-            Mistake::NoAddress => ProfileError::Root { name: self.name.clone() },
-            Mistake::InTheClear => ProfileError::InTheClear { name: self.name.clone() },
-        })
+        encrypted(&self.root).map_err(|why| self.error("root", why))
     }
 
     /// What a private scan's option is called here.
@@ -285,31 +259,20 @@ fn is_free(header: &str) -> bool {
         "upgrade",
         "user-agent",
     ];
-    let is_taken = |name: reqwest::header::HeaderName| TAKEN.contains(&name.as_str());
-    reqwest::header::HeaderName::try_from(header).is_ok_and(|name| !is_taken(name))
-}
-
-/// Whether a step of an address that is called so leads elsewhere.
-fn is_no_name(user: &str) -> bool {
-    matches!(user, "" | "." | "..")
-}
-
-/// Why nothing may be sent to an address.
-enum Mistake {
-    NoAddress,
-    InTheClear,
+    let is_taken = |name: HeaderName| TAKEN.contains(&name.as_str());
+    HeaderName::try_from(header).is_ok_and(|name| !is_taken(name))
 }
 
 /// An address that is encrypted, or on this machine.
-fn encrypted(address: &str) -> Result<Url, Mistake> {
+fn encrypted(address: &str) -> Result<Url, &'static str> {
     let url = Url::parse(address).ok();
     let url = url.filter(|url| {
         let is_bare = url.query().is_none() && url.fragment().is_none();
         url.has_host() && url.username().is_empty() && url.password().is_none() && is_bare
     });
-    let url = url.ok_or(Mistake::NoAddress)?;
+    let url = url.ok_or(NO_ROOT)?;
     if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
-        return Err(Mistake::InTheClear);
+        return Err(IN_THE_CLEAR);
     }
     Ok(url)
 }

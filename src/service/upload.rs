@@ -1,9 +1,8 @@
 //! Sends a file from the disk, piece by piece and once, to an address that may be trusted with it.
 
 use super::client::{Client, Sink};
-use super::error::ServiceError;
-use super::failure::not_sent_or_lost;
-use super::patience::Patience;
+use super::error::{ServiceError, not_sent_or_lost};
+use super::http::Patience;
 use crate::files;
 use crate::report::identifier::Sha256;
 use crate::request::{Address, Upload, UploadAddress};
@@ -113,7 +112,7 @@ impl Client {
         let foreign = |host: &str| ServiceError::ForeignUpload(Untrusted::from(host));
         // Whoever passes it on reads it however it is escaped. What ends it is no beginning of a key.
         let unescaped: Vec<_> = percent_decode_str(text).chain([b'\n']).collect();
-        if self.masking.has_masked(text.as_bytes()) || !self.masking.leaves(&unescaped) {
+        if self.redactor.has_redacted(text.as_bytes()) || self.redactor.is_in(&unescaped) {
             return Err(ServiceError::KeyInAddress);
         }
         let url = Url::parse(text).map_err(|_| foreign("no address at all"))?;

@@ -1,12 +1,12 @@
 //! What can be priced, and what stands behind an operation's name: read by the table of `quota`, as in the app's planner.
 
-use super::files::Files;
 use crate::cli::Failed;
+use crate::cli::document::{STANDARD_INPUT, opened};
 use crate::quota::{Amount, Choice, Entitlement, Entitlements, Kind, Numbers, OPTIONS, Operation};
 use crate::report::identifier::hashes::Hashes;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum};
-use std::io::Write;
+use std::io::{Read, Write};
 
 /// What the first word asks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,4 +203,40 @@ fn in_one_line(error: &clap::Error) -> String {
     let lines = text.lines().map(str::trim);
     let wrong = lines.clone().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     lines.filter_map(|line| line.strip_prefix("tip: ")).fold(wrong, |wrong, tip| format!("{wrong}; {tip}"))
+}
+
+/// The largest file that is read whole, in bytes: a million hashes are less.
+const LARGEST: u64 = 128 << 20;
+
+/// Reads files, and standard input once.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    is_input_read: bool,
+}
+
+impl Files {
+    /// The whole of a file, or of standard input.
+    pub(super) fn read(&mut self, path: &str) -> Result<Vec<u8>, Failed> {
+        let unreadable = |error| Failed::usage(format!("{path} cannot be read: {error}"));
+        if path != STANDARD_INPUT {
+            return bounded(opened(&crate::export::file::typed(path)).map_err(unreadable)?, path);
+        }
+        if std::mem::replace(&mut self.is_input_read, true) {
+            return Err(Failed::usage("standard input can be read once only; name a file in one of the places"));
+        }
+        bounded(std::io::stdin().lock(), "standard input")
+    }
+}
+
+/// All that a file gives, which may be a device without an end.
+fn bounded(source: impl Read, name: &str) -> Result<Vec<u8>, Failed> {
+    let mut bytes = Vec::new();
+    source
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failed::usage(format!("{name} cannot be read: {error}")))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(Failed::usage(format!("{name} is larger than {}", crate::text::bytes(LARGEST))));
+    }
+    Ok(bytes)
 }

@@ -1,13 +1,63 @@
-//! What somebody may have meant by a word that is no SHA-256.
+//! What several commands take: spending, a yes, a pane, a SHA-256; and what may have been meant by a word that is none.
 
 use super::{Command, Failed};
+use crate::app::PANES;
+use crate::report::Pane;
 use crate::report::identifier::Sha256;
-use clap::Subcommand;
+use crate::request::Request;
 use clap::error::{ContextKind, ContextValue};
+use clap::{Args, Subcommand};
 use std::path::Path;
 
 /// Longest part of a word that is shown, in characters: it may be the key.
 const SHOWN: usize = 15;
+
+/// What a command takes that may cost something.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(super) struct Spending {
+    /// Send nothing that may bring the cost of this run above N
+    #[arg(long, value_name = "N")]
+    pub(super) max_cost: Option<u64>,
+    /// Say what it would cost, and send nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// What a command takes that asks for something which may want a yes, and prints JSON.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Agreed {
+    /// Send it also where others can see it, nobody can take it back, or it may have arrived before; without --yes that is refused
+    #[arg(long)]
+    yes: bool,
+    /// Print JSON, as it is always done; a dry run prints it too
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) spending: Spending,
+}
+
+impl Agreed {
+    /// Whether it may be sent: a question that warns wants a yes.
+    pub(super) fn check(self, request: &Request) -> Result<(), Failed> {
+        self.check_warned(request.warning().as_deref())
+    }
+
+    /// The same for what was found out about it.
+    pub(super) fn check_warned(self, why: Option<&str>) -> Result<(), Failed> {
+        match why {
+            Some(why) if !self.yes => Err(Failed::usage(format!("nothing was sent. {why} --yes sends it"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A pane by its name in exports, or by what the screen calls it; the words of a refusal name them all.
+pub(super) fn pane(text: &str) -> Result<Pane, String> {
+    let is_meant = |name: &str| name.eq_ignore_ascii_case(text);
+    let by_name = Pane::ALL.into_iter().find(|pane| is_meant(pane.name()));
+    let by_title = || PANES.iter().find(|info| is_meant(info.title) || is_meant(info.short)).map(|info| info.pane);
+    by_name.or_else(by_title).ok_or_else(|| format!("there are {}", Pane::ALL.map(Pane::name).join(", ")))
+}
 
 /// A file's SHA-256, as the commands for scripts take it.
 pub(super) fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
@@ -84,6 +134,16 @@ fn similar(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_name_of_a_pane_means_it() {
+        for info in &PANES {
+            for name in [info.pane.name(), info.title, info.short, &info.title.to_uppercase()] {
+                assert_eq!(pane(name), Ok(info.pane));
+            }
+        }
+        assert!(pane("nowhere").is_err_and(|words| words.contains("techniques")));
+    }
 
     fn words(text: &str) -> String {
         parse_first(text).unwrap_err().to_string()

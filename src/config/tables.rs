@@ -1,0 +1,145 @@
+//! The tables of the config file as they are written.
+
+use super::masked;
+use crate::app::Keymap;
+use crate::app::keys::keymap::{Change, Mistake};
+use crate::app::scan::follow::Pace;
+use crate::view::Theme;
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+/// How a scan is followed: the seconds between two looks, and the most calls that one following makes.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Following {
+    pub(super) interval: NonZeroU32,
+    pub(super) looks: NonZeroU32,
+}
+
+impl Default for Following {
+    fn default() -> Self {
+        let Pace { interval, most } = Pace::default();
+        let number = |n: u64| u32::try_from(n).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
+        Self { interval: number(interval.as_secs().unsigned_abs()), looks: number(most) }
+    }
+}
+
+/// What is kept of the answers, and how long; what is left out is kept for ever.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Kept {
+    pub(super) keep: Keep,
+    /// What came longer ago is deleted at the start.
+    #[serde(deserialize_with = "some")]
+    pub(super) days: Option<u64>,
+    /// What came first is deleted at the start, until no more than so much is left.
+    #[serde(deserialize_with = "some")]
+    pub(super) megabytes: Option<u64>,
+}
+
+/// How much is kept. Nothing at all is not meant by a zero, which other programs take for no limit.
+fn some<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let zero = || {
+        Error::custom(
+            "0 would delete every answer at the next start; to keep none write keep = \"nothing\", to keep all leave it out",
+        )
+    };
+    u64::deserialize(from).and_then(|number| if number == 0 { Err(zero()) } else { Ok(Some(number)) })
+}
+
+/// What of the answers is kept on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Keep {
+    #[default]
+    Everything,
+    Nothing,
+}
+
+/// What may be spent, in units; what is left out has no limit.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Limits {
+    pub(super) session: Option<u64>,
+    pub(super) daily: Option<u64>,
+    /// What costs more is asked about first.
+    pub(super) confirm_above: Option<u64>,
+}
+
+/// What the user has bought, set by hand; what is left out is read from the service or stays unknown.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct SetByHand {
+    pub(super) premium_api: Option<bool>,
+    pub(super) premium_intelligence: Option<bool>,
+    pub(super) private_scanning: Option<bool>,
+}
+
+/// The table as it is written.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Look {
+    /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
+    #[serde(deserialize_with = "theme")]
+    pub theme: Option<Theme>,
+    /// Whether ASCII alone is shown.
+    pub ascii: bool,
+    /// Whether the mouse is the program's.
+    pub mouse: bool,
+    /// Whether it is all said in lines.
+    pub plain: bool,
+}
+
+fn theme<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Theme>, D::Error> {
+    let name = String::deserialize(from)?;
+    match (name.as_str(), Theme::named(&name)) {
+        ("auto", _) => Ok(None),
+        (_, Some(theme)) => Ok(Some(theme)),
+        (_, None) => {
+            let wanted = format!("one of `{}`", Theme::names().collect::<Vec<_>>().join("`, `"));
+            Err(D::Error::invalid_value(Unexpected::Other("no theme's name"), &&*wanted))
+        }
+    }
+}
+
+/// The table as it is written: names of commands, with a key's name or several.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Keys(BTreeMap<String, Names>);
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "a key such as \"ctrl-x\", several of them in brackets, or \"none\"")]
+enum Names {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Names {
+    fn each(&self) -> Vec<&str> {
+        match self {
+            Self::One(name) => vec![name],
+            Self::Several(names) => names.iter().map(String::as_str).collect(),
+        }
+    }
+}
+
+impl Keys {
+    /// The keys as changed, or what is wrong with which command's, without what stands there: it may be a secret.
+    pub(super) fn read(&self) -> Result<Keymap, Vec<(String, String)>> {
+        let changes: Vec<_> = self.0.iter().map(|(command, names)| Change { command, keys: names.each() }).collect();
+        let command = |change: usize| changes.get(change).map_or_else(String::new, |change| change.command.to_owned());
+        // Only what was written is left out: the other words are the program's own.
+        let quoted = |written: &str| format!("`{written}`");
+        let shown = |change: Option<&Change<'_>>, words: &str| {
+            let written = change.into_iter().flat_map(|change| std::iter::once(&change.command).chain(&change.keys));
+            written.fold(words.to_owned(), |words, written| words.replace(&quoted(written), &quoted(masked(written))))
+        };
+        Keymap::read(&changes).map_err(|mistakes| {
+            let told =
+                |mistake: &Mistake| (command(mistake.change), shown(changes.get(mistake.change), &mistake.words));
+            mistakes.iter().map(told).collect()
+        })
+    }
+}

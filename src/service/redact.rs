@@ -1,0 +1,233 @@
+//! Redacts the key in whatever the service answers, as its bytes come: no code behind this has it, so none can store or show it.
+//!
+//! An occurrence is the key with each character in either case, as itself, as JSON escapes it or percent-escaped, in any mixture;
+//! or the key in base64. Its bytes become asterisks one by one, so that every offset stays, and JSON stays JSON.
+
+use super::credential::{Credential, MIN_KEY};
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+use std::borrow::Cow;
+
+/// Characters of the key from which on its beginning is redacted where an answer ends within it.
+const TELLING: usize = 4;
+
+/// What is looked for, made once.
+#[derive(Default)]
+pub(super) struct Redactor {
+    key: Vec<u8>,
+    /// The key in base64, at each offset from a group of three bytes.
+    base64: Vec<Vec<u8>>,
+    /// By byte, whether an occurrence may begin with it.
+    begins: Vec<bool>,
+    mask: u8,
+}
+
+/// What the beginning of a text is to the key.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Occurrence {
+    None,
+    /// The text ends after so many characters of the key.
+    Cut(usize),
+    /// So many bytes.
+    Whole(usize),
+}
+
+impl Redactor {
+    /// A short key is no secret: it may be any word.
+    pub(super) fn new(key: &str) -> Self {
+        if key.len() < MIN_KEY {
+            return Self::default();
+        }
+        let base64 = base64_forms(key);
+        // A number stays one; and what is written must not make the key once more.
+        let masks = if key.bytes().all(|byte| byte.is_ascii_digit()) { "9876543210" } else { "*#-+_" };
+        let is_unused = |mask: &u8| !key.as_bytes().contains(mask);
+        let mask = masks.bytes().find(is_unused).or_else(|| masks.bytes().next()).unwrap_or(b'*');
+        let firsts: Vec<u8> =
+            base64.iter().filter_map(|form| form.first().copied()).chain(key.bytes().take(1)).collect();
+        let is_first =
+            |byte: u8| firsts.iter().any(|first| first.eq_ignore_ascii_case(&byte)) || b"\\%".contains(&byte);
+        Self { key: key.as_bytes().to_vec(), base64, begins: (0..=u8::MAX).map(is_first).collect(), mask }
+    }
+
+    /// Whether a key seems to have been redacted in a text.
+    pub(super) fn has_redacted(&self, text: &[u8]) -> bool {
+        !self.key.is_empty() && text.windows(MIN_KEY).any(|bytes| bytes.iter().all(|byte| *byte == self.mask))
+    }
+
+    /// Whether a text contains the key, or ends within it.
+    pub(super) fn is_in(&self, text: &[u8]) -> bool {
+        self.redact(text) != text
+    }
+
+    /// A whole text without the key.
+    pub(super) fn redact(&self, text: &[u8]) -> Vec<u8> {
+        let mut stream = self.stream();
+        let start = stream.take(text);
+        [start, stream.end()].concat()
+    }
+
+    /// Redacts a body from its beginning.
+    pub(super) fn stream(&self) -> RedactedStream<'_> {
+        RedactedStream { redactor: self, pending: Vec::new() }
+    }
+
+    /// Redacts a text; gives the offset from which on more of it may make an occurrence.
+    fn settle(&self, text: &mut [u8], is_end: bool) -> usize {
+        let may_begin = |byte: &u8| self.begins.get(usize::from(*byte)) == Some(&true);
+        let mut at = 0;
+        while let Some(rest) = text.get_mut(at..).filter(|rest| !rest.is_empty()) {
+            let Some(begin) = rest.iter().position(may_begin) else { return text.len() };
+            at += begin;
+            let rest = rest.get_mut(begin..).unwrap_or_default();
+            match self.occurrence(rest) {
+                Occurrence::Whole(length) => {
+                    rest.get_mut(..length).unwrap_or_default().fill(self.mask);
+                    at += length;
+                }
+                Occurrence::Cut(_) if !is_end => return at,
+                Occurrence::Cut(come) if come >= TELLING => {
+                    rest.fill(self.mask);
+                    return text.len();
+                }
+                Occurrence::Cut(_) | Occurrence::None => at += 1,
+            }
+        }
+        text.len()
+    }
+
+    fn occurrence(&self, text: &[u8]) -> Occurrence {
+        let encoded = self.base64.iter().map(|form| match text.get(..form.len()) {
+            Some(start) if start == form => Occurrence::Whole(form.len()),
+            None if form.starts_with(text) => Occurrence::Cut(text.len()),
+            _ => Occurrence::None,
+        });
+        encoded.chain([spelled(text, &self.key)]).max().unwrap_or(Occurrence::None)
+    }
+}
+
+/// A text in which asterisks replace each of these keys, as in what the service answers.
+pub fn without_keys<'a>(keys: &[Credential], text: &'a [u8]) -> Cow<'a, [u8]> {
+    let whole = keys.iter().fold(text.to_vec(), |text, key| Redactor::new(key.expose()).redact(&text));
+    if whole == text { Cow::Borrowed(text) } else { Cow::Owned(whole) }
+}
+
+/// One body on its way.
+pub(super) struct RedactedStream<'r> {
+    redactor: &'r Redactor,
+    /// The end of what came, if an occurrence may begin there.
+    pending: Vec<u8>,
+}
+
+impl RedactedStream<'_> {
+    /// What may be handed over when a piece has come.
+    pub(super) fn take(&mut self, piece: &[u8]) -> Vec<u8> {
+        let mut text = std::mem::take(&mut self.pending);
+        text.extend_from_slice(piece);
+        if !self.redactor.key.is_empty() {
+            let settled = self.redactor.settle(&mut text, false);
+            self.pending = text.split_off(settled);
+        }
+        text
+    }
+
+    /// What was pending, when nothing more comes.
+    pub(super) fn end(mut self) -> Vec<u8> {
+        self.redactor.settle(&mut self.pending, true);
+        self.pending
+    }
+}
+
+/// The characters of base64 that depend on the key alone, at each offset and in both alphabets.
+fn base64_forms(key: &str) -> Vec<Vec<u8>> {
+    let forms = (0..3).flat_map(|offset| {
+        let bytes = [&[0; 2][..offset], key.as_bytes()].concat();
+        let own = (offset * 8).div_ceil(6)..bytes.len() * 8 / 6;
+        [BASE64_STANDARD.encode(&bytes), BASE64_URL_SAFE.encode(&bytes)]
+            .map(|text| text.as_bytes().get(own.clone()).unwrap_or_default().to_vec())
+    });
+    let mut forms: Vec<_> = forms.collect();
+    forms.dedup();
+    forms
+}
+
+/// A character of a text.
+#[derive(Clone, Copy)]
+enum Unit {
+    /// This byte, in so many bytes.
+    Byte(u8, usize),
+    /// The text ends within it.
+    Cut,
+    None,
+}
+
+/// How the beginning of a text spells the key. All ways to read it are followed: a key may contain `\` and `%` itself.
+fn spelled(text: &[u8], key: &[u8]) -> Occurrence {
+    let (mut ends, mut cut) = (vec![0], Occurrence::None);
+    for (come, wanted) in key.iter().enumerate() {
+        let mut next = Vec::new();
+        for end in ends {
+            let rest = text.get(end..).unwrap_or_default();
+            for unit in [literal(rest), json_escape(rest), percent_escape(rest)] {
+                match unit {
+                    Unit::Byte(byte, length)
+                        if byte.eq_ignore_ascii_case(wanted) && !next.contains(&(end + length)) =>
+                    {
+                        next.push(end + length);
+                    }
+                    Unit::Cut => cut = Occurrence::Cut(come),
+                    Unit::Byte(..) | Unit::None => {}
+                }
+            }
+        }
+        if next.is_empty() {
+            return cut;
+        }
+        ends = next;
+    }
+    ends.into_iter().max().map_or(cut, Occurrence::Whole)
+}
+
+fn literal(text: &[u8]) -> Unit {
+    text.first().map_or(Unit::Cut, |byte| Unit::Byte(*byte, 1))
+}
+
+fn json_escape(text: &[u8]) -> Unit {
+    match text {
+        [b'\\'] => Unit::Cut,
+        [b'\\', byte @ (b'"' | b'\\' | b'/'), ..] => Unit::Byte(*byte, 2),
+        [b'\\', b'u', b'0', b'0', high, low, ..] => match digit(*high).zip(digit(*low)) {
+            Some((high, low)) => Unit::Byte(high << 4 | low, 6),
+            None => Unit::None,
+        },
+        [b'\\', b'u', digits @ ..] if digits.len() < 4 && digits.iter().all(u8::is_ascii_hexdigit) => Unit::Cut,
+        _ => Unit::None,
+    }
+}
+
+/// A percent-escaped character; JSON may have escaped the sign and the digits.
+fn percent_escape(text: &[u8]) -> Unit {
+    let (mut found, mut length) = (0, 0);
+    for is_sign in [true, false, false] {
+        let rest = text.get(length..).unwrap_or_default();
+        let unit = match json_escape(rest) {
+            Unit::None => literal(rest),
+            escaped => escaped,
+        };
+        let Unit::Byte(byte, more) = unit else { return unit };
+        match digit(byte) {
+            _ if is_sign && byte == b'%' => {}
+            Some(digit) if !is_sign => found = found << 4 | digit,
+            _ => return Unit::None,
+        }
+        length += more;
+    }
+    Unit::Byte(found, length)
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+#[cfg(test)]
+mod tests;
