@@ -16,7 +16,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("report", &["text", "order"]),
     ("request", &["quota", "report", "text", "order"]),
     ("service", &["clock", "environment", "files", "request", "report", "text"]),
-    ("store", &["files", "request", "report", "quota", "text", "order"]),
+    ("store", &["clock", "files", "request", "report", "quota", "text", "order"]),
     ("gate", &["files", "log", "service", "store", "request", "report", "quota", "text"]),
     ("app", &["export", "quota", "report", "request", "text", "order"]),
     ("view", &["app", "quota", "report", "request", "text"]),

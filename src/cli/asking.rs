@@ -71,14 +71,10 @@ async fn to_its_end(
         () = end => Err(GateError::Internal("the store takes nothing".to_owned())),
     };
     if let (true, Err(error)) = (signals.has_any(), &answer) {
-        let rest = match request {
-            Request::Artefact { .. } => "; to ask again costs again, and goes on where it ended",
-            _ => "",
-        };
         // A terminal that is gone leaves nobody to tell.
         let _ = writeln!(
             std::io::stderr(),
-            "behaview: {}: {error}. {} behaview ledger says what it counts as{rest}.",
+            "behaview: {}: {error}. {} behaview ledger says what it counts as.",
             request.words(),
             error.advice()
         );

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What came of a fetch that was cut off is kept: fetching again costs a request, and goes on where it ended."
+    after_help = "A fetch that is cut off is lost, and may be charged: fetching again costs a request, and begins anew."
 )]
 pub(super) struct Fetch {
     /// Sandbox identifier as a list gives it

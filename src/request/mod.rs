@@ -41,7 +41,7 @@ pub enum Request {
         /// The word that the page before gave; none for the first page.
         cursor: Option<Untrusted>,
     },
-    /// What a sandbox kept beside its report; may be large, and is held as it comes.
+    /// What a sandbox kept beside its report; may be large.
     Artefact {
         /// The sandbox identifier that a list gave.
         identifier: Identifier,

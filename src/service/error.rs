@@ -176,15 +176,15 @@ impl ServiceError {
                 "Nothing of it is kept. Something between here and the service may have packed it.".to_owned()
             }
             Self::Unusable(Unusable::Unsaid) => {
-                "Its bytes are set aside in the store. Something between here and the service may have packed it."
+                "Its bytes are in quarantine in the store. Something between here and the service may have packed it."
                     .to_owned()
             }
-            Self::Unusable(Unusable::NoFile) => "What is here of it stays, and is gone on with.".to_owned(),
+            Self::Unusable(Unusable::NoFile) => "Asking again costs again.".to_owned(),
             Self::Unusable(Unusable::Silent(_)) => "Nothing of it is kept.".to_owned(),
             Self::Unusable(Unusable::OtherBytes) => "Asking again fetches it from its beginning.".to_owned(),
-            Self::Unusable(Unusable::Foreign(_)) => "It is set aside, not shown under this name.".to_owned(),
+            Self::Unusable(Unusable::Foreign(_)) => "It is in quarantine, not shown under this name.".to_owned(),
             Self::Unusable(Unusable::Other(_)) => "It is not taken for what was asked.".to_owned(),
-            Self::Unusable(_) => "Its bytes are set aside in the store.".to_owned(),
+            Self::Unusable(_) => "Its bytes are in quarantine in the store.".to_owned(),
         }
     }
 }

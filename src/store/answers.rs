@@ -295,8 +295,9 @@ impl Store {
 
     /// The same of the list of a file's sandboxes, and of its further pages.
     pub fn list_quarantined(&self, service: &str, file: &Sha256) -> Result<Option<Timestamp>, StoreError> {
-        let start = format!("{}/behaviours-", folder_of(service, Some(file)));
-        self.quarantined_where(service, |place| place.starts_with(&start))
+        let folder = folder_of(service, Some(file));
+        let lists = ["behaviours", "identifiers"].map(|operation| format!("{folder}/{operation}-"));
+        self.quarantined_where(service, |place| lists.iter().any(|list| place.starts_with(list)))
     }
 
     fn quarantined_where(&self, service: &str, fits: impl Fn(&str) -> bool) -> Result<Option<Timestamp>, StoreError> {

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("the records at {path}: {why}{}", advice(why))]
+    #[error("the records of the store at {path}: {why}{}", advice(why))]
     Database { path: PathBuf, why: rusqlite::Error },
     #[error("the store at {path} cannot be written: {why}. Nothing is asked without it: make it writable")]
     File { path: PathBuf, why: std::io::Error },
-    #[error("the records at {path} were written by a newer behaview (schema {found}, here {known}): update it")]
+    #[error(
+        "the records of the store at {path} were written by a newer behaview (schema {found}, here {known}): update it"
+    )]
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error("{0}, where the store is to be, is a link, which is not followed: remove it")]
     Link(PathBuf),

@@ -88,12 +88,12 @@ impl Store {
             if let Some(over) = over_budget(transaction, entry)? {
                 return Ok(Some(Reserved::OverBudget(over)));
             }
+            self.tidy(transaction, entry.at)?;
             let next = "SELECT COALESCE(MAX(id), 0) + 1 FROM ledger";
             let id = transaction.query_row(next, [], |row| row.get(0))?;
             let lock = calls::lock_of(entry.whose.service, entry.claim, id);
             call = Call::begin(self.folder(), id, &lock);
             if let Ok(Some(_)) = call {
-                self.tidy(transaction, entry.at)?;
                 self.insert(transaction, entry, id, &lock)?;
             }
             Ok(None)

@@ -125,7 +125,11 @@ impl Store {
         let path = database(folder);
         let opened = prepare(folder).and_then(|lock| restored(folder).map(|opened| (opened, lock)));
         let (connection, notice, is_read_only) = match opened {
-            Ok(((connection, notice), _lock)) => (connection, notice, false),
+            Ok(((connection, notice), _lock)) => {
+                // SQLite opens what it may not write all the same.
+                let is_read_only = connection.is_readonly("main").unwrap_or(true) || !files::may_write_in(folder);
+                (connection, notice, is_read_only)
+            }
             Err(error) if keep == Keep::Everything && is_refusal(&error) => {
                 (read_only(&path).ok_or(error)?, None, true)
             }

@@ -3,7 +3,7 @@
 use super::calls;
 use super::entry::{LedgerEntry, State};
 use super::error::StoreError;
-use super::ledger::{LOST, digest};
+use super::ledger::digest;
 use super::records::Store;
 use super::spent::Whose;
 use jiff::Timestamp;
@@ -29,9 +29,12 @@ impl Store {
             let mut rows = select.query(params![whose.service, start, digest(claim), except, whose.owner])?;
             let Some(row) = rows.next()? else { return Ok(None) };
             let (entry, lock) = (LedgerEntry::read(row)?, row.get::<_, String>("lock")?);
-            let is_open = matches!(entry.state, State::Reserved | State::Unknown);
-            let is_lost = entry.profile == LOST;
-            Ok((is_open && (is_lost || !calls::is_in_flight(self.folder(), &lock))).then_some(entry.at))
+            let is_unsure = match entry.state {
+                State::Unknown => true,
+                State::Reserved => !calls::is_in_flight(self.folder(), &lock),
+                State::Charged | State::Free | State::Unsent => false,
+            };
+            Ok(is_unsure.then_some(entry.at))
         })
     }
 }

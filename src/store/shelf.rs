@@ -100,17 +100,10 @@ impl Shelf {
                 return Ok(is_free);
             }
         };
-        let path = folder.join(name);
-        let parent = path.parent().unwrap_or(folder);
-        files::make_folder(parent)?;
-        let mut file = tempfile::NamedTempFile::new_in(parent)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        let placed = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
-        match placed {
-            Ok(_) => sync(parent).map(|()| true),
-            Err(error) if !replaces && error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            Err(error) => Err(error.error),
+        // Another program may remove the folder, which is empty, before the file is in it.
+        match write(folder, name, bytes, replaces) {
+            Err(why) if why.kind() == io::ErrorKind::NotFound => write(folder, name, bytes, replaces),
+            written => written,
         }
     }
 
@@ -170,6 +163,22 @@ impl Shelf {
             Self::Folder(root) => gather(root, folder, &mut found)?,
         }
         Ok(found)
+    }
+}
+
+/// Writes a file beside its place, has it on disk, and gives it its name.
+fn write(folder: &Path, name: &str, bytes: &[u8], replaces: bool) -> io::Result<bool> {
+    let path = folder.join(name);
+    let parent = path.parent().unwrap_or(folder);
+    files::make_folder(parent)?;
+    let mut file = tempfile::NamedTempFile::new_in(parent)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    let placed = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
+    match placed {
+        Ok(_) => sync(parent).map(|()| true),
+        Err(error) if !replaces && error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error.error),
     }
 }
 

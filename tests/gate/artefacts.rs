@@ -188,6 +188,7 @@ async fn only_what_begins_as_a_page_is_one_and_no_error_of_the_services_is_a_fil
         let (_folder, gate, _) = capture(vec![(head, body.clone())]);
         let taken = visit::ask(&gate, &artefact(Artefact::Pcap)).await;
         match wanted {
+            Some(Unusable::NoFile) => assert_eq!(refusal(taken), Reason::Down),
             Some(wanted) => assert_eq!(*unusable(&taken), wanted),
             None => assert_eq!(bytes(&taken.unwrap()), body),
         }

@@ -89,7 +89,7 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
     assert_eq!((counted(&visit), visit.charged()), (1, 0));
     assert_eq!(visit.gate.spent().unwrap().charged, 1);
     // The password is in no file of this machine's.
-    let store = std::fs::read(visit.store()).unwrap();
+    let store = std::fs::read(visit.gate.store().path()).unwrap();
     assert!(memchr::memmem::find(&store, b"hunter2-hunter2").is_none());
     assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE what LIKE '%hunter2%'"), 0);
 }

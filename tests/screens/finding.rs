@@ -201,7 +201,9 @@ fn a_large_report_is_filtered_and_searched_whole() {
 
 #[test]
 fn what_another_profile_holds_is_found_and_says_whose_it_is() {
-    let mut stage = Stage::listed().restart_as("second");
+    let stage = Stage::listed();
+    stage.move_to_another_service();
+    let mut stage = stage.restart_as("second");
     stage.keys("S");
     type_words(&mut stage, "rundll32");
     let screen = stage.screen();

@@ -181,7 +181,6 @@ impl Stage {
     /// Ends the program and starts it again on the same store, with the service switched off.
     pub fn restart_without_service(mut self) -> Self {
         self.demo = None;
-        self.profile.root = "http://127.0.0.1:1".to_owned();
         self.restart()
     }
 
@@ -226,6 +225,13 @@ impl Stage {
             }
         }
         found
+    }
+
+    /// Has it that what is stored came from another service.
+    pub fn move_to_another_service(&self) {
+        let reports = self.folder.path().join("store/reports");
+        let service = reports.read_dir().unwrap().next().unwrap().unwrap().path();
+        std::fs::rename(service, reports.join("0".repeat(32))).unwrap();
     }
 
     /// Deletes stored responses behind the program's back.

@@ -65,10 +65,10 @@ fn a_second_useless_answer_names_the_first() {
     let list = || desk.run(&["list", &main_file()]);
     let (first, second) = (list(), list());
     assert_eq!((first.status.code(), second.status.code()), (Some(9), Some(9)));
-    assert!(!errors(&first).contains("which is of no use either"), "{first:?}");
-    let words = "which is of no use either, is set aside too: each was paid for, and asking once more costs again";
-    assert!(errors(&second).contains(words) && errors(&second).contains("behaview held"), "{second:?}");
-    assert!(text(&desk.run(&["held"])).contains("set aside"));
+    assert!(!errors(&first).contains("is in quarantine, because"), "{first:?}");
+    let words = "is in quarantine, because it is damaged or of no use; behaview held has it. To ask for it again costs";
+    assert!(errors(&second).contains(words), "{second:?}");
+    assert!(text(&desk.run(&["held"])).contains("quarantined"));
 }
 
 #[test]

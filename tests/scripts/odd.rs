@@ -64,8 +64,8 @@ fn a_note_that_was_edited_by_hand_is_listed_and_goes_with_its_report() {
     let paths = text(&desk.run(&["config", "path"]));
     let store = paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim().to_owned();
     let store = rusqlite::Connection::open(std::path::Path::new(&store).join("records.db")).unwrap();
-    let note = "INSERT INTO note (profile, identifier, is_item, attribute, item, text, written)
-                SELECT profile, CAST(identifier AS TEXT), 1, 'tags', 'x', 'why?', 0 FROM report";
+    let note = "INSERT INTO note (identifier, is_item, attribute, item, text, written)
+                VALUES ('one-1700000000', 1, 'tags', 'x', 'why?', 0)";
     store.execute(note, []).unwrap();
     let held = json(&desk.run(&["held", "--json"]));
     assert_eq!(held["held"][0]["notes"][0]["text"], "why?", "{held}");

@@ -48,7 +48,7 @@ pub fn counted(desk: &Desk) -> u64 {
 
 /// Every file below a folder.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
@@ -105,11 +105,24 @@ fn what_was_kept_before_is_said_and_not_paid_for_again_unheard() {
 #[test]
 fn limits_of_the_config_are_kept_at_the_start() {
     let desk = Desk::new();
-    let listed = json(&desk.run(&["list", &main_file()]));
-    let reports = listed["sandboxes"].as_array().unwrap().len();
-    desk.configure("[store]\nmegabytes = 0\n");
+    json(&desk.run(&["list", &main_file()]));
+    desk.configure("[store]\nmegabytes = 1\n");
+    // More than that came last, of which nothing can be packed.
+    let mut state = 1_u64;
+    let noise = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    });
+    let (bytes, received) = (noise.take(200_000).flatten().collect::<Vec<_>>(), jiff::Timestamp::now());
+    let new = behaview::store::NewAnswer { service: "s", profile: "lab", key: b"file x", received, bytes: &bytes };
+    let opened = behaview::store::Store::open(&store(&desk)).unwrap();
+    opened.keep(&new).unwrap();
+    opened.accept(&new, &[]).unwrap();
+    drop(opened);
     let listed = desk.run(&["list", "--all", &main_file()]);
-    assert!(errors(&listed).contains(&format!("[store] limits deleted {reports} reports")), "{listed:?}");
+    assert!(errors(&listed).contains("[store] limits deleted 4 reports"), "{listed:?}");
     assert_eq!(desk.paid(), 3);
 }
 

@@ -117,7 +117,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "confirm-purge",
         keys: &[key('y')],
         label: "yes, delete",
-        help: "Delete what waits for a yes; its bytes are overwritten",
+        help: "Delete what waits for a yes from the disk",
         rank: 1,
         place: CONFIRM,
         when: When::Has("a deletion that waits for a yes", |m| {
@@ -129,7 +129,7 @@ pub(super) static COMMANDS: &[Command] = &[
         name: "confirm-purge-all",
         keys: &[key('Y')],
         label: "yes, delete all of it",
-        help: "Delete several things that wait for a yes, which y alone is not; their bytes are overwritten",
+        help: "Delete several things that wait for a yes, which y alone is not",
         rank: 1,
         place: CONFIRM,
         when: When::Has("a deletion of several things that waits for a yes", |m| {

@@ -53,9 +53,8 @@ pub struct Holding {
 /// Whose things are, in words, such as `of profile lab`, or `of 2 profiles (lab 4, other 1)`. What was imported belongs to none.
 pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
     let (mut counts, mut imported) = (BTreeMap::<&str, u64>::new(), 0);
-    for thing in things {
-        let is_of_none = thing.is_import() || thing.profile.is_empty();
-        let count = if is_of_none { &mut imported } else { counts.entry(&thing.profile).or_default() };
+    for thing in things.into_iter().filter(|thing| thing.is_answer()) {
+        let count = if thing.is_import() { &mut imported } else { counts.entry(&thing.profile).or_default() };
         *count += 1;
     }
     let name = |profile: &str| Untrusted::from(profile).visible_cut(40).to_string();
@@ -64,6 +63,7 @@ pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
     let each = each.join(", ");
     let first = counts.keys().next().map(|profile| name(profile)).unwrap_or_default();
     match (counts.len(), imported) {
+        (0, 0) => "of no service".to_owned(),
         (0, _) => "of no service (imported)".to_owned(),
         (1, 0) => format!("of profile {first}"),
         (1, _) => format!("of profile {first} and of no service ({each})"),
