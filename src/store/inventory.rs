@@ -69,7 +69,10 @@ impl Store {
         let reports: BTreeSet<_> = found.iter().filter_map(Holding::report).cloned().collect();
         notes.retain(|report, _| !reports.contains(report));
         found.extend(notes.into_iter().map(|(identifier, written)| alone(identifier, written)));
-        found.sort_by_key(|thing| Reverse(thing.received));
+        found.sort_by(|one, other| {
+            let order = |thing: &Holding| (Reverse(thing.received), thing.file.clone(), thing.what.clone());
+            order(one).cmp(&order(other))
+        });
         Ok((found, skeletons))
     }
 
@@ -140,7 +143,9 @@ impl Store {
             }
             purged.bytes = purged.bytes.saturating_add(thing.bytes);
         }
-        for skeleton in Doomed::of(what, &skeletons, service).things {
+        let everything = [all.as_slice(), skeletons.as_slice()].concat();
+        let gone = Doomed::of(what, &everything, service).things;
+        for skeleton in gone.into_iter().filter(|thing| skeletons.contains(thing)) {
             if let Held::Answer { place, .. } = &skeleton.what {
                 self.stored(self.shelf.remove(place))?;
             }

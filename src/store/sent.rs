@@ -22,7 +22,7 @@ impl Store {
     ) -> Result<Option<Timestamp>, StoreError> {
         // Where nothing is kept, a claim is known by its digest.
         let select = "SELECT * FROM ledger WHERE state <> 'unsent' AND id IS NOT ?4
-                      AND (profile = '' OR (service = ?1 OR owner = ?5)
+                      AND (profile = '' OR (owner = ?5 OR ?5 IS NULL AND service = ?1)
                            AND (substr(key, 1, length(?2)) = ?2 OR key = ?3)) ORDER BY id DESC LIMIT 1";
         self.read(|connection| {
             let mut select = connection.prepare_cached(select)?;
