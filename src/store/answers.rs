@@ -204,7 +204,7 @@ impl Store {
             let Some((header, bytes)) = self.stored(self.shelf.load(&place(of, key)))? else { continue };
             let report = |identifier: &[u8]| {
                 let identifier = Identifier::new(Untrusted::from(identifier))?;
-                Some(self.report(service, &identifier).ok()??.body().ok()?.to_vec())
+                self.report(service, &identifier).ok()??.body().ok().map(|body| body.to_vec())
             };
             let bytes = if header.parts.is_empty() { bytes } else { page::join(&bytes, &header.parts, report) };
             return Ok(Some(StoredAnswer { received: header.received(), body: Body::in_memory(bytes) }));

@@ -243,7 +243,7 @@ async fn what_no_call_locks_is_removed_with_the_next_call() {
     visit.ask(&list(&dropper())).await.unwrap();
     std::fs::write(visit.store().join("calls").join("a killed program's"), b"").unwrap();
     visit.ask(&first_report()).await.unwrap();
-    assert_eq!(visit.files("calls"), [std::path::PathBuf::new(); 0]);
+    assert!(visit.files("calls").is_empty());
 }
 
 #[tokio::test]

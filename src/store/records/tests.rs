@@ -33,7 +33,7 @@ fn a_flipped_bit_leaves_no_ledger_too_low() {
         match Store::open(folder.path()) {
             Ok(store) => {
                 let spent = spent(&store);
-                assert!(spent.charged == 4 && !spent.is_open || spent.is_open, "bit {n} at {at}: {spent:?}");
+                assert!(spent.charged == 4 || spent.is_open, "bit {n} at {at}: {spent:?}");
                 damaged += usize::from(store.notice().is_some());
                 unnoticed += usize::from(store.notice().is_none());
             }
