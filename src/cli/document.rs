@@ -4,7 +4,7 @@ use super::Failed;
 use crate::app::Here;
 use crate::export::file;
 use crate::files;
-use crate::report::body::WINDOW;
+use crate::report::body::{LARGEST, WINDOW};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Event, Scanner};
 use crate::report::page::{Page, PageError};
@@ -279,9 +279,18 @@ fn as_saved(path: &Path) -> anyhow::Result<Body> {
     }
     let path = &file::typed(path);
     let mut file = opened(path).with_context(|| unopened(path))?;
-    if file.metadata().is_ok_and(|about| about.is_file()) {
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).with_context(|| format!("{} cannot be read", text::path(path)))?;
+    let length = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
+    if let Some(length) = length {
+        let (mut bytes, unreadable) = (Vec::new(), || format!("{} cannot be read", text::path(path)));
+        if length > LARGEST as u64 {
+            Read::by_ref(&mut file).take(FIRST_LOOK).read_to_end(&mut bytes).with_context(unreadable)?;
+            let why = match is_json(&bytes) {
+                true => format!("it is larger than {}", text::bytes(LARGEST as u64)),
+                false => "it is not JSON, or no report".to_owned(),
+            };
+            return Err(Failed::bad_answer(why).into());
+        }
+        file.read_to_end(&mut bytes).with_context(unreadable)?;
         return Ok(Body::in_memory(bytes));
     }
     Ok(Body::in_memory(piped(file, text::path(path).as_str(), 0)?))

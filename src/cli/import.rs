@@ -130,7 +130,7 @@ impl Batch<'_> {
             return Ok(value);
         }
         let bytes = &*value.body;
-        Ok(match without_keys(self.keys, &bytes) {
+        Ok(match without_keys(self.keys, bytes) {
             Cow::Borrowed(_) => value,
             Cow::Owned(masked) => Value { body: Body::in_memory(masked), ..value },
         })

@@ -13,8 +13,7 @@ const NAMES: [&str; 5] = ["resource", "sha256", "sha1", "md5", "id"];
 /// Refuses an answer that names something else than the question does. One that names nothing is believed: not every installation
 /// repeats what it was asked.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
-    let bytes = &**body;
-    let answer = Raw::new(&bytes);
+    let answer = Raw::new(body);
     let data = answer.member("data");
     let instead = match request {
         Request::V2Reports { files } | Request::V2Submissions { files } if answer.kind() == Kind::Array => {

@@ -41,7 +41,7 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
 /// The error that an answer is in spite of its status, if it is one: nothing of it is stored.
 pub(super) fn refusal(body: &Body, now: Timestamp) -> Option<Refusal> {
     let bytes = (body.len() as u64 <= LONGEST_ERROR).then_some(&**body)?;
-    Refusal::in_answer(&bytes, now)
+    Refusal::in_answer(bytes, now)
 }
 
 /// How many submissions an answer returned, over all files asked about (specification §8.2); none where it does not say so of each,
