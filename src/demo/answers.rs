@@ -7,6 +7,13 @@ use flate2::write::GzEncoder;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 
+/// Sets a member of a JSON object.
+pub(super) fn set(object: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(name.to_owned(), value.into());
+    }
+}
+
 /// An answer, before it is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {

@@ -8,6 +8,8 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
+use super::answers::set;
+
 /// The most API requests allowed in each period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -269,7 +271,7 @@ impl Counters {
 fn quota(user: (u64, u64), group: Option<(u64, u64)>) -> Value {
     let mut entry = json!({ "user": { "allowed": user.0, "used": user.1 } });
     if let Some((allowed, used)) = group {
-        entry["group"] = json!({ "allowed": allowed, "used": used, "inherited_from": GROUP });
+        set(&mut entry, "group", json!({ "allowed": allowed, "used": used, "inherited_from": GROUP }));
     }
     entry
 }

@@ -141,7 +141,7 @@ impl RedactedStream<'_> {
 /// The characters of base64 that depend on the key alone, at each offset and in both alphabets.
 fn base64_forms(key: &str) -> Vec<Vec<u8>> {
     let forms = (0..3).flat_map(|offset| {
-        let bytes = [&[0; 2][..offset], key.as_bytes()].concat();
+        let bytes = [vec![0; offset], key.as_bytes().to_vec()].concat();
         let own = (offset * 8).div_ceil(6)..bytes.len() * 8 / 6;
         [BASE64_STANDARD.encode(&bytes), BASE64_URL_SAFE.encode(&bytes)]
             .map(|text| text.as_bytes().get(own.clone()).unwrap_or_default().to_vec())

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Context;
 use crate::demo::Listing;
-use crate::demo::answers::{Answer, Outcome};
+use crate::demo::answers::{Answer, Outcome, set};
 use crate::demo::reports::{PrivateFile, Report, digest};
 
 /// Lines of a memory image: six mebibytes.
@@ -60,8 +60,8 @@ fn collection(sha256: &str, path: &str, listing: Listing, context: &Context) -> 
     let mut links = json!({ "self": cursor.map_or_else(|| context.link(&first), link) });
     if end < count {
         let next = cursor_at(file, end);
-        links["next"] = link(&next).into();
-        meta["cursor"] = next.into();
+        set(&mut links, "next", link(&next));
+        set(&mut meta, "cursor", next);
     }
     let own = file.reports.get(start..end).unwrap_or_default();
     let entries: Vec<_> = own.iter().map(|report| entry(report, listing, context)).collect();
@@ -76,8 +76,10 @@ fn cursor_at(file: &PrivateFile, row: usize) -> String {
 pub(super) fn file(sha256: &str, context: &Context) -> Outcome {
     let file = find_file(sha256, context)?;
     let mut object = file.object.clone();
-    object["attributes"]["expiration"] = (context.service.started + RETENTION).into();
-    object["links"] = json!({ "self": context.link(&format!("private/files/{sha256}")) });
+    if let Some(attributes) = object.get_mut("attributes") {
+        set(attributes, "expiration", context.service.started + RETENTION);
+    }
+    set(&mut object, "links", json!({ "self": context.link(&format!("private/files/{sha256}")) }));
     Ok(Answer::json(json!({ "data": object }).to_string()))
 }
 

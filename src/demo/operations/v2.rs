@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 use serde_json::{Value, json};
 
 use super::Context;
-use crate::demo::answers::{Answer, Outcome};
+use crate::demo::answers::{Answer, Outcome, set};
 use crate::demo::call::Call;
 use crate::demo::corpus::{ENGINES, PublicFile};
 use crate::demo::counters::utc;
@@ -45,9 +45,9 @@ fn each(context: &Context, about: impl Fn(&PublicFile) -> Value) -> Outcome {
         None => json!({ "response_code": 0, "resource": hash, "verbose_msg": "Not among the scans" }),
         Some(file) => {
             let mut entry = about(file);
-            entry["response_code"] = 1.into();
-            entry["resource"] = hash.as_str().into();
-            entry["verbose_msg"] = "Scan finished, information embedded".into();
+            set(&mut entry, "response_code", 1);
+            set(&mut entry, "resource", hash.as_str());
+            set(&mut entry, "verbose_msg", "Scan finished, information embedded");
             entry
         }
     };
