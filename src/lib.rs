@@ -50,7 +50,7 @@
 //!  └──> demo   (knows none of the others: it must be able to disagree with them)
 //! ```
 //! `config` stands beside `cli` and knows `app`, `view`, `service`, `quota`, `files`, `log`, `state` and `text`. `clock`, `environment`,
-//! `files` and `order`, which know nobody, `log`, which knows `clock`, `files` and `text`, and `state`, which knows `app`, `files` and `text`, stand beside all. So does
+//! and `files`, which know nobody, `log`, which knows `clock`, `files` and `text`, and `state`, which knows `app`, `files` and `text`, stand beside all. So does
 //! `text`, by which `quota` writes its numbers. Arrows only point down; a test holds them.
 //!
 //! Money is spent in one place: a row of [`app::COMMANDS`] names a [`request::Request`], the bar shows its price by
@@ -88,7 +88,6 @@ pub mod export;
 mod files;
 pub mod gate;
 mod log;
-mod order;
 pub mod quota;
 pub mod report;
 pub mod request;

@@ -2,7 +2,6 @@
 
 use super::Setup;
 use crate::gate::{Answer, Gate, GateError, Received};
-use crate::order;
 use crate::quota::{Spent, Unit, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{HeldBack, LAST_WAIT, STUCK};
@@ -150,7 +149,7 @@ pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
 pub(super) fn cost(gate: &Gate) -> anyhow::Result<BTreeMap<Unit, Cost>> {
     let spent = gate.spent_by_unit()?;
     let cost = |spent: Spent| Cost { charged: spent.charged, perhaps: spent.unsure, is_open: spent.is_open };
-    Ok(order::gathered(spent.into_iter().map(|(unit, spent)| (unit, cost(spent)))))
+    Ok(spent.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
 }
 
 /// What a run has cost of one unit.

@@ -5,7 +5,6 @@ use super::output::print_json;
 use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::app::scan::follow::{Follow as Following, Pace, Turn};
 use crate::gate::GateError;
-use crate::order;
 use crate::quota::Unit;
 use crate::report::analysis::SandboxRun;
 use crate::report::identifier::{Identifier, Sha256};
@@ -198,7 +197,7 @@ async fn look_to_the_end(
         let new: Vec<_> = page.entries.into_iter().map(|entry| entry.identifier).collect();
         let is_new = new.iter().any(|identifier| !reports.contains(identifier));
         reports.extend(new);
-        order::sort(reports);
+        reports.sort();
         reports.dedup();
         // A service that brings nothing new goes in circles; only an empty first page is followed by one more.
         let goes_on = is_new || cursor.is_none();

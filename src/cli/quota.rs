@@ -4,7 +4,6 @@ use super::asking::{get, runtime, say_cost};
 use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed, Setup, setup};
-use crate::order;
 use crate::quota::{Balance, Balances, Counter, Holder, Period, Pool, SetAside, Unit};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
@@ -79,7 +78,7 @@ pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, Failed> {
 /// Counters whose meaning is known come first, by unit and period.
 fn sorted(balances: &Balances) -> Vec<&Counter> {
     let mut counters: Vec<_> = balances.counters().iter().collect();
-    order::sort_by_key(&mut counters, |counter| (counter.meaning.is_none(), counter.meaning));
+    counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning));
     counters
 }
 

@@ -4,7 +4,6 @@ use super::asking::{get, runtime, say_cost};
 use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, Failed, Setup, setup};
-use crate::order;
 use crate::quota;
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
@@ -88,7 +87,7 @@ fn text(usage: &quota::Usage, with_bars: bool) -> String {
     for (day, endpoints) in &usage.daily {
         let all = usage.on(*day);
         let bar = if with_bars { bar(all, most) } else { String::new() };
-        let named = order::gathered(endpoints.iter().map(|(endpoint, count)| (endpoint.as_str(), *count)));
+        let named = endpoints.iter().map(|(endpoint, count)| (endpoint.as_str(), *count)).collect();
         rows(&mut table, &day.to_string(), &named, all, bar);
     }
     let sums = usage.by_endpoint();

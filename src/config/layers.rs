@@ -2,7 +2,6 @@
 
 use super::settings::{SETTINGS, Setting, Shown};
 use super::{Config, ConfigError, masked, without_values};
-use crate::order;
 use crate::text::Untrusted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -107,7 +106,7 @@ pub(super) fn sort_out(text: &str) -> (Vec<Finding>, Table) {
     let mut found = Vec::new();
     let mut values = values(text, table.get_ref(), "", &mut found);
     look(text, table.get_ref(), &mut values, &mut Vec::new(), &mut found);
-    order::sort_by_key(&mut found, |finding| finding.line);
+    found.sort_by_key(|finding| finding.line);
     (found, values)
 }
 

@@ -15,7 +15,6 @@ use crate::app::scan::follow::Pace;
 use crate::environment::variable;
 use crate::files;
 use crate::log::Level;
-use crate::order;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
@@ -155,7 +154,7 @@ impl Config {
             let words = "others may read or change the file, and the key, or how to get it, stands here: chmod 600 it";
             found.push(Finding { line, words: words.to_owned() });
         }
-        order::sort_by_key(&mut found, |finding| finding.line);
+        found.sort_by_key(|finding| finding.line);
         Ok(found)
     }
 

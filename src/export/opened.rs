@@ -2,7 +2,6 @@
 
 use super::verdict::{self, strings};
 use super::{Job, Source, What};
-use crate::order;
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::body;
 use crate::report::identifier::is_moment;
@@ -84,7 +83,7 @@ impl<'a> Opened<'a> {
         let (rows, shown) = (self.rows(section).unwrap_or_default(), self.marks.order());
         let has_own = shown.sections().any(|known| known == section);
         let mut own: Vec<_> = rows.iter().filter(|_| has_own).collect();
-        order::sort_by(&mut own, |one, other| shown.position(section, *one).cmp(&shown.position(section, *other)));
+        own.sort_by_key(|row| shown.position(section, *row));
         own.into_iter().chain(rows.iter().filter(move |_| !has_own))
     }
 

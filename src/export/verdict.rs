@@ -2,7 +2,6 @@
 
 use super::What;
 use super::opened::Opened;
-use crate::order;
 use crate::report::json::Raw;
 use crate::report::rows::records::Record;
 use crate::report::{Place, Report};
@@ -59,7 +58,7 @@ pub(super) fn techniques(opened: &Opened<'_>) -> Vec<String> {
     let is_meant = |place: &Place| opened.rows(place.section).is_some_and(|rows| rows.contains(place.row));
     let rows = TECHNIQUES.into_iter().flat_map(|name| records(&opened.report, name, is_meant));
     let mut found: Vec<_> = rows.filter_map(|row| technique(&row)).collect();
-    order::sort(&mut found);
+    found.sort();
     found.dedup();
     found
 }

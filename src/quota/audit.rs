@@ -12,7 +12,6 @@
 //! a call under way during a look, a period that ended in between, a clock that was set, another key.
 
 use super::{Holder, Period, Unit};
-use crate::order;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,7 +184,7 @@ pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
     }
     let proven = proven(&found);
     found.iter_mut().for_each(|window| window.is_final &= proven.contains(&window.account));
-    order::sort_by_key(&mut found, |window| window.until);
+    found.sort_by_key(|window| window.until);
     found
 }
 
@@ -211,7 +210,7 @@ pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> 
 
 /// Accounts whose counter was seen to count a call of this program's. Another, say of another user, decides nothing.
 fn proven(windows: &[Window]) -> BTreeSet<String> {
-    order::gathered(windows.iter().filter(|window| counts(window)).map(|window| window.account.clone()))
+    windows.iter().filter(|window| counts(window)).map(|window| window.account.clone()).collect()
 }
 
 fn counts(window: &Window) -> bool {

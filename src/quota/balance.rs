@@ -1,7 +1,6 @@
 //! The service's own counters, for the user and the group, read from an answer that may be odd.
 
 use super::{Holder, Period, Price, Unit};
-use crate::order;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -171,8 +170,8 @@ impl Balances {
             }
             _ => read.put_aside("data", "not an object"),
         }
-        order::sort_by(&mut read.counters, |a, b| a.name.cmp(&b.name));
-        order::sort_by(&mut read.set_aside, |a, b| a.name.cmp(&b.name));
+        read.counters.sort_by(|a, b| a.name.cmp(&b.name));
+        read.set_aside.sort_by(|a, b| a.name.cmp(&b.name));
         read
     }
 

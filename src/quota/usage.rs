@@ -1,7 +1,6 @@
 //! What was used, per day and endpoint, read from an answer that may be odd.
 
 use super::SetAside;
-use crate::order;
 use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -85,7 +84,7 @@ impl Usage {
     /// Endpoints of which the service's total is not what its days add up to: the total, the sum.
     pub fn disagreements(&self) -> Vec<(&str, u64, u64)> {
         let sums = self.by_endpoint();
-        let named: BTreeSet<_> = order::gathered(sums.keys().copied().chain(self.total.keys().map(String::as_str)));
+        let named: BTreeSet<_> = sums.keys().copied().chain(self.total.keys().map(String::as_str)).collect();
         let of =
             |endpoint: &str| (self.total.get(endpoint).copied().unwrap_or(0), sums.get(endpoint).copied().unwrap_or(0));
         let pairs = named.into_iter().map(|endpoint| (endpoint, of(endpoint)));

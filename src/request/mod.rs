@@ -16,7 +16,6 @@ pub use again::again;
 pub use artefact::Artefact;
 pub use submission::{LONGEST_RETENTION, Password, ScanOption, ScanOptions, Submission};
 
-use crate::order;
 use crate::quota::{Entitlements, Kind, Numbers, Operation, Price, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::text::Untrusted;
@@ -345,7 +344,7 @@ fn joined(files: &[FileHash]) -> String {
 /// The same in one order, whatever the order they are asked about in.
 fn in_order(files: &[FileHash]) -> String {
     let mut files = files.to_vec();
-    order::sort(&mut files);
+    files.sort();
     joined(&files)
 }
 

@@ -2,7 +2,6 @@
 
 use crate::app::over::marks::{Judged, Noted};
 use crate::app::over::spots::Target;
-use crate::order;
 use crate::report::rules::{Rules, Severity};
 use crate::report::{Cancel, Cancelled, Pane, Place, Report, Row};
 use crate::text::{Untrusted, Visible, said};
@@ -50,7 +49,7 @@ pub(super) fn of(reports: &[Judged], rules: &Rules, cancel: &Cancel) -> Result<V
             }
         }
     }
-    order::sort_by_key(&mut found, |found| (found.severity, found.place_of, found.first.entry, found.place.row));
+    found.sort_by_key(|found| (found.severity, found.place_of, found.first.entry, found.place.row));
     Ok(found.into_iter().map(Found::noted).collect())
 }
 

@@ -6,7 +6,6 @@ use super::error::StoreError;
 use super::format::moment;
 use super::records::Store;
 use super::spent::Whose;
-use crate::order;
 use crate::quota::audit::{self, Call, Finding, Look, Reading, Record, Window};
 use crate::quota::{Holder, Period, Unit};
 use jiff::{SignedDuration, Timestamp};
@@ -64,7 +63,7 @@ impl Store {
             let mut entries = entries(connection, whose, most)?;
             let windows = windows(connection, whose, &entries)?;
             let said = windows.iter().flat_map(|w| w.calls.iter().map(|call| (call.number, w.words())));
-            let said: BTreeMap<_, _> = order::gathered(said);
+            let said: BTreeMap<_, _> = said.into_iter().collect();
             for entry in &mut entries {
                 entry.counted = entry.counted.take().or_else(|| said.get(&entry.number).cloned());
             }

@@ -24,7 +24,6 @@ use super::over::palette::Does;
 use super::panes::PANES;
 use super::spending::price::Together;
 use super::spending::questions::Questions;
-use crate::order;
 use crate::request::Request;
 use std::sync::LazyLock;
 
@@ -213,7 +212,7 @@ impl Command {
     pub fn told_at(place: Place) -> impl Iterator<Item = &'static Self> {
         static RANKED: LazyLock<Vec<&'static Command>> = LazyLock::new(|| {
             let mut ranked: Vec<_> = Command::all().filter(|command| command.rank > 0).collect();
-            order::sort_by_key(&mut ranked, |command| command.rank);
+            ranked.sort_by_key(|command| command.rank);
             ranked
         });
         RANKED.iter().copied().filter(move |command| command.place.contains(place))

@@ -11,7 +11,6 @@ use super::over::overlay::{Rows, Stands};
 use super::over::spots::{Spot, Spots, Target};
 use super::panes::PANES;
 use super::panes::scroll::Scroll;
-use crate::order;
 use crate::report::Place;
 use crate::report::compare::{MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
@@ -254,7 +253,7 @@ impl Compare {
     pub(super) fn bring_back(&mut self) {
         let here = self.columns.get(self.here).cloned();
         self.columns.append(&mut self.without);
-        order::sort_by_key(&mut self.columns, |column| (column.side, column.entry));
+        self.columns.sort_by_key(|column| (column.side, column.entry));
         self.choose(here.as_ref());
         self.forget_matrix();
     }

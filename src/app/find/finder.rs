@@ -9,7 +9,6 @@ use crate::app::over::overlay::{Rows, Stands, TYPED};
 use crate::app::panes::Before;
 use crate::app::panes::facts::Named;
 use crate::app::panes::scroll::Scroll;
-use crate::order;
 use crate::report::Place;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
@@ -338,9 +337,9 @@ impl Finder {
         }
         for group in self.groups.iter_mut().filter(|group| matches!(group.of, Source::Pane(_))) {
             // As they stand in the pane, not as they come in the bytes.
-            order::sort_by_key(&mut group.hits, |hit| hit.rank);
+            group.hits.sort_by_key(|hit| hit.rank);
         }
-        order::sort_by_key(&mut self.groups, |group| match group.of {
+        self.groups.sort_by_key(|group| match group.of {
             Source::Pane(pane) => Some(pane),
             Source::Report { .. } | Source::Notes { .. } => None,
         });

@@ -7,7 +7,6 @@ use super::key::Key;
 use super::place::Place;
 use crate::app::commands::Command;
 use crate::app::model::Model;
-use crate::order;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -55,7 +54,7 @@ impl Keymap {
         let clash =
             |(change, command): (usize, &'static Command)| map.clash(command).map(|words| Mistake { change, words });
         mistakes.extend(named.into_iter().filter_map(clash));
-        order::sort_by_key(&mut mistakes, |mistake| mistake.change);
+        mistakes.sort_by_key(|mistake| mistake.change);
         if mistakes.is_empty() { Ok(map) } else { Err(mistakes) }
     }
 

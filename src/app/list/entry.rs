@@ -4,7 +4,6 @@ use crate::app::find::finder::Filter;
 use crate::app::message::Failure;
 use crate::app::message::{HeldReport, Here, Opening};
 use crate::app::panes::PaneState;
-use crate::order;
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts};
 use crate::report::page::is_abstract;
@@ -60,7 +59,7 @@ impl OpenReport {
     /// A report of which nothing is indexed yet; these rows of its process tree are folded.
     pub fn new(opening: Opening, body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
-        let panes = if folded.is_empty() { BTreeMap::new() } else { order::gathered([(Pane::Processes, tree)]) };
+        let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
         Self {
             opening,
             report: Report::unread(body),

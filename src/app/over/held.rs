@@ -10,7 +10,6 @@ use crate::app::layout::Size;
 use crate::app::model::Model;
 use crate::app::panes::scroll::Scroll;
 use crate::app::spending::confirm::{Confirm, Confirmed, Deletion};
-use crate::order;
 use crate::report::{Doomed, Held, Holding, Purge, Report, whose};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
@@ -94,11 +93,11 @@ impl HeldScreen {
     fn sort(&mut self, now: Timestamp) {
         let by_file = |line: &Holding| (line.file.clone(), title(line));
         match self.order {
-            Order::Newest => order::sort_by_key(&mut self.lines, |line| std::cmp::Reverse(line.received)),
-            Order::Oldest => order::sort_by_key(&mut self.lines, |line| line.received),
-            Order::Largest => order::sort_by_key(&mut self.lines, |line| std::cmp::Reverse(line.on_disk)),
-            Order::File => order::sort_by_key(&mut self.lines, by_file),
-            Order::Expiry => order::sort_by_key(&mut self.lines, |line| std::cmp::Reverse(line.retention(now))),
+            Order::Newest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.received)),
+            Order::Oldest => self.lines.sort_by_key(|line| line.received),
+            Order::Largest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.on_disk)),
+            Order::File => self.lines.sort_by_key(by_file),
+            Order::Expiry => self.lines.sort_by_key(|line| std::cmp::Reverse(line.retention(now))),
         }
         self.choose_shown();
     }

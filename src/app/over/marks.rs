@@ -10,7 +10,6 @@ use crate::app::message::Opening;
 use crate::app::model::Model;
 use crate::app::panes::PANES;
 use crate::export::What;
-use crate::order;
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Body, Order, Pane, Place, Row, RowSet, Section};
@@ -63,7 +62,7 @@ impl OpenReport {
     /// Shows rows by how severe they say that they are; where nobody has moved yet, the first of them are seen.
     fn arrange(&mut self, order: &Arc<Order>, focused: Option<Pane>) {
         let pane_of = |section: usize| self.report.section(section).map(Section::pane);
-        let panes: BTreeSet<Pane> = order::gathered(order.sections().filter_map(pane_of));
+        let panes: BTreeSet<Pane> = order.sections().filter_map(pane_of).collect();
         for pane in panes {
             let state = self.panes.entry(pane).or_default();
             let is_untouched = state.scroll.cursor == 0 && focused != Some(pane);
@@ -176,7 +175,7 @@ impl Model {
         let found = open.marks.iter().flat_map(|marks| marks.notable());
         let found = found.filter_map(|(section, row, rule)| Some((rules.rule(rule)?, section, row)));
         let mut found: Vec<_> = found.collect();
-        order::sort_by_key(&mut found, |(rule, section, row)| (rule.severity, order(*section), *row));
+        found.sort_by_key(|(rule, section, row)| (rule.severity, order(*section), *row));
         let spots = found.into_iter().map(|(rule, section, row)| {
             let place = Place { section, row };
             let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(place) };
@@ -212,8 +211,8 @@ impl Model {
         let Some(Overlay::Spots(list)) = self.over.top() else { return None };
         let reach = self.listed_reach()?;
         let mut shown: BTreeMap<usize, RowSet> = match reach {
-            Reach::Open => order::gathered(self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY))),
-            Reach::Held(_) => order::gathered(self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY))),
+            Reach::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
+            Reach::Held(_) => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
         };
         for (entry, place) in list.spots().flat_map(Spot::rows) {
             if let Some((rows, row)) = shown.get_mut(&entry).zip(u32::try_from(place.row).ok()) {

@@ -12,7 +12,6 @@ use crate::app::panes::scroll::Scroll;
 use crate::app::spending::asks::{ASKS, Ask};
 use crate::app::spending::price::Tag;
 use crate::app::spending::questions::Questions;
-use crate::order;
 use crate::text::Columns;
 
 /// A list of keys and commands: everything, or what a key does right here.
@@ -100,7 +99,7 @@ impl Palette {
         let shown = self.items.iter().filter(|item| self.shows_off || item.off.is_none());
         let rated = shown.filter_map(|item| Some((item.off.is_some(), rate(&self.typed, item)? + item.later(), item)));
         let mut found: Vec<_> = rated.collect();
-        order::sort_by_key(&mut found, |(is_off, rating, _)| (*is_off, *rating));
+        found.sort_by_key(|(is_off, rating, _)| (*is_off, *rating));
         found.into_iter().map(|(.., item)| item).collect()
     }
 

@@ -2,7 +2,6 @@
 
 use super::sheet::{Mark, Paragraph, Sheet, drawn, paragraph};
 use crate::app::model::Model;
-use crate::order;
 use crate::report::index::Form;
 use crate::report::{Piece, command_line};
 use crate::text::{Untrusted, last_part, thousands};
@@ -29,7 +28,7 @@ impl Sheet {
         let (mut starts, all) = starts(model);
         let goes_back = goes_back(&starts);
         if !goes_back {
-            order::sort_by(&mut starts, |one, other| one.offset.total_cmp(&other.offset));
+            starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
         }
         let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);
         let mut paragraphs: Vec<Paragraph> = starts.iter().map(|start| row(start, last)).collect();

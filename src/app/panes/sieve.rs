@@ -1,7 +1,6 @@
 //! Which rows of a pane are let through, and in which order: all, or those of one subtree, of these what a filter found, and of those
 //! what nothing hides.
 
-use crate::order;
 use crate::report::{Order, RowSet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -118,10 +117,12 @@ impl Sieve {
         };
         let Some(order) = &self.order else { return };
         let kept = order.sections().filter_map(|section| Some((section, self.rows(section)?.to_vec())));
-        self.arranged = order::gathered(kept.map(|(section, mut rows)| {
-            order::sort_rows(&mut rows, &|row| order.position(section, row));
-            (section, rows)
-        }));
+        self.arranged = kept
+            .map(|(section, mut rows)| {
+                rows.sort_by_key(|row| order.position(section, *row as usize));
+                (section, rows)
+            })
+            .collect();
     }
 
     /// The rows of a section that are let through; none where all are.

@@ -1,7 +1,6 @@
 //! The service's own counters on the screen: what is left, with bars and countdowns, and what was used, day by day.
 
 use crate::app::over::sheet::{Paragraph, Sheet, paragraph};
-use crate::order;
 use crate::quota::{Balance, Balances, Counter, Holder, Usage};
 use crate::text::{Untrusted, thousands};
 use jiff::civil::Date;
@@ -16,7 +15,7 @@ impl Sheet {
         let mut counters: Vec<_> = balances.counters().iter().collect();
         // What requests take comes first, then what private scanning has of its own.
         let is_private = |counter: &Counter| counter.name.as_bytes().starts_with(b"private");
-        order::sort_by_key(&mut counters, |counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
+        counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
         let lenders = lenders(&counters);
         let mut paragraphs: Vec<Paragraph> =
             counters.into_iter().flat_map(|counter| counter_rows(counter, now, lenders.len() > 1)).collect();
@@ -35,7 +34,7 @@ impl Sheet {
 /// Those whose limits the group has been given, each once.
 fn lenders<'a>(counters: &[&'a Counter]) -> Vec<&'a String> {
     let groups = counters.iter().filter_map(|counter| counter.side(Holder::Group)?.inherited_from.as_ref());
-    order::gathered::<_, std::collections::BTreeSet<_>>(groups).into_iter().collect()
+    groups.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
 fn counter_rows(counter: &Counter, now: Timestamp, names_lender: bool) -> Vec<Paragraph> {
@@ -128,7 +127,7 @@ impl Sheet {
             let all = usage.on(*day);
             let length = usize::try_from(u128::from(all) * u128::from(BAR) / u128::from(most)).unwrap_or(0);
             let mut named: Vec<_> = endpoints.iter().collect();
-            order::sort_by_key(&mut named, |(_, count)| std::cmp::Reverse(**count));
+            named.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
             let named: Vec<_> =
                 named.into_iter().map(|(name, count)| format!("{} {}", safe(name), thousands(*count))).collect();
             let bar = "█".repeat(length.max(usize::from(all > 0)));

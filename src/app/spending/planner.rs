@@ -9,7 +9,6 @@ use crate::app::over::overlay::{Overlay, Stands, TYPED};
 use crate::app::over::sheet::{Sheet, SheetRow};
 use crate::app::panes::scroll::Move;
 use crate::export::file;
-use crate::order;
 use crate::quota::{Amount, Entitlements, Kind, Line, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
@@ -79,7 +78,7 @@ impl Planner {
     fn offered(&self) -> impl Iterator<Item = Kind> {
         let typed = self.typed.trim();
         let mut kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| kind.name().contains(typed)).collect();
-        order::sort_by_key(&mut kinds, |kind| !kind.is_private());
+        kinds.sort_by_key(|kind| !kind.is_private());
         kinds.into_iter()
     }
 

@@ -1,6 +1,5 @@
 //! What a path is: a file, a folder, or a device or pipe, for which STIX has no object.
 
-use crate::order;
 use crate::text::Untrusted;
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +27,7 @@ pub(super) fn is_device(path: &str) -> bool {
 /// Those of some paths that others lie below, as they are compared.
 pub(super) fn folders(paths: &HashMap<Untrusted, &Untrusted>) -> HashSet<Untrusted> {
     let mut sorted: Vec<_> = paths.keys().map(Untrusted::as_bytes).collect();
-    order::sort(&mut sorted);
+    sorted.sort();
     let has_below = |path: &&Untrusted| {
         [b'\\', b'/'].into_iter().any(|separator| {
             let start = [path.as_bytes(), &[separator]].concat();

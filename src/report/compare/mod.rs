@@ -14,7 +14,6 @@ use super::index::Section;
 use super::rows::stream::RowBytes;
 use super::rows::{Piece, Report, Row};
 use super::work::{Cancel, Cancelled, in_rounds};
-use crate::order;
 use crate::text::Untrusted;
 use foldhash::quality::RandomState;
 use identity::Way;
@@ -206,7 +205,7 @@ impl Matrix {
                 }
             }
         })?;
-        order::sort_rows(&mut found, &|item| item);
+        found.sort();
         found.dedup();
         Ok(found)
     }

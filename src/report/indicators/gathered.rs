@@ -1,7 +1,6 @@
 //! Indicators as they are found, row by row: each once, however it is spelled.
 
 use super::{Indicator, Indicators, Kind, MOST, MOST_PLACES, compared, hash, is_named, is_padding, servers, words};
-use crate::order;
 use crate::report::attributes::{Meaning, Source};
 use crate::report::canonical::spell_out_str;
 use crate::report::json::{Kind as JsonKind, Raw};
@@ -222,7 +221,7 @@ impl Gathered {
         let mut found = self.found;
         // An address serves other names as well: only where all are marked is it.
         let mut pairs: Vec<_> = self.resolved.into_iter().collect();
-        order::sort(&mut pairs);
+        pairs.sort();
         for names in pairs.chunk_by(|one, other| one.0 == other.0) {
             let marks = names.iter().map(|(_, name)| found.get(*name).and_then(|name| name.marked[0]));
             let carried = marks.collect::<Option<Vec<_>>>().and_then(|marks| marks.into_iter().min());
@@ -231,7 +230,7 @@ impl Gathered {
                 address.marked[0] = carried;
             }
         }
-        order::sort_by_key(&mut found, |indicator| indicator.kind);
+        found.sort_by_key(|indicator| indicator.kind);
         Indicators { found, without: self.without }
     }
 }

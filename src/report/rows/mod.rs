@@ -16,7 +16,6 @@ use super::json::{Kind, Raw, members};
 use super::note::Item;
 use super::registry::{RegistryValue, ValueMember};
 use super::tree::listed;
-use crate::order;
 use crate::text::Untrusted;
 use pieces::{Told, pieces, tell};
 use records::{MOST_AFTER_CHILDREN, Place};
@@ -214,7 +213,7 @@ impl Report {
     pub fn sections(&self, pane: Pane) -> Vec<usize> {
         let mut found: Vec<usize> =
             (0..).zip(&self.index.sections).filter(|(_, s)| s.pane() == pane).map(|(n, _)| n).collect();
-        order::sort_by_key(&mut found, |n| self.section(*n).map(|section| section.rank));
+        found.sort_by_key(|n| self.section(*n).map(|section| section.rank));
         found
     }
 

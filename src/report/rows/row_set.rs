@@ -1,6 +1,5 @@
 //! Some of a report's rows, in order: what a filter found, what is hidden.
 
-use crate::order;
 use std::collections::BTreeMap;
 
 /// A set of rows: for each section of the index its rows in order, four bytes each.
@@ -60,7 +59,7 @@ impl RowSet {
             let rows = rows.iter().copied().filter(|row| others.binary_search(row).is_ok()).collect();
             (section, rows)
         };
-        Self { sections: order::gathered(self.sections().map(both)) }
+        Self { sections: self.sections().map(both).collect() }
     }
 
     /// The rows of a section, in order.

@@ -3,7 +3,6 @@
 use super::Report;
 use super::records::{Step, leaves};
 use super::values::split_member;
-use crate::order;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
 use crate::report::work::{Cancel, Cancelled};
@@ -136,7 +135,7 @@ impl Order {
 impl Arranged {
     fn by(ranks: &[usize]) -> Self {
         let mut rows: Vec<u32> = (0..).take(ranks.len()).collect();
-        order::sort_rows(&mut rows, &|row| ranks.get(row).copied().unwrap_or(usize::MAX));
+        rows.sort_by_key(|row| ranks.get(*row as usize).copied().unwrap_or(usize::MAX));
         let mut positions = vec![0; rows.len()];
         for (position, row) in (0..).zip(&rows) {
             if let Some(place) = positions.get_mut(*row as usize) {

@@ -2,7 +2,6 @@
 
 use super::Severity;
 use super::file::{Rule, Rules, Use};
-use crate::order;
 use crate::report::canonical;
 use crate::report::command_line;
 use crate::report::index::Form;
@@ -170,7 +169,7 @@ impl Rules {
         let rules = numbers.filter_map(|number| Some((number, self.rules.get(number)?)));
         let rules = rules.filter(|(number, rule)| rule.many == 0 || is_marked(*number).is_some());
         let mut rules: Vec<&Rule> = rules.map(|(_, rule)| rule).collect();
-        order::sort_by_key(&mut rules, |rule| rule.severity);
+        rules.sort_by_key(|rule| rule.severity);
         rules
     }
 }

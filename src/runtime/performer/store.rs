@@ -5,7 +5,6 @@ use crate::app::Message;
 use crate::app::spending::confirm::Deletion;
 use crate::app::spending::ledger::{LedgerLine, LedgerPage, SHOWN};
 use crate::gate::{Gate, GateError};
-use crate::order;
 use crate::quota::{Period, Unit};
 use crate::report::PendingScan;
 use crate::report::identifier::Sha256;
@@ -132,9 +131,9 @@ impl Performer {
     pub(super) fn read_record(&self) {
         self.with_gate(|gate, work| {
             let record = gate.store().price_record(gate.whose()).unwrap_or_default().into_iter();
-            work.send(Message::Record(order::gathered(
-                record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))),
-            )));
+            work.send(Message::Record(
+                record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))).collect(),
+            ));
         });
     }
 
