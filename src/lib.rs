@@ -26,7 +26,7 @@
 //! | attribute | one member of a report; [`report::ATTRIBUTES`] says what is known of each |
 //! | section | an attribute's rows as they were found in the bytes |
 //! | pane | attributes that are looked at together; what no table names lands in "Other" |
-//! | body | the bytes of an answer as received, in memory; where they repeated the key, it is masked before anything else has them |
+//! | body | the bytes of an answer as received, in memory; where they repeated the key, it is redacted before anything else has them |
 //! | request | a question to the service: its address, its price, the key its answer is held under, its identity |
 //! | scan | a private analysis of a submitted file, which several sandboxes run |
 //! | look | one call that asks how far a scan is, while it is followed, or what the counters say |

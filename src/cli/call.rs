@@ -34,7 +34,7 @@ fn names() -> String {
         format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
     });
     format!(
-        "Into a file or pipe goes the answer as it was received, key and passwords masked.\n\nQuestions, with what each is asked about:\n{}\nExamples:\n  behaview call v3-quotas\n  behaview call v2-file-report --dry-run d41d8cd98f00b204e9800998ecf8427e",
+        "Into a file or pipe goes the answer as it was received, the key redacted.\n\nQuestions, with what each is asked about:\n{}\nExamples:\n  behaview call v3-quotas\n  behaview call v2-file-report --dry-run d41d8cd98f00b204e9800998ecf8427e",
         rows.collect::<String>()
     )
 }

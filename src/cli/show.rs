@@ -47,10 +47,10 @@ pub(super) struct Show {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ShowFormat {
-    /// Each report as it was received, key and passwords masked, in the envelope of the service; of a document as it stands there
+    /// Each report as it was received, the key redacted, in the envelope of the service; of a document as it stands there
     Json,
     /// One array of flat objects with `_id` and `_type`, as the official command line prints with --format json; into a file or
-    /// pipe each value as it was received, key and passwords masked; of a document as it stands there
+    /// pipe each value as it was received, the key redacted; of a document as it stands there
     Vt,
 }
 

@@ -126,7 +126,7 @@ const fn format(
 }
 
 pub static FORMATS: [Format; 8] = [
-    format("raw", "json", Reach::Bytes, "the bytes as received, key and passwords masked", raw),
+    format("raw", "json", Reach::Bytes, "the bytes as received, the key redacted", raw),
     format("json", "json", Reach::Rows, "JSON that any strict reader takes", json::write),
     format("jsonl", "jsonl", Reach::Indicators, "JSON lines, one a row", lines::write),
     format("csv", "csv", Reach::Indicators, "a table, one line a value", csv::write),
