@@ -23,13 +23,12 @@ pub(super) struct Redactor {
 }
 
 /// What the beginning of a text is to the key.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Occurrence {
-    None,
-    /// The text ends after so many characters of the key.
-    Cut(usize),
-    /// So many bytes.
-    Whole(usize),
+#[derive(Clone, Copy, Default)]
+struct Occurrence {
+    /// Bytes of the longest spelling of the whole key.
+    whole: Option<usize>,
+    /// Characters of the key after which the text ends, where more of it may make it the key.
+    cut: Option<usize>,
 }
 
 impl Redactor {
@@ -72,37 +71,44 @@ impl Redactor {
         RedactedStream { redactor: self, pending: Vec::new() }
     }
 
-    /// Redacts a text; gives the offset from which on more of it may make an occurrence.
+    /// Redacts a text; gives the offset from which on more of it may make an occurrence, or change an escape before one.
     fn settle(&self, text: &mut [u8], is_end: bool) -> usize {
         let may_begin = |byte: &u8| self.begins.get(usize::from(*byte)) == Some(&true);
         let mut at = 0;
-        while let Some(rest) = text.get_mut(at..).filter(|rest| !rest.is_empty()) {
-            let Some(begin) = rest.iter().position(may_begin) else { return text.len() };
+        while let Some(begin) = text.get(at..).and_then(|rest| rest.iter().position(may_begin)) {
             at += begin;
-            let rest = rest.get_mut(begin..).unwrap_or_default();
-            match self.occurrence(rest) {
-                Occurrence::Whole(length) => {
-                    rest.get_mut(..length).unwrap_or_default().fill(self.mask);
-                    at += length;
+            let length = match self.occurrence(text.get(at..).unwrap_or_default()) {
+                Occurrence { cut: Some(_), .. } if !is_end => {
+                    while let Some(begin) = escape_around(text, at) {
+                        at = begin;
+                    }
+                    return at;
                 }
-                Occurrence::Cut(_) if !is_end => return at,
-                Occurrence::Cut(come) if come >= TELLING => {
-                    rest.fill(self.mask);
-                    return text.len();
+                Occurrence { whole: Some(length), .. } => length,
+                Occurrence { cut: Some(TELLING..), .. } => text.len() - at,
+                _ => {
+                    at += 1;
+                    continue;
                 }
-                Occurrence::Cut(_) | Occurrence::None => at += 1,
-            }
+            };
+            let end = at + length;
+            let start = escape_end(text, at).min(end);
+            text.get_mut(start..end).unwrap_or_default().fill(self.mask);
+            at = end;
         }
         text.len()
     }
 
     fn occurrence(&self, text: &[u8]) -> Occurrence {
-        let encoded = self.base64.iter().map(|form| match text.get(..form.len()) {
-            Some(start) if start == form => Occurrence::Whole(form.len()),
-            None if form.starts_with(text) => Occurrence::Cut(text.len()),
-            _ => Occurrence::None,
-        });
-        encoded.chain([spelled(text, &self.key)]).max().unwrap_or(Occurrence::None)
+        let mut found = spelled(text, &self.key);
+        for form in &self.base64 {
+            if text.starts_with(form) {
+                found.whole = found.whole.max(Some(form.len()));
+            } else if form.starts_with(text) {
+                found.cut = found.cut.max(Some(text.len()));
+            }
+        }
+        found
     }
 }
 
@@ -163,7 +169,7 @@ enum Unit {
 
 /// How the beginning of a text spells the key. All ways to read it are followed: a key may contain `\` and `%` itself.
 fn spelled(text: &[u8], key: &[u8]) -> Occurrence {
-    let (mut ends, mut cut) = (vec![0], Occurrence::None);
+    let (mut ends, mut cut) = (vec![0], None);
     for (come, wanted) in key.iter().enumerate() {
         let mut next = Vec::new();
         for end in ends {
@@ -175,17 +181,42 @@ fn spelled(text: &[u8], key: &[u8]) -> Occurrence {
                     {
                         next.push(end + length);
                     }
-                    Unit::Cut => cut = Occurrence::Cut(come),
+                    Unit::Cut => cut = Some(come),
                     Unit::Byte(..) | Unit::None => {}
                 }
             }
         }
         if next.is_empty() {
-            return cut;
+            return Occurrence { whole: None, cut };
         }
         ends = next;
     }
-    ends.into_iter().max().map_or(cut, Occurrence::Whole)
+    Occurrence { whole: ends.into_iter().max(), cut }
+}
+
+/// Where the JSON escape begins in whose middle a byte is, if so.
+fn escape_around(text: &[u8], at: usize) -> Option<usize> {
+    let goes_on = |begin: &usize| {
+        let (before, rest) = text.split_at_checked(*begin).unwrap_or_default();
+        let is_escape = rest.first() == Some(&b'\\')
+            && before.iter().rev().take_while(|byte| **byte == b'\\').count().is_multiple_of(2);
+        is_escape
+            && match rest.get(1..at - begin) {
+                Some([b'u', digits @ ..]) => digits.iter().all(u8::is_ascii_hexdigit),
+                between => between.is_some_and(<[u8]>::is_empty),
+            }
+    };
+    (1..6).filter_map(|back| at.checked_sub(back)).find(goes_on)
+}
+
+/// Where an escape ends in whose middle a byte is; the byte itself if it is in none. What follows a backslash must stay, or what
+/// was JSON is none any more.
+fn escape_end(text: &[u8], at: usize) -> usize {
+    let Some(begin) = escape_around(text, at) else { return at };
+    match text.get(begin + 1..).unwrap_or_default() {
+        [b'u', rest @ ..] => begin + 2 + rest.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count(),
+        _ => begin + 2,
+    }
 }
 
 fn literal(text: &[u8]) -> Unit {
