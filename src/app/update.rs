@@ -209,6 +209,9 @@ impl Model {
         if self.screen == Screen::Start && self.over.is_empty() && self.press_digit(key) {
             return Vec::new();
         }
+        if let Some(answer) = self.answer(key).cloned() {
+            return self.confirm(answer);
+        }
         if self.declines(key) {
             return self.decline(key);
         }
@@ -220,8 +223,9 @@ impl Model {
 
     /// Whether a key answers the question that waits for a yes by no: each does but those it names, and those that leave it.
     fn declines(&self, key: Key) -> bool {
-        let keeps = |command: &Command| command.place == CONFIRM || LEAVE_A_QUESTION.contains(&command.name);
-        matches!(self.over.top(), Some(Overlay::Confirm(_))) && !Command::of(key, self).is_some_and(keeps)
+        let leaves = |command: &Command| LEAVE_A_QUESTION.contains(&command.name);
+        let is_asked = matches!(self.over.top(), Some(Overlay::Confirm(_))) && self.answer(key).is_none();
+        is_asked && !Command::of(key, self).is_some_and(leaves)
     }
 
     fn decline(&mut self, key: Key) -> Vec<Effect> {
@@ -232,15 +236,11 @@ impl Model {
 
     /// Runs a command as its key would.
     pub fn run(&mut self, command: &Command) -> Vec<Effect> {
-        if command.place == CONFIRM && !self.can_answer() {
-            self.warn("There is no room here for the question and its keys: nothing was done.");
-            return Vec::new();
-        }
         match &command.act {
             Act::Local(act) | Act::Leads { to: act, .. } => act(self),
-            Act::Each { begin, price, .. } => match self.tag(command) {
+            Act::Each { begin, .. } => match self.tag(command) {
                 tag @ Tag::OverBudget(_) => {
-                    self.refuse_several(command.label, &tag, &price(self));
+                    self.refuse_several(command.label, &tag);
                     Vec::new()
                 }
                 _ => begin(self),
@@ -248,10 +248,7 @@ impl Model {
             Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
-                Some(request) if self.calls.has(&request) && !self.is_quitting => {
-                    self.say_meanwhile("It is under way already: its answer serves, and is paid for once.");
-                    Vec::new()
-                }
+                Some(request) if self.says_in_flight(&request) => Vec::new(),
                 Some(request) if self.is_typed_held(command) => self.ask_held(request),
                 Some(request) => {
                     self.figures.await_answer(&request);

@@ -214,6 +214,10 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             return Ok(());
         }
         let model = self.session.model();
+        if let Some(answer) = word.parse().ok().and_then(|key| model.answer(key)).map(|answer| answer.key) {
+            self.session.press(answer);
+            return Ok(());
+        }
         let by_key = word.parse().ok().and_then(|key| Command::of(key, model));
         match by_key.or_else(|| named(word)) {
             Some(command) => self.run_command(command),

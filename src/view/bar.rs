@@ -84,7 +84,9 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
     let is_back = |command: &&Command| way_back(model, command).is_some();
     let commands = told().filter(is_back).chain(told().filter(|command| !is_back(command)));
     let (priced, free): (Vec<_>, Vec<_>) = commands.partition(|command| is_priced(model, command));
-    let priced: Vec<_> = priced.into_iter().filter_map(|command| PricedKey::of(model, command)).collect();
+    let (asking, others): (Vec<_>, Vec<_>) = model.answers().iter().partition(|answer| answer.consent.asks());
+    let asking = asking.into_iter().map(|answer| PricedKey::new(answer.key, answer.label, &model.price_tag(answer)));
+    let priced: Vec<_> = asking.chain(priced.into_iter().filter_map(|command| PricedKey::of(model, command))).collect();
     let mut pieces = hit(model);
     let (more, counts) = priced_keys(model, &priced, room.saturating_sub(width(&pieces)));
     pieces.extend(more);
@@ -95,10 +97,11 @@ fn keys(model: &Model, room: usize) -> Vec<Piece> {
         false if left < FREE => "│ ",
         false => "│ free: ",
     };
-    for command in free.into_iter().filter(|command| !counts || command.name != PRICES) {
-        let label = label(model, command);
-        // Whether it applies may take a look into the report: that is asked only of what there is room for.
-        let key = if label.columns() < left { model.key_of(command) } else { None };
+    let free = free.into_iter().filter(|command| !counts || command.name != PRICES);
+    let free = free.map(|command| (label(model, command), Err(command)));
+    for (label, key) in others.into_iter().map(|answer| (answer.label, Ok(answer.key))).chain(free) {
+        // Whether a command applies may need rows of the report: that is asked only of what there is room for.
+        let key = if label.columns() < left { key.ok().or_else(|| model.key_of(key.err()?)) } else { None };
         if let Some(key) = key.map(|key| free_key(key, label, lead)).filter(|key| width(key) <= left) {
             left -= width(&key);
             pieces.extend(key);
@@ -146,8 +149,11 @@ type Worded = fn(&PricedKey) -> &str;
 impl PricedKey {
     /// The key and price of a command; none where it does not apply now.
     fn of(model: &Model, command: &'static Command) -> Option<Self> {
-        let (key, tag) = (model.key_of(command)?, model.tag(command));
-        let meaning = match &tag {
+        Some(Self::new(model.key_of(command)?, label(model, command), &model.tag(command)))
+    }
+
+    fn new(key: Key, label: &'static str, tag: &Tag) -> Self {
+        let meaning = match tag {
             Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
             Tag::Together(_) | Tag::Later(_) => Meaning::Price,
             Tag::Wait(_) | Tag::Barred(_) | Tag::OverBudget(_) => Meaning::Problem,
@@ -157,7 +163,7 @@ impl PricedKey {
         let brief = if let Tag::OverBudget(_) = tag { "over budget".to_owned() } else { tag.short() };
         // That nothing is charged yet is said by "then" alone.
         let words = words.strip_prefix("0 now, ").unwrap_or(&words).to_owned();
-        Some(Self { key, label: label(model, command), words, brief, meaning, spends })
+        Self { key, label, words, brief, meaning, spends }
     }
 
     fn pieces(&self) -> Vec<Piece> {

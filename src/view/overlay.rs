@@ -13,7 +13,7 @@ use crate::app::over::held::AgeForm;
 use crate::app::over::notes::NoteForm;
 use crate::app::over::palette::{Item, Palette, told};
 use crate::app::over::sheet::{HEAD, Sheet};
-use crate::app::spending::confirm::Confirm;
+use crate::app::spending::confirm::Confirmation;
 use crate::app::spending::planner::Planner;
 use crate::app::spending::prompt::Prompt;
 use crate::app::{Area, Model, Overlay};
@@ -29,7 +29,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Palette(palette) => draw_palette(buffer, area, palette, model),
         Overlay::Finder(finder) => super::finder::draw(buffer, area, finder, model),
         Overlay::Prompt(form) => draw_form(buffer, area, form, model),
-        Overlay::Confirm(confirm) => draw_confirm(buffer, area, confirm, model),
+        Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
         Overlay::Indicators(list) => away::draw_indicators(buffer, area, list, model),
@@ -220,12 +220,12 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
     }
 }
 
-fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, confirm: &Confirm, model: &Model) {
+fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, model: &Model) {
     let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
-    let keys = confirm.keys(model, room);
+    let keys = question.key_rows(model, room);
     // Whoever cannot see the keys cannot answer: the words give way to them.
-    let words = words_in_rows_cut(&confirm.why, room, usize::from(inside.height).saturating_sub(keys.len()));
+    let words = words_in_rows_cut(&question.details, room, usize::from(inside.height).saturating_sub(keys.len()));
     let words = words.iter().map(|row| (row, Meaning::Problem)).chain(keys.iter().map(|row| (row, Meaning::Text)));
     for (row, (text, meaning)) in (0..inside.height).zip(words) {
         LineWriter::new(buffer, inside, row).own(text, meaning);

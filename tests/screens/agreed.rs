@@ -304,8 +304,8 @@ fn a_yes_is_one_to_a_question_that_stood_there() {
     // What asks, and what would answer: about what is held, and about the service.
     for (place, keys, question) in [
         ("H", ["X", "Y"], "Are you sure?"),
-        ("home", ["E", "Y"], "esc does not."),
-        ("home", ["E", "f"], "esc does not."),
+        ("home", ["E", "Y"], "esc no"),
+        ("home", ["E", "f"], "esc no"),
         ("home", ["r", "y"], "costs 1 request."),
     ] {
         let mut stage = Stage::listed();
@@ -394,7 +394,7 @@ fn the_keys_of_a_question_are_on_the_screen_wherever_it_can_be_answered() {
     for (width, height) in [(40, 10), (60, 10), (40, 24), (120, 40)] {
         stage.size(width, height);
         let screen = stage.screen();
-        assert!(screen.contains("esc does not."), "{screen}");
+        assert!(screen.contains("esc no"), "{screen}");
         assert_eq!(screen.contains('…') && !screen.contains("either way"), height == 10, "{screen}");
     }
     stage.size(39, 10).keys("Y");
@@ -402,7 +402,7 @@ fn the_keys_of_a_question_are_on_the_screen_wherever_it_can_be_answered() {
     stage.size(40, 10).keys("f");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 1, "{}", stage.screen());
     stage.keys("H X");
-    assert!(stage.screen().contains("esc does not."), "{}", stage.screen());
+    assert!(stage.screen().contains("esc no"), "{}", stage.screen());
     stage.size(39, 10).keys("Y");
     stage.size(120, 40);
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());

@@ -140,7 +140,7 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
     std::fs::write(&path, "precious").unwrap();
     stage.keys("x");
     type_path(&mut stage, path.to_str().unwrap());
-    assert!(stage.screen().contains("y writes over it, esc does not"), "{}", stage.screen());
+    assert!(stage.screen().contains("y yes, write over it · esc no"), "{}", stage.screen());
     stage.keys("esc esc");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
     stage.keys("x");

@@ -156,7 +156,7 @@ fn what_deletes_several_reports_is_not_agreed_to_by_y() {
     for ask in ["H X", "D", "d esc p 0 enter"] {
         stage.later(60);
         stage.keys(ask);
-        assert!(stage.screen().contains("Y deletes all of it"), "{ask}: {}", stage.screen());
+        assert!(stage.screen().contains("Y yes, delete all of it"), "{ask}: {}", stage.screen());
         stage.keys("y");
         let screen = stage.screen();
         assert!(screen.contains("y is no answer") && screen.contains("Held: 4"), "{ask}: {screen}");

@@ -8,12 +8,12 @@ use super::list::Entry;
 use super::model::{Focus, Model};
 use super::over::overlay::Overlay;
 use super::over::spots::{Reach, Shows};
-use super::spending::confirm::{Confirm, Confirmed};
+use super::spending::confirm::{Answer, Consent};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
 use crate::report::{Pane, Piece, Place, Row, RowSet, Section};
 use crate::text::{Untrusted, count};
-use saving::{Part, Save, SaveForm, Saved};
+use saving::{Part, SaveForm, Saved};
 use std::sync::Arc;
 
 /// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
@@ -58,24 +58,17 @@ impl Model {
     /// Copies the value under the cursor as it is; asks once.
     pub(super) fn copy_raw(&mut self) -> Vec<Effect> {
         let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
-        if !self.copies_raw {
-            let why = format!(
+        let effects = self.copy(format!("{what}, raw"), text.as_bytes().to_vec());
+        if let ([Effect::Copy(copied)], false) = (effects.as_slice(), self.copies_raw) {
+            let details = format!(
                 "Copy {what} raw: {}? Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
                  It is asked once; after a yes, this session copies raw whenever {} is pressed.",
                 text.visible_cut(80),
                 self.way_to("copy-raw")
             );
-            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Raw, why }));
-            return Vec::new();
+            return self.ask_first(details, Answer::yes("yes, copy it raw", Consent::CopyRaw(copied.clone())));
         }
-        self.copy(format!("{what}, raw"), text.as_bytes().to_vec())
-    }
-
-    /// The yes to copying raw.
-    pub(super) fn confirm_raw(&mut self) -> Vec<Effect> {
-        self.copies_raw = true;
-        self.over.close();
-        self.copy_raw()
+        effects
     }
 
     /// Copies the whole row under the cursor in one line: of a sandbox the file's hash.
@@ -360,17 +353,11 @@ impl Model {
         }
     }
 
-    /// The yes to writing over a file.
-    pub(super) fn save_over(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Confirm(Confirm { what: Confirmed::Replace(save), .. })) = self.over.top() else {
-            return Vec::new();
-        };
-        let save = Save { may_replace: true, ..save.clone() };
-        self.over.close();
+    /// Notes that the line which says where is being written to.
+    pub(super) fn mark_written(&mut self) {
         if let Some(Overlay::Save(form)) = self.over.top_mut() {
             form.is_under_way = true;
         }
-        vec![Effect::Save(save)]
     }
 
     /// Says where the file is, or why there is none.
@@ -389,8 +376,7 @@ impl Model {
             }
             (Err(saving::NotSaved::Exists(save, why)), Some(form)) => {
                 form.is_under_way = false;
-                let what = Confirmed::Replace(*save);
-                self.over.put(Overlay::Confirm(Confirm { what, why }));
+                return self.ask_first(why, Answer::yes("yes, write over it", Consent::Overwrite(*save)));
             }
             (Err(saving::NotSaved::Failed(why)), Some(form)) => {
                 form.is_under_way = false;

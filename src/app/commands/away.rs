@@ -1,13 +1,12 @@
 //! What is taken away: copies, indicators, files.
 
-use super::context::{A_REPORT, confirms, has_report, has_service, nothing};
+use super::context::{A_REPORT, has_report, has_service, nothing};
 use super::{Act, Command, When};
 use crate::app::keys::key::{BACK_TAB, ENTER, Key, TAB, key};
-use crate::app::keys::place::{ARTEFACTS, CONFIRM, COPIED, DETAIL, FILE, INDICATORS, ROW, ROWS, SAVE, VALUED};
+use crate::app::keys::place::{ARTEFACTS, COPIED, DETAIL, FILE, INDICATORS, ROW, ROWS, SAVE, VALUED};
 use crate::app::model::Model;
 use crate::app::over::artefacts;
 use crate::app::over::overlay::Overlay;
-use crate::app::spending::confirm::Confirmed;
 use crate::quota::Kind;
 
 fn has_values(model: &Model) -> bool {
@@ -68,16 +67,6 @@ pub(super) static COMMANDS: &[Command] = &[
         place: ROWS,
         when: When::Always,
         act: Act::Local(Model::copy_all),
-    },
-    Command {
-        name: "confirm-copy",
-        keys: &[key('y')],
-        label: "yes, copy it raw",
-        help: "Copy raw, now and for the rest of this session",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("a raw copy to confirm", |m| confirms(m, |what| matches!(what, Confirmed::Raw))),
-        act: Act::Local(Model::confirm_raw),
     },
     Command {
         name: "next-value",
@@ -184,16 +173,6 @@ pub(super) static COMMANDS: &[Command] = &[
         place: SAVE,
         when: When::Always,
         act: Act::Local(Model::save),
-    },
-    Command {
-        name: "save-over",
-        keys: &[key('y')],
-        label: "yes, write over it",
-        help: "Write over the file that is there",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("a file to write over", |m| confirms(m, |what| matches!(what, Confirmed::Replace(_)))),
-        act: Act::Local(Model::save_over),
     },
     Command {
         name: "artefacts",

@@ -5,7 +5,6 @@ use crate::app::effect::Effect;
 use crate::app::list::Next;
 use crate::app::model::{Focus, Model, Screen};
 use crate::app::over::overlay::Overlay;
-use crate::app::spending::confirm::{Confirm, Confirmed};
 use crate::report::Pane;
 use crate::request::Request;
 
@@ -91,20 +90,8 @@ pub(super) fn is_form_held(model: &Model) -> bool {
     matches!(model.over.top(), Some(Overlay::Prompt(form)) if form.held_since(model.now).is_some())
 }
 
-pub(super) fn confirmed_request(model: &Model) -> Option<Request> {
-    match model.over.top() {
-        Some(Overlay::Confirm(Confirm { what: Confirmed::One(request), .. })) => Some(request.clone()),
-        _ => None,
-    }
-}
-
 pub(super) fn can_note(model: &Model) -> bool {
     model.views_row() && model.noted().is_some()
-}
-
-/// Whether a yes would do this.
-pub(super) fn confirms(model: &Model, fits: fn(&Confirmed) -> bool) -> bool {
-    matches!(model.over.top(), Some(Overlay::Confirm(confirm)) if fits(&confirm.what))
 }
 
 /// Whether the pane's rows go on with another kind below the cursor.

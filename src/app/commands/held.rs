@@ -1,14 +1,13 @@
 //! What is done with everything that is held: looked at, sorted, deleted.
 
-use super::context::{A_STORE, confirms, nothing};
+use super::context::{A_STORE, nothing};
 use super::{Act, Command, When};
 use crate::app::effect::Effect;
 use crate::app::keys::key::{ENTER, key};
-use crate::app::keys::place::{AGE, CONFIRM, HELD, OPEN};
+use crate::app::keys::place::{AGE, HELD, OPEN};
 use crate::app::model::Model;
 use crate::app::over::held::AgeForm;
 use crate::app::over::overlay::Overlay;
-use crate::app::spending::confirm::Confirmed;
 use crate::report::Holding;
 
 fn has_held(model: &Model) -> bool {
@@ -112,29 +111,5 @@ pub(super) static COMMANDS: &[Command] = &[
         place: AGE,
         when: When::Always,
         act: Act::Local(Model::delete_old),
-    },
-    Command {
-        name: "confirm-purge",
-        keys: &[key('y')],
-        label: "yes, delete",
-        help: "Delete what waits for a yes from the disk",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("a deletion that waits for a yes", |m| {
-            confirms(m, |what| matches!(what, Confirmed::Purge(doomed) if !doomed.is_of_several()))
-        }),
-        act: Act::Local(Model::purge),
-    },
-    Command {
-        name: "confirm-purge-all",
-        keys: &[key('Y')],
-        label: "yes, delete all of it",
-        help: "Delete several things that wait for a yes, which y alone is not",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("a deletion of several things that waits for a yes", |m| {
-            confirms(m, |what| matches!(what, Confirmed::Purge(doomed) if doomed.is_of_several()))
-        }),
-        act: Act::Local(Model::purge),
     },
 ];

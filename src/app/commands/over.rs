@@ -1,6 +1,6 @@
 //! What opens over the screen, and what is done there: palette, questions, planner, ledger, explanations.
 
-use super::context::{A_SERVICE, can_note, confirmed_request, confirms, form_request, is_form_held, nothing};
+use super::context::{A_SERVICE, can_note, form_request, is_form_held, nothing};
 use super::{Act, Command, When};
 use crate::app::effect::Effect;
 use crate::app::keys::key::{ENTER, Key, TAB, key};
@@ -9,7 +9,6 @@ use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::over::palette::Palette;
 use crate::app::over::sheet::Sheet;
-use crate::app::spending::confirm::Confirmed;
 use crate::app::spending::planner::Planner;
 
 pub(super) static COMMANDS: &[Command] = &[
@@ -73,23 +72,16 @@ pub(super) static COMMANDS: &[Command] = &[
     },
     Command {
         name: "confirm",
-        keys: &[key('y')],
-        label: "yes, send it",
-        help: "Send what waits for a yes",
-        rank: 1,
+        keys: &[key('y'), key('Y'), key('f')],
+        label: "answer",
+        help: "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done",
+        rank: 0,
         place: CONFIRM,
-        when: When::Has("one question", |m| confirmed_request(m).is_some()),
-        act: Act::ask_anew(confirmed_request),
-    },
-    Command {
-        name: "confirm-all",
-        keys: &[key('y')],
-        label: "yes, open all",
-        help: "Open every report of the list that is not held",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("several questions", |m| confirms(m, |what| matches!(what, Confirmed::All(_)))),
-        act: Act::Each { requests: Model::waiting_reports, price: Model::waiting_price, begin: Model::open_waiting },
+        when: When::Always,
+        act: Act::Local(|m| {
+            m.warn("The question names the keys that answer it.");
+            nothing(m)
+        }),
     },
     Command {
         name: "note",
@@ -110,16 +102,6 @@ pub(super) static COMMANDS: &[Command] = &[
         place: NOTE,
         when: When::Always,
         act: Act::Local(Model::keep_note),
-    },
-    Command {
-        name: "confirm-no-note",
-        keys: &[key('y')],
-        label: "yes, delete it",
-        help: "Delete the note whose line was emptied",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("a note whose line was emptied", |m| confirms(m, |what| matches!(what, Confirmed::NoNote))),
-        act: Act::Local(Model::delete_note),
     },
     Command {
         name: "ledger",

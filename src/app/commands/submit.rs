@@ -1,13 +1,12 @@
 //! What is done with several files, with a scan that runs, and with a file that is submitted or deleted.
 
-use super::context::{A_SERVICE, confirms, nothing};
+use super::context::{A_SERVICE, nothing};
 use super::{Act, Command, When};
 use crate::app::keys::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
-use crate::app::keys::place::{CONFIRM, FILE, FOLLOWED, LIST, OPEN, Place, SUBMIT};
+use crate::app::keys::place::{FILE, FOLLOWED, LIST, OPEN, Place, SUBMIT};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::scan::submit::SubmitForm;
-use crate::app::spending::confirm::{Confirm, Confirmed};
 use crate::app::spending::questions::Questions;
 use crate::quota::Kind;
 use crate::request::{Request, Submission};
@@ -69,23 +68,6 @@ pub(super) static COMMANDS: &[Command] = &[
         place: LIST,
         when: When::Has("a file with sandboxes that is not followed", |m| can_follow(m) && has_sandboxes(m)),
         act: Act::Leads { to: Model::ask_to_follow, price: Model::follow_price },
-    },
-    Command {
-        name: "confirm-follow",
-        keys: &[key('y')],
-        label: "yes, follow",
-        help: "Follow the scan that waits for a yes: a look now and then, each at a price, up to a limit",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("a scan that waits for a yes", |m| confirms(m, |what| matches!(what, Confirmed::Follow))),
-        act: Act::Each {
-            requests: followed,
-            price: Model::follow_price,
-            begin: |m| {
-                m.over.close_question();
-                m.follow()
-            },
-        },
     },
     Command {
         name: "following",
@@ -181,22 +163,6 @@ pub(super) static COMMANDS: &[Command] = &[
         act: Act::Each { requests: |m| scans(m.large_scan()), price: Model::large_price, begin: Model::submit_large },
     },
     Command {
-        name: "confirm-large",
-        keys: &[key('y')],
-        label: "yes, submit it",
-        help: "Submit the large file that waits for a yes",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("a large file that waits for a yes", |m| {
-            confirms(m, |what| matches!(what, Confirmed::Large(_)))
-        }),
-        act: Act::Each {
-            requests: |m| scans(m.waiting_large()),
-            price: Model::waiting_large_price,
-            begin: Model::submit_waiting,
-        },
-    },
-    Command {
         name: "delete-at-service",
         keys: &[key('E')],
         label: "delete",
@@ -206,37 +172,7 @@ pub(super) static COMMANDS: &[Command] = &[
         when: A_FILE,
         act: Act::Leads { to: Model::delete_at_service, price: |m| m.price_of_one(Kind::PrivateDelete) },
     },
-    Command {
-        name: "confirm-delete-all",
-        keys: &[key('Y')],
-        label: "yes, with its reports",
-        help: "Delete the file and its reports at the service",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("a deletion at the service that waits for a yes", |m| deletion(m, false).is_some()),
-        act: Act::ask_anew(|m| deletion(m, false)),
-    },
-    Command {
-        name: "confirm-delete-file",
-        keys: &[key('f')],
-        label: "yes, the file alone",
-        help: "Delete the file at the service, and leave its reports there",
-        rank: 1,
-        place: CONFIRM,
-        when: When::Has("a deletion at the service that waits for a yes", |m| deletion(m, true).is_some()),
-        act: Act::ask_anew(|m| deletion(m, true)),
-    },
 ];
-
-/// The deletion that waits for a yes.
-fn deletion(model: &Model, only_from_storage: bool) -> Option<Request> {
-    match model.over.top() {
-        Some(Overlay::Confirm(Confirm { what: Confirmed::AtService(file), .. })) => {
-            Some(Request::PrivateDelete { file: file.clone(), only_from_storage })
-        }
-        _ => None,
-    }
-}
 
 /// The scan of a large file, as what a price is for.
 fn scans(submission: Option<Arc<Submission>>) -> Questions {

@@ -6,7 +6,7 @@ use crate::app::files::OpenFile;
 use crate::app::list::List;
 use crate::app::message::{HeldPage, HeldReport};
 use crate::app::model::Model;
-use crate::app::over::overlay::Overlay;
+use crate::app::over::overlay::{Overlay, pieces_in_rows};
 use crate::app::panes::scroll::Scroll;
 use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::Sha256;
@@ -169,11 +169,11 @@ impl Model {
         let columns = usize::from(self.overlay_room().width).max(20);
         let most = usize::from(self.overlay_room().height / 3).max(1);
         let legend: Vec<_> = legend.collect();
-        let mut rows = wrapped(&[&legend[..], &remarks].concat(), columns);
+        let mut rows = pieces_in_rows(&[&legend[..], &remarks].concat(), columns);
         if rows.len() > most {
             // What is missing is said, however many columns there are.
-            let remarks = wrapped(&remarks, columns);
-            rows = wrapped(&legend, columns);
+            let remarks = pieces_in_rows(&remarks, columns);
+            rows = pieces_in_rows(&legend, columns);
             rows.truncate(most.saturating_sub(remarks.len()).max(1));
             rows.extend(remarks);
             rows.truncate(most);
@@ -301,33 +301,11 @@ fn matrix_of(compare: &Compare) -> Vec<Effect> {
     vec![Effect::Compare { number: compare.number, bodies }]
 }
 
-/// Pieces in rows of at most so many columns, a dot between them.
-fn wrapped(pieces: &[String], columns: usize) -> Vec<String> {
-    use unicode_width::UnicodeWidthStr;
-    let mut rows: Vec<String> = Vec::new();
-    for piece in pieces {
-        match rows.last_mut() {
-            Some(row) if row.width() + piece.width() + 3 <= columns => {
-                row.push_str(" · ");
-                row.push_str(piece);
-            }
-            _ => rows.push(piece.clone()),
-        }
-    }
-    rows
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::app::Here;
     use crate::report::Body;
-
-    #[test]
-    fn a_legend_is_wrapped_between_its_pieces() {
-        let pieces = ["1 one".to_owned(), "2 two".to_owned(), "3 three".to_owned()];
-        assert_eq!(wrapped(&pieces, 14), ["1 one · 2 two", "3 three"]);
-    }
 
     #[test]
     fn a_failure_takes_the_place_of_what_was_compared_and_gives_it_back() {

@@ -80,6 +80,9 @@ impl Keymap {
         if keys.is_empty() && command.name == "quit" {
             return Some("quit needs a key".to_owned());
         }
+        if command.name == "confirm" && keys != command.keys {
+            return Some("confirm has the keys that each question names".to_owned());
+        }
         let dead = |key: &&Key| command.place.each().all(|place| place.types(**key));
         if let Some(key) = keys.iter().find(dead) {
             return Some(format!("{key} is typed as a letter wherever {} works", command.name));

@@ -9,7 +9,7 @@ use crate::app::keys::typing::type_into;
 use crate::app::layout::Size;
 use crate::app::model::Model;
 use crate::app::panes::scroll::Scroll;
-use crate::app::spending::confirm::{Confirm, Confirmed, Deletion};
+use crate::app::spending::confirm::{Answer, Consent, Deletion};
 use crate::report::{Doomed, Held, Holding, Purge, Report, whose};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
@@ -271,8 +271,11 @@ impl Model {
             return Vec::new();
         }
         let why = self.purge_words(&deletion.what);
-        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Purge(deletion), why }));
-        Vec::new()
+        let answer = match deletion.is_of_several() {
+            true => Answer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
+            false => Answer::yes("yes, delete", Consent::DeleteStored(deletion)),
+        };
+        self.ask_first(why, answer)
     }
 
     /// Takes in that other things would have gone than the question named: nothing was deleted, and it is asked again.
@@ -324,14 +327,6 @@ impl Model {
             0 => String::new(),
             1 => "1 of them is not in the list as it is filtered. ".to_owned(),
             several => format!("{} of them are not in the list as it is filtered. ", thousands(several as u64)),
-        }
-    }
-
-    /// Deletes what a yes was given for.
-    pub(in crate::app) fn purge(&mut self) -> Vec<Effect> {
-        match self.over.close() {
-            Some(Overlay::Confirm(Confirm { what: Confirmed::Purge(doomed), .. })) => vec![Effect::Purge(doomed)],
-            _ => Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::app::keys::key::Key;
 use crate::app::keys::place;
 use crate::app::keys::typing::type_into;
 use crate::app::model::{Focus, Model, Screen};
-use crate::app::spending::confirm::{Confirm, Confirmed};
+use crate::app::spending::confirm::{Answer, Consent};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, About, Item, Note, Notes};
 use crate::report::{Place, rows::Line};
@@ -116,11 +116,10 @@ impl Model {
     pub(in crate::app) fn keep_note(&mut self) -> Vec<Effect> {
         let Some(Overlay::Note(form)) = self.over.top() else { return Vec::new() };
         let typed = form.typed.trim();
-        if typed.is_empty() && form.standing.is_some() {
-            let confirm =
-                Confirm { what: Confirmed::NoNote, why: "The line is empty: the note is deleted.".to_owned() };
-            self.over.put(Overlay::Confirm(confirm));
-            return Vec::new();
+        if let Some(text) = form.standing.clone().filter(|_| typed.is_empty()) {
+            let note = Note { about: form.about.clone(), file: Some(form.file.clone()), text, written: self.now };
+            let details = "The line is empty: the note is deleted.".to_owned();
+            return self.ask_first(details, Answer::yes("yes, delete it", Consent::DeleteNote(note)));
         }
         if typed.len() > note::LONGEST {
             let (found, most) = (thousands(typed.len() as u64), thousands(note::LONGEST as u64));
@@ -137,18 +136,6 @@ impl Model {
         let was_held = self.chosen().is_some_and(|entry| entry.here().is_some());
         self.over.close();
         note.map(|note| Effect::WriteNote { note, known, was_held }).into_iter().collect()
-    }
-
-    /// Deletes the note whose line was emptied.
-    pub(in crate::app) fn delete_note(&mut self) -> Vec<Effect> {
-        // The question stands over the line.
-        self.over.close();
-        match self.over.close() {
-            Some(Overlay::Note(NoteForm { about, file, standing: Some(text), .. })) => {
-                vec![Effect::DeleteNote(Note { about, file: Some(file), text, written: self.now })]
-            }
-            _ => Vec::new(),
-        }
     }
 
     /// Gives words back to their line that were not written, because another note was meanwhile: that one is shown below them.

@@ -20,10 +20,11 @@ use crate::app::layout::{Area, Size};
 use crate::app::model::Model;
 use crate::app::panes::scroll::{Move, Scroll};
 use crate::app::scan::submit::SubmitForm;
-use crate::app::spending::confirm::Confirm;
+use crate::app::spending::confirm::Confirmation;
 use crate::app::spending::planner::Planner;
 use crate::app::spending::prompt::Prompt;
 use crate::report::Report;
+use crate::text::Columns;
 
 /// Something that stands over the screen. What it says of itself it says where it is declared, by its own `Stands`.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub enum Overlay {
     /// The words of a question are typed.
     Prompt(Prompt),
     /// A question waits for a yes: for what something costs, tells others, deletes or writes over.
-    Confirm(Confirm),
+    Confirm(Confirmation),
     Answer(AnswerTree),
     /// Hits over all panes, or over everything that is held.
     Finder(Finder),
@@ -209,6 +210,21 @@ impl Overlay {
     }
 }
 
+/// Pieces in rows of at most so many columns, a dot between them.
+pub(in crate::app) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for piece in pieces {
+        match rows.last_mut() {
+            Some(row) if row.columns() + piece.columns() + 3 <= columns => {
+                row.push_str(" · ");
+                row.push_str(piece);
+            }
+            _ => rows.push(piece.clone()),
+        }
+    }
+    rows
+}
+
 impl Model {
     /// Rows and columns inside what stands over the screen.
     pub fn overlay_room(&self) -> Size {
@@ -234,5 +250,16 @@ impl Model {
         let over = self.over.top()?;
         let rows = over.choice(self.room_of(over))?;
         Some(Rows { above: rows.above + usize::from(self.legend_of(over)), ..rows })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_wrapped_between_their_pieces() {
+        let pieces = ["1 one".to_owned(), "2 two".to_owned(), "3 three".to_owned()];
+        assert_eq!(pieces_in_rows(&pieces, 14), ["1 one · 2 two", "3 three"]);
     }
 }

@@ -6,7 +6,7 @@ use crate::app::message::Failure;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::over::sheet::{Sheet, SheetRow};
-use crate::app::spending::confirm::{Confirm, Confirmed};
+use crate::app::spending::confirm::{Answer, Consent};
 use crate::app::spending::price::{Tag, Together};
 use crate::quota::{Plan, Price};
 use crate::report::identifier::Sha256;
@@ -54,8 +54,8 @@ impl Model {
     pub(in crate::app) fn ask_to_follow(&mut self) -> Vec<Effect> {
         let price = self.follow_price();
         // What the budget does not allow is refused at once, as it is where nothing is listed, and not after a yes.
-        if let tag @ Tag::OverBudget(_) = self.in_budget(Tag::Together(price.clone())) {
-            self.refuse_several("follow", &tag, &price);
+        if let tag @ Tag::OverBudget(_) = self.in_budget(Tag::Together(price)) {
+            self.refuse_several("follow", &tag);
             return Vec::new();
         }
         self.ask_why_follow("Reports of the file are listed already. ")
@@ -63,8 +63,7 @@ impl Model {
 
     fn ask_why_follow(&mut self, why: &str) -> Vec<Effect> {
         let why = format!("{why}To follow its scan costs {}.", self.follow_price());
-        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Follow, why }));
-        Vec::new()
+        self.ask_first(why, Answer::yes("yes, follow", Consent::Follow))
     }
 
     /// Begins to follow the scan of the file that is shown, after a yes where it may cost more than is let pass.

@@ -1,7 +1,7 @@
 //! Submitting a file for a private scan: what is asked for, what it costs, and what becomes of it.
 
 use crate::app::effect::Effect;
-use crate::app::keys::key::Key;
+use crate::app::keys::key::{Key, key};
 use crate::app::keys::place::Place;
 use crate::app::keys::typing::type_into;
 use crate::app::list::List;
@@ -9,7 +9,7 @@ use crate::app::message::Failure;
 use crate::app::model::Model;
 use crate::app::over::overlay::{Overlay, SMALL, Stands};
 use crate::app::spending::calls::UnderWay;
-use crate::app::spending::confirm::{Confirm, Confirmed};
+use crate::app::spending::confirm::{Answer, Confirmation, Consent};
 use crate::app::spending::price::Together;
 use crate::export::file;
 use crate::quota::{Entitlements, Plan};
@@ -359,7 +359,11 @@ impl Model {
             count(held as u64, "report"),
             if held == 1 { "s" } else { "" }
         );
-        self.over.put(Overlay::Confirm(Confirm { what: Confirmed::AtService(file), why }));
+        let delete =
+            |only_from_storage| Consent::Send(Request::PrivateDelete { file: file.clone(), only_from_storage });
+        let alone = Answer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
+        let answers = vec![Answer::yes_to_all("yes, with its reports", delete(false)), alone];
+        self.over.put(Overlay::Confirm(Confirmation { details: why, answers }));
         Vec::new()
     }
 

@@ -1,10 +1,9 @@
 //! What is sent and what is not: whatever asks the service passes here, with its price, its yes, and where its answer may come from.
 
-use super::confirm::{Confirm, Confirmed};
+use super::confirm::{Answer, Consent};
 use super::price::{Barred, Tag};
 use crate::app::effect::{Effect, Source};
 use crate::app::model::Model;
-use crate::app::over::overlay::Overlay;
 use crate::quota::{Allowed, Period};
 use crate::request::{Quote, Request};
 
@@ -15,17 +14,11 @@ impl Model {
         if self.refuse_barred(&quote) {
             return Vec::new();
         }
-        let is_agreed = self.agrees_to(quote.request());
-        if let Some(why) = self.wants_yes(&quote).filter(|_| !is_agreed) {
-            let what = Confirmed::One(quote.request().clone());
-            self.over.put(Overlay::Confirm(Confirm { what, why }));
-            return Vec::new();
+        if let Some(why) = self.wants_yes(&quote) {
+            return self.ask_first(why, Answer::yes("yes, send it", Consent::Send(quote.request().clone())));
         }
         if self.refuse_for_now(&quote) {
             return Vec::new();
-        }
-        if is_agreed {
-            self.over.close_question();
         }
         self.send(quote, source)
     }
@@ -101,9 +94,13 @@ impl Model {
         vec![Effect::Ask { quote, source }]
     }
 
-    /// Whether the question that has the keys is about this: a key that asks it then is the yes.
-    fn agrees_to(&self, request: &Request) -> bool {
-        matches!(self.over.top(), Some(Overlay::Confirm(confirm)) if confirm.what.agrees_to(request))
+    /// Says that the same question is in flight, where it is.
+    pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
+        let is_in_flight = self.calls.has(request) && !self.is_quitting;
+        if is_in_flight {
+            self.say_meanwhile("It is under way already: its answer serves, and is paid for once.");
+        }
+        is_in_flight
     }
 
     /// Why a yes is wanted before this is sent; none if none is wanted.

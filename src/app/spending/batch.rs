@@ -1,13 +1,12 @@
 //! Opening all sandboxes of a file: the total is said first, the calls go one after another at the pace of the minute limit,
 //! and the first failure stops them.
 
-use super::confirm::{Confirm, Confirmed};
+use super::confirm::{Answer, Consent};
 use super::price::Together;
 use super::questions::Questions;
 use crate::app::effect::{Effect, Source};
 use crate::app::list::List;
 use crate::app::model::Model;
-use crate::app::over::overlay::Overlay;
 use crate::quota::{Kind, Numbers, Operation, Period, Plan, Unit};
 use crate::report::identifier::Sha256;
 use crate::request::Request;
@@ -41,7 +40,7 @@ impl Model {
     }
 
     /// What so many reports cost: a list may be long, and every frame says it.
-    fn price_of(&self, reports: &Questions) -> Together {
+    pub(super) fn price_of(&self, reports: &Questions) -> Together {
         let numbers = Numbers { calls: reports.len() as u64, ..Numbers::default() };
         let operation = Operation::with(Kind::PrivateBehaviour, numbers);
         let plan = if reports.is_empty() { Plan::new() } else { Plan::of(operation, &self.figures.entitlements) };
@@ -56,33 +55,13 @@ impl Model {
         if only.is_some() || self.is_dear(price.worst()) {
             let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
             let why = format!("Opening all costs {price}{only}.");
-            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::All(missing), why }));
-            return Vec::new();
+            return self.ask_first(why, Answer::yes("yes, open all", Consent::OpenAll(missing)));
         }
         self.open_each(&missing)
     }
 
-    /// The reports whose opening waits for a yes.
-    pub(in crate::app) fn waiting_reports(&self) -> Questions {
-        match self.over.top() {
-            Some(Overlay::Confirm(Confirm { what: Confirmed::All(reports), .. })) => reports.clone(),
-            _ => Questions::default(),
-        }
-    }
-
-    /// What those would cost together.
-    pub(in crate::app) fn waiting_price(&self) -> Together {
-        self.price_of(&self.waiting_reports())
-    }
-
-    /// Begins to open the reports that a yes was given for, whatever the list has got meanwhile.
-    pub(in crate::app) fn open_waiting(&mut self) -> Vec<Effect> {
-        let agreed = self.waiting_reports();
-        self.over.close_question();
-        self.open_each(&agreed)
-    }
-
-    fn open_each(&mut self, reports: &Questions) -> Vec<Effect> {
+    /// Begins to open these reports, whatever the list has got meanwhile.
+    pub(super) fn open_each(&mut self, reports: &Questions) -> Vec<Effect> {
         let waiting: VecDeque<_> = reports.iter().cloned().collect();
         let file = self.file().cloned();
         self.batch = Some(Batch { file, total: waiting.len(), waiting, not_before: self.passed });

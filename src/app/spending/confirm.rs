@@ -1,11 +1,15 @@
-//! A question that waits for a clear yes.
+//! A question that waits for a clear answer, and what each of its keys does.
 
+use super::price::Tag;
 use super::questions::Questions;
+use crate::app::away::Copied;
 use crate::app::away::saving::Save;
+use crate::app::effect::{Effect, Source};
+use crate::app::keys::key::{Key, key};
 use crate::app::keys::place::Place;
 use crate::app::model::Model;
-use crate::app::over::overlay::{Overlay, SMALL, Stands};
-use crate::report::identifier::Sha256;
+use crate::app::over::overlay::{Overlay, SMALL, Stands, pieces_in_rows};
+use crate::report::note::Note;
 use crate::report::{Doomed, Holding, Purge};
 use crate::request::{Request, Submission};
 use crate::text::words_in_rows;
@@ -16,71 +20,178 @@ use std::sync::Arc;
 /// Rows that the keys of a question take where there is little room.
 const KEYS: usize = 2;
 
-/// Something that waits for a clear yes: it makes something public, costs more than is let pass without, or may do harm.
+/// A question about what becomes public, costs more than is let pass without, or may do harm.
 #[derive(Debug)]
-pub struct Confirm {
-    pub what: Confirmed,
-    /// Why a yes is wanted.
-    pub why: String,
+pub struct Confirmation {
+    pub details: String,
+    pub answers: Vec<Answer>,
 }
 
-impl Confirm {
-    /// Its keys, and what each does, in so many columns.
-    pub fn keys(&self, model: &Model, columns: usize) -> Vec<String> {
-        let (does, command) = self.what.yes();
-        let does = match &self.what {
-            Confirmed::AtService(_) => format!("{does}, {} the file alone", model.way_to("confirm-delete-file")),
-            _ => does.to_owned(),
-        };
-        words_in_rows(&format!("{} {does}, {} does not.", model.way_to(command), model.way_to("back")), columns)
+/// A key that answers a question.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub key: Key,
+    pub label: &'static str,
+    pub consent: Consent,
+}
+
+/// What the user agrees to.
+#[derive(Debug, Clone)]
+pub enum Consent {
+    Send(Request),
+    /// These reports, which are not stored, are asked for.
+    OpenAll(Questions),
+    SubmitLarge(Arc<Submission>),
+    /// The scan of a file is followed that has reports already.
+    Follow,
+    CopyRaw(Copied),
+    Overwrite(Save),
+    DeleteNote(Note),
+    DeleteStored(Deletion),
+}
+
+impl Confirmation {
+    /// A question that one key answers.
+    pub fn new(details: String, answer: Answer) -> Self {
+        Self { details, answers: vec![answer] }
+    }
+
+    /// Its keys with their labels, in so many columns.
+    pub fn key_rows(&self, model: &Model, columns: usize) -> Vec<String> {
+        let answers = self.answers.iter().map(|answer| format!("{} {}", answer.key, answer.label));
+        let keys: Vec<_> = answers.chain([format!("{} no", model.way_to("back"))]).collect();
+        pieces_in_rows(&keys, columns)
+    }
+}
+
+impl Answer {
+    /// The key for a yes.
+    pub fn yes(label: &'static str, consent: Consent) -> Self {
+        Self { key: key('y'), label, consent }
+    }
+
+    /// The key for a yes to more than one thing: what is pressed without looking is no yes to that.
+    pub fn yes_to_all(label: &'static str, consent: Consent) -> Self {
+        Self { key: key('Y'), label, consent }
+    }
+}
+
+impl Consent {
+    /// What the service is asked, or what it is asked for.
+    pub(super) fn requests(&self, model: &Model) -> Questions {
+        match self {
+            Self::Send(request) => Some(request.clone()).into(),
+            Self::OpenAll(reports) => reports.clone(),
+            Self::SubmitLarge(submission) => {
+                Some(Request::PrivateScan { submission: Arc::clone(submission), to: None }).into()
+            }
+            Self::Follow => model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into(),
+            _ => Questions::default(),
+        }
+    }
+
+    /// Whether it asks the service.
+    pub fn asks(&self) -> bool {
+        matches!(self, Self::Send(_) | Self::OpenAll(_) | Self::SubmitLarge(_) | Self::Follow)
     }
 }
 
 impl Model {
+    /// The answers to the question that has the keys.
+    pub fn answers(&self) -> &[Answer] {
+        match self.over.top() {
+            Some(Overlay::Confirm(question)) => &question.answers,
+            _ => &[],
+        }
+    }
+
+    /// The answer that a key gives to the question that has the keys.
+    pub fn answer(&self, key: Key) -> Option<&Answer> {
+        self.answers().iter().find(|answer| answer.key == key)
+    }
+
+    /// What an answer would cost, and whether the budget allows that.
+    pub fn price_tag(&self, answer: &Answer) -> Tag {
+        self.in_budget(match &answer.consent {
+            Consent::Send(request) => self.request_tag(request),
+            Consent::OpenAll(reports) => self.several_tag(self.price_of(reports)),
+            Consent::SubmitLarge(submission) => self.several_tag(self.price_of_large(Some(submission))),
+            Consent::Follow => self.several_tag(self.follow_price()),
+            _ => Tag::Free,
+        })
+    }
+
+    /// Puts a question that one key answers.
+    pub(in crate::app) fn ask_first(&mut self, details: String, answer: Answer) -> Vec<Effect> {
+        self.over.put(Overlay::Confirm(Confirmation::new(details, answer)));
+        Vec::new()
+    }
+
     /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
     pub fn can_answer(&self) -> bool {
-        let Some(overlay @ Overlay::Confirm(confirm)) = self.over.top() else { return true };
+        let Some(overlay @ Overlay::Confirm(question)) = self.over.top() else { return true };
         let rows = overlay.area(self.layout().content).inside().height;
         let columns = usize::from(self.overlay_room().width).max(10);
-        self.size.is_enough() && confirm.keys(self, columns).len() < usize::from(rows)
+        self.size.is_enough() && question.key_rows(self, columns).len() < usize::from(rows)
+    }
+
+    /// Does what the user agrees to by an answer.
+    pub(in crate::app) fn confirm(&mut self, answer: Answer) -> Vec<Effect> {
+        if !self.can_answer() {
+            self.warn("There is no room here for the question and its keys: nothing was done.");
+            return Vec::new();
+        }
+        let tag = self.price_tag(&answer);
+        match answer.consent {
+            Consent::Send(request) => {
+                if self.says_in_flight(&request) {
+                    return Vec::new();
+                }
+                self.figures.await_answer(&request);
+                let effects = self.ask_agreed(request, Source::Service);
+                if !effects.is_empty() {
+                    self.over.close_question();
+                }
+                return effects;
+            }
+            _ if matches!(tag, Tag::OverBudget(_)) => {
+                self.refuse_several(answer.label, &tag);
+                return Vec::new();
+            }
+            _ => {}
+        }
+        self.over.close_question();
+        match answer.consent {
+            Consent::Send(_) => Vec::new(),
+            Consent::OpenAll(reports) => self.open_each(&reports),
+            Consent::SubmitLarge(submission) => self.look_again(&submission),
+            Consent::Follow => self.follow(),
+            Consent::CopyRaw(copied) => {
+                self.copies_raw = true;
+                vec![Effect::Copy(copied)]
+            }
+            Consent::Overwrite(save) => {
+                self.mark_written();
+                vec![Effect::Save(Save { may_replace: true, ..save })]
+            }
+            Consent::DeleteNote(note) => {
+                // The question stood over the line that was emptied.
+                self.over.close();
+                vec![Effect::DeleteNote(note)]
+            }
+            Consent::DeleteStored(deletion) => vec![Effect::Purge(deletion)],
+        }
     }
 }
 
-impl Confirmed {
-    /// Whether a yes to it is a yes to this question.
-    pub fn agrees_to(&self, request: &Request) -> bool {
-        match (self, request) {
-            (Self::One(asked), request) => asked == request,
-            (Self::AtService(file), Request::PrivateDelete { file: deleted, .. }) => file == deleted,
-            _ => false,
-        }
-    }
-
-    /// What a yes does, in words, and the command that is that yes.
-    pub fn yes(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::One(_) => ("sends it", "confirm"),
-            Self::All(_) => ("sends it", "confirm-all"),
-            Self::Raw => ("copies it", "confirm-copy"),
-            Self::Replace(_) => ("writes over it", "save-over"),
-            Self::NoNote => ("deletes it", "confirm-no-note"),
-            Self::Purge(doomed) if doomed.is_of_several() => ("deletes all of it", "confirm-purge-all"),
-            Self::Purge(_) => ("deletes it", "confirm-purge"),
-            Self::Large(_) => ("sends it", "confirm-large"),
-            Self::Follow => ("follows it", "confirm-follow"),
-            Self::AtService(_) => ("deletes all of it", "confirm-delete-all"),
-        }
-    }
-}
-
-impl Stands for Confirm {
+impl Stands for Confirmation {
     fn place(&self) -> Place {
         Place::Confirm
     }
 
     /// All of its words, and its keys.
     fn height(&self, columns: usize) -> usize {
-        (words_in_rows(&self.why, columns).len() + KEYS).max(SMALL)
+        (words_in_rows(&self.details, columns).len() + KEYS).max(SMALL)
     }
 }
 
@@ -122,26 +233,4 @@ impl Deletion {
         let asked = Doomed { things, left, noted: BTreeSet::new(), notes: self.notes };
         asked.named() == Doomed::of(from_ref(&self.what), held, None).named()
     }
-}
-
-/// What a yes does.
-#[derive(Debug)]
-pub enum Confirmed {
-    One(Request),
-    /// These reports, which are not held.
-    All(Questions),
-    /// Nothing: text is copied as it is.
-    Raw,
-    /// Nothing: a file is written over.
-    Replace(Save),
-    /// Nothing is sent: the note whose line was emptied is deleted.
-    NoNote,
-    /// Nothing is sent: what is held is deleted.
-    Purge(Deletion),
-    /// This large file is sent.
-    Large(Arc<Submission>),
-    /// The scan of a file is followed that has reports already.
-    Follow,
-    /// A file is deleted at the service, in one way or another.
-    AtService(Sha256),
 }

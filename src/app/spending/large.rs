@@ -1,11 +1,10 @@
 //! A file that is too large for one call: an address is asked for first, and what was agreed to goes there, nothing else.
 
-use super::confirm::{Confirm, Confirmed};
+use super::confirm::{Answer, Consent};
 use super::price::Together;
 use crate::app::effect::{Effect, Source};
 use crate::app::message::Failure;
 use crate::app::model::Model;
-use crate::app::over::overlay::Overlay;
 use crate::app::scan::submit::{price_of, unsent};
 use crate::quota::Plan;
 use crate::report::identifier::Sha256;
@@ -14,26 +13,13 @@ use jiff::Timestamp;
 use std::sync::Arc;
 
 impl Model {
-    /// The large file that waits for a yes.
-    pub(in crate::app) fn waiting_large(&self) -> Option<Arc<Submission>> {
-        match self.over.top() {
-            Some(Overlay::Confirm(Confirm { what: Confirmed::Large(submission), .. })) => Some(Arc::clone(submission)),
-            _ => None,
-        }
-    }
-
     /// What the large file of the form costs in all.
     pub fn large_price(&self) -> Together {
-        self.price_of_large(self.large_scan())
+        self.price_of_large(self.large_scan().as_ref())
     }
 
-    /// What the large file that waits for a yes costs in all.
-    pub(in crate::app) fn waiting_large_price(&self) -> Together {
-        self.price_of_large(self.waiting_large())
-    }
-
-    fn price_of_large(&self, submission: Option<Arc<Submission>>) -> Together {
-        let price = |submission| price_of(&submission, UploadLimit::Large, &self.figures.entitlements);
+    pub(super) fn price_of_large(&self, submission: Option<&Arc<Submission>>) -> Together {
+        let price = |submission| price_of(submission, UploadLimit::Large, &self.figures.entitlements);
         submission.map_or_else(|| Together { plan: Plan::new(), is_at_most: false }, price)
     }
 
@@ -44,21 +30,13 @@ impl Model {
             (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
         let dear = || self.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.words()));
         if let Some(why) = scan.warning().or_else(dear) {
-            self.over.put(Overlay::Confirm(Confirm { what: Confirmed::Large(submission), why }));
-            return Vec::new();
+            return self.ask_first(why, Answer::yes("yes, submit it", Consent::SubmitLarge(submission)));
         }
         self.look_again(&submission)
     }
 
-    /// Sends the large file that a yes was given for.
-    pub(in crate::app) fn submit_waiting(&mut self) -> Vec<Effect> {
-        let Some(submission) = self.waiting_large() else { return Vec::new() };
-        self.over.close_question();
-        self.look_again(&submission)
-    }
-
     /// Looks at the large file once more before anything is paid for it.
-    fn look_again(&mut self, submission: &Arc<Submission>) -> Vec<Effect> {
+    pub(super) fn look_again(&mut self, submission: &Arc<Submission>) -> Vec<Effect> {
         let Some(form) = self.form_of(submission) else { return Vec::new() };
         (form.agreed, form.failure) = (Some(Arc::clone(submission)), None);
         form.looked_at = Some(submission.path.clone());

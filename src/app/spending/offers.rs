@@ -40,10 +40,10 @@ impl Offers {
         }
         let can_spend = |command: &&Command| command.asks() || command.name == "choose";
         let keys = Command::at(model.place()).filter(can_spend).flat_map(|command| model.settings.keys.of(command));
-        let shown = keys.filter_map(|key| {
-            let offer = offer(model, *key)?;
-            let before = model.offers.priced.iter().find(|before| before.key == *key && before.offer == offer);
-            Some(Shown { key: *key, offer, since: before.map_or(frame, |before| before.since) })
+        let shown = keys.copied().chain(model.answers().iter().map(|answer| answer.key)).filter_map(|key| {
+            let offer = offer(model, key)?;
+            let before = model.offers.priced.iter().find(|before| before.key == key && before.offer == offer);
+            Some(Shown { key, offer, since: before.map_or(frame, |before| before.since) })
         });
         Self { priced: shown.collect(), question: asked(model, frame) }
     }
@@ -74,6 +74,10 @@ fn asked(model: &Model, frame: u64) -> Option<(u64, u64)> {
 
 /// What pressing a key would spend; none where it spends nothing.
 fn offer(model: &Model, key: Key) -> Option<Offer> {
+    if let Some(answer) = model.answer(key) {
+        let (requests, price) = (answer.consent.requests(model), model.price_tag(answer).spends()?);
+        return Some(Offer { command: answer.label, requests, price });
+    }
     let command = Command::of(key, model)?;
     let price = model.tag(command).spends()?;
     let requests = match &command.act {

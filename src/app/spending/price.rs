@@ -195,10 +195,12 @@ impl Model {
     }
 
     /// Says that the budget does not allow several questions together, and what it may still allow.
-    pub(in crate::app) fn refuse_several(&mut self, label: &str, tag: &Tag, together: &Together) {
-        let way = match together.is_at_most {
-            true => "fewer looks may fit: [follow] in the config.",
-            false => "one by one the budget may allow some of them.",
+    pub(in crate::app) fn refuse_several(&mut self, label: &str, tag: &Tag) {
+        let way = match tag {
+            Tag::OverBudget(tag) if matches!(&**tag, Tag::Together(together) if together.is_at_most) => {
+                "fewer looks may fit: [follow] in the config."
+            }
+            _ => "one by one the budget may allow some of them.",
         };
         self.warn(format!("{label}: {}. Nothing was sent; {way}", tag.words()));
     }
@@ -221,18 +223,30 @@ impl Model {
             Act::Local(_) => return Tag::Free,
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
             Act::Leads { price, .. } => return self.barred_or(|| self.unless_not_now(price(self), Tag::Later)),
-            Act::Each { price, .. } => return self.barred_or(|| self.unless_not_now(price(self), Tag::Together)),
+            Act::Each { price, .. } => return self.several_tag(price(self)),
             Act::Ask { request, is_held, .. } => (request, is_held),
         };
         match request(self) {
             None => Tag::Free,
             Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
-            Some(request) if self.calls.has(&request) => Tag::UnderWay,
-            Some(request) => self.barred_or(|| {
-                let price = self.price(&request);
-                self.figures.bar(&price, self.now).unwrap_or(Tag::Costs(price))
-            }),
+            Some(request) => self.request_tag(&request),
         }
+    }
+
+    /// What it costs to ask the service this.
+    pub(super) fn request_tag(&self, request: &Request) -> Tag {
+        if self.calls.has(request) {
+            return Tag::UnderWay;
+        }
+        self.barred_or(|| {
+            let price = self.price(request);
+            self.figures.bar(&price, self.now).unwrap_or(Tag::Costs(price))
+        })
+    }
+
+    /// What it costs to ask the service several things.
+    pub(super) fn several_tag(&self, together: Together) -> Tag {
+        self.barred_or(|| self.unless_not_now(together, Tag::Together))
     }
 
     /// What something would cost if the service can be asked at all.
