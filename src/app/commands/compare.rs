@@ -1,227 +1,73 @@
 //! What is done with a comparison, and with lists of rows to go to.
 
-use super::{Act, Command, When};
+use super::Act::Local;
+use super::{Command, When};
 use crate::app::compare::{Compare, Only};
 use crate::app::keys::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
 use crate::app::keys::place::{COMPARE, COMPARE_LINE, FILE, IDLE, OTHER_FILE, SIFTED, SOUGHT_LINE, SPOTS};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 
-pub(super) static COMMANDS: &[Command] = &[
-    Command {
-        name: "compare",
-        keys: &[key('c')],
-        label: "compare",
-        help: "Compare the sandboxes: which of them saw what; held reports only, so it costs nothing; processes are told by name, and by a folder that says more",
-        rank: 6,
-        place: FILE,
-        when: When::Has("a report that is held", Model::can_compare),
-        act: Act::Local(Model::compare),
-    },
-    Command {
-        name: "compare-where",
-        keys: &[ENTER],
-        label: "where",
-        help: "Show where the item was seen, to go there",
-        rank: 2,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(Model::compare_where),
-    },
-    Command {
-        name: "compare-all",
-        keys: &[key('a')],
-        label: "seen by all",
-        help: "Show only what every held sandbox saw, or everything again",
-        rank: 3,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(|m| m.compare_only(Only::All)),
-    },
-    Command {
-        name: "compare-some",
-        keys: &[key('d')],
-        label: "differs",
-        help: "Show only what some saw and others did not, or told otherwise (≠), or everything again",
-        rank: 3,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(|m| m.compare_only(Only::Some)),
-    },
-    Command {
-        name: "compare-here",
-        keys: &[key('u')],
-        label: "only here",
-        help: "Show only what the chosen column alone saw or told, or everything again",
-        rank: 3,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(|m| m.compare_only(Only::Here)),
-    },
-    Command {
-        name: "compare-not-here",
-        keys: &[key('x')],
-        label: "not here",
-        help: "Show only what others saw or told and the chosen column did not, or everything again",
-        rank: 3,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(|m| m.compare_only(Only::NotHere)),
-    },
-    Command {
-        name: "compare-next-column",
-        keys: &[RIGHT, key('l')],
-        label: "column",
-        help: "Choose the next held column",
-        rank: 4,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(|m| m.compare_column(true)),
-    },
-    Command {
-        name: "compare-previous-column",
-        keys: &[LEFT, key('h')],
-        label: "column before",
-        help: "Choose the held column before",
-        rank: 0,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(|m| m.compare_column(false)),
-    },
-    Command {
-        name: "compare-without",
-        keys: &[key('-')],
-        label: "leave out",
-        help: "Leave the chosen column out, and compare the others; at least two remain",
-        rank: 5,
-        place: COMPARE,
-        when: When::Has("another two columns that are held", |m| m.comparing().is_some_and(Compare::can_leave_out)),
-        act: Act::Local(Model::compare_without),
-    },
-    Command {
-        name: "compare-every",
-        keys: &[key('+')],
-        label: "bring back",
-        help: "Compare every column again that was left out",
-        rank: 2,
-        place: COMPARE,
-        when: When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.without.is_empty())),
-        act: Act::Local(Model::compare_every),
-    },
-    Command {
-        name: "compare-next-pane",
-        keys: &[TAB],
-        label: "next pane",
-        help: "Compare the items of the next pane; after the last one, of all",
-        rank: 4,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(|m| m.compare_pane(true)),
-    },
-    Command {
-        name: "compare-previous-pane",
-        keys: &[BACK_TAB],
-        label: "pane before",
-        help: "Compare the items of the pane before",
-        rank: 0,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(|m| m.compare_pane(false)),
-    },
-    Command {
-        name: "compare-find",
-        keys: &[key('/')],
-        label: "find",
-        help: "Show only items that hold what is typed, capitals apart",
-        rank: 4,
-        place: COMPARE,
-        when: When::Always,
-        act: Act::Local(Model::compare_find),
-    },
-    Command {
-        name: "compare-found",
-        keys: &[ENTER],
-        label: "done",
-        help: "End typing; what was found stays until the line is emptied",
-        rank: 1,
-        place: COMPARE_LINE,
-        when: When::Always,
-        act: Act::Local(Model::compare_found),
-    },
-    Command {
-        name: "compare-with",
-        keys: &[key('w')],
-        label: "other file",
-        help: "Compare with another file of which reports are held; costs nothing",
-        rank: 5,
-        place: COMPARE,
-        when: When::Has("another file of which reports are held", Model::can_compare_files),
-        act: Act::Local(Model::compare_with),
-    },
-    Command {
-        name: "compare-with-this",
-        keys: &[ENTER],
-        label: "compare with it",
-        help: "Compare with the chosen file",
-        rank: 1,
-        place: OTHER_FILE,
-        when: When::Always,
-        act: Act::Local(Model::compare_with_chosen),
-    },
-    Command {
-        name: "go-to-row",
-        keys: &[ENTER],
-        label: "go there",
-        help: "Go to the row, in its sandbox and pane",
-        rank: 1,
-        place: SPOTS,
-        when: When::Has(
+commands! {
+    "compare" [key('c')] "compare", 6, FILE,
+        "Compare the sandboxes: which of them saw what; held reports only, so it costs nothing; processes are told by name, and by a folder that says more"
+        if When::Has("a report that is held", Model::can_compare) => Local(Model::compare);
+    "compare-where" [ENTER] "where", 2, COMPARE,
+        "Show where the item was seen, to go there" => Local(Model::compare_where);
+    "compare-all" [key('a')] "seen by all", 3, COMPARE,
+        "Show only what every held sandbox saw, or everything again"
+        => Local(|m| m.compare_only(Only::All));
+    "compare-some" [key('d')] "differs", 3, COMPARE,
+        "Show only what some saw and others did not, or told otherwise (≠), or everything again"
+        => Local(|m| m.compare_only(Only::Some));
+    "compare-here" [key('u')] "only here", 3, COMPARE,
+        "Show only what the chosen column alone saw or told, or everything again"
+        => Local(|m| m.compare_only(Only::Here));
+    "compare-not-here" [key('x')] "not here", 3, COMPARE,
+        "Show only what others saw or told and the chosen column did not, or everything again"
+        => Local(|m| m.compare_only(Only::NotHere));
+    "compare-next-column" [RIGHT, key('l')] "column", 4, COMPARE,
+        "Choose the next held column" => Local(|m| m.compare_column(true));
+    "compare-previous-column" [LEFT, key('h')] "column before", 0, COMPARE,
+        "Choose the held column before" => Local(|m| m.compare_column(false));
+    "compare-without" [key('-')] "leave out", 5, COMPARE,
+        "Leave the chosen column out, and compare the others; at least two remain"
+        if When::Has("another two columns that are held", |m| m.comparing().is_some_and(Compare::can_leave_out))
+        => Local(Model::compare_without);
+    "compare-every" [key('+')] "bring back", 2, COMPARE,
+        "Compare every column again that was left out"
+        if When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.without.is_empty()))
+        => Local(Model::compare_every);
+    "compare-next-pane" [TAB] "next pane", 4, COMPARE,
+        "Compare the items of the next pane; after the last one, of all" => Local(|m| m.compare_pane(true));
+    "compare-previous-pane" [BACK_TAB] "pane before", 0, COMPARE,
+        "Compare the items of the pane before" => Local(|m| m.compare_pane(false));
+    "compare-find" [key('/')] "find", 4, COMPARE,
+        "Show only items that hold what is typed, capitals apart" => Local(Model::compare_find);
+    "compare-found" [ENTER] "done", 1, COMPARE_LINE,
+        "End typing; what was found stays until the line is emptied" => Local(Model::compare_found);
+    "compare-with" [key('w')] "other file", 5, COMPARE,
+        "Compare with another file of which reports are held; costs nothing"
+        if When::Has("another file of which reports are held", Model::can_compare_files)
+        => Local(Model::compare_with);
+    "compare-with-this" [ENTER] "compare with it", 1, OTHER_FILE,
+        "Compare with the chosen file" => Local(Model::compare_with_chosen);
+    "go-to-row" [ENTER] "go there", 1, SPOTS,
+        "Go to the row, in its sandbox and pane" if When::Has(
             "a row that is there",
             |m| matches!(m.over.top(), Some(Overlay::Spots(spots)) if spots.chosen().is_some()),
-        ),
-        act: Act::Local(Model::go_to_spot),
-    },
-    Command {
-        name: "find-row",
-        keys: &[key('/')],
-        label: "find",
-        help: "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked, such as persistence",
-        rank: 2,
-        place: SIFTED,
-        when: When::Always,
-        act: Act::Local(|m| m.seek_in_list(true)),
-    },
-    Command {
-        name: "found-row",
-        keys: &[ENTER],
-        label: "done",
-        help: "End typing; what was found stays until the line is emptied",
-        rank: 1,
-        place: SOUGHT_LINE,
-        when: When::Always,
-        act: Act::Local(|m| m.seek_in_list(false)),
-    },
-    Command {
-        name: "end-idle-line",
-        keys: &[ENTER],
-        label: "close",
-        help: "Close the line that takes what is typed where nothing can be",
-        rank: 1,
-        place: IDLE,
-        when: When::Always,
-        act: Act::Local(Model::go_back),
-    },
-    Command {
-        name: "notable-held",
-        keys: &[TAB],
-        label: "all sandboxes",
-        help: "List what deserves a look in every held report of the file, or in the open one again; costs nothing",
-        rank: 3,
-        place: SPOTS,
-        when: When::Has(
+        ) => Local(Model::go_to_spot);
+    "find-row" [key('/')] "find", 2, SIFTED,
+        "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked, such as persistence"
+        => Local(|m| m.seek_in_list(true));
+    "found-row" [ENTER] "done", 1, SOUGHT_LINE,
+        "End typing; what was found stays until the line is emptied" => Local(|m| m.seek_in_list(false));
+    "end-idle-line" [ENTER] "close", 1, IDLE,
+        "Close the line that takes what is typed where nothing can be" => Local(Model::go_back);
+    "notable-held" [TAB] "all sandboxes", 3, SPOTS,
+        "List what deserves a look in every held report of the file, or in the open one again; costs nothing"
+        if When::Has(
             "a list of what deserves a look, and several reports of the file that are held",
             Model::can_reach_further,
-        ),
-        act: Act::Local(Model::reach_further),
-    },
-];
+        ) => Local(Model::reach_further);
+}

@@ -1,132 +1,44 @@
 //! Finding: the filter of a pane, hits over all panes and over everything that is held.
 
+use super::Act::Local;
 use super::context::{A_REPORT, A_STORE};
-use super::{Act, Command, When};
+use super::{Command, When};
 use crate::app::keys::key::{ENTER, ESC, Key, key};
 use crate::app::keys::place::{FILE, FILTER, FILTERED, FOUND, HITS, LIST, OPEN, PANE, SOUGHT};
 use crate::app::model::Model;
 
 const A_HIT: When = When::Has("a filter or a search", Model::has_hits);
 
-pub(super) static COMMANDS: &[Command] = &[
-    Command {
-        name: "keep-filter",
-        keys: &[ENTER],
-        label: "keep",
-        help: "Keep the filter and give the keys back",
-        rank: 1,
-        place: FILTER,
-        when: When::Always,
-        act: Act::Local(Model::keep_filter),
-    },
-    Command {
-        name: "drop-filter",
-        keys: &[ESC],
-        label: "no filter",
-        help: "Take the filter away",
-        rank: 2,
-        place: FILTERED,
-        when: When::Has("a filter", |m| m.filter().is_some()),
-        act: Act::Local(Model::drop_filter),
-    },
-    Command {
-        name: "go-to-hit",
-        keys: &[ENTER],
-        label: "go there",
-        help: "Go to the chosen hit, in its report and pane",
-        rank: 1,
-        place: FOUND,
-        when: When::Always,
-        act: Act::Local(Model::go_to_hit),
-    },
-    Command {
-        name: "change-search",
-        keys: &[key('/')],
-        label: "change the words",
-        help: "Go on typing what is sought",
-        rank: 2,
-        place: HITS,
-        when: When::Always,
-        act: Act::Local(Model::type_search),
-    },
-    Command {
-        name: "expression",
-        keys: &[Key::Ctrl('r')],
-        label: "regex",
-        help: "Take what is typed as a regular expression, or as plain words again",
-        rank: 2,
-        place: SOUGHT,
-        when: When::Always,
-        act: Act::Local(|m| m.change_how(|how| how.is_regex = !how.is_regex)),
-    },
-    Command {
-        name: "case",
-        keys: &[Key::Ctrl('t')],
-        label: "case",
-        help: "Tell capital from small letters, or not",
-        rank: 3,
-        place: SOUGHT,
-        when: When::Always,
-        act: Act::Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive)),
-    },
-    Command {
-        name: "filter",
-        keys: &[key('/')],
-        label: "filter",
-        help: "Show only the pane's rows that hold what is typed, in any of their fields or in the word beside them",
-        rank: 5,
-        place: PANE,
-        when: When::Always,
-        act: Act::Local(Model::begin_filter),
-    },
-    Command {
-        name: "find",
-        keys: &[key('F')],
-        label: "find",
-        help: "Search all panes of the report",
-        rank: 6,
-        place: FILE,
-        when: A_REPORT,
-        act: Act::Local(|m| m.begin_finding(false)),
-    },
-    Command {
-        name: "find-from-list",
-        keys: &[key('/')],
-        label: "find",
-        help: "Find in all panes of the report, with the key that filters inside of one",
-        rank: 0,
-        place: LIST,
-        when: A_REPORT,
-        act: Act::Local(|m| m.begin_finding(false)),
-    },
-    Command {
-        name: "find-held",
-        keys: &[key('S')],
-        label: "search held",
-        help: "Search every report that is held, of all files; nothing is asked of the service",
-        rank: 8,
-        place: OPEN,
-        when: A_STORE,
-        act: Act::Local(|m| m.begin_finding(true)),
-    },
-    Command {
-        name: "next-hit",
-        keys: &[key('n')],
-        label: "next hit",
-        help: "Go to the next hit: of the pane's filter, or of the last search, over all its reports",
-        rank: 4,
-        place: FILE,
-        when: A_HIT,
-        act: Act::Local(|m| m.step_hit(true)),
-    },
-    Command {
-        name: "previous-hit",
-        keys: &[key('N')],
-        label: "hit before",
-        help: "Go to the hit before",
-        rank: 0,
-        place: FILE,
-        when: A_HIT,
-        act: Act::Local(|m| m.step_hit(false)),
-    },
-];
+commands! {
+    "keep-filter" [ENTER] "keep", 1, FILTER,
+        "Keep the filter and give the keys back" => Local(Model::keep_filter);
+    "drop-filter" [ESC] "no filter", 2, FILTERED,
+        "Take the filter away"
+        if When::Has("a filter", |m| m.filter().is_some()) => Local(Model::drop_filter);
+    "go-to-hit" [ENTER] "go there", 1, FOUND,
+        "Go to the chosen hit, in its report and pane" => Local(Model::go_to_hit);
+    "change-search" [key('/')] "change the words", 2, HITS,
+        "Go on typing what is sought" => Local(Model::type_search);
+    "expression" [Key::Ctrl('r')] "regex", 2, SOUGHT,
+        "Take what is typed as a regular expression, or as plain words again"
+        => Local(|m| m.change_how(|how| how.is_regex = !how.is_regex));
+    "case" [Key::Ctrl('t')] "case", 3, SOUGHT,
+        "Tell capital from small letters, or not"
+        => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
+    "filter" [key('/')] "filter", 5, PANE,
+        "Show only the pane's rows that hold what is typed, in any of their fields or in the word beside them"
+        => Local(Model::begin_filter);
+    "find" [key('F')] "find", 6, FILE,
+        "Search all panes of the report" if A_REPORT => Local(|m| m.begin_finding(false));
+    "find-from-list" [key('/')] "find", 0, LIST,
+        "Find in all panes of the report, with the key that filters inside of one"
+        if A_REPORT => Local(|m| m.begin_finding(false));
+    "find-held" [key('S')] "search held", 8, OPEN,
+        "Search every report that is held, of all files; nothing is asked of the service"
+        if A_STORE => Local(|m| m.begin_finding(true));
+    "next-hit" [key('n')] "next hit", 4, FILE,
+        "Go to the next hit: of the pane's filter, or of the last search, over all its reports"
+        if A_HIT => Local(|m| m.step_hit(true));
+    "previous-hit" [key('N')] "hit before", 0, FILE,
+        "Go to the hit before" if A_HIT => Local(|m| m.step_hit(false));
+}

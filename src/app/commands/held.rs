@@ -1,7 +1,8 @@
 //! What is done with everything that is held: looked at, sorted, deleted.
 
+use super::Act::Local;
 use super::context::{A_STORE, nothing};
-use super::{Act, Command, When};
+use super::{Command, When};
 use crate::app::effect::Effect;
 use crate::app::keys::key::{ENTER, key};
 use crate::app::keys::place::{AGE, HELD, OPEN};
@@ -25,91 +26,33 @@ const ALL_SHOWN: When = When::HasAll(&[
     }),
 ]);
 
-pub(super) static COMMANDS: &[Command] = &[
-    Command {
-        name: "held",
-        keys: &[key('H')],
-        label: "held reports",
-        help: "Show everything that is held: size, age, expiry at the service, notes, where it came from; and delete it",
-        rank: 8,
-        place: OPEN,
-        when: A_STORE,
-        act: Act::Local(|_| vec![Effect::ReadHeld]),
-    },
-    Command {
-        name: "open-held",
-        keys: &[ENTER],
-        label: "open file",
-        help: "Open the file of the chosen report",
-        rank: 1,
-        place: HELD,
-        when: When::Has("a report of a known file, imported or held for the service that is asked now", |m| {
+commands! {
+    "held" [key('H')] "held reports", 8, OPEN,
+        "Show everything that is held: size, age, expiry at the service, notes, where it came from; and delete it"
+        if A_STORE => Local(|_| vec![Effect::ReadHeld]);
+    "open-held" [ENTER] "open file", 1, HELD,
+        "Open the file of the chosen report"
+        if When::Has("a report of a known file, imported or held for the service that is asked now", |m| {
             let is_here = |line: &Holding| line.service == m.service.id || line.imported.is_some();
             m.chosen_held().is_some_and(|line| line.file.is_some() && is_here(line))
-        }),
-        act: Act::Local(Model::open_held),
-    },
-    Command {
-        name: "sort-held",
-        keys: &[key('s')],
-        label: "sort",
-        help: "Sort by age, size, file or expiry",
-        rank: 2,
-        place: HELD,
-        when: SOMETHING_HELD,
-        act: Act::Local(Model::sort_held),
-    },
-    Command {
-        name: "delete-held",
-        keys: &[key('d')],
-        label: "delete",
-        help: "Delete the chosen report from this machine, after a yes",
-        rank: 2,
-        place: HELD,
-        when: SOMETHING_HELD,
-        act: Act::Local(Model::delete_chosen),
-    },
-    Command {
-        name: "delete-file",
-        keys: &[key('D')],
-        label: "delete file",
-        help: "Delete everything that is held of the chosen report's file, after a yes",
-        rank: 3,
-        place: HELD,
-        when: When::Has("a report of a known file", |m| m.chosen_held().is_some_and(|line| line.file.is_some())),
-        act: Act::Local(Model::delete_file),
-    },
-    Command {
-        name: "delete-old",
-        keys: &[key('p')],
-        label: "purge by age",
-        help: "Delete what is older than so many days, after a yes",
-        rank: 3,
-        place: HELD,
-        when: ALL_SHOWN,
-        act: Act::Local(|m| {
+        }) => Local(Model::open_held);
+    "sort-held" [key('s')] "sort", 2, HELD,
+        "Sort by age, size, file or expiry" if SOMETHING_HELD => Local(Model::sort_held);
+    "delete-held" [key('d')] "delete", 2, HELD,
+        "Delete the chosen report from this machine, after a yes"
+        if SOMETHING_HELD => Local(Model::delete_chosen);
+    "delete-file" [key('D')] "delete file", 3, HELD,
+        "Delete everything that is held of the chosen report's file, after a yes"
+        if When::Has("a report of a known file", |m| m.chosen_held().is_some_and(|line| line.file.is_some()))
+        => Local(Model::delete_file);
+    "delete-old" [key('p')] "purge by age", 3, HELD,
+        "Delete what is older than so many days, after a yes" if ALL_SHOWN => Local(|m| {
             m.over.put(Overlay::Age(AgeForm::default()));
             nothing(m)
-        }),
-    },
-    Command {
-        name: "delete-everything",
-        keys: &[key('X')],
-        label: "delete all",
-        help: "Delete everything that is held, after a yes; the ledger stays",
-        rank: 4,
-        place: HELD,
-        when: ALL_SHOWN,
-        act: Act::Local(|m| m.confirm_purge(crate::report::Purge::Everything)),
-    },
-    Command {
-        name: "take-age",
-        keys: &[ENTER],
-        label: "how many go",
-        help: "Say what is older than the days that are typed, and ask",
-        rank: 1,
-        place: AGE,
-        when: When::Always,
-        act: Act::Local(Model::delete_old),
-    },
-];
+        });
+    "delete-everything" [key('X')] "delete all", 4, HELD,
+        "Delete everything that is held, after a yes; the ledger stays"
+        if ALL_SHOWN => Local(|m| m.confirm_purge(crate::report::Purge::Everything));
+    "take-age" [ENTER] "how many go", 1, AGE,
+        "Say what is older than the days that are typed, and ask" => Local(Model::delete_old);
+}

@@ -4,6 +4,26 @@
 //! only by [`Act::Ask`] and [`Act::Each`], whose questions and prices are pure functions of the model: so the price can be
 //! shown before the key is pressed.
 
+/// A row a command: its name, its keys, what the bar calls it, how early it comes there, where it can be done, what it does in a
+/// sentence, when it applies where that is not always, and how it does it.
+macro_rules! commands {
+    ($($name:literal [$($key:expr),+] $label:literal, $rank:literal, $place:expr,
+        $help:literal $(if $when:expr)? => $act:expr;)+) => {
+        pub(super) static COMMANDS: &[Command] = &[$(Command {
+            name: $name,
+            keys: &[$($key),+],
+            label: $label,
+            help: $help,
+            rank: $rank,
+            place: $place,
+            when: commands!(@when $($when)?),
+            act: $act,
+        }),+];
+    };
+    (@when) => { When::Always };
+    (@when $when:expr) => { $when };
+}
+
 mod away;
 mod compare;
 mod context;
