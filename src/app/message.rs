@@ -312,6 +312,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// What happened, where nothing was sent.
+    pub fn new(what: String) -> Self {
+        Self { what, ..Self::default() }
+    }
+
     /// What happened, what it cost and what to do next, in one line.
     pub fn words(&self) -> String {
         let sentences = [&self.what, &self.cost, &self.advice].map(String::as_str);

@@ -147,7 +147,7 @@ impl Model {
         if let Some(Overlay::Prompt(form)) = self.over.top_mut()
             && form.asks(&request, now)
         {
-            form.held = since.map(|since| (request, since));
+            form.source.held = since.map(|since| (request, since));
         }
         Vec::new()
     }
@@ -281,14 +281,8 @@ impl Model {
         if self.over.top_mut().and_then(Overlay::sought_mut).is_some_and(|line| line.is_typing) {
             return self.drop_sought();
         }
-        match self.over.top_mut() {
-            Some(Overlay::Compare(compare)) if compare.is_typing => {
-                compare.is_typing = false;
-                compare.typed.clear();
-                return self.sift();
-            }
-            Some(_) => return self.close_over(),
-            None => {}
+        if !self.over.is_empty() {
+            return self.close_over();
         }
         if self.screen == Screen::Start {
             let is_typed = !std::mem::take(&mut self.start.typed).is_empty();

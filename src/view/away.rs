@@ -1,14 +1,15 @@
 //! What is taken away, over the screen: indicators, downloads, the line that says where a file is written.
 
 use super::canvas::Canvas;
+use super::form::DrawForm;
 use super::line::LineWriter;
 use super::list::{progress, since};
-use super::overlay::{draw_line, draw_line_as, inside};
+use super::list_view::DrawList;
 use super::theme::Meaning;
-use crate::app::away::saving::SaveForm;
+use crate::app::away::saving::{SaveForm, SaveTarget};
 use crate::app::keys::key::{Key, Named};
-use crate::app::over::artefacts::ArtefactList;
-use crate::app::over::indicators::IndicatorList;
+use crate::app::over::artefacts::{ArtefactList, Artefacts};
+use crate::app::over::indicators::{FoundIndicators, IndicatorList};
 use crate::app::{Area, Model, panes};
 use crate::report::indicators::ITSELF;
 use crate::report::rules::Severity;
@@ -22,39 +23,48 @@ const KIND: usize = 11;
 const ENDING: usize = 12;
 
 /// Columns from which on it stands beside an indicator where it was seen.
-const WIDE: u16 = 80;
+const WIDE: usize = 80;
 
-/// Kinds with their counts, then an indicator a row with its mark, and where it was seen.
-pub(super) fn draw_indicators(buffer: &mut Canvas<'_>, area: Area, list: &IndicatorList, model: &Model) {
-    let line = u16::try_from(list.line.rows()).unwrap_or(0);
-    let below = area.height.saturating_sub(4 + line);
-    let kind = list.kind.map_or("all kinds", |kind| kind.name());
-    let count = thousands(list.count() as u64);
-    let of = if line > 0 { format!(" of {}", thousands(list.all() as u64)) } else { String::new() };
-    let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
-    let whose = identifier.map_or_else(String::new, |one| format!(" of {}", one.parts().sandbox.visible_cut(40)));
-    let title = format!("Indicators{whose} · {kind} {count}{of}");
-    let inside = inside(buffer, area, model, &title, list.scroll.top, list.count().max(usize::from(below)));
-    draw_kinds(LineWriter::new(buffer, inside, 0), list);
-    if line > 0 {
-        draw_line(buffer, inside, 1, "/", &list.line.typed, list.line.is_typing);
+impl DrawList for FoundIndicators {
+    /// Where it says where it was seen.
+    type Columns = usize;
+
+    fn title(list: &IndicatorList, model: &Model) -> String {
+        let kind = list.source.kind.map_or("all kinds", |kind| kind.name());
+        let (shown, all) = list.counts();
+        let of = if list.filter.rows() > 0 { format!(" of {}", thousands(all as u64)) } else { String::new() };
+        let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
+        let whose = identifier.map_or_else(String::new, |one| format!(" of {}", one.parts().sandbox.visible_cut(40)));
+        format!("Indicators{whose} · {kind} {}{of}", thousands(shown as u64))
     }
-    if list.count() == 0 {
-        LineWriter::new(buffer, inside, 2 + line).own("no row holds this", Meaning::Faint);
+
+    fn columns(&self, rows: &[&Indicator], room: usize, model: &Model) -> usize {
+        let widest = rows.iter().map(|indicator| seen(indicator, model).columns()).max().unwrap_or(0);
+        if room >= WIDE { room.saturating_sub(widest + 1) } else { room }
     }
-    let window = || (list.scroll.top..).zip(list.shown(list.scroll.top).take(below.into()));
-    let seen: Vec<_> = window().map(|(_, indicator)| seen(indicator, model)).collect();
-    let widest = seen.iter().map(|words| words.columns()).max().unwrap_or(0);
-    let room = usize::from(inside.width);
-    let end = if inside.width >= WIDE { room.saturating_sub(widest + 1) } else { room };
-    for (row, ((position, indicator), seen)) in (2 + line..inside.height).zip(window().zip(&seen)) {
-        let line = LineWriter::new(buffer, inside, row);
-        let line = if position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        draw_indicator(line, inside.x, end, indicator, seen, model);
+
+    /// Kinds with their counts.
+    fn draw_head(&self, line: LineWriter<'_, '_>, _: u16, _: &usize) {
+        draw_kinds(line, self);
+    }
+
+    /// An indicator with its mark, and where it was seen.
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, start: u16, end: &usize, indicator: &Indicator, model: &Model) {
+        let mark = mark(indicator, model);
+        line.own(mark.map_or(" ", Severity::sign), Meaning::Price);
+        line.own(" ", Meaning::Text);
+        line.own(indicator.kind.name(), Meaning::Faint);
+        line.tab(start, KIND);
+        let meaning = if mark == Some(Severity::Noise) { Meaning::Faint } else { Meaning::Text };
+        line.within(start, *end, |line| line.visible(&indicator.defanged(), meaning));
+        line.tab(start, end + 1);
+        if line.room() > 0 {
+            line.own(&seen(indicator, model), Meaning::Detail);
+        }
     }
 }
 
-fn draw_kinds(mut line: LineWriter<'_, '_>, list: &IndicatorList) {
+fn draw_kinds(mut line: LineWriter<'_, '_>, list: &FoundIndicators) {
     let all = std::iter::once(("all".to_owned(), list.kind.is_none()));
     let kinds = list.kinds().into_iter();
     let kinds =
@@ -104,38 +114,22 @@ fn seen(indicator: &Indicator, model: &Model) -> String {
     format!("{pane} {label}{gap}{}{more}", thousands(place.row as u64 + 1))
 }
 
-fn draw_indicator(
-    mut line: LineWriter<'_, '_>,
-    start: u16,
-    end: usize,
-    indicator: &Indicator,
-    seen: &str,
-    model: &Model,
-) {
-    let mark = mark(indicator, model);
-    line.own(mark.map_or(" ", Severity::sign), Meaning::Price);
-    line.own(" ", Meaning::Text);
-    line.own(indicator.kind.name(), Meaning::Faint);
-    line.tab(start, KIND);
-    let meaning = if mark == Some(Severity::Noise) { Meaning::Faint } else { Meaning::Text };
-    line.within(start, end, |line| line.visible(&indicator.defanged(), meaning));
-    line.tab(start, end + 1);
-    if line.room() > 0 {
-        line.own(seen, Meaning::Detail);
-    }
-}
+impl DrawList for Artefacts {
+    type Columns = ();
 
-/// An artefact a row, with what it costs or since when it is held.
-pub(super) fn draw_artefacts(buffer: &mut Canvas<'_>, area: Area, list: &ArtefactList, model: &Model) {
-    let inside = inside(buffer, area, model, "Downloads", 0, 0);
-    for (row, (artefact, held)) in (0..inside.height).zip(&list.rows) {
-        let request = list.request(*artefact);
-        let line = LineWriter::new(buffer, inside, row);
-        let mut line = if usize::from(row) == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+    fn title(_: &ArtefactList, _: &Model) -> String {
+        "Downloads".to_owned()
+    }
+
+    fn columns(&self, _: &[&Self::Row], _: usize, _: &Model) {}
+
+    /// An artefact with what it costs, or since when it is stored.
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, start: u16, (): &(), row: &Self::Row, model: &Model) {
+        let (artefact, stored) = row;
+        let request = self.request(*artefact);
         line.own(artefact.words(), Meaning::Text);
-        line.tab(inside.x, 18);
-        let call = model.calls.asking(&request);
-        match (held, call) {
+        line.tab(start, 18);
+        match (stored, model.calls.asking(&request)) {
             (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Meaning::Strong),
             (Some(when), None) => {
                 let (since, key) = (since(*when, model.now), model.way_to("fetch"));
@@ -144,38 +138,35 @@ pub(super) fn draw_artefacts(buffer: &mut Canvas<'_>, area: Area, list: &Artefac
             (None, None) => line.own(&format!("not held · {}", model.price(&request).short()), Meaning::Price),
         }
     }
-    let Some(failure) = &list.failure else { return };
-    let first = u16::try_from(list.rows.len()).unwrap_or(u16::MAX);
-    let room = inside.height.saturating_sub(first);
-    let rows = words_in_rows_cut(&failure.words(), usize::from(inside.width).max(10), room.into());
-    for (row, text) in (first..inside.height).zip(rows) {
-        LineWriter::new(buffer, inside, row).own(&text, Meaning::Problem);
+
+    fn words_below(&self, _: Option<&Self::Row>, _: &Model) -> Option<(String, Meaning)> {
+        self.failure.as_ref().map(|failure| (failure.words(), Meaning::Problem))
     }
 }
 
-/// The path that is typed, and what will be written there.
-pub(super) fn draw_save(buffer: &mut Canvas<'_>, area: Area, form: &SaveForm, model: &Model) {
-    let inside = inside(buffer, area, model, &format!("Write {} to a file", form.words()), 0, 0);
-    let meaning = if form.is_suggested { Meaning::Cursor } else { Meaning::Strong };
-    draw_line_as(buffer, inside, 0, (">", meaning), &form.typed, true);
-    let (words, meaning) = match (&form.failure, form.is_under_way, form.is_held()) {
-        (_, true, _) => ("◌ writing …".to_owned(), Meaning::Strong),
-        (Some(why), ..) => (why.clone(), Meaning::Problem),
-        (None, false, false) => ("the end of the name says the format:".to_owned(), Meaning::Faint),
-        (None, false, true) => ("the bytes as they came; nothing opens the file".to_owned(), Meaning::Faint),
-    };
-    let words = match form.is_suggested && form.failure.is_none() && !form.is_under_way {
-        true => format!("typing replaces the name, {} changes its end; {words}", Key::Named(Named::Backspace)),
-        false => words,
-    };
-    let rows = words_in_rows_cut(&words, usize::from(inside.width).max(10), inside.height.saturating_sub(1).into());
-    let used = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(1);
-    for (row, text) in (1..inside.height).zip(rows) {
-        LineWriter::new(buffer, inside, row).own(&text, meaning);
+impl DrawForm for SaveTarget {
+    fn title(form: &SaveForm, _: &Model) -> String {
+        format!("Write {} to a file", form.words())
     }
-    if !form.is_held() {
-        let y = inside.y.saturating_add(used).min(inside.y + inside.height);
-        draw_formats(buffer, Area { y, height: inside.y + inside.height - y, ..inside }, &form.formats());
+
+    fn words(form: &SaveForm, _: &Model) -> Vec<(String, Meaning)> {
+        let (words, meaning) = match (form.source.is_under_way, &form.failure, form.is_held()) {
+            (true, ..) => return vec![("◌ writing …".to_owned(), Meaning::Strong)],
+            (false, Some(failure), _) => return vec![(failure.words(), Meaning::Problem)],
+            (false, None, false) => ("the end of the name says the format:", Meaning::Faint),
+            (false, None, true) => ("the bytes as they came; nothing opens the file", Meaning::Faint),
+        };
+        let words = match form.is_suggested() {
+            true => format!("typing replaces the name, {} changes its end; {words}", Key::Named(Named::Backspace)),
+            false => words.to_owned(),
+        };
+        vec![(words, meaning)]
+    }
+
+    fn draw_rest(form: &SaveForm, buffer: &mut Canvas<'_>, area: Area) {
+        if !form.is_held() {
+            draw_formats(buffer, area, &form.formats());
+        }
     }
 }
 

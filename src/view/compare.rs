@@ -3,11 +3,13 @@
 use super::canvas::Canvas;
 use super::line::LineWriter;
 use super::list::since;
+use super::list_view::DrawList;
 use super::overlay::{draw_line, inside};
 use super::pane::{draw_label, draw_pieces};
 use super::theme::Meaning;
-use crate::app::compare::{Compare, OtherFile};
+use crate::app::compare::{Compare, OtherFile, OtherFiles};
 use crate::app::{Area, Model, panes};
+use crate::report::Recent;
 use crate::report::compare::{Item, Matrix};
 use crate::report::rows::Label;
 use crate::text::thousands;
@@ -29,10 +31,10 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model
         LineWriter::new(buffer, inside, row).own_cut(text, usize::MAX, Meaning::Detail);
     }
     draw_numbers(LineWriter::new(buffer, inside, rows), inside.x, compare);
-    if compare.is_typing || !compare.typed.is_empty() {
+    if compare.filter.rows() > 0 {
         let x = inside.x.saturating_add(u16::try_from(marks(compare)).unwrap_or(0)).min(inside.x + inside.width);
         let place = Area { x, width: inside.x + inside.width - x, ..inside };
-        draw_line(buffer, place, rows, "/", &compare.typed, compare.is_typing);
+        draw_line(buffer, place, rows, "/", &compare.filter.typed, compare.filter.is_typing);
     }
     let body = inside.y.saturating_add(rows).saturating_add(1);
     let body = Area { y: body, height: (inside.y + inside.height).saturating_sub(body), ..inside };
@@ -108,14 +110,16 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix
     draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
 }
 
-/// Draws the files to choose from.
-pub(super) fn draw_files(buffer: &mut Canvas<'_>, area: Area, other: &OtherFile, model: &Model) {
-    let inside = inside(buffer, area, model, "Compare with which file?", other.scroll.top, other.files.len());
-    for row in 0..inside.height {
-        let position = other.scroll.top + usize::from(row);
-        let Some(recent) = other.files.get(position) else { break };
-        let line = LineWriter::new(buffer, inside, row);
-        let mut line = if position == other.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+impl DrawList for OtherFiles {
+    type Columns = ();
+
+    fn title(_: &OtherFile, _: &Model) -> String {
+        "Compare with which file?".to_owned()
+    }
+
+    fn columns(&self, _: &[&Recent], _: usize, _: &Model) {}
+
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, _: u16, (): &(), recent: &Recent, model: &Model) {
         line.own(&format!("{}  ", recent.file.short()), Meaning::Text);
         if let Some(name) = &recent.name {
             line.visible(&name.visible_cut(40), Meaning::Strong);

@@ -1,24 +1,25 @@
 //! What stands over the screen: a row whole, the keys, the prices.
 
 use super::canvas::Canvas;
-use super::line::{LineWriter, fitting};
+use super::form::{self, DrawForm};
+use super::line::LineWriter;
 use super::list::progress;
+use super::list_view;
 use super::pane::frame;
 use super::theme::Meaning;
-use super::{away, held};
-use crate::app::find::sought::IdleLine;
+use crate::app::find::sought::{IdleLine, TypeAheadGuard};
 use crate::app::over::answer::AnswerTree;
 use crate::app::over::detail::Detail;
-use crate::app::over::held::AgeForm;
-use crate::app::over::notes::NoteForm;
+use crate::app::over::held::{AgeForm, AgeInDays};
+use crate::app::over::notes::{NoteForm, TypedNote};
 use crate::app::over::palette::{Item, Palette, told};
 use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::confirm::Confirmation;
 use crate::app::spending::planner::Planner;
-use crate::app::spending::prompt::Prompt;
+use crate::app::spending::prompt::{Prompt, TypedQuestion};
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
-use crate::text::{Columns, thousands, words_in_rows, words_in_rows_cut};
+use crate::text::{Columns, thousands, words_in_rows_cut};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
     let area = overlay.area(area);
@@ -28,24 +29,21 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
         Overlay::Palette(palette) => draw_palette(buffer, area, palette, model),
         Overlay::Finder(finder) => super::finder::draw(buffer, area, finder, model),
-        Overlay::Prompt(form) => draw_form(buffer, area, form, model),
+        Overlay::Prompt(form) => form::draw(buffer, area, form, model),
         Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
-        Overlay::Indicators(list) => away::draw_indicators(buffer, area, list, model),
-        Overlay::Artefacts(list) => away::draw_artefacts(buffer, area, list, model),
-        Overlay::Save(form) => away::draw_save(buffer, area, form, model),
+        Overlay::Indicators(list) => list_view::draw(buffer, area, list, model),
+        Overlay::Artefacts(list) => list_view::draw(buffer, area, list, model),
+        Overlay::Save(form) => form::draw(buffer, area, form, model),
         Overlay::Compare(compare) => super::compare::draw(buffer, area, compare, model),
-        Overlay::OtherFile(other) => super::compare::draw_files(buffer, area, other, model),
-        Overlay::Spots(spots) => super::spots::draw(buffer, area, spots, model),
-        Overlay::Note(form) => draw_note(buffer, area, form, model),
-        Overlay::Submit(form) => super::submit::draw(buffer, area, form, model),
-        Overlay::Age(form) => draw_age(buffer, area, form, model),
-        Overlay::Idle(line) => draw_idle(buffer, area, line, model),
-        Overlay::Held(screen) => {
-            let inside = inside(buffer, area, model, &held::title(screen), 0, 0);
-            held::draw(buffer, inside, screen, model);
-        }
+        Overlay::OtherFile(list) => list_view::draw(buffer, area, list, model),
+        Overlay::Spots(list) => list_view::draw(buffer, area, list, model),
+        Overlay::Held(list) => list_view::draw(buffer, area, list, model),
+        Overlay::Note(form) => form::draw(buffer, area, form, model),
+        Overlay::Submit(form) => form::draw(buffer, area, form, model),
+        Overlay::Age(form) => form::draw(buffer, area, form, model),
+        Overlay::Idle(form) => form::draw(buffer, area, form, model),
     }
 }
 
@@ -144,72 +142,71 @@ pub(super) fn draw_line_as(
     }
 }
 
-fn draw_form(buffer: &mut Canvas<'_>, area: Area, form: &Prompt, model: &Model) {
-    let inside = inside(buffer, area, model, form.ask.help, 0, 0);
-    if form.ask.input.is_empty() {
-        LineWriter::new(buffer, inside, 0).own("nothing has to be typed", Meaning::Faint);
-    } else {
-        draw_line(buffer, inside, 0, ">", &form.typed, true);
+impl DrawForm for TypedQuestion {
+    fn title(form: &Prompt, _: &Model) -> String {
+        form.source.ask.help.to_owned()
     }
-    let request = form.request(model.now);
-    let call = request.as_ref().ok().and_then(|request| model.calls.asking(request));
-    let room = usize::from(inside.width).max(10);
-    let words = match (&form.failure, call, &request) {
-        (Some(failure), _, _) => vec![
-            (failure.what.clone(), Meaning::Problem),
-            (failure.cost.clone(), Meaning::Text),
-            (failure.advice.clone(), Meaning::Text),
-        ],
-        (None, Some(call), _) => vec![(format!("◌ asking … {}", progress(call, model.now)), Meaning::Strong)],
-        // Nobody has typed anything wrong yet.
-        (None, None, Err(_)) if form.typed.is_empty() => vec![(form.ask.input.to_owned(), Meaning::Text)],
-        (None, None, Err(missing)) => {
-            vec![(form.ask.input.to_owned(), Meaning::Text), (missing.clone(), Meaning::Faint)]
+
+    fn words(form: &Prompt, model: &Model) -> Vec<(String, Meaning)> {
+        let request = form.request(model.now);
+        let input = || (form.source.ask.input.to_owned(), Meaning::Text);
+        match (&form.failure, request) {
+            (Some(failure), _) => vec![
+                (failure.what.clone(), Meaning::Problem),
+                (failure.cost.clone(), Meaning::Text),
+                (failure.advice.clone(), Meaning::Text),
+            ],
+            // Nobody has typed anything wrong yet.
+            (None, Err(_)) if form.text().is_empty() => vec![input()],
+            (None, Err(missing)) => vec![input(), (missing, Meaning::Faint)],
+            (None, Ok(request)) => match model.calls.asking(&request) {
+                Some(call) => vec![(format!("◌ asking … {}", progress(call, model.now)), Meaning::Strong)],
+                None => vec![(priced(form, &request, model), Meaning::Price)],
+            },
         }
-        (None, None, Ok(request)) => vec![(priced(form, request, model), Meaning::Price)],
-    };
-    let rows = words
-        .into_iter()
-        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)));
-    for (row, (text, meaning)) in (1..inside.height).zip(fitting(rows.collect(), inside.height.saturating_sub(1))) {
-        LineWriter::new(buffer, inside, row).own(&text, meaning);
     }
 }
 
-fn draw_age(buffer: &mut Canvas<'_>, area: Area, form: &AgeForm, model: &Model) {
-    let inside = inside(buffer, area, model, "Delete what is older than how many days?", 0, 0);
-    draw_line(buffer, inside, 0, ">", &form.typed, true);
-    let words = format!("{} says what that would be, and asks.", model.way_to("take-age"));
-    LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
+impl DrawForm for AgeInDays {
+    fn title(_: &AgeForm, _: &Model) -> String {
+        "Delete what is older than how many days?".to_owned()
+    }
+
+    fn words(_: &AgeForm, model: &Model) -> Vec<(String, Meaning)> {
+        vec![(format!("{} says what that would be, and asks.", model.way_to("take-age")), Meaning::Faint)]
+    }
 }
 
 /// A line that takes what is typed, and why that does nothing.
-fn draw_idle(buffer: &mut Canvas<'_>, area: Area, line: &IdleLine, model: &Model) {
-    let inside = inside(buffer, area, model, "Nothing can be typed here", 0, 0);
-    draw_line(buffer, inside, 0, ">", &line.typed, true);
-    let end = model.way_to("end-idle-line");
-    let words = format!("{} What is typed here does nothing; {end} ends it.", line.why);
-    let rows = words_in_rows_cut(&words, usize::from(inside.width).max(10), inside.height.saturating_sub(2).into());
-    for (row, text) in (2..inside.height).zip(rows) {
-        LineWriter::new(buffer, inside, row).own(&text, Meaning::Faint);
+impl DrawForm for TypeAheadGuard {
+    fn title(_: &IdleLine, _: &Model) -> String {
+        "Nothing can be typed here".to_owned()
+    }
+
+    fn words(form: &IdleLine, model: &Model) -> Vec<(String, Meaning)> {
+        let end = model.way_to("end-idle-line");
+        vec![(format!("{} What is typed here does nothing; {end} ends it.", form.source.why), Meaning::Faint)]
     }
 }
 
-fn draw_note(buffer: &mut Canvas<'_>, area: Area, form: &NoteForm, model: &Model) {
-    let title = match &form.about.item {
-        Some(item) => format!("Note on {}", item.text.visible_cut(60)),
-        None => format!("Note on the report of {}", form.about.identifier.parts().sandbox.visible_cut(40)),
-    };
-    let inside = inside(buffer, area, model, &title, 0, 0);
-    draw_line(buffer, inside, 0, ">", &form.typed, true);
-    let standing = form.standing.as_ref().filter(|_| form.is_late).map(|note| note.visible_cut(200));
-    let standing = standing.map(|note| format!("There now: {note}. ")).unwrap_or_default();
-    let emptied = if form.standing.is_some() { "An empty line deletes the note. " } else { "" };
-    let kept = if model.settings.forgets { "It is gone when this run ends" } else { "It is kept on this machine only" };
-    let words = format!("{standing}{emptied}{kept}, and costs nothing.");
-    let rows = words_in_rows_cut(&words, usize::from(inside.width).max(10), inside.height.saturating_sub(2).into());
-    for (row, text) in (2..inside.height).zip(rows) {
-        LineWriter::new(buffer, inside, row).own(&text, Meaning::Faint);
+impl DrawForm for TypedNote {
+    fn title(form: &NoteForm, _: &Model) -> String {
+        match &form.source.about.item {
+            Some(item) => format!("Note on {}", item.text.visible_cut(60)),
+            None => format!("Note on the report of {}", form.source.about.identifier.parts().sandbox.visible_cut(40)),
+        }
+    }
+
+    fn words(form: &NoteForm, model: &Model) -> Vec<(String, Meaning)> {
+        let TypedNote { standing, is_late, .. } = &form.source;
+        let emptied = if standing.is_some() { "An empty line deletes the note. " } else { "" };
+        let standing = standing.as_ref().filter(|_| *is_late).map(|note| note.visible_cut(200));
+        let standing = standing.map(|note| format!("There now: {note}. ")).unwrap_or_default();
+        let kept = match model.settings.forgets {
+            true => "It is gone when this run ends",
+            false => "It is kept on this machine only",
+        };
+        vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Meaning::Faint)]
     }
 }
 

@@ -1,88 +1,78 @@
 //! A list of rows to go to: why each is there, and what it says.
 
-use super::canvas::Canvas;
 use super::line::LineWriter;
-use super::overlay::{draw_line, inside_beside};
+use super::list_view::DrawList;
 use super::pane::{columns_of, draw_labelled, draw_pieces};
 use super::theme::Meaning;
-use crate::app::over::spots::{Shows, Spot, Spots};
-use crate::app::{Area, Model};
+use crate::app::Model;
+use crate::app::over::spots::{RowPicker, Shows, Spot, Spots};
 use crate::report::Row;
 use crate::report::rules::Severity;
-use crate::text::{Columns as _, Untrusted, count, thousands, words_in_rows_cut};
+use crate::text::{Columns as _, Untrusted, count, thousands};
 use std::borrow::Cow;
 
 /// The most columns that our own words before a row take.
 const HEAD: usize = 46;
 
-/// Where it begins what can be typed: behind the cursor of the line.
-const HINT: usize = 4;
-
 /// Columns of a sign, the gap included.
 const SIGN: usize = 2;
 
 /// Where the parts of a row begin.
-struct Columns {
+pub(super) struct SpotColumns {
     seen_by: usize,
     label: usize,
     /// Columns of the labels, the gap included.
     labels: usize,
+    /// Whether only the chosen row says why it is there, below the list.
+    tells_below: bool,
 }
 
-pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &Spots, model: &Model) {
-    let (shown, _) = list.counts();
-    let head = u16::try_from(list.line.rows()).unwrap_or(0).min(area.inside().height);
-    let room = model.overlay_room();
-    let (tells, is_told_below) = (list.told(room), list.tells_below(room.width));
-    let inside = inside_beside(buffer, area, model, &title(list), (list.scroll.top, shown), head + tells);
-    if head > 0 {
-        draw_line(buffer, inside, 0, "/", &list.line.typed, list.line.is_typing);
-        if list.line.typed.is_empty() && list.is_notable() {
-            let mut hint = LineWriter::new(buffer, inside, 0);
-            hint.tab(inside.x, HINT);
-            hint.own("words of a row or of its reason, such as persistence", Meaning::Faint);
+impl DrawList for RowPicker {
+    type Columns = SpotColumns;
+
+    const HINT: &'static str = "words of a row or of its reason, such as persistence";
+
+    fn title(list: &Spots, _: &Model) -> String {
+        let (shown, all) = list.counts();
+        let RowPicker { title, is_complete, .. } = &list.source;
+        let more = if *is_complete { "" } else { " · looking …" };
+        match (list.source.is_notable(), shown == all) {
+            (false, true) => format!("{title}{more}"),
+            (true, true) => format!("{title} · {} · ! high · * medium · + low{more}", count(all as u64, "row")),
+            (_, false) => format!("{title} · {} of {}{more}", thousands(shown as u64), count(all as u64, "row")),
         }
     }
-    let body = Area { y: inside.y + head, height: inside.height.saturating_sub(head + tells), ..inside };
-    if shown == 0 {
-        LineWriter::new(buffer, body, 0).own("no row holds this", Meaning::Faint);
-    }
-    let window = list.spots().enumerate().skip(list.scroll.top).take(body.height.into());
-    let window: Vec<_> = window.map(|(position, spot)| (position, spot, row_of(spot, model))).collect();
-    let labels = window.iter().filter_map(|(.., row)| row.as_ref()).map(|row| &row.label);
-    let columns = columns(list, body, columns_of(labels));
-    for (at, (position, spot, row)) in (0..body.height).zip(&window) {
-        let line = LineWriter::new(buffer, body, at);
-        let line = if *position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        draw_spot(line, body.x, &columns, spot, row.as_deref(), is_told_below);
-    }
-    if let Some(spot) = list.chosen_spot().filter(|_| tells > 0) {
-        let told = tells.min(inside.height);
-        let below = Area { y: inside.y + inside.height - told, height: told, ..inside };
-        let rows = words_in_rows_cut(&told_of(spot, model, is_told_below), below.width.max(1).into(), told.into());
-        for (row, text) in (0..told).zip(rows) {
-            LineWriter::new(buffer, below, row).own(&text, Meaning::Detail);
+
+    /// No wider than what is shown needs.
+    fn columns(&self, rows: &[&Spot], room: usize, model: &Model) -> SpotColumns {
+        let shown: Vec<_> = rows.iter().filter_map(|spot| row_of(spot, model)).collect();
+        let labels = columns_of(shown.iter().map(|row| &row.label));
+        let widest = |width: fn(&Spot) -> usize| rows.iter().map(|spot| width(spot)).max().unwrap_or(0);
+        let tells_below = self.tells_below(u16::try_from(room).unwrap_or(u16::MAX));
+        if tells_below {
+            return SpotColumns { seen_by: SIGN, label: SIGN, labels, tells_below };
         }
+        let sign = if self.is_notable() { SIGN } else { 0 };
+        let seen_by = sign + widest(|spot| spot.head.columns()).min(HEAD.min(room * 2 / 5)) + 1;
+        let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width())).min(20);
+        let label = if by == 0 { seen_by } else { seen_by + by + 1 };
+        SpotColumns { seen_by, label, labels, tells_below }
     }
-}
 
-/// What is told of the chosen row: who saw it and why it is there, and the row itself where that is cut above.
-fn told_of(spot: &Spot, model: &Model, is_reason_only: bool) -> String {
-    let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
-    match row_of(spot, model).filter(|_| !is_reason_only) {
-        Some(row) => format!("{by}{}: {}", spot.head, Untrusted::from(row.text()).visible()),
-        None => format!("{by}{}", spot.head),
+    fn draw_row(&self, line: LineWriter<'_, '_>, start: u16, columns: &SpotColumns, spot: &Spot, model: &Model) {
+        draw_spot(line, start, columns, spot, row_of(spot, model).as_deref());
     }
-}
 
-fn title(list: &Spots) -> String {
-    let (shown, all) = list.counts();
-    let more = if list.is_complete { "" } else { " · looking …" };
-    let title = &list.title;
-    match (list.is_notable(), shown == all) {
-        (false, true) => format!("{title}{more}"),
-        (true, true) => format!("{title} · {} · ! high · * medium · + low{more}", count(all as u64, "row")),
-        (_, false) => format!("{title} · {} of {}{more}", thousands(shown as u64), count(all as u64, "row")),
+    /// Who saw the chosen row and why it is there, and the row itself where that is cut above.
+    fn words_below(&self, chosen: Option<&Spot>, model: &Model) -> Option<(String, Meaning)> {
+        let spot = chosen?;
+        let is_reason_only = self.tells_below(model.overlay_room().width);
+        let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
+        let words = match row_of(spot, model).filter(|_| !is_reason_only) {
+            Some(row) => format!("{by}{}: {}", spot.head, Untrusted::from(row.text()).visible()),
+            None => format!("{by}{}", spot.head),
+        };
+        Some((words, Meaning::Detail))
     }
 }
 
@@ -97,35 +87,13 @@ fn row_of<'a>(spot: &'a Spot, model: &Model) -> Option<Cow<'a, Row>> {
     }
 }
 
-/// Where the parts begin: no wider than what is shown of them needs.
-fn columns(list: &Spots, body: Area, labels: usize) -> Columns {
-    let room = usize::from(body.width);
-    let spots = || list.spots().skip(list.scroll.top).take(body.height.into());
-    let widest = |width: fn(&Spot) -> usize, most: usize| spots().map(width).max().unwrap_or(0).min(most);
-    if list.tells_below(body.width) {
-        return Columns { seen_by: SIGN, label: SIGN, labels };
-    }
-    let sign = if list.is_notable() { SIGN } else { 0 };
-    let seen_by = sign + widest(|spot| spot.head.columns(), HEAD.min(room * 2 / 5)) + 1;
-    let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width()), 20);
-    let label = if by == 0 { seen_by } else { seen_by + by + 1 };
-    Columns { seen_by, label, labels }
-}
-
-fn draw_spot(
-    mut line: LineWriter<'_, '_>,
-    start: u16,
-    columns: &Columns,
-    spot: &Spot,
-    row: Option<&Row>,
-    is_told_below: bool,
-) {
+fn draw_spot(mut line: LineWriter<'_, '_>, start: u16, columns: &SpotColumns, spot: &Spot, row: Option<&Row>) {
     if let Some(severity) = spot.severity {
         let meaning = if severity == Severity::High { Meaning::Problem } else { Meaning::Price };
         line.own(severity.sign(), meaning);
         line.tab(start, SIGN);
     }
-    if !is_told_below {
+    if !columns.tells_below {
         let meaning = if spot.target.is_some() { Meaning::Strong } else { Meaning::Faint };
         let before = if spot.severity.is_some() { SIGN } else { 0 };
         line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
@@ -142,7 +110,7 @@ fn draw_spot(
         let at = start.saturating_add(u16::try_from(columns.label).unwrap_or(u16::MAX));
         // Where it is narrow, words stand close together.
         let own = columns_of(std::iter::once(&row.label));
-        draw_labelled(&mut line, at, if is_told_below { own } else { columns.labels }, &row.label);
+        draw_labelled(&mut line, at, if columns.tells_below { own } else { columns.labels }, &row.label);
         draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
     }
 }

@@ -1,58 +1,26 @@
 //! The form of a file that is submitted: its fields, and what it would cost or how far it is.
 
-use super::canvas::Canvas;
-use super::line::{LineWriter, fitting};
+use super::form::DrawForm;
 use super::list::progress;
-use super::overlay::inside;
 use super::theme::Meaning;
+use crate::app::Model;
 use crate::app::over::sheet::left_words;
-use crate::app::scan::submit::{FIELDS, SubmitForm};
-use crate::app::{Area, Model};
+use crate::app::scan::submit::{FIELDS, Field, FileToScan, SubmitForm};
 use crate::quota::Price;
-use crate::request::{Request, ScanOption, UploadLimit};
-use crate::text::{bytes, words_in_rows};
+use crate::request::{Request, UploadLimit};
+use crate::text::bytes;
 
-/// Columns of a field's name.
-const LABEL: usize = 14;
+impl DrawForm for FileToScan {
+    fn title(_: &SubmitForm, _: &Model) -> String {
+        "Submit a file for a private scan".to_owned()
+    }
 
-pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, form: &SubmitForm, model: &Model) {
-    let inside = inside(buffer, area, model, "Submit a file for a private scan", 0, 0);
-    let room = usize::from(inside.width).max(10);
-    let rows: Vec<_> = said(form, model)
-        .into_iter()
-        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
-        .collect();
-    // All that is said is seen first: it may be what keeps somebody from paying twice.
-    let said = u16::try_from(rows.len()).unwrap_or(u16::MAX);
-    let fields = u16::try_from(FIELDS.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(said).max(1));
-    // Where there is little room, the chosen field is the last that is shown.
-    let top = (form.chosen + 1).saturating_sub(fields.into());
-    for row in 0..fields {
-        draw_field(buffer, inside, row, top + usize::from(row), form);
+    fn label(number: usize) -> Option<&'static Field> {
+        FIELDS.get(number)
     }
-    let gap = u16::from(inside.height > fields.saturating_add(said));
-    let first = fields + gap;
-    for (row, (text, meaning)) in (first..inside.height).zip(fitting(rows, inside.height.saturating_sub(first))) {
-        LineWriter::new(buffer, inside, row).own(&text, meaning);
-    }
-}
 
-fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, position: usize, form: &SubmitForm) {
-    let (Some(field), Some(typed)) = (FIELDS.get(position), form.typed.get(position)) else { return };
-    let is_chosen = position == form.chosen;
-    // A password is seen as long as it is, and no more.
-    let shown =
-        if field.option == Some(ScanOption::Password) { "*".repeat(typed.chars().count()) } else { typed.clone() };
-    let mut line = LineWriter::new(buffer, inside, row);
-    line.own(field.label, if is_chosen { Meaning::Focus } else { Meaning::Key });
-    line.tab(inside.x, LABEL);
-    line.typed(&shown, usize::from(inside.width).saturating_sub(LABEL + 2), Meaning::Strong);
-    if is_chosen {
-        line.own("▏", Meaning::Focus);
-    }
-    if typed.is_empty() {
-        line.own(if is_chosen { " " } else { "" }, Meaning::Faint);
-        line.own(field.hint, Meaning::Faint);
+    fn words(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
+        said(form, model)
     }
 }
 
@@ -71,7 +39,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
     if form.is_looked_at() {
         return vec![("◌ reading the file …".to_owned(), Meaning::Strong)];
     }
-    let (Some(found), Some(submission)) = (&form.found, form.submission()) else {
+    let (Some(found), Some(submission)) = (&form.source.found, form.submission()) else {
         let words = format!(
             "{} reads the file and says what it costs; nothing is sent before that.",
             model.way_to("look-at-file")

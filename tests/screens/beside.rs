@@ -363,7 +363,7 @@ fn a_report_that_two_files_list_comes_and_fails_in_both() {
 /// What the list over the screen says of each of its rows.
 fn heads(stage: &Stage) -> Vec<String> {
     match stage.session.model().over.top() {
-        Some(Overlay::Spots(spots)) => spots.spots().map(|spot| spot.head.to_string()).collect(),
+        Some(Overlay::Spots(spots)) => spots.shown().map(|spot| spot.head.to_string()).collect(),
         _ => panic!("{}", stage.screen()),
     }
 }

@@ -3,7 +3,7 @@
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
 use behaview::app::keys::keymap::Change;
-use behaview::app::{Command, Key, Keymap, Message, Place};
+use behaview::app::{Command, Key, Keymap, Message, Overlay, Place};
 use behaview::demo::{Demo, Listing, Options};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -73,7 +73,7 @@ fn ways() -> Vec<String> {
 fn at(way: &str) -> Stage {
     let mut stage = Stage::listed();
     stage.keys(way);
-    if stage.session.model().place() == Place::Save {
+    if matches!(stage.session.model().over.top(), Some(Overlay::Save(_))) {
         // What is offered there is a file in the folder the tests run in.
         stage.keys("ctrl-u");
         stage.session.take(Message::Paste("/no/such/folder/report.jsonl".to_owned()));
@@ -82,21 +82,25 @@ fn at(way: &str) -> Stage {
     stage
 }
 
-fn shown(stage: &Stage) -> Vec<(Key, &'static Command)> {
-    Command::applying(stage.session.model()).filter(|(_, command)| command.rank > 0).collect()
+/// The keys that the bar may show, each with the name of its command or the label of its answer.
+fn shown(stage: &Stage) -> Vec<(Key, &'static str)> {
+    let model = stage.session.model();
+    let commands = Command::applying(model).filter(|(_, command)| command.rank > 0);
+    let answers = model.answers().iter().map(|answer| (answer.key, answer.label));
+    commands.map(|(key, command)| (key, command.name)).chain(answers).collect()
 }
 
 #[test]
 fn every_key_in_the_bar_does_something() {
     for way in &ways() {
-        for (key, command) in shown(&at(way)) {
+        for (key, name) in shown(&at(way)) {
             let mut stage = at(way);
             let before = stage.screen();
             let asked = stage.demo.as_ref().unwrap().seen().len();
             stage.keys(&key.to_string());
             let is_asked = stage.demo.as_ref().unwrap().seen().len() > asked;
             let is_seen = stage.screen() != before || is_asked || stage.session.exit().is_some();
-            assert!(is_seen, "{key} ({}) after {way:?} does nothing:\n{before}", command.name);
+            assert!(is_seen, "{key} ({name}) after {way:?} does nothing:\n{before}");
         }
     }
 }

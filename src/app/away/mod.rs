@@ -5,6 +5,7 @@ pub mod saving;
 
 use super::effect::Effect;
 use super::list::Entry;
+use super::message::Failure;
 use super::model::{Focus, Model};
 use super::over::overlay::Overlay;
 use super::over::spots::{Reach, Shows};
@@ -89,8 +90,8 @@ impl Model {
     pub(super) fn copy_all(&mut self) -> Vec<Effect> {
         let (what, line) = match self.over.top() {
             Some(Overlay::Indicators(list)) => {
-                let values = list.shown(0).map(|indicator| indicator.defanged().to_string());
-                (count(list.count() as u64, "indicator"), joined(values))
+                let values = list.shown().map(|indicator| indicator.defanged().to_string());
+                (count(list.counts().0 as u64, "indicator"), joined(values))
             }
             _ => {
                 let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
@@ -174,7 +175,7 @@ impl Model {
     fn listed_row(&self) -> Option<(Pane, Row)> {
         match self.over.top()? {
             Overlay::Spots(spots) => {
-                let spot = spots.chosen_spot()?;
+                let spot = spots.chosen()?;
                 let report = self.open().map(|open| &open.report);
                 let place = spot.target.as_ref()?.place;
                 let pane = place.and_then(|place| Some(report?.section(place.section)?.pane()));
@@ -197,7 +198,7 @@ impl Model {
         let (pane, row) = self.listed_row()?;
         let line = export::line(pane, &row);
         let before = match self.over.top()? {
-            Overlay::Spots(spots) => spots.chosen_spot()?.said(),
+            Overlay::Spots(spots) => spots.chosen()?.said(),
             Overlay::Compare(compare) => compare.seen_words()?,
             _ => String::new(),
         };
@@ -281,7 +282,7 @@ impl Model {
         if self.writes_report() {
             whats.push(Some(What::All));
             match (self.over.top(), here) {
-                (Some(Overlay::Indicators(list)), _) => whats.push(list.kind.map(What::OfKind)),
+                (Some(Overlay::Indicators(list)), _) => whats.push(list.source.kind.map(What::OfKind)),
                 (Some(Overlay::Spots(_)), _) => whats.push(self.listed_notable()),
                 (Some(_), _) => whats.push(row),
                 (None, Some((pane, _))) => {
@@ -318,7 +319,7 @@ impl Model {
     /// The part that is meant first: what stands over the screen, or else the report.
     fn first_part(&self) -> Part {
         match self.over.top() {
-            Some(Overlay::Indicators(list)) => Part::Of(list.kind.map_or(What::Indicators, What::OfKind)),
+            Some(Overlay::Indicators(list)) => Part::Of(list.source.kind.map_or(What::Indicators, What::OfKind)),
             Some(Overlay::Spots(_)) => self.listed_notable().map_or(Part::Value(Untrusted::default()), Part::Of),
             Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
             _ => Part::Of(self.narrowed().unwrap_or(What::All)),
@@ -343,11 +344,11 @@ impl Model {
                     rules.clone_from(&self.rules);
                 }
                 form.failure = None;
-                form.is_under_way = true;
+                form.source.is_under_way = true;
                 vec![Effect::Save(save)]
             }
             Err(why) => {
-                form.failure = Some(why);
+                form.failure = Some(Failure::new(why));
                 Vec::new()
             }
         }
@@ -356,7 +357,7 @@ impl Model {
     /// Notes that the line which says where is being written to.
     pub(super) fn mark_written(&mut self) {
         if let Some(Overlay::Save(form)) = self.over.top_mut() {
-            form.is_under_way = true;
+            form.source.is_under_way = true;
         }
     }
 
@@ -364,7 +365,7 @@ impl Model {
     pub(super) fn saved(&mut self, result: Result<String, saving::NotSaved>) -> Vec<Effect> {
         // One that was closed meanwhile has no say in another that is typed into.
         let form = match self.over.top_mut() {
-            Some(Overlay::Save(form)) if form.is_under_way => Some(form),
+            Some(Overlay::Save(form)) if form.source.is_under_way => Some(form),
             _ => None,
         };
         match (result, form) {
@@ -375,12 +376,12 @@ impl Model {
                 self.say(words);
             }
             (Err(saving::NotSaved::Exists(save, why)), Some(form)) => {
-                form.is_under_way = false;
+                form.source.is_under_way = false;
                 return self.ask_first(why, Answer::yes("yes, write over it", Consent::Overwrite(*save)));
             }
             (Err(saving::NotSaved::Failed(why)), Some(form)) => {
-                form.is_under_way = false;
-                form.failure = Some(why);
+                form.source.is_under_way = false;
+                form.failure = Some(Failure::new(why));
             }
             (Err(saving::NotSaved::Exists(_, why) | saving::NotSaved::Failed(why)), None) => self.warn(why),
         }

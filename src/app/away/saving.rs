@@ -1,9 +1,7 @@
 //! The line that says where something is written, and in which format.
 
-use crate::app::keys::key::Key;
-use crate::app::keys::place::Place;
-use crate::app::keys::typing::type_over;
-use crate::app::over::overlay::{SMALL, Stands};
+use crate::app::over::form::{Form, FormSource, TextField};
+use crate::app::over::overlay::SMALL;
 use crate::export::{FORMATS, Format, Source, What, file};
 use crate::report::rules::Rules;
 use crate::report::{Pane, RowSet};
@@ -49,15 +47,12 @@ pub enum NotSaved {
     Failed(String),
 }
 
-/// The line that is typed into.
+/// A form for the path of a file, with the format's name before it where the end of the path does not say.
+pub type SaveForm = Form<SaveTarget>;
+
+/// What is to be written to a file.
 #[derive(Debug)]
-pub struct SaveForm {
-    /// The path, with the format's name before it where the end of the path does not say.
-    pub typed: String,
-    /// Whether nobody has typed yet: the first letter takes the place of the name that is suggested.
-    pub is_suggested: bool,
-    /// Why it was not written.
-    pub failure: Option<String>,
+pub struct SaveTarget {
     /// Whether it is being written.
     pub is_under_way: bool,
     subject: Subject,
@@ -147,7 +142,7 @@ impl SaveForm {
     /// A part of a report, or of several, is to be written, the chosen one unless another is wanted; without a report, a value.
     pub fn export(sources: Vec<Source>, parts: Vec<Part>, chosen: usize) -> Self {
         let subject = Subject::Report { sources, parts, chosen };
-        let mut form = Self { typed: String::new(), is_suggested: true, failure: None, is_under_way: false, subject };
+        let mut form = Self::new(SaveTarget { is_under_way: false, subject }, String::new());
         form.suggest();
         form
     }
@@ -155,44 +150,52 @@ impl SaveForm {
     /// An answer that is held is to be written, under this name unless another is typed.
     pub fn held(request: Request, name: String) -> Self {
         let subject = Subject::Held(request);
-        Self { typed: name, is_suggested: true, failure: None, is_under_way: false, subject }
+        let mut form = Self::new(SaveTarget { is_under_way: false, subject }, name);
+        form.fields.iter_mut().for_each(|field| field.is_suggested = true);
+        form
+    }
+
+    /// Whether nobody has typed yet: the first letter takes the place of the name that is suggested.
+    pub fn is_suggested(&self) -> bool {
+        self.fields.iter().any(|field| field.is_suggested)
     }
 
     fn suggest(&mut self) {
-        if let Subject::Report { sources, parts, chosen } = &self.subject
+        if let Subject::Report { sources, parts, chosen } = &self.source.subject
             && let Some(part) = parts.get(*chosen)
         {
             // What is of several is named by none of them.
             let identifier = if let [one] = sources.as_slice() { one.identifier.as_ref() } else { None };
-            self.typed = file::name(identifier, part.name().as_deref(), part.extension());
+            let text = file::name(identifier, part.name().as_deref(), part.extension());
+            self.fields = vec![TextField { text, is_suggested: true }];
         }
     }
 
     /// Chooses the next part, or the one before.
-    pub fn step(&mut self, forward: bool) {
-        if let Subject::Report { parts, chosen, .. } = &mut self.subject {
+    pub fn step_part(&mut self, forward: bool) {
+        if let Subject::Report { parts, chosen, .. } = &mut self.source.subject {
             let count = parts.len().max(1);
             *chosen = (*chosen + if forward { 1 } else { count - 1 }) % count;
         }
         self.failure = None;
-        if self.is_suggested {
+        if self.is_suggested() {
             self.suggest();
         }
     }
 
     /// Whether there is more than one part to choose from.
     pub fn has_parts(&self) -> bool {
-        matches!(&self.subject, Subject::Report { parts, .. } if parts.len() > 1)
+        matches!(&self.source.subject, Subject::Report { parts, .. } if parts.len() > 1)
     }
 
     /// Whether the bytes are written as they came, whatever the name.
     pub fn is_held(&self) -> bool {
-        matches!(self.subject, Subject::Held(_))
+        matches!(self.source.subject, Subject::Held(_))
     }
 
     /// How each format that takes it is asked for, and what it is.
     pub fn formats(&self) -> Vec<(String, &'static str)> {
-        let Subject::Report { parts, chosen, .. } = &self.subject else { return Vec::new() };
+        let Subject::Report { parts, chosen, .. } = &self.source.subject else { return Vec::new() };
         let takes = |format: &&Format| match parts.get(*chosen) {
             Some(Part::Of(what)) => format.can_write(what),
             Some(Part::Value(_)) | None => format.is_raw() || format.extension == "txt",
@@ -204,7 +207,7 @@ impl SaveForm {
 
     /// What is written, in words.
     pub fn words(&self) -> String {
-        match &self.subject {
+        match &self.source.subject {
             Subject::Report { sources, parts, chosen } => {
                 let several = Some(sources.len()).filter(|sources| *sources > 1);
                 let of = |part: &Part| several.filter(|_| matches!(part, Part::Of(_)));
@@ -220,14 +223,14 @@ impl SaveForm {
 
     /// What the line says.
     pub fn save(&self) -> Result<Save, String> {
-        let typed = self.typed.trim();
+        let typed = self.text().trim();
         let (first, rest) = typed.split_once(' ').unwrap_or(("", typed));
         let named = Format::named(first).filter(|_| !self.is_held());
         let path = if named.is_some() { rest.trim() } else { typed };
         if path.is_empty() {
             return Err("no path yet".to_owned());
         }
-        let what = match &self.subject {
+        let what = match &self.source.subject {
             Subject::Held(request) => Saved::Held(request.clone()),
             Subject::Report { sources, parts, chosen } => {
                 let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path, &self.formats()))?;
@@ -239,21 +242,9 @@ impl SaveForm {
     }
 }
 
-impl Stands for SaveForm {
-    fn place(&self) -> Place {
-        Place::Save
-    }
-
-    fn height(&self, _: usize) -> usize {
-        if self.has_parts() { SMALL + 4 } else { SMALL }
-    }
-
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        let is_typed = type_over(&mut self.typed, &mut self.is_suggested, key, most);
-        if is_typed {
-            self.failure = None;
-        }
-        is_typed
+impl FormSource for SaveTarget {
+    fn height(form: &SaveForm, _: usize) -> usize {
+        if form.has_parts() { SMALL + 5 } else { SMALL }
     }
 }
 

@@ -4,7 +4,7 @@ use super::Act::{self, Local};
 use super::context::{A_REPORT, has_report, has_service, nothing};
 use super::{Command, When};
 use crate::app::keys::key::{BACK_TAB, ENTER, Key, TAB, key};
-use crate::app::keys::place::{ARTEFACTS, COPIED, DETAIL, FILE, INDICATORS, ROW, ROWS, SAVE, VALUED};
+use crate::app::keys::place::{COPIED, DETAIL, FILE, FORM, PICKER, ROW, ROWS, VALUED};
 use crate::app::model::Model;
 use crate::app::over::artefacts;
 use crate::app::over::overlay::Overlay;
@@ -14,16 +14,21 @@ fn has_values(model: &Model) -> bool {
     matches!(model.over.top(), Some(Overlay::Detail(detail)) if detail.has_values())
 }
 
+fn has_indicators(model: &Model) -> bool {
+    matches!(model.over.top(), Some(Overlay::Indicators(_)))
+}
+
 fn has_parts(model: &Model) -> bool {
     matches!(model.over.top(), Some(Overlay::Save(form)) if form.has_parts())
 }
 
 fn step_part(model: &mut Model, forward: bool) {
     if let Some(Overlay::Save(form)) = model.over.top_mut() {
-        form.step(forward);
+        form.step_part(forward);
     }
 }
 
+const INDICATORS: When = When::Has("a list of indicators", has_indicators);
 const SEVERAL_VALUES: When = When::Has("a row with several values", has_values);
 const A_VALUE: When = When::Has("a value", Model::can_copy);
 const SEVERAL_PARTS: When = When::Has("a report to write a part of", has_parts);
@@ -39,7 +44,7 @@ commands! {
         if When::Has("a row, or a file", Model::can_copy_row) => Local(Model::copy_row);
     "copy-all" [Key::Ctrl('p')] "copy all rows", 0, ROWS,
         "Copy every row of the pane, or every indicator that is shown, defanged and in one line"
-        => Local(Model::copy_all);
+        if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || has_indicators(m)) => Local(Model::copy_all);
     "next-value" [TAB] "next value", 2, DETAIL,
         "Choose the row's next value, to be copied" if SEVERAL_VALUES => Local(|m| m.step_value(true));
     "previous-value" [BACK_TAB] "value before", 0, DETAIL,
@@ -47,36 +52,40 @@ commands! {
     "indicators" [key('i')] "indicators", 7, FILE,
         "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen"
         if A_REPORT => Local(Model::find_indicators);
-    "go-to-indicator" [ENTER] "go to its row", 2, INDICATORS,
+    "go-to-indicator" [ENTER] "go to its row", 2, PICKER,
         "Go to the row that names the indicator; where several do, list them"
-        => Local(Model::go_to_indicator);
-    "next-indicators" [TAB, key('}')] "next kind", 3, INDICATORS,
-        "Show the next kind of indicators only" => Local(|m| m.step_indicators(true));
-    "previous-indicators" [BACK_TAB, key('{')] "kind before", 0, INDICATORS,
-        "Show the kind of indicators before" => Local(|m| m.step_indicators(false));
+        if INDICATORS => Local(Model::go_to_indicator);
+    "next-indicators" [TAB, key('}')] "next kind", 3, PICKER,
+        "Show the next kind of indicators only"
+        if INDICATORS => Local(|m| m.step_indicators(true));
+    "previous-indicators" [BACK_TAB, key('{')] "kind before", 0, PICKER,
+        "Show the kind of indicators before"
+        if INDICATORS => Local(|m| m.step_indicators(false));
     "export" [key('x')] "export", 8, VALUED,
         "Write the report, the pane, the row, the value, the indicators or what deserves a look to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP"
         if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
-    "next-part" [TAB] "another part", 2, SAVE,
+    "next-part" [TAB] "another part", 2, FORM,
         "Write another part: the whole report, the pane, the row, the indicators, the value"
         if SEVERAL_PARTS => Local(|m| {
             step_part(m, true);
             nothing(m)
         });
-    "previous-part" [BACK_TAB] "part before", 0, SAVE,
+    "previous-part" [BACK_TAB] "part before", 0, FORM,
         "Write the part before" if SEVERAL_PARTS => Local(|m| {
             step_part(m, false);
             nothing(m)
         });
-    "save" [ENTER] "write it", 1, SAVE,
-        "Write the file; one that is there is written over only after a yes" => Local(Model::save);
+    "save" [ENTER] "write it", 1, FORM,
+        "Write the file; one that is there is written over only after a yes"
+        if When::Has("the path of a file", |m| matches!(m.over.top(), Some(Overlay::Save(_)))) => Local(Model::save);
     "artefacts" [key('d')] "downloads", 6, FILE,
         "Show what the sandbox kept beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged"
         if When::Has("a report that tells of something to download", |m| {
             has_report(m) && has_service(m) && artefacts::any(m)
         }) => Act::Leads { to: Model::show_artefacts, price: |m| m.price_of_one(Kind::PrivateArtefact) };
-    "fetch" [ENTER] "fetch", 1, ARTEFACTS,
-        "Fetch the artefact; one that is held costs nothing and can be written to a file" => Act::Ask {
+    "fetch" [ENTER] "fetch", 1, PICKER,
+        "Fetch the artefact; one that is held costs nothing and can be written to a file"
+        if When::Has("a list of downloads", |m| artefacts::chosen(m).is_some()) => Act::Ask {
             request: artefacts::chosen,
             is_held: artefacts::is_chosen_held,
             with_held: Model::save_artefact,

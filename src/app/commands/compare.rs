@@ -4,7 +4,7 @@ use super::Act::Local;
 use super::{Command, When};
 use crate::app::compare::{Compare, Only};
 use crate::app::keys::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
-use crate::app::keys::place::{COMPARE, COMPARE_LINE, FILE, IDLE, OTHER_FILE, SIFTED, SOUGHT_LINE, SPOTS};
+use crate::app::keys::place::{COMPARE, FILE, FORM, PICKER, SIFTED, SOUGHT_LINE};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 
@@ -42,29 +42,29 @@ commands! {
         "Compare the items of the next pane; after the last one, of all" => Local(|m| m.compare_pane(true));
     "compare-previous-pane" [BACK_TAB] "pane before", 0, COMPARE,
         "Compare the items of the pane before" => Local(|m| m.compare_pane(false));
-    "compare-find" [key('/')] "find", 4, COMPARE,
-        "Show only items that hold what is typed, capitals apart" => Local(Model::compare_find);
-    "compare-found" [ENTER] "done", 1, COMPARE_LINE,
-        "End typing; what was found stays until the line is emptied" => Local(Model::compare_found);
     "compare-with" [key('w')] "other file", 5, COMPARE,
         "Compare with another file of which reports are held; costs nothing"
         if When::Has("another file of which reports are held", Model::can_compare_files)
         => Local(Model::compare_with);
-    "compare-with-this" [ENTER] "compare with it", 1, OTHER_FILE,
-        "Compare with the chosen file" => Local(Model::compare_with_chosen);
-    "go-to-row" [ENTER] "go there", 1, SPOTS,
-        "Go to the row, in its sandbox and pane" if When::Has(
+    "compare-with-this" [ENTER] "compare with it", 1, PICKER,
+        "Compare with the chosen file"
+        if When::Has("a list of other files", |m| matches!(m.over.top(), Some(Overlay::OtherFile(_)))) => Local(Model::compare_with_chosen);
+    "go-to-row" [ENTER] "go there", 1, PICKER,
+        "Go to the row, in its sandbox and pane"
+        if When::Has(
             "a row that is there",
-            |m| matches!(m.over.top(), Some(Overlay::Spots(spots)) if spots.chosen().is_some()),
-        ) => Local(Model::go_to_spot);
+            |m| matches!(m.over.top(), Some(Overlay::Spots(spots)) if spots.chosen().is_some_and(|spot| spot.target.is_some())),
+        )
+        => Local(Model::go_to_spot);
     "find-row" [key('/')] "find", 2, SIFTED,
         "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked, such as persistence"
         => Local(|m| m.seek_in_list(true));
     "found-row" [ENTER] "done", 1, SOUGHT_LINE,
         "End typing; what was found stays until the line is emptied" => Local(|m| m.seek_in_list(false));
-    "end-idle-line" [ENTER] "close", 1, IDLE,
-        "Close the line that takes what is typed where nothing can be" => Local(Model::go_back);
-    "notable-held" [TAB] "all sandboxes", 3, SPOTS,
+    "end-idle-line" [ENTER] "close", 1, FORM,
+        "Close the line that takes what is typed where nothing can be"
+        if When::Has("a line that nothing is done with", |m| matches!(m.over.top(), Some(Overlay::Idle(_)))) => Local(Model::go_back);
+    "notable-held" [TAB] "all sandboxes", 3, PICKER,
         "List what deserves a look in every held report of the file, or in the open one again; costs nothing"
         if When::Has(
             "a list of what deserves a look, and several reports of the file that are held",

@@ -5,7 +5,7 @@ use super::context::{A_SERVICE, can_note, form_request, is_form_held, nothing};
 use super::{Command, When};
 use crate::app::effect::Effect;
 use crate::app::keys::key::{ENTER, Key, TAB, key};
-use crate::app::keys::place::{CONFIRM, FILE, NOTE, NOTED, OPEN, PALETTE, PLANNER, PROMPT, READING};
+use crate::app::keys::place::{CONFIRM, FILE, FORM, NOTED, OPEN, PALETTE, READING};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::over::palette::Palette;
@@ -28,10 +28,10 @@ commands! {
             }
             nothing(m)
         });
-    "ask" [ENTER] "ask", 1, PROMPT,
+    "ask" [ENTER] "ask", 1, FORM,
         "Ask the question that is typed; an answer that is held costs nothing"
         if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::ask(form_request);
-    "ask-anew" [Key::Ctrl('r')] "ask anew", 2, PROMPT,
+    "ask-anew" [Key::Ctrl('r')] "ask anew", 2, FORM,
         "Ask the question that is typed though its answer is held"
         if When::Has("an answer that is held", is_form_held) => Act::ask_anew(form_request);
     "confirm" [key('y'), key('Y'), key('f')] "answer", 0, CONFIRM,
@@ -44,8 +44,9 @@ commands! {
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
         if When::Has("a report that is held, or a row of one (behaview import holds saved ones)", can_note)
         => Local(Model::write_note);
-    "keep-note" [ENTER] "keep the note", 1, NOTE,
-        "Keep the note that is typed; an empty line deletes it, after a yes" => Local(Model::keep_note);
+    "keep-note" [ENTER] "keep the note", 1, FORM,
+        "Keep the note that is typed; an empty line deletes it, after a yes"
+        if When::Has("a note that is typed", |m| matches!(m.over.top(), Some(Overlay::Note(_)))) => Local(Model::keep_note);
     "ledger" [key('L')] "ledger", 9, OPEN,
         "Show the ledger: what was asked, predicted, settled, and what the service's counters said of it"
         if A_SERVICE => Local(|_| vec![Effect::ReadLedger]);
@@ -55,9 +56,9 @@ commands! {
             m.over.put(Overlay::Planner(Planner::default()));
             nothing(m)
         });
-    "plan" [ENTER] "add to the plan", 1, PLANNER,
+    "plan" [ENTER] "add to the plan", 1, FORM,
         "Add what is typed to the plan; @ and a file stand for the number of hashes in it; backspace on an empty line takes the last one back"
-        => Local(|m| {
+        if When::Has("the planner", |m| matches!(m.over.top(), Some(Overlay::Planner(_)))) => Local(|m| {
             let Some(Overlay::Planner(planner)) = m.over.top_mut() else { return Vec::new() };
             match planner.add() {
                 Ok(to_count) => to_count.map(Effect::CountHashes).into_iter().collect(),

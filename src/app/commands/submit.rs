@@ -4,7 +4,7 @@ use super::Act::{self, Local};
 use super::context::{A_SERVICE, nothing};
 use super::{Command, When};
 use crate::app::keys::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
-use crate::app::keys::place::{FILE, FOLLOWED, LIST, OPEN, Place, SUBMIT};
+use crate::app::keys::place::{FILE, FOLLOWED, FORM, LIST, OPEN, Place};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::scan::submit::SubmitForm;
@@ -14,7 +14,7 @@ use crate::request::{Request, Submission};
 use std::sync::Arc;
 
 const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.are_several());
-const NOT_SENT: When = When::Has("a form that is not under way", |m| !m.is_form_sent());
+const NOT_SENT: When = When::Has("a form that is not under way", |m| m.submitting().is_some() && !m.is_form_sent());
 const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
 
 commands! {
@@ -50,25 +50,25 @@ commands! {
         "Submit a file of this machine for a private scan: say which, and what the sandboxes are told; nothing is sent before its price is shown"
         if A_SERVICE => Act::Leads {
             to: |m| {
-                m.over.put(Overlay::Submit(Box::<SubmitForm>::default()));
+                m.over.put(Overlay::Submit(Box::new(SubmitForm::empty())));
                 nothing(m)
             },
             price: |m| m.price_of_one(Kind::PrivateScan),
         };
-    "next-field" [TAB, DOWN] "next field", 2, SUBMIT,
+    "next-field" [TAB, DOWN] "next field", 2, FORM,
         "Go to the next field of the form" if NOT_SENT => Local(|m| step(m, 1));
-    "field-before" [BACK_TAB, UP] "field before", 0, SUBMIT,
+    "field-before" [BACK_TAB, UP] "field before", 0, FORM,
         "Go to the field before" if NOT_SENT => Local(|m| step(m, -1));
-    "look-at-file" [ENTER] "look at the file", 1, SUBMIT,
+    "look-at-file" [ENTER] "look at the file", 1, FORM,
         "Look at the file that is typed, and say what it would cost; nothing is sent"
         if When::Has("a file that has not been looked at", |m| {
-            m.direct_scan().is_none() && m.large_scan().is_none()
+            m.submitting().is_some() && m.direct_scan().is_none() && m.large_scan().is_none()
         }) => Local(Model::look_at_file);
-    "submit" [ENTER] "submit it", 1, SUBMIT,
+    "submit" [ENTER] "submit it", 1, FORM,
         "Upload the file for a private scan"
         if When::Has("a file that has been looked at", |m| m.direct_scan().is_some())
         => Act::ask_anew(Model::direct_scan);
-    "submit-large" [ENTER] "submit it", 1, SUBMIT,
+    "submit-large" [ENTER] "submit it", 1, FORM,
         "Ask for an address that takes a large file, and upload it there for a private scan"
         if When::Has("a large file that has been looked at, and no other that is being sent", |m| {
             m.large_scan().is_some() && !m.calls.has(&Request::UploadAddress) && !m.is_form_sent()

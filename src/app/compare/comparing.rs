@@ -1,13 +1,12 @@
 //! Comparing: what is compared, what is looked at of it, what is missing from it and what that costs.
 
-use super::{Column, Compare, Only, OtherFile, cut};
+use super::{Column, Compare, Only, OtherFile, OtherFiles, cut};
 use crate::app::effect::Effect;
 use crate::app::files::OpenFile;
 use crate::app::list::List;
 use crate::app::message::{HeldPage, HeldReport};
 use crate::app::model::Model;
 use crate::app::over::overlay::{Overlay, pieces_in_rows};
-use crate::app::panes::scroll::Scroll;
 use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::Sha256;
 use crate::report::{Pane, Recent};
@@ -115,7 +114,7 @@ impl Model {
     }
 
     pub(in crate::app) fn sifted(&mut self, number: u64, sought: &str, found: Vec<u32>) -> Vec<Effect> {
-        if let Some(compare) = self.comparing_mut().filter(|c| c.number == number && c.typed == sought) {
+        if let Some(compare) = self.comparing_mut().filter(|c| c.number == number && c.filter.typed == sought) {
             compare.found = Some(found);
             compare.refresh();
             self.settle_over();
@@ -126,13 +125,13 @@ impl Model {
     /// Looks for what is typed among the items.
     pub(in crate::app) fn sift(&mut self) -> Vec<Effect> {
         let Some(compare) = self.comparing_mut() else { return Vec::new() };
-        if compare.typed.is_empty() {
+        if compare.filter.typed.is_empty() {
             compare.found = None;
             compare.refresh();
             self.settle_over();
             return Vec::new();
         }
-        let (number, sought) = (compare.number, compare.typed.clone());
+        let (number, sought) = (compare.number, compare.filter.typed.clone());
         compare.matrix.clone().map(|matrix| Effect::Sift { number, matrix, sought }).into_iter().collect()
     }
 
@@ -230,19 +229,10 @@ impl Model {
         })
     }
 
-    pub(in crate::app) fn compare_find(&mut self) -> Vec<Effect> {
-        self.with_comparison(|compare| compare.is_typing = true)
-    }
-
-    /// Ends typing; what was found stays.
-    pub(in crate::app) fn compare_found(&mut self) -> Vec<Effect> {
-        self.with_comparison(|compare| compare.is_typing = false)
-    }
-
     /// Offers the other files of which reports are held.
     pub(in crate::app) fn compare_with(&mut self) -> Vec<Effect> {
         let files = self.other_files().cloned().collect();
-        self.over.put(Overlay::OtherFile(OtherFile { files, scroll: Scroll::default() }));
+        self.over.put(Overlay::OtherFile(OtherFile::new(OtherFiles(files))));
         Vec::new()
     }
 
@@ -259,7 +249,7 @@ impl Model {
     /// Compares with the chosen file.
     pub(in crate::app) fn compare_with_chosen(&mut self) -> Vec<Effect> {
         let Some(Overlay::OtherFile(other)) = self.over.top() else { return Vec::new() };
-        let Some(file) = other.files.get(other.scroll.cursor).map(|recent| recent.file.clone()) else {
+        let Some(file) = other.chosen().map(|recent| recent.file.clone()) else {
             return Vec::new();
         };
         self.over.close();

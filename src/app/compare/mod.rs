@@ -2,19 +2,18 @@
 
 pub(super) mod comparing;
 
-use super::keys::key::Key;
-use super::keys::place;
-use super::keys::typing::type_into;
+use super::find::sought::ListFilter;
+use super::keys::place::Place;
 use super::layout::Size;
 use super::list::List;
+use super::over::list_view::{ListSource, ListView};
 use super::over::overlay::{Rows, Stands};
-use super::over::spots::{Spot, Spots, Target};
+use super::over::spots::{RowPicker, Spot, Spots, Target};
 use super::panes::PANES;
 use super::panes::scroll::Scroll;
-use crate::report::Place;
 use crate::report::compare::{MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Body, Pane, Recent, Row};
+use crate::report::{self, Body, Pane, Recent, Report, Row};
 use crate::text::Untrusted;
 use std::sync::Arc;
 
@@ -44,9 +43,7 @@ pub struct Compare {
     /// Items of the matrix that are shown, by number.
     pub shown: Vec<u32>,
     pub scroll: Scroll,
-    pub typed: String,
-    /// Whether keys go into it.
-    pub is_typing: bool,
+    pub filter: ListFilter,
     /// Of this file and the other: whether further sandboxes may be on pages that were not fetched.
     pub has_more_pages: [bool; 2],
     /// Sandboxes beyond those that can be compared at once.
@@ -73,28 +70,27 @@ pub struct Column {
     pub body: Option<Body>,
 }
 
-/// Another file to compare with is chosen.
-#[derive(Debug)]
-pub struct OtherFile {
-    pub files: Vec<Recent>,
-    pub scroll: Scroll,
-}
+/// A list of other files to compare with.
+pub type OtherFile = ListView<OtherFiles>;
 
-impl Stands for OtherFile {
-    fn place(&self) -> place::Place {
-        place::Place::OtherFile
+/// Other files of which reports are stored.
+#[derive(Debug)]
+pub struct OtherFiles(pub Vec<Recent>);
+
+impl ListSource for OtherFiles {
+    type Row = Recent;
+
+    fn rows(&self) -> &[Recent] {
+        &self.0
+    }
+
+    fn text(file: &Recent, _: Option<&Report>) -> String {
+        let name = file.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
+        format!("{} {name}", file.file)
     }
 
     fn height(&self, _: usize) -> usize {
-        self.files.len()
-    }
-
-    fn choice(&self, _: Size) -> Option<Rows> {
-        Some(Rows { scroll: self.scroll, count: self.files.len(), ..Rows::default() })
-    }
-
-    fn scroll(&mut self) -> Option<&mut Scroll> {
-        Some(&mut self.scroll)
+        self.0.len()
     }
 }
 
@@ -179,8 +175,7 @@ impl Compare {
             here,
             shown: Vec::new(),
             scroll: Scroll::default(),
-            typed: String::new(),
-            is_typing: false,
+            filter: ListFilter::default(),
             has_more_pages,
             left_out: 0,
             found: None,
@@ -337,20 +332,20 @@ impl Compare {
             }
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
                 let file = self.other.clone().filter(|_| column.side == 1);
-                let place = Place { section, row };
+                let place = report::Place { section, row };
                 let target =
                     Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
                 let sign = if item.other >> n & 1 == 1 { '≠' } else { '●' };
                 spots.push(Spot::row(format!("{sign} {head}"), matrix.row_of(n, section, row), target));
             }
         }
-        Some(Spots::new("Where it was seen", spots))
+        Some(Spots::new(RowPicker::new("Where it was seen", spots)))
     }
 }
 
 impl Stands for Compare {
-    fn place(&self) -> place::Place {
-        if self.is_typing { place::Place::CompareLine } else { place::Place::Compare }
+    fn place(&self) -> Place {
+        if self.filter.is_typing { Place::SoughtLine } else { Place::Compare }
     }
 
     fn choice(&self, _: Size) -> Option<Rows> {
@@ -361,8 +356,8 @@ impl Stands for Compare {
         Some(&mut self.scroll)
     }
 
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        self.is_typing && type_into(&mut self.typed, key, most)
+    fn sought(&mut self) -> Option<&mut ListFilter> {
+        Some(&mut self.filter)
     }
 }
 

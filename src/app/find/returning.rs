@@ -70,7 +70,7 @@ impl Model {
             (over, next) => {
                 let over: Vec<_> = below.into_iter().chain(next).chain([over]).collect();
                 let is_of_report = over.iter().any(|over| match over {
-                    Overlay::Spots(spots) => spots.notable == Some(Reach::Open),
+                    Overlay::Spots(spots) => spots.source.notable == Some(Reach::Open),
                     over => matches!(over, Overlay::Indicators(_)),
                 });
                 let of = self.open().map(|open| open.opening).filter(|_| is_of_report);

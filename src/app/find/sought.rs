@@ -1,29 +1,28 @@
 //! The line of a list that says which of its rows are shown, and the line that takes what is typed where nothing can be.
 
 use crate::app::keys::key::Key;
-use crate::app::keys::place::Place;
 use crate::app::keys::typing::type_into;
 use crate::app::model::Model;
-use crate::app::over::overlay::{Overlay, SMALL, Stands};
+use crate::app::over::form::{Form, FormSource};
+use crate::app::over::overlay::Overlay;
 use crate::app::{Command, Effect};
 
 /// What is sought among the rows of a list.
 #[derive(Debug, Clone, Default)]
-pub struct SoughtLine {
+pub struct ListFilter {
     pub typed: String,
     /// Whether keys go into it.
     pub is_typing: bool,
 }
 
-impl SoughtLine {
+impl ListFilter {
     /// The rows that it takes above those of the list.
     pub fn rows(&self) -> usize {
         usize::from(self.is_typing || !self.typed.is_empty())
     }
 
-    /// Whether a row that says this holds every word that is typed, capitals apart.
+    /// Whether a row that says this in small letters holds every word that is typed.
     pub fn is_in(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
         self.typed.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
@@ -35,26 +34,16 @@ impl SoughtLine {
 /// Commands that open a line to type into: whoever presses the key of one goes on with words.
 const OPEN_A_LINE: [&str; 6] = ["filter", "find", "find-from-list", "find-held", "palette", "note"];
 
-/// The line that is typed into where nothing can be: what follows a key that is off would act as keys otherwise.
+/// A form that is typed into where nothing can be: what follows a key that is off would act as keys otherwise.
+pub type IdleLine = Form<TypeAheadGuard>;
+
+/// Why nothing can be typed.
 #[derive(Debug)]
-pub struct IdleLine {
-    pub typed: String,
+pub struct TypeAheadGuard {
     pub why: String,
 }
 
-impl Stands for IdleLine {
-    fn place(&self) -> Place {
-        Place::Idle
-    }
-
-    fn height(&self, _: usize) -> usize {
-        SMALL
-    }
-
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        type_into(&mut self.typed, key, most)
-    }
-}
+impl FormSource for TypeAheadGuard {}
 
 impl Model {
     /// Takes a key that means nothing here: one that opens a line elsewhere opens one that does nothing, of the others it is said.
@@ -62,7 +51,7 @@ impl Model {
         let opens = |command: &'static Command| OPEN_A_LINE.contains(&command.name);
         let Some(why) = self.off_words(key) else { return Vec::new() };
         if self.settings.keys.having(key).any(opens) {
-            self.over.put(Overlay::Idle(IdleLine { typed: String::new(), why }));
+            self.over.put(Overlay::Idle(IdleLine::with_fields(TypeAheadGuard { why }, 1)));
         } else {
             self.say(why);
         }
@@ -81,13 +70,16 @@ impl Model {
     /// Shows every row of the list again.
     pub(in crate::app) fn drop_sought(&mut self) -> Vec<Effect> {
         if let Some(line) = self.over.top_mut().and_then(Overlay::sought_mut) {
-            *line = SoughtLine::default();
+            *line = ListFilter::default();
         }
         self.sift_list()
     }
 
     /// Shows the rows of the list that hold every word that is typed.
     pub(in crate::app) fn sift_list(&mut self) -> Vec<Effect> {
+        if let Some(Overlay::Compare(_)) = self.over.top() {
+            return self.sift();
+        }
         let report = self.open().map(|open| open.report.clone());
         if let Some(list) = self.over.top_mut() {
             list.sift(report.as_ref());

@@ -186,6 +186,7 @@ mod tests {
         assert!(all.contains("1: `hyper-x`: there is no key of this name"), "{all}");
         assert!(all.contains("2: R does refresh-list already, in the list of sandboxes"), "{all}");
         assert!(mistake(&[("quit", &["none"])]).contains("quit needs a key"));
+        assert!(mistake(&[("confirm", &["x"])]).contains("each question names"));
         assert!(mistake(&[("choose", &["x"])]).contains("typed as a letter"));
         assert!(mistake(&[("zoom", &["1"])]).contains("pane-processes already"));
     }

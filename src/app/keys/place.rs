@@ -59,38 +59,19 @@ places! {
     Answer as ANSWER, Mean, "in an answer";
     /// The list of keys and commands.
     Palette as PALETTE, Seek, "in this list";
-    /// The line that a question is typed into.
-    Prompt as PROMPT, Typed, "while a question is typed";
+    /// Lines that are typed into.
+    Form as FORM, Typed, "in a form";
     /// A question that waits for a yes.
     Confirm as CONFIRM, Mean, "where a yes is wanted";
-    Planner as PLANNER, Typed, "in the planner";
-    Held as HELD, Mean, "on the screen of what is held";
-    /// The line that an age is typed into.
-    Age as AGE, Typed, "while an age is typed";
-    /// The line that a note is typed into.
-    Note as NOTE, Typed, "while a note is typed";
-    /// What others can look for.
-    Indicators as INDICATORS, Mean, "among the indicators";
-    /// What can be downloaded.
-    Artefacts as ARTEFACTS, Mean, "among the downloads";
-    /// The line that the path of a file is typed into.
-    Save as SAVE, Typed, "while the path of a file is typed";
+    /// Rows of which one is chosen.
+    Picker as PICKER, Mean, "in a list over the screen";
     /// The line of a search, with its hits.
     Finder, Seek, "while it is typed what to search for";
     /// The hits of a search that was typed.
     Hits as HITS, Mean, "among the hits of a search";
     /// Sandboxes against each other.
     Compare as COMPARE, Mean, "in a comparison";
-    CompareLine as COMPARE_LINE, Typed, "while it is typed what to find in a comparison";
-    /// Another file to compare with.
-    OtherFile as OTHER_FILE, Mean, "where another file is chosen";
-    /// Rows to go to.
-    Spots as SPOTS, Mean, "in a list of rows";
-    SoughtLine as SOUGHT_LINE, Typed, "while it is typed what to find in a list of rows";
-    /// The line that is typed into where nothing can be.
-    Idle as IDLE, Typed, "where nothing can be typed";
-    /// The form of a file that is submitted.
-    Submit as SUBMIT, Typed, "while a file is submitted";
+    SoughtLine as SOUGHT_LINE, Typed, "while it is typed what to find in a list";
 }
 
 /// A set of places.
@@ -106,26 +87,19 @@ pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Fin
 /// Where there are hits of a search.
 pub(in crate::app) const FOUND: Places = Places::of(&[Place::Finder, Place::Hits]);
 /// Where there are rows that can be sought among.
-pub(in crate::app) const SIFTED: Places = Places::of(&[Place::Spots, Place::Held, Place::Indicators]);
+pub(in crate::app) const SIFTED: Places = Places::of(&[Place::Picker, Place::Compare]);
 /// Where the sandboxes of the file are seen all at once.
 pub(in crate::app) const LISTED: Places = Places::of(&[Place::List, Place::Compare]);
 /// Where there is a value to copy, and something to write to a file.
 pub(in crate::app) const VALUED: Places =
-    Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Indicators, Place::Spots]);
+    Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker]);
 /// Where there is something to copy.
-pub(in crate::app) const COPIED: Places = Places::of(&[
-    Place::List,
-    Place::Pane,
-    Place::Detail,
-    Place::Answer,
-    Place::Indicators,
-    Place::Spots,
-    Place::Compare,
-]);
+pub(in crate::app) const COPIED: Places =
+    Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker, Place::Compare]);
 /// Where there is a row to copy.
-pub(in crate::app) const ROW: Places = Places::of(&[Place::List, Place::Pane, Place::Spots, Place::Compare]);
+pub(in crate::app) const ROW: Places = Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Compare]);
 /// Where there are rows that can be copied all at once.
-pub(in crate::app) const ROWS: Places = Places::of(&[Place::Pane, Place::Indicators]);
+pub(in crate::app) const ROWS: Places = Places::of(&[Place::Pane, Place::Picker]);
 /// Where there is a report or a row to write a note on.
 pub(in crate::app) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Detail]);
 /// Where a row of a report is looked at.

@@ -1,6 +1,7 @@
 //! Typing: a hash on the start screen, letters in the palette, the words of a question; and what Enter makes of them.
 
 use super::key::{Key, Named};
+use super::place::Place;
 use crate::app::effect::Effect;
 use crate::app::model::{Model, Screen};
 use crate::app::over::detail::{Detail, Remark};
@@ -29,7 +30,7 @@ impl Model {
         match item.does {
             Does::Command(command) => self.run(command),
             Does::Ask(ask) => {
-                self.over.put(Overlay::Prompt(Prompt::new(ask)));
+                self.over.put(Overlay::Prompt(Prompt::of(ask)));
                 self.look_up()
             }
         }
@@ -61,8 +62,7 @@ impl Model {
     fn after_typing(&mut self) -> Vec<Effect> {
         match self.over.top() {
             Some(Overlay::Finder(_)) => self.seek_hits(),
-            Some(Overlay::Compare(_)) => self.sift(),
-            Some(Overlay::Spots(_) | Overlay::Held(_) | Overlay::Indicators(_)) => self.sift_list(),
+            Some(over) if over.place() == Place::SoughtLine => self.sift_list(),
             _ => self.look_up(),
         }
     }
@@ -70,7 +70,7 @@ impl Model {
     /// Asks the store whether the answer to what is typed is held, or each of the downloads.
     pub(in crate::app) fn look_up(&self) -> Vec<Effect> {
         match self.over.top() {
-            Some(Overlay::Artefacts(list)) => list.requests().map(Effect::LookUp).collect(),
+            Some(Overlay::Artefacts(list)) => list.source.requests().map(Effect::LookUp).collect(),
             Some(Overlay::Prompt(form)) => form.request(self.now).map(Effect::LookUp).into_iter().collect(),
             _ => Vec::new(),
         }

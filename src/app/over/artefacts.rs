@@ -1,30 +1,33 @@
 //! What a sandbox kept beside its report, as a list over the screen: fetched at a price, held, written to a file.
 
-use super::overlay::{Overlay, Rows, Stands};
+use super::list_view::{ListSource, ListView};
+use super::overlay::Overlay;
 use crate::app::away::saving::SaveForm;
 use crate::app::effect::Effect;
-use crate::app::keys::place;
 use crate::app::layout::Size;
+use crate::app::message::Failure;
 use crate::app::model::Model;
-use crate::app::panes::scroll::Scroll;
 use crate::export::file;
+use crate::report::Report;
 use crate::report::identifier::Identifier;
 use crate::request::{Artefact, Request};
 use crate::text::words_in_rows;
 use jiff::Timestamp;
 
+/// A list of what a sandbox kept beside its report.
+pub type ArtefactList = ListView<Artefacts>;
+
 /// The artefacts of a report that says that they exist.
 #[derive(Debug)]
-pub struct ArtefactList {
-    /// Each with since when it is held, if it is.
+pub struct Artefacts {
+    /// Each with since when it is stored, if it is.
     pub rows: Vec<(Artefact, Option<Timestamp>)>,
-    pub scroll: Scroll,
     /// The last call failed so.
-    pub failure: Option<crate::app::message::Failure>,
+    pub failure: Option<Failure>,
     identifier: Identifier,
 }
 
-impl ArtefactList {
+impl Artefacts {
     /// The question for an artefact.
     pub fn request(&self, artefact: Artefact) -> Request {
         Request::Artefact { identifier: self.identifier.clone(), artefact }
@@ -35,27 +38,28 @@ impl ArtefactList {
         self.rows.iter().map(|(artefact, _)| self.request(*artefact))
     }
 
-    fn chosen(&self) -> Option<(Artefact, Option<Timestamp>)> {
-        self.rows.get(self.scroll.cursor).copied()
+    fn failure_rows(&self, columns: usize) -> usize {
+        self.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len())
     }
 }
 
-impl Stands for ArtefactList {
-    fn place(&self) -> place::Place {
-        place::Place::Artefacts
+impl ListSource for Artefacts {
+    type Row = (Artefact, Option<Timestamp>);
+
+    fn rows(&self) -> &[Self::Row] {
+        &self.rows
+    }
+
+    fn text((artefact, _): &Self::Row, _: Option<&Report>) -> String {
+        artefact.words().to_owned()
+    }
+
+    fn beside(&self, room: Size) -> (usize, usize) {
+        (0, self.failure_rows(room.width.into()))
     }
 
     fn height(&self, columns: usize) -> usize {
-        let said = self.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len());
-        self.rows.len() + said
-    }
-
-    fn choice(&self, _: Size) -> Option<Rows> {
-        Some(Rows { scroll: self.scroll, count: self.rows.len(), ..Rows::default() })
-    }
-
-    fn scroll(&mut self) -> Option<&mut Scroll> {
-        Some(&mut self.scroll)
+        self.rows.len() + self.failure_rows(columns)
     }
 }
 
@@ -70,7 +74,7 @@ pub(in crate::app) fn any(model: &Model) -> bool {
 /// The question for the chosen one.
 pub(in crate::app) fn chosen(model: &Model) -> Option<Request> {
     match model.over.top() {
-        Some(Overlay::Artefacts(list)) => list.chosen().map(|(artefact, _)| list.request(artefact)),
+        Some(Overlay::Artefacts(list)) => list.chosen().map(|(artefact, _)| list.source.request(*artefact)),
         _ => None,
     }
 }
@@ -88,7 +92,7 @@ impl Model {
         };
         let claimed = Artefact::ALL.into_iter().filter(|artefact| artefact.is_beside(&open.report) == Some(true));
         let rows: Vec<_> = claimed.map(|artefact| (artefact, None)).collect();
-        let list = ArtefactList { rows, scroll: Scroll::default(), failure: None, identifier };
+        let list = ArtefactList::new(Artefacts { rows, failure: None, identifier });
         self.over.put(Overlay::Artefacts(list));
         self.look_up()
     }
@@ -97,9 +101,9 @@ impl Model {
     pub(in crate::app) fn artefact_held(&mut self, request: &Request, since: Option<Timestamp>) {
         if let (Some(Overlay::Artefacts(list)), Request::Artefact { identifier, artefact }) =
             (self.over.top_mut(), request)
-            && list.identifier == *identifier
+            && list.source.identifier == *identifier
         {
-            list.rows.iter_mut().filter(|(row, _)| row == artefact).for_each(|row| row.1 = since);
+            list.source.rows.iter_mut().filter(|(row, _)| row == artefact).for_each(|row| row.1 = since);
         }
     }
 
@@ -107,16 +111,16 @@ impl Model {
     pub(in crate::app) fn fetched(
         &mut self,
         request: &Request,
-        result: Result<(Timestamp, u64), crate::app::message::Failure>,
+        result: Result<(Timestamp, u64), Failure>,
     ) -> Vec<Effect> {
         let effects = self.ended(request);
         match result {
             Ok((received, length)) => {
                 self.artefact_held(request, Some(received));
                 if let Some(Overlay::Artefacts(list)) = self.over.top_mut()
-                    && list.requests().any(|asked| asked == *request)
+                    && list.source.requests().any(|asked| asked == *request)
                 {
-                    list.failure = None;
+                    list.source.failure = None;
                 }
                 let what = match request {
                     Request::Artefact { artefact, .. } => artefact.words().to_owned(),
@@ -132,8 +136,8 @@ impl Model {
                 });
             }
             Err(failure) => match self.over.top_mut() {
-                Some(Overlay::Artefacts(list)) if list.requests().any(|asked| asked == *request) => {
-                    list.failure = Some(failure);
+                Some(Overlay::Artefacts(list)) if list.source.requests().any(|asked| asked == *request) => {
+                    list.source.failure = Some(failure);
                 }
                 _ => self.warn(failure.words()),
             },

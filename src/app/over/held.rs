@@ -1,14 +1,11 @@
 //! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
 
-use super::overlay::{Overlay, Rows, SMALL, Stands};
+use super::form::{Form, FormSource};
+use super::list_view::{ListSource, ListView};
+use super::overlay::Overlay;
 use crate::app::effect::Effect;
-use crate::app::find::sought::SoughtLine;
-use crate::app::keys::key::Key;
-use crate::app::keys::place::Place;
-use crate::app::keys::typing::type_into;
 use crate::app::layout::Size;
 use crate::app::model::Model;
-use crate::app::panes::scroll::Scroll;
 use crate::app::spending::confirm::{Answer, Consent, Deletion};
 use crate::report::{Doomed, Held, Holding, Purge, Report, whose};
 use crate::request::{Request, again};
@@ -53,16 +50,14 @@ impl Order {
     }
 }
 
-/// Everything that is held.
+/// A list of everything that is stored.
+pub type HeldScreen = ListView<StoreContents>;
+
+/// Everything that is stored.
 #[derive(Debug, Default)]
-pub struct HeldScreen {
+pub struct StoreContents {
     pub lines: Vec<Holding>,
     pub order: Order,
-    pub scroll: Scroll,
-    /// What is sought among them.
-    pub line: SoughtLine,
-    /// Those that are shown, by their number.
-    shown: Vec<usize>,
 }
 
 /// What a thing is: the sandbox, or what was asked.
@@ -73,23 +68,7 @@ pub fn title(thing: &Holding) -> Visible {
     }
 }
 
-impl HeldScreen {
-    /// Takes things in, in the order that was chosen.
-    pub fn with(mut self, lines: Vec<Holding>, now: Timestamp) -> Self {
-        self.lines = lines;
-        self.sort(now);
-        self
-    }
-
-    pub fn shown(&self) -> impl ExactSizeIterator<Item = Option<&Holding>> {
-        self.shown.iter().map(|number| self.lines.get(*number))
-    }
-
-    fn choose_shown(&mut self) {
-        let holds = |(_, thing): &(usize, &Holding)| self.line.typed.is_empty() || self.line.is_in(&words(thing));
-        self.shown = self.lines.iter().enumerate().filter(holds).map(|(number, _)| number).collect();
-    }
-
+impl StoreContents {
     fn sort(&mut self, now: Timestamp) {
         let by_file = |line: &Holding| (line.file.clone(), title(line));
         match self.order {
@@ -99,86 +78,56 @@ impl HeldScreen {
             Order::File => self.lines.sort_by_key(by_file),
             Order::Expiry => self.lines.sort_by_key(|line| std::cmp::Reverse(line.retention(now))),
         }
-        self.choose_shown();
-    }
-
-    pub fn chosen(&self) -> Option<&Holding> {
-        self.lines.get(*self.shown.get(self.scroll.cursor)?)
     }
 }
 
-impl Stands for HeldScreen {
-    fn place(&self) -> Place {
-        if self.line.is_typing { Place::SoughtLine } else { Place::Held }
+impl ListSource for StoreContents {
+    type Row = Holding;
+
+    fn rows(&self) -> &[Holding] {
+        &self.lines
     }
 
-    fn choice(&self, room: Size) -> Option<Rows> {
-        let line = self.line.rows();
-        let below = rows_beside(usize::from(room.height).saturating_sub(line)) - ABOVE;
-        Some(Rows { scroll: self.scroll, count: self.shown.len(), above: line + ABOVE, below })
+    /// What a thing is, of which file, by whom, and where it came from.
+    fn text(thing: &Holding, _: Option<&Report>) -> String {
+        let file = thing.file.as_ref().map(ToString::to_string).unwrap_or_default();
+        let name = thing.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
+        let imported = thing.imported.as_ref().map(|imported| imported.words()).unwrap_or_default();
+        let profile = Untrusted::from(thing.profile.as_str());
+        format!("{} {file} {name} {} {imported}", title(thing), profile.visible())
     }
 
-    fn scroll(&mut self) -> Option<&mut Scroll> {
-        Some(&mut self.scroll)
-    }
-
-    fn sought(&mut self) -> Option<&mut SoughtLine> {
-        Some(&mut self.line)
-    }
-
-    fn sift(&mut self, _: Option<&Report>) {
-        let chosen = self.shown.get(self.scroll.cursor).copied();
-        self.choose_shown();
-        chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
+    /// The heading; an empty row, and what is known of the chosen thing.
+    fn beside(&self, room: Size) -> (usize, usize) {
+        (1, if room.height < 10 { 3 } else { 4 })
     }
 }
 
-/// What a thing is sought by: what it is, of which file, by whom, and where it came from.
-fn words(thing: &Holding) -> String {
-    let file = thing.file.as_ref().map(ToString::to_string).unwrap_or_default();
-    let name = thing.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
-    let imported = thing.imported.as_ref().map(|imported| imported.words()).unwrap_or_default();
-    let profile = Untrusted::from(thing.profile.as_str());
-    format!("{} {file} {name} {} {imported}", title(thing), profile.visible())
-}
+/// A form for an age in days.
+pub type AgeForm = Form<AgeInDays>;
 
-/// Rows of the held screen above its lines: the heading.
-const ABOVE: usize = 1;
+/// What is older than an age is to be deleted.
+#[derive(Debug)]
+pub struct AgeInDays;
 
-/// Rows of the held screen that are no lines, where there are so many: the heading, and what is said of the chosen one.
-pub fn rows_beside(height: usize) -> usize {
-    if height < 10 { 4 } else { 5 }
-}
-
-/// The line that an age in days is typed into.
-#[derive(Debug, Default)]
-pub struct AgeForm {
-    pub typed: String,
-}
-
-impl Stands for AgeForm {
-    fn place(&self) -> Place {
-        Place::Age
-    }
-
-    fn height(&self, _: usize) -> usize {
-        SMALL
-    }
-
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        type_into(&mut self.typed, key, most)
-    }
-}
+impl FormSource for AgeInDays {}
 
 impl Model {
     /// Takes in what is held: a new screen, or the one that is there already.
     pub(in crate::app) fn show_held(&mut self, lines: Vec<Holding>) -> Vec<Effect> {
         let (now, has_line) = (self.now, self.place().has_line());
         match self.held_mut() {
-            Some(held) => *held = std::mem::take(held).with(lines, now),
+            Some(held) => held.change(None, |all| {
+                all.lines = lines;
+                all.sort(now);
+            }),
             // What is typed into a line goes on being typed there.
             None if has_line => {}
-            None => self.over.put(Overlay::Held(HeldScreen::default().with(lines, now))),
+            None => {
+                let mut all = StoreContents { lines, order: Order::default() };
+                all.sort(now);
+                self.over.put(Overlay::Held(HeldScreen::new(all)));
+            }
         }
         self.settle_over();
         Vec::new()
@@ -187,7 +136,7 @@ impl Model {
     /// Everything that the held screen shows.
     fn held_lines(&self) -> &[Holding] {
         match self.over.top() {
-            Some(Overlay::Held(held)) => &held.lines,
+            Some(Overlay::Held(held)) => &held.source.lines,
             _ => &[],
         }
     }
@@ -202,8 +151,10 @@ impl Model {
     pub(in crate::app) fn sort_held(&mut self) -> Vec<Effect> {
         let now = self.now;
         if let Some(held) = self.held_mut() {
-            held.order = held.order.next();
-            held.sort(now);
+            held.change(None, |all| {
+                all.order = all.order.next();
+                all.sort(now);
+            });
         }
         Vec::new()
     }
@@ -251,8 +202,8 @@ impl Model {
 
     /// Asks for a yes to delete what is older than the days that are typed.
     pub(in crate::app) fn delete_old(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Age(AgeForm { typed })) = self.over.top() else { return Vec::new() };
-        let Some(before) = typed.trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
+        let Some(Overlay::Age(form)) = self.over.top() else { return Vec::new() };
+        let Some(before) = form.text().trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
             self.warn("A number of days, such as 30.");
             return Vec::new();
         };
@@ -322,7 +273,7 @@ impl Model {
     /// How much of what would go is not in sight for the filter: whoever chose it among what is shown may mean that alone.
     fn hidden_words(&self, doomed: &[&Holding]) -> String {
         let Some(Overlay::Held(held)) = self.over.top() else { return String::new() };
-        let is_shown = |thing: &Holding| held.shown().flatten().any(|shown| std::ptr::eq(shown, thing));
+        let is_shown = |thing: &Holding| held.shown().any(|shown| std::ptr::eq(shown, thing));
         match doomed.iter().filter(|thing| !is_shown(thing)).count() {
             0 => String::new(),
             1 => "1 of them is not in the list as it is filtered. ".to_owned(),

@@ -1,10 +1,9 @@
 //! What others can look for in a report, as a list over the screen: all, or one kind.
 
-use super::overlay::{Overlay, Rows, Stands, TYPED};
-use super::spots::{Shows, Spot, Spots, Target};
+use super::list_view::{ListSource, ListView};
+use super::overlay::{Overlay, TYPED};
+use super::spots::{RowPicker, Shows, Spot, Spots, Target};
 use crate::app::effect::Effect;
-use crate::app::find::sought::SoughtLine;
-use crate::app::keys::place::Place;
 use crate::app::layout::Size;
 use crate::app::message::Opening;
 use crate::app::model::Model;
@@ -14,107 +13,53 @@ use crate::report::{self, Indicator, Indicators, Report};
 use crate::text::count;
 use std::sync::Arc;
 
+/// A list of the indicators of a report.
+pub type IndicatorList = ListView<FoundIndicators>;
+
 /// The indicators of a report.
 #[derive(Debug)]
-pub struct IndicatorList {
+pub struct FoundIndicators {
     found: Arc<Indicators>,
-    /// What is sought among them.
-    pub line: SoughtLine,
-    /// Those of the kind that hold it, by their number; all where nothing is sought.
-    holding: Option<Vec<usize>>,
     /// The kind that is shown; all where there is none.
     pub kind: Option<Kind>,
-    pub scroll: Scroll,
 }
 
-impl IndicatorList {
-    pub fn new(found: Arc<Indicators>) -> Self {
-        Self { found, line: SoughtLine::default(), holding: None, kind: None, scroll: Scroll::default() }
-    }
-
-    fn of_kind(&self) -> &[Indicator] {
-        self.kind.map_or(self.found.all(), |kind| self.found.of_kind(kind))
-    }
-
-    /// How many are shown.
-    pub fn count(&self) -> usize {
-        self.holding.as_ref().map_or(self.of_kind().len(), Vec::len)
-    }
-
-    /// How many there are of the kind, be they shown or not.
-    pub fn all(&self) -> usize {
-        self.of_kind().len()
-    }
-
-    /// One that is shown, by its place.
-    pub fn at(&self, position: usize) -> Option<&Indicator> {
-        self.of_kind().get(self.number(position)?)
-    }
-
-    /// The number, among those of the kind, of one that is shown.
-    fn number(&self, position: usize) -> Option<usize> {
-        self.holding.as_ref().map_or(Some(position), |holding| holding.get(position).copied())
-    }
-
-    /// Those that are shown, from a place on.
-    pub fn shown(&self, from: usize) -> impl Iterator<Item = &Indicator> {
-        (from..self.count()).map_while(|position| self.at(position))
-    }
-
-    fn choose_shown(&mut self) {
-        let holds = |(_, found): &(usize, &Indicator)| {
-            // There may be hundreds of thousands: none is made visible only to be passed over.
-            self.line.is_in(&format!("{} {}", found.kind.name(), String::from_utf8_lossy(found.value.as_bytes())))
-        };
-        let holding = || self.of_kind().iter().enumerate().filter(holds).map(|(number, _)| number).collect();
-        self.holding = (!self.line.typed.is_empty()).then(holding);
-    }
-
+impl FoundIndicators {
     /// Each kind that there is, with how many there are.
     pub fn kinds(&self) -> Vec<(Kind, usize)> {
         let counted = Kind::ALL.into_iter().map(|kind| (kind, self.found.of_kind(kind).len()));
         counted.filter(|(_, count)| *count > 0).collect()
     }
+}
 
-    pub fn chosen(&self) -> Option<&Indicator> {
-        self.at(self.scroll.cursor)
+impl ListSource for FoundIndicators {
+    type Row = Indicator;
+
+    fn rows(&self) -> &[Indicator] {
+        self.kind.map_or(self.found.all(), |kind| self.found.of_kind(kind))
     }
 
-    /// Shows the next kind, or the one before; all of them stand between the last and the first.
-    pub fn step(&mut self, forward: bool) {
-        let kinds: Vec<_> = std::iter::once(None).chain(self.kinds().into_iter().map(|(kind, _)| Some(kind))).collect();
-        let here = kinds.iter().position(|kind| *kind == self.kind).unwrap_or(0);
-        let step = if forward { 1 } else { kinds.len() - 1 };
-        self.kind = kinds.get((here + step) % kinds.len()).copied().flatten();
-        self.choose_shown();
-        self.scroll = Scroll::default();
+    fn text(found: &Indicator, _: Option<&Report>) -> String {
+        // There may be hundreds of thousands: none is made visible only to be passed over.
+        format!("{} {}", found.kind.name(), String::from_utf8_lossy(found.value.as_bytes()))
+    }
+
+    /// The kinds, and an empty row.
+    fn beside(&self, _: Size) -> (usize, usize) {
+        (TYPED, 0)
     }
 }
 
-impl Stands for IndicatorList {
-    fn place(&self) -> Place {
-        if self.line.is_typing { Place::SoughtLine } else { Place::Indicators }
-    }
-
-    fn choice(&self, _: Size) -> Option<Rows> {
-        Some(Rows { scroll: self.scroll, count: self.count(), above: TYPED + self.line.rows(), below: 0 })
-    }
-
-    fn scroll(&mut self) -> Option<&mut Scroll> {
-        Some(&mut self.scroll)
-    }
-
-    fn sought(&mut self) -> Option<&mut SoughtLine> {
-        Some(&mut self.line)
-    }
-
-    fn sift(&mut self, _: Option<&Report>) {
-        let chosen = self.number(self.scroll.cursor);
-        self.choose_shown();
-        match (chosen, &self.holding) {
-            (Some(chosen), Some(holding)) => self.scroll.stay_on(chosen, holding),
-            (chosen, _) => self.scroll.cursor = chosen.unwrap_or(0),
-        }
+impl IndicatorList {
+    /// Shows the next kind, or the one before; all of them stand between the last and the first.
+    pub fn step(&mut self, forward: bool) {
+        let kinds = self.source.kinds().into_iter().map(|(kind, _)| Some(kind));
+        let kinds: Vec<_> = std::iter::once(None).chain(kinds).collect();
+        let here = kinds.iter().position(|kind| *kind == self.source.kind).unwrap_or(0);
+        let step = if forward { 1 } else { kinds.len() - 1 };
+        let kind = kinds.get((here + step) % kinds.len()).copied().flatten();
+        self.change(None, |source| source.kind = kind);
+        self.scroll = Scroll::default();
     }
 }
 
@@ -144,7 +89,7 @@ impl Model {
             self.say("The report names no hash, host, address, URL, path, key or mutex.");
             return Vec::new();
         }
-        let list = IndicatorList::new(Arc::clone(found));
+        let list = IndicatorList::new(FoundIndicators { found: Arc::clone(found), kind: None });
         self.notice = None;
         self.over.put(Overlay::Indicators(list));
         Vec::new()
@@ -167,7 +112,7 @@ impl Model {
             }
             Some(_) => {
                 let spots = chosen.map(|chosen| self.spots_at(&chosen.places, chosen.seen)).unwrap_or_default();
-                self.over.put(Overlay::Spots(Spots::new("Rows that name it", spots)));
+                self.over.put(Overlay::Spots(Spots::new(RowPicker::new("Rows that name it", spots))));
             }
         }
         Vec::new()

@@ -2,13 +2,14 @@
 
 use super::detail::Remark;
 use super::overlay::Overlay;
-use super::spots::{Reach, Shows, Spot, Spots, Target};
+use super::spots::{Reach, RowPicker, Shows, Spot, Spots, Target};
 use crate::app::effect::Effect;
-use crate::app::find::sought::SoughtLine;
+use crate::app::find::sought::ListFilter;
 use crate::app::list::{Entry, List, OpenReport};
 use crate::app::message::Opening;
 use crate::app::model::Model;
 use crate::app::panes::PANES;
+use crate::app::panes::scroll::Scroll;
 use crate::export::What;
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
@@ -143,11 +144,11 @@ impl Model {
 
     /// Lists every row that deserves a look, the most severe first.
     pub(in crate::app) fn list_notable(&mut self) -> Vec<Effect> {
-        self.list_notable_with(SoughtLine::default())
+        self.list_notable_with(ListFilter::default())
     }
 
     /// The same, of which those are shown that hold what is sought.
-    fn list_notable_with(&mut self, line: SoughtLine) -> Vec<Effect> {
+    fn list_notable_with(&mut self, filter: ListFilter) -> Vec<Effect> {
         let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return Vec::new() };
         if open.marks.is_none() {
             self.say("The rules are still being applied.");
@@ -158,9 +159,11 @@ impl Model {
             self.say(NOTHING_NOTABLE);
             return Vec::new();
         }
-        let list = Spots { notable: Some(Reach::Open), line, ..Spots::new("What deserves a look", spots) };
+        let picker = RowPicker { notable: Some(Reach::Open), ..RowPicker::new("What deserves a look", spots) };
+        let mut list = Spots::new(picker);
+        list.filter = filter;
         self.over.put(Overlay::Spots(list));
-        self.sift_spots()
+        self.sift_list()
     }
 
     /// The rows of the open report that deserve a look, the most severe first.
@@ -188,13 +191,12 @@ impl Model {
     pub(in crate::app) fn list_notable_anew(&mut self, identifier: &Identifier) -> Vec<Effect> {
         let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         match self.spots_mut() {
-            Some(spots) if is_open && spots.notable == Some(Reach::Open) => {
-                let line = std::mem::take(&mut spots.line);
-                let none = Spots::new(std::mem::take(&mut spots.title), Vec::new());
-                *spots = Spots { notable: Some(Reach::Open), is_complete: false, line, ..none };
+            Some(list) if is_open && list.source.notable == Some(Reach::Open) => {
+                list.change(None, |picker| (picker.spots, picker.is_complete) = (Vec::new(), false));
+                list.scroll = Scroll::default();
                 Vec::new()
             }
-            Some(spots) if matches!(spots.notable, Some(Reach::Held(_))) => self.reach_held(),
+            Some(list) if matches!(list.source.notable, Some(Reach::Held(_))) => self.reach_held(),
             _ => Vec::new(),
         }
     }
@@ -203,7 +205,7 @@ impl Model {
     /// shown then may be of what was there before.
     pub(in crate::app) fn listed_reach(&self) -> Option<Reach> {
         let Some(Overlay::Spots(list)) = self.over.top() else { return None };
-        list.notable.filter(|_| list.is_complete)
+        list.source.notable.filter(|_| list.source.is_complete)
     }
 
     /// The rows that the list of what deserves a look shows, of each report that is written from.
@@ -214,7 +216,7 @@ impl Model {
             Reach::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
             Reach::Held(_) => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
         };
-        for (entry, place) in list.spots().flat_map(Spot::rows) {
+        for (entry, place) in list.shown().flat_map(Spot::rows) {
             if let Some((rows, row)) = shown.get_mut(&entry).zip(u32::try_from(place.row).ok()) {
                 rows.insert(place.section, row);
             }
@@ -224,7 +226,7 @@ impl Model {
 
     /// Fills a list of what deserves a look that waited for the rules.
     fn fill_notable(&mut self) {
-        let waits = |spots: &&mut Spots| spots.notable == Some(Reach::Open) && !spots.is_complete;
+        let waits = |list: &&mut Spots| list.source.notable == Some(Reach::Open) && !list.source.is_complete;
         if self.spots_mut().filter(waits).is_none() {
             return;
         }
@@ -232,15 +234,12 @@ impl Model {
         if found.is_empty() {
             self.say(NOTHING_NOTABLE);
         }
-        if let Some(spots) = self.spots_mut() {
-            (spots.spots, spots.is_complete) = (found, true);
-        }
-        self.sift_spots();
+        self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
     }
 
     /// Whether a list of what deserves a look can take in further reports, or is one that has.
     pub(in crate::app) fn can_reach_further(&self) -> bool {
-        matches!(self.over.top(), Some(Overlay::Spots(spots)) if spots.notable.is_some())
+        matches!(self.over.top(), Some(Overlay::Spots(list)) if list.source.is_notable())
             && self.list().is_some_and(|list| list.held() > 1)
     }
 
@@ -252,11 +251,11 @@ impl Model {
 
     /// Lists what deserves a look in every held report of the file, or in the open one again.
     pub(in crate::app) fn reach_further(&mut self) -> Vec<Effect> {
-        let reach = self.spots_mut().and_then(|spots| spots.notable);
+        let reach = self.spots_mut().and_then(|list| list.source.notable);
         if matches!(reach, Some(Reach::Held(_))) {
-            let line = self.spots_mut().map(|spots| std::mem::take(&mut spots.line));
+            let filter = self.spots_mut().map(|list| std::mem::take(&mut list.filter));
             self.over.close();
-            return self.list_notable_with(line.unwrap_or_default());
+            return self.list_notable_with(filter.unwrap_or_default());
         }
         self.reach_held()
     }
@@ -271,9 +270,7 @@ impl Model {
             Some(Judged { entry, identifier, name, body })
         });
         let reports = reports.collect();
-        if let Some(spots) = self.spots_mut() {
-            (spots.notable, spots.is_complete) = (Some(Reach::Held(number)), false);
-        }
+        self.change_spots(|picker| (picker.notable, picker.is_complete) = (Some(Reach::Held(number)), false));
         vec![Effect::JudgeHeld { number, reports, rules }]
     }
 
@@ -282,20 +279,29 @@ impl Model {
         let Some(rules) = self.rules.clone() else { return Vec::new() };
         let (without, not_in_it) = self.not_judged();
         let which = if self.is_document() { "reports that are open" } else { "held reports of the file" };
-        let Some(list) = self.spots_mut().filter(|spots| spots.notable == Some(Reach::Held(number))) else {
+        if self.spots_mut().is_none_or(|list| list.source.notable != Some(Reach::Held(number))) {
             return Vec::new();
-        };
+        }
         let spots = found.into_iter().filter_map(|Noted { rule, row, seen_by, target, also }| {
             let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
             Some(Spot { seen_by: Some(seen_by), also, ..spot })
         });
-        let line = std::mem::take(&mut list.line);
-        let all = Spots::new(format!("What deserves a look in all {which}{without}"), spots.collect());
-        *list = Spots { notable: Some(Reach::Held(number)), line, ..all };
+        let all = RowPicker::new(format!("What deserves a look in all {which}{without}"), spots.collect());
+        self.spots_mut().into_iter().for_each(|list| list.scroll = Scroll::default());
+        self.change_spots(|picker| *picker = RowPicker { notable: Some(Reach::Held(number)), ..all });
         if let Some(words) = not_in_it.filter(|_| self.notice.is_none()) {
             self.say(words);
         }
-        self.sift_spots()
+        Vec::new()
+    }
+
+    /// Changes the list of rows to go to.
+    fn change_spots(&mut self, change: impl FnOnce(&mut RowPicker)) {
+        let report = self.open().map(|open| open.report.clone());
+        if let Some(list) = self.spots_mut() {
+            list.change(report.as_ref(), change);
+        }
+        self.settle_over();
     }
 
     /// What a list over all held reports does not know of, for its title and as a message: sandboxes that are not held, pages that
@@ -317,7 +323,7 @@ impl Model {
 
     /// What a list over every held report leads back to.
     pub fn leads_back_to_one(&self) -> bool {
-        matches!(self.over.top(), Some(Overlay::Spots(spots)) if matches!(spots.notable, Some(Reach::Held(_))))
+        matches!(self.over.top(), Some(Overlay::Spots(list)) if matches!(list.source.notable, Some(Reach::Held(_))))
     }
 
     /// Which rules mark a row, and why.

@@ -3,8 +3,10 @@
 pub mod answer;
 pub mod artefacts;
 pub mod detail;
+pub mod form;
 pub mod held;
 pub mod indicators;
+pub mod list_view;
 pub mod marks;
 pub mod notes;
 pub mod overlay;

@@ -1,10 +1,8 @@
 //! Notes on the screen: which there are of the open file, and the line that one is typed into.
 
-use super::overlay::{Overlay, SMALL, Stands};
+use super::form::{Form, FormSource};
+use super::overlay::Overlay;
 use crate::app::effect::Effect;
-use crate::app::keys::key::Key;
-use crate::app::keys::place;
-use crate::app::keys::typing::type_into;
 use crate::app::model::{Focus, Model, Screen};
 use crate::app::spending::confirm::{Answer, Consent};
 use crate::report::identifier::{Identifier, Sha256};
@@ -40,32 +38,22 @@ impl AllNotes {
     }
 }
 
-/// The line that a note is typed into.
+/// A form for a note.
+pub type NoteForm = Form<TypedNote>;
+
+/// A note that is typed.
 #[derive(Debug)]
-pub struct NoteForm {
+pub struct TypedNote {
     pub about: About,
     /// The file whose report it is.
     pub file: Sha256,
-    pub typed: String,
-    /// The note that is known to stand there: what is typed takes its place, and no other's.
+    /// The note that is known to be there: what is typed takes its place, and no other's.
     pub standing: Option<Untrusted>,
     /// Whether that one was written after the line was begun.
     pub is_late: bool,
 }
 
-impl Stands for NoteForm {
-    fn place(&self) -> place::Place {
-        place::Place::Note
-    }
-
-    fn height(&self, _: usize) -> usize {
-        SMALL
-    }
-
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        type_into(&mut self.typed, key, most)
-    }
-}
+impl FormSource for TypedNote {}
 
 impl Model {
     /// The notes on a report and on the items in it. A document's reports are of no profile, and have none.
@@ -108,16 +96,21 @@ impl Model {
         let Some((file, about)) = self.noted() else { return Vec::new() };
         let standing = self.notes.on(&about).map(|note| note.text.clone());
         let typed = standing.as_ref().map(words).unwrap_or_default();
-        self.over.put(Overlay::Note(NoteForm { about, file, typed, standing, is_late: false }));
+        self.over.put(Overlay::Note(NoteForm::new(TypedNote { about, file, standing, is_late: false }, typed)));
         Vec::new()
     }
 
     /// Keeps the note that was typed; an empty line deletes the one before, after a yes.
     pub(in crate::app) fn keep_note(&mut self) -> Vec<Effect> {
         let Some(Overlay::Note(form)) = self.over.top() else { return Vec::new() };
-        let typed = form.typed.trim();
-        if let Some(text) = form.standing.clone().filter(|_| typed.is_empty()) {
-            let note = Note { about: form.about.clone(), file: Some(form.file.clone()), text, written: self.now };
+        let typed = form.text().trim();
+        if let Some(text) = form.source.standing.clone().filter(|_| typed.is_empty()) {
+            let note = Note {
+                about: form.source.about.clone(),
+                file: Some(form.source.file.clone()),
+                text,
+                written: self.now,
+            };
             let details = "The line is empty: the note is deleted.".to_owned();
             return self.ask_first(details, Answer::yes("yes, delete it", Consent::DeleteNote(note)));
         }
@@ -127,12 +120,12 @@ impl Model {
             return Vec::new();
         }
         let note = (!typed.is_empty()).then(|| Note {
-            about: form.about.clone(),
-            file: Some(form.file.clone()),
+            about: form.source.about.clone(),
+            file: Some(form.source.file.clone()),
             text: Untrusted::from(typed),
             written: self.now,
         });
-        let known = form.standing.clone();
+        let known = form.source.standing.clone();
         let was_held = self.chosen().is_some_and(|entry| entry.here().is_some());
         self.over.close();
         note.map(|note| Effect::WriteNote { note, known, was_held }).into_iter().collect()
@@ -147,7 +140,7 @@ impl Model {
             "Not written: another note was written here meanwhile. {way} puts what is typed in its place."
         ));
         let (about, typed) = (note.about.clone(), words(&note.text));
-        self.over.put(Overlay::Note(NoteForm { about, file, typed, standing, is_late: true }));
+        self.over.put(Overlay::Note(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed)));
         Vec::new()
     }
 

@@ -12,7 +12,7 @@ use super::spots::Spots;
 use crate::app::away::saving::SaveForm;
 use crate::app::compare::{Compare, OtherFile};
 use crate::app::find::finder::Finder;
-use crate::app::find::sought::{IdleLine, SoughtLine};
+use crate::app::find::sought::{IdleLine, ListFilter};
 use crate::app::keys::key::Key;
 use crate::app::keys::place::Place;
 use crate::app::keys::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted};
@@ -127,7 +127,7 @@ pub(in crate::app) trait Stands {
     }
 
     /// What is sought among its rows, where that can be typed.
-    fn sought(&mut self) -> Option<&mut SoughtLine> {
+    fn sought(&mut self) -> Option<&mut ListFilter> {
         None
     }
 
@@ -191,7 +191,7 @@ impl Overlay {
         whichever!(self, it => it.fit(room));
     }
 
-    pub(in crate::app) fn sought_mut(&mut self) -> Option<&mut SoughtLine> {
+    pub(in crate::app) fn sought_mut(&mut self) -> Option<&mut ListFilter> {
         whichever!(self, it => it.sought())
     }
 

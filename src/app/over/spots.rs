@@ -1,13 +1,12 @@
 //! A list of rows to go to: where an item was seen, what deserves a look, what names a process.
 
 use crate::app::effect::Effect;
-use crate::app::find::sought::SoughtLine;
-use crate::app::keys::place;
 use crate::app::layout::Size;
 use crate::app::list::List;
 use crate::app::model::{Model, Screen};
-use crate::app::over::overlay::{Overlay, Rows, Stands};
-use crate::app::panes::scroll::{Move, Scroll};
+use crate::app::over::list_view::{ListSource, ListView};
+use crate::app::over::overlay::Overlay;
+use crate::app::panes::scroll::Move;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
@@ -31,22 +30,18 @@ const PERSISTING: [&str; 15] = [
     "t1556", "t1574", "t1624",
 ];
 
+/// A list of rows to go to.
+pub type Spots = ListView<RowPicker>;
+
 /// Rows to go to.
 #[derive(Debug)]
-pub struct Spots {
+pub struct RowPicker {
     /// What they have in common.
     pub title: String,
     /// The rows, and words between them.
     pub(super) spots: Vec<Spot>,
-    /// What each is sought by, once something is: to read every row again takes longer than a key may.
-    pub(super) words: Vec<String>,
-    /// Those that are shown, by their number.
-    pub(super) shown: Vec<usize>,
-    pub scroll: Scroll,
     pub is_complete: bool,
-    /// What is sought among them.
-    pub line: SoughtLine,
-    /// Of what deserves a look: whether it is of every held report of the file, and under which number that was asked for.
+    /// Of findings: whether they are of every stored report of the file, and under which number these were asked for.
     pub(in crate::app) notable: Option<Reach>,
 }
 
@@ -138,22 +133,6 @@ impl Spot {
         let by = self.seen_by.as_ref().map(|by| format!("seen by {by}"));
         [severity, head, by].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
-
-    /// What it is sought by, in small letters: what it shows, and why it is there.
-    fn sought_by(&self, open: Option<&Report>) -> String {
-        let shown = match (&self.shows, open) {
-            (Shows::Words(words), _) => words.to_string(),
-            (Shows::Row(row), _) => text_of(row),
-            (Shows::Open(place), Some(report)) => text_of(&report.row(place.section, place.row)),
-            (Shows::Open(_), None) => String::new(),
-        };
-        let by = self.seen_by.as_ref().map_or("", Visible::as_str);
-        let mut text = format!("{} {by} {} {shown}", self.head, self.why).to_lowercase();
-        if PERSISTING.iter().any(|technique| text.contains(technique)) {
-            text += " persistence: survives a reboot";
-        }
-        text
-    }
 }
 
 /// A row as it can be read.
@@ -165,41 +144,18 @@ fn text_of(row: &Row) -> String {
     format!("{label} {}", String::from_utf8_lossy(&row.text()))
 }
 
-impl Spots {
-    /// A list, the cursor on the first row that leads somewhere.
+impl RowPicker {
     pub fn new(title: impl Into<String>, spots: Vec<Spot>) -> Self {
-        let cursor = spots.iter().position(|spot| spot.target.is_some()).unwrap_or(0);
-        let shown = (0..spots.len()).collect();
-        Self {
-            title: title.into(),
-            spots,
-            words: Vec::new(),
-            shown,
-            scroll: Scroll { cursor, top: 0 },
-            is_complete: true,
-            line: SoughtLine::default(),
-            notable: None,
-        }
+        Self { title: title.into(), spots, is_complete: true, notable: None }
     }
 
-    /// The rows that are shown.
-    pub fn spots(&self) -> impl Iterator<Item = &Spot> {
-        self.shown.iter().filter_map(|number| self.spots.get(*number))
-    }
-
-    /// How many rows are shown, and how many there are.
-    pub fn counts(&self) -> (usize, usize) {
-        (self.shown.len(), self.spots.len())
-    }
-
-    /// Whether it is told of the chosen row alone why it is there: beside each there is no room in so few columns.
+    /// Whether only the chosen row says why it is there: beside each there is no room in so few columns.
     pub fn tells_below(&self, columns: u16) -> bool {
         self.is_notable() && columns < NARROW
     }
 
-    /// Screen rows below the list in which the chosen row is told: why it is there where that stands beside none, and else the whole
-    /// of it where a part is cut.
-    pub fn told(&self, room: Size) -> u16 {
+    /// Screen rows below the list for the chosen row: why it is there where no row says so, or the whole of it where a part is cut.
+    fn told(&self, room: Size) -> usize {
         match room {
             Size { width, .. } if self.tells_below(width) => 1,
             Size { width, height } if width < WIDE && height >= TALL => 2,
@@ -207,68 +163,54 @@ impl Spots {
         }
     }
 
-    /// The chosen row.
-    pub fn chosen_spot(&self) -> Option<&Spot> {
-        self.spots.get(*self.shown.get(self.scroll.cursor)?)
-    }
-
-    /// Whether it is a list of what deserves a look.
+    /// Whether it is a list of findings.
     pub fn is_notable(&self) -> bool {
         self.notable.is_some()
     }
-
-    /// Where the chosen row leads.
-    pub fn chosen(&self) -> Option<&Target> {
-        self.chosen_spot()?.target.as_ref()
-    }
 }
 
-impl Stands for Spots {
-    fn place(&self) -> place::Place {
-        if self.line.is_typing { place::Place::SoughtLine } else { place::Place::Spots }
+impl ListSource for RowPicker {
+    type Row = Spot;
+
+    fn rows(&self) -> &[Spot] {
+        &self.spots
+    }
+
+    /// What a row shows, and why it is there.
+    fn text(spot: &Spot, open: Option<&Report>) -> String {
+        let shown = match (&spot.shows, open) {
+            (Shows::Words(words), _) => words.to_string(),
+            (Shows::Row(row), _) => text_of(row),
+            (Shows::Open(place), Some(report)) => text_of(&report.row(place.section, place.row)),
+            (Shows::Open(_), None) => String::new(),
+        };
+        let by = spot.seen_by.as_ref().map_or("", Visible::as_str);
+        let mut text = format!("{} {by} {} {shown}", spot.head, spot.why).to_lowercase();
+        if PERSISTING.iter().any(|technique| text.contains(technique)) {
+            text += " persistence: survives a reboot";
+        }
+        text
+    }
+
+    /// The first row that leads somewhere.
+    fn first(&self) -> usize {
+        self.spots.iter().position(|spot| spot.target.is_some()).unwrap_or(0)
+    }
+
+    fn beside(&self, room: Size) -> (usize, usize) {
+        (0, self.told(room))
     }
 
     fn height(&self, columns: usize) -> usize {
         let told = self.told(Size { width: u16::try_from(columns).unwrap_or(u16::MAX), height: u16::MAX });
-        self.spots.len().saturating_add(self.line.rows() + usize::from(told.max(1)))
-    }
-
-    fn choice(&self, room: Size) -> Option<Rows> {
-        Some(Rows {
-            scroll: self.scroll,
-            count: self.shown.len(),
-            above: self.line.rows(),
-            below: self.told(room).into(),
-        })
-    }
-
-    fn scroll(&mut self) -> Option<&mut Scroll> {
-        Some(&mut self.scroll)
-    }
-
-    fn sought(&mut self) -> Option<&mut SoughtLine> {
-        Some(&mut self.line)
-    }
-
-    fn sift(&mut self, open: Option<&Report>) {
-        let chosen = self.shown.get(self.scroll.cursor).copied();
-        self.shown = if self.line.typed.is_empty() {
-            (0..self.spots.len()).collect()
-        } else {
-            if self.words.len() != self.spots.len() {
-                self.words = self.spots.iter().map(|spot| spot.sought_by(open)).collect();
-            }
-            let holds = |(_, words): &(usize, &String)| self.line.is_in(words);
-            self.words.iter().enumerate().filter(holds).map(|(number, _)| number).collect()
-        };
-        chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
+        self.spots.len().saturating_add(told.max(1))
     }
 }
 
 impl Model {
     /// Goes to the chosen row of the list.
     pub(in crate::app) fn go_to_spot(&mut self) -> Vec<Effect> {
-        let Some(target) = self.spots_mut().and_then(|spots| spots.chosen().cloned()) else { return Vec::new() };
+        let Some(target) = self.spots_mut().and_then(|spots| spots.chosen()?.target.clone()) else { return Vec::new() };
         let left = self.leave_list();
         let effects = self.go_to(target);
         self.set_left(left);
@@ -280,16 +222,6 @@ impl Model {
             Overlay::Spots(spots) => Some(spots),
             _ => None,
         })
-    }
-
-    /// Shows the rows of the list that hold every word that is typed, in what they show or in why they are there.
-    pub(super) fn sift_spots(&mut self) -> Vec<Effect> {
-        let report = self.open().map(|open| open.report.clone());
-        if let Some(spots) = self.spots_mut() {
-            spots.sift(report.as_ref());
-        }
-        self.settle_over();
-        Vec::new()
     }
 
     /// Goes to a row, be its report open or not, its file the one that is open or another whose reports are held.

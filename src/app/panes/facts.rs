@@ -3,7 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
-use crate::app::over::spots::Spots;
+use crate::app::over::spots::{RowPicker, Spots};
 use crate::report::command_line::ENDINGS;
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
@@ -128,7 +128,7 @@ impl Model {
                     // The same word before all of them would tell none from another.
                     spot.head = self.apart(*place).map_or_else(|| spot.head.clone(), Cow::from);
                 }
-                self.over.put(Overlay::Spots(Spots::new("Processes that the row may mean", spots)));
+                self.over.put(Overlay::Spots(Spots::new(RowPicker::new("Processes that the row may mean", spots))));
             }
         }
         Vec::new()

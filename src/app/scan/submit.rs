@@ -1,13 +1,12 @@
 //! Submitting a file for a private scan: what is asked for, what it costs, and what becomes of it.
 
 use crate::app::effect::Effect;
-use crate::app::keys::key::{Key, key};
-use crate::app::keys::place::Place;
-use crate::app::keys::typing::type_into;
+use crate::app::keys::key::key;
 use crate::app::list::List;
 use crate::app::message::Failure;
 use crate::app::model::Model;
-use crate::app::over::overlay::{Overlay, SMALL, Stands};
+use crate::app::over::form::{Form, FormSource};
+use crate::app::over::overlay::{Overlay, SMALL};
 use crate::app::spending::calls::UnderWay;
 use crate::app::spending::confirm::{Answer, Confirmation, Consent};
 use crate::app::spending::price::Together;
@@ -20,17 +19,14 @@ use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The form that is filled in.
-#[derive(Default)]
-pub struct SubmitForm {
-    /// What is typed, field by field: [`FIELDS`].
-    pub typed: [String; 6],
-    /// The field that is typed into.
-    pub chosen: usize,
+/// The form of a file that is submitted, line by line: [`FIELDS`].
+pub type SubmitForm = Form<FileToScan>;
+
+/// A file that is to be submitted.
+#[derive(Debug, Default)]
+pub struct FileToScan {
     /// The file, once it has been looked at: it is sent only as what it was then.
     pub found: Option<Found>,
-    /// Why it cannot be sent, or was not.
-    pub failure: Option<Failure>,
     /// The path that is being looked at.
     pub(in crate::app) looked_at: Option<PathBuf>,
     /// The large file that a yes was given for, while it is looked at once more: an address for another one is paid in vain.
@@ -81,40 +77,26 @@ pub static FIELDS: [Field; 6] = [
     },
 ];
 
-/// What is typed may be a password: none of it is shown.
-impl std::fmt::Debug for SubmitForm {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SubmitForm({:?})", self.found)
-    }
-}
-
 impl SubmitForm {
+    /// A form that nothing is typed into.
+    pub fn empty() -> Self {
+        Self::with_fields(FileToScan::default(), FIELDS.len())
+    }
+
     /// Whether the file that is typed is being looked at.
     pub fn is_looked_at(&self) -> bool {
-        self.looked_at.as_ref().is_some_and(|path| *path == self.path())
-    }
-
-    /// The field that is typed into, if it is there.
-    pub fn field(&self) -> Option<&'static Field> {
-        FIELDS.get(self.chosen)
+        self.source.looked_at.as_ref().is_some_and(|path| *path == self.path())
     }
 
     /// The path that is typed.
     pub fn path(&self) -> PathBuf {
-        file::typed(self.typed.first().map(|path| path.trim()).unwrap_or_default())
-    }
-
-    /// Goes to another field.
-    pub fn step(&mut self, by: isize) {
-        let count = FIELDS.len().cast_signed();
-        let next = (self.chosen.cast_signed() + by).rem_euclid(count);
-        self.chosen = next.unsigned_abs();
+        file::typed(self.text().trim())
     }
 
     /// What the sandboxes are told.
     pub fn options(&self) -> Result<ScanOptions, String> {
         let mut options = ScanOptions::default();
-        for (field, typed) in FIELDS.iter().zip(&self.typed) {
+        for (field, typed) in FIELDS.iter().zip(self.fields.iter().map(|field| &field.text)) {
             // A blank may be a part of a password.
             let plain = Some(typed.trim()).filter(|plain| !plain.is_empty()).map(str::to_owned);
             match field.option {
@@ -131,34 +113,22 @@ impl SubmitForm {
 
     /// What is sent, once the file has been looked at and nothing is wrong.
     pub fn submission(&self) -> Option<Arc<Submission>> {
-        let Found { path, file, size, sent, .. } = self.found.clone()?;
+        let Found { path, file, size, sent, .. } = self.source.found.clone()?;
         let options = self.options().ok()?;
         Some(Arc::new(Submission { path, file, size, options, sent }))
     }
 }
 
-impl Stands for SubmitForm {
-    fn place(&self) -> Place {
-        Place::Submit
-    }
-
+impl FormSource for FileToScan {
     /// Room for the fields, and for all that is said below them.
-    fn height(&self, columns: usize) -> usize {
-        let said = self.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len() + 1);
+    fn height(form: &SubmitForm, columns: usize) -> usize {
+        let said = form.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len() + 1);
         FIELDS.len() + said.max(SMALL - 1)
     }
 
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        let is_path = self.field().is_some_and(|field| field.option.is_none());
-        let Some(typed) = self.typed.get_mut(self.chosen) else { return false };
-        let is_typed = type_into(typed, key, most);
-        if is_typed {
-            self.failure = None;
-            if is_path {
-                self.found = None;
-            }
-        }
-        is_typed
+    fn on_typed(&mut self, field: usize) {
+        // Another path is another file.
+        self.found.take_if(|_| field == 0);
     }
 }
 
@@ -215,7 +185,8 @@ impl Model {
     }
 
     fn submission_of(&self, limit: UploadLimit) -> Option<Arc<Submission>> {
-        let form = self.submitting().filter(|form| form.found.as_ref().is_some_and(|found| found.limit == limit))?;
+        let form =
+            self.submitting().filter(|form| form.source.found.as_ref().is_some_and(|found| found.limit == limit))?;
         form.submission()
     }
 
@@ -227,7 +198,7 @@ impl Model {
 
     /// Whether the form that has the keys is on its way: it stays then as it was agreed to.
     pub fn is_form_sent(&self) -> bool {
-        self.submitting().is_some_and(|form| form.agreed.is_some() || self.call_of(form).is_some())
+        self.submitting().is_some_and(|form| form.source.agreed.is_some() || self.call_of(form).is_some())
     }
 
     /// The form that holds this.
@@ -248,7 +219,7 @@ impl Model {
         if form.failure.is_some() || form.is_looked_at() {
             return Vec::new();
         }
-        form.looked_at = Some(path.clone());
+        form.source.looked_at = Some(path.clone());
         vec![Effect::LookAtFile(path)]
     }
 
@@ -263,11 +234,11 @@ impl Model {
         let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
         let is_sent = self.is_form_sent();
         let Some(form) = self.submitting_mut() else { return Vec::new() };
-        form.looked_at.take_if(|looked_at| *looked_at == path);
+        form.source.looked_at.take_if(|looked_at| *looked_at == path);
         if form.path() != path {
             return Vec::new();
         }
-        if let Some(agreed) = form.agreed.take() {
+        if let Some(agreed) = form.source.agreed.take() {
             return self.looked_again(&agreed, result, sent);
         }
         match result {
@@ -278,7 +249,7 @@ impl Model {
             }
             Ok((file, size)) => {
                 let limit = if size > direct { UploadLimit::Large } else { UploadLimit::Direct };
-                form.found = Some(Found { path, file, size, limit, sent, before });
+                form.source.found = Some(Found { path, file, size, limit, sent, before });
             }
             Err(why) => form.failure = Some(unsent(why)),
         }
@@ -313,7 +284,7 @@ impl Model {
                 effects.push(self.note_pending(&submission.file));
                 let (advice, now) = (self.way_to_look(&submission.file), self.now);
                 self.scan_failed(submission, Failure { advice, ..failure });
-                if let Some(found) = self.form_of(submission).and_then(|form| form.found.as_mut()) {
+                if let Some(found) = self.form_of(submission).and_then(|form| form.source.found.as_mut()) {
                     found.sent = Some(now);
                 }
             }
@@ -340,7 +311,7 @@ impl Model {
         match self.form_of(submission) {
             Some(form) => {
                 // The next key looks at it again, and offers what it is now.
-                form.found.take_if(|_| failure.is_of_file);
+                form.source.found.take_if(|_| failure.is_of_file);
                 form.failure = Some(failure);
             }
             None => self.warn(failure.words()),
@@ -384,17 +355,18 @@ impl Model {
 
 /// Why nothing was sent.
 pub(in crate::app) fn unsent(why: String) -> Failure {
-    Failure { what: format!("Nothing was sent: {why}."), ..Failure::default() }
+    Failure::new(format!("Nothing was sent: {why}."))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::app::keys::typing::pasted;
+    use crate::app::over::overlay::Stands;
 
     #[test]
     fn what_is_typed_becomes_what_the_sandboxes_are_told() {
-        let mut form = SubmitForm::default();
+        let mut form = SubmitForm::empty();
         for (field, text) in ["/a b", "CAPE", "Yes", "28", "-x 1", " hunter2 "].into_iter().enumerate() {
             form.chosen = field;
             for key in pasted(text) {
@@ -406,9 +378,9 @@ mod tests {
         assert_eq!(options.password, Password::new(" hunter2 ".to_owned()));
         assert!(!format!("{form:?}").contains("hunter2"));
         assert_eq!(form.path(), PathBuf::from("/a b"));
-        form.typed[3] = "29".to_owned();
+        form.fields[3].text = "29".to_owned();
         assert!(form.options().unwrap_err().contains("1 to 28"));
-        form.typed[2] = "perhaps".to_owned();
+        form.fields[2].text = "perhaps".to_owned();
         assert!(form.options().is_err() && form.submission().is_none());
     }
 }

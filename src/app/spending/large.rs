@@ -38,8 +38,8 @@ impl Model {
     /// Looks at the large file once more before anything is paid for it.
     pub(super) fn look_again(&mut self, submission: &Arc<Submission>) -> Vec<Effect> {
         let Some(form) = self.form_of(submission) else { return Vec::new() };
-        (form.agreed, form.failure) = (Some(Arc::clone(submission)), None);
-        form.looked_at = Some(submission.path.clone());
+        (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
+        form.source.looked_at = Some(submission.path.clone());
         vec![Effect::LookAtFile(submission.path.clone())]
     }
 

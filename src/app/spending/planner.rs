@@ -146,7 +146,7 @@ fn outcome(plan: &Plan, model: &Model) -> Vec<SheetRow> {
 
 impl Stands for Planner {
     fn place(&self) -> Place {
-        Place::Planner
+        Place::Form
     }
 
     fn go(&mut self, movement: Move, room: Size) {

@@ -1,0 +1,87 @@
+//! Lines that are typed into, over the screen: what each says, which has the keys, and what each kind of form adds to these.
+
+use super::overlay::{SMALL, Stands};
+use crate::app::keys::key::Key;
+use crate::app::keys::place::Place;
+use crate::app::keys::typing::type_over;
+use crate::app::message::Failure;
+use std::fmt;
+
+/// What a form is for.
+pub trait FormSource: Sized {
+    /// Screen rows that it fills in so many columns.
+    fn height(_: &Form<Self>, _: usize) -> usize {
+        SMALL
+    }
+
+    /// Takes in that something was typed into the line of this number.
+    fn on_typed(&mut self, _: usize) {}
+}
+
+/// A line that is typed into.
+#[derive(Clone, Default)]
+pub struct TextField {
+    pub text: String,
+    /// Whether nobody has typed the text: the first letter takes its place.
+    pub is_suggested: bool,
+}
+
+/// Lines that are typed into.
+pub struct Form<S> {
+    pub source: S,
+    pub fields: Vec<TextField>,
+    /// The line that has the keys.
+    pub chosen: usize,
+    /// Why what was asked for was not done.
+    pub failure: Option<Failure>,
+}
+
+/// What is typed may be a password: none of it is shown.
+impl<S: fmt::Debug> fmt::Debug for Form<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Form({:?})", self.source)
+    }
+}
+
+impl<S> Form<S> {
+    /// A form of one line that says this.
+    pub fn new(source: S, text: String) -> Self {
+        Self { fields: vec![TextField { text, is_suggested: false }], ..Self::with_fields(source, 0) }
+    }
+
+    /// A form of so many empty lines.
+    pub fn with_fields(source: S, count: usize) -> Self {
+        Self { source, fields: vec![TextField::default(); count], chosen: 0, failure: None }
+    }
+
+    /// What the first line says.
+    pub fn text(&self) -> &str {
+        self.fields.first().map_or("", |field| &field.text)
+    }
+
+    /// Gives the keys to another line.
+    pub fn step(&mut self, by: isize) {
+        let count = self.fields.len().max(1).cast_signed();
+        self.chosen = (self.chosen.cast_signed() + by).rem_euclid(count).unsigned_abs();
+    }
+}
+
+impl<S: FormSource> Stands for Form<S> {
+    fn place(&self) -> Place {
+        Place::Form
+    }
+
+    fn height(&self, columns: usize) -> usize {
+        S::height(self, columns)
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        let Some(field) = self.fields.get_mut(self.chosen) else { return false };
+        let is_typed = type_over(&mut field.text, &mut field.is_suggested, key, most);
+        if is_typed {
+            self.failure = None;
+            self.source.on_typed(self.chosen);
+        }
+        is_typed
+    }
+}
