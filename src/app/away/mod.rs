@@ -9,7 +9,7 @@ use super::message::Failure;
 use super::model::{Focus, Model};
 use super::over::overlay::Overlay;
 use super::over::spots::{Reach, Shows};
-use super::spending::confirm::{Answer, Consent};
+use super::spending::confirm::{Consent, KeyedAnswer};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
 use crate::report::{Pane, Piece, Place, Row, RowSet, Section};
@@ -67,7 +67,7 @@ impl Model {
                 text.visible_cut(80),
                 self.way_to("copy-raw")
             );
-            return self.ask_first(details, Answer::yes("yes, copy it raw", Consent::CopyRaw(copied.clone())));
+            return self.ask_first(details, KeyedAnswer::yes("yes, copy it raw", Consent::CopyRaw(copied.clone())));
         }
         effects
     }
@@ -377,7 +377,7 @@ impl Model {
             }
             (Err(saving::NotSaved::Exists(save, why)), Some(form)) => {
                 form.source.is_under_way = false;
-                return self.ask_first(why, Answer::yes("yes, write over it", Consent::Overwrite(*save)));
+                return self.ask_first(why, KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save)));
             }
             (Err(saving::NotSaved::Failed(why)), Some(form)) => {
                 form.source.is_under_way = false;

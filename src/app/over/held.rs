@@ -6,7 +6,7 @@ use super::overlay::Overlay;
 use crate::app::effect::Effect;
 use crate::app::layout::Size;
 use crate::app::model::Model;
-use crate::app::spending::confirm::{Answer, Consent, Deletion};
+use crate::app::spending::confirm::{Consent, Deletion, KeyedAnswer};
 use crate::report::{Doomed, Held, Holding, Purge, Report, whose};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
@@ -223,8 +223,8 @@ impl Model {
         }
         let why = self.purge_words(&deletion.what);
         let answer = match deletion.is_of_several() {
-            true => Answer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
-            false => Answer::yes("yes, delete", Consent::DeleteStored(deletion)),
+            true => KeyedAnswer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
+            false => KeyedAnswer::yes("yes, delete", Consent::DeleteStored(deletion)),
         };
         self.ask_first(why, answer)
     }

@@ -4,7 +4,7 @@ use super::form::{Form, FormSource};
 use super::overlay::Overlay;
 use crate::app::effect::Effect;
 use crate::app::model::{Focus, Model, Screen};
-use crate::app::spending::confirm::{Answer, Consent};
+use crate::app::spending::confirm::{Consent, KeyedAnswer};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, About, Item, Note, Notes};
 use crate::report::{Place, rows::Line};
@@ -112,7 +112,7 @@ impl Model {
                 written: self.now,
             };
             let details = "The line is empty: the note is deleted.".to_owned();
-            return self.ask_first(details, Answer::yes("yes, delete it", Consent::DeleteNote(note)));
+            return self.ask_first(details, KeyedAnswer::yes("yes, delete it", Consent::DeleteNote(note)));
         }
         if typed.len() > note::LONGEST {
             let (found, most) = (thousands(typed.len() as u64), thousands(note::LONGEST as u64));

@@ -6,7 +6,7 @@ use crate::app::message::Failure;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::over::sheet::{Sheet, SheetRow};
-use crate::app::spending::confirm::{Answer, Consent};
+use crate::app::spending::confirm::{Consent, KeyedAnswer};
 use crate::app::spending::price::{Tag, Together};
 use crate::quota::{Plan, Price};
 use crate::report::identifier::Sha256;
@@ -63,7 +63,7 @@ impl Model {
 
     fn ask_why_follow(&mut self, why: &str) -> Vec<Effect> {
         let why = format!("{why}To follow its scan costs {}.", self.follow_price());
-        self.ask_first(why, Answer::yes("yes, follow", Consent::Follow))
+        self.ask_first(why, KeyedAnswer::yes("yes, follow", Consent::Follow))
     }
 
     /// Begins to follow the scan of the file that is shown, after a yes where it may cost more than is let pass.

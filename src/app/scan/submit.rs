@@ -8,7 +8,7 @@ use crate::app::model::Model;
 use crate::app::over::form::{Form, FormSource};
 use crate::app::over::overlay::{Overlay, SMALL};
 use crate::app::spending::calls::UnderWay;
-use crate::app::spending::confirm::{Answer, Confirmation, Consent};
+use crate::app::spending::confirm::{Confirmation, Consent, KeyedAnswer};
 use crate::app::spending::price::Together;
 use crate::export::file;
 use crate::quota::{Entitlements, Plan};
@@ -332,8 +332,8 @@ impl Model {
         );
         let delete =
             |only_from_storage| Consent::Send(Request::PrivateDelete { file: file.clone(), only_from_storage });
-        let alone = Answer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
-        let answers = vec![Answer::yes_to_all("yes, with its reports", delete(false)), alone];
+        let alone = KeyedAnswer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
+        let answers = vec![KeyedAnswer::yes_to_all("yes, with its reports", delete(false)), alone];
         self.over.put(Overlay::Confirm(Confirmation { details: why, answers }));
         Vec::new()
     }

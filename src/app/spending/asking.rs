@@ -1,6 +1,6 @@
 //! What is sent and what is not: whatever asks the service passes here, with its price, its yes, and where its answer may come from.
 
-use super::confirm::{Answer, Consent};
+use super::confirm::{Consent, KeyedAnswer};
 use super::price::{Barred, Tag};
 use crate::app::effect::{Effect, Source};
 use crate::app::model::Model;
@@ -15,7 +15,7 @@ impl Model {
             return Vec::new();
         }
         if let Some(why) = self.wants_yes(&quote) {
-            return self.ask_first(why, Answer::yes("yes, send it", Consent::Send(quote.request().clone())));
+            return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(quote.request().clone())));
         }
         if self.refuse_for_now(&quote) {
             return Vec::new();

@@ -1,7 +1,7 @@
 //! Opening all sandboxes of a file: the total is said first, the calls go one after another at the pace of the minute limit,
 //! and the first failure stops them.
 
-use super::confirm::{Answer, Consent};
+use super::confirm::{Consent, KeyedAnswer};
 use super::price::Together;
 use super::questions::Questions;
 use crate::app::effect::{Effect, Source};
@@ -55,7 +55,7 @@ impl Model {
         if only.is_some() || self.is_dear(price.worst()) {
             let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
             let why = format!("Opening all costs {price}{only}.");
-            return self.ask_first(why, Answer::yes("yes, open all", Consent::OpenAll(missing)));
+            return self.ask_first(why, KeyedAnswer::yes("yes, open all", Consent::OpenAll(missing)));
         }
         self.open_each(&missing)
     }

@@ -24,12 +24,12 @@ const KEYS: usize = 2;
 #[derive(Debug)]
 pub struct Confirmation {
     pub details: String,
-    pub answers: Vec<Answer>,
+    pub answers: Vec<KeyedAnswer>,
 }
 
 /// A key that answers a question.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct KeyedAnswer {
     pub key: Key,
     pub label: &'static str,
     pub consent: Consent,
@@ -52,7 +52,7 @@ pub enum Consent {
 
 impl Confirmation {
     /// A question that one key answers.
-    pub fn new(details: String, answer: Answer) -> Self {
+    pub fn new(details: String, answer: KeyedAnswer) -> Self {
         Self { details, answers: vec![answer] }
     }
 
@@ -64,7 +64,7 @@ impl Confirmation {
     }
 }
 
-impl Answer {
+impl KeyedAnswer {
     /// The key for a yes.
     pub fn yes(label: &'static str, consent: Consent) -> Self {
         Self { key: key('y'), label, consent }
@@ -98,7 +98,7 @@ impl Consent {
 
 impl Model {
     /// The answers to the question that has the keys.
-    pub fn answers(&self) -> &[Answer] {
+    pub fn answers(&self) -> &[KeyedAnswer] {
         match self.over.top() {
             Some(Overlay::Confirm(question)) => &question.answers,
             _ => &[],
@@ -106,12 +106,12 @@ impl Model {
     }
 
     /// The answer that a key gives to the question that has the keys.
-    pub fn answer(&self, key: Key) -> Option<&Answer> {
+    pub fn answer(&self, key: Key) -> Option<&KeyedAnswer> {
         self.answers().iter().find(|answer| answer.key == key)
     }
 
     /// What an answer would cost, and whether the budget allows that.
-    pub fn price_tag(&self, answer: &Answer) -> Tag {
+    pub fn price_tag(&self, answer: &KeyedAnswer) -> Tag {
         self.in_budget(match &answer.consent {
             Consent::Send(request) => self.request_tag(request),
             Consent::OpenAll(reports) => self.several_tag(self.price_of(reports)),
@@ -122,7 +122,7 @@ impl Model {
     }
 
     /// Puts a question that one key answers.
-    pub(in crate::app) fn ask_first(&mut self, details: String, answer: Answer) -> Vec<Effect> {
+    pub(in crate::app) fn ask_first(&mut self, details: String, answer: KeyedAnswer) -> Vec<Effect> {
         self.over.put(Overlay::Confirm(Confirmation::new(details, answer)));
         Vec::new()
     }
@@ -136,7 +136,7 @@ impl Model {
     }
 
     /// Does what the user agrees to by an answer.
-    pub(in crate::app) fn confirm(&mut self, answer: Answer) -> Vec<Effect> {
+    pub(in crate::app) fn confirm(&mut self, answer: KeyedAnswer) -> Vec<Effect> {
         if !self.can_answer() {
             self.warn("There is no room here for the question and its keys: nothing was done.");
             return Vec::new();

@@ -1,6 +1,6 @@
 //! A file that is too large for one call: an address is asked for first, and what was agreed to goes there, nothing else.
 
-use super::confirm::{Answer, Consent};
+use super::confirm::{Consent, KeyedAnswer};
 use super::price::Together;
 use crate::app::effect::{Effect, Source};
 use crate::app::message::Failure;
@@ -30,7 +30,7 @@ impl Model {
             (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
         let dear = || self.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.words()));
         if let Some(why) = scan.warning().or_else(dear) {
-            return self.ask_first(why, Answer::yes("yes, submit it", Consent::SubmitLarge(submission)));
+            return self.ask_first(why, KeyedAnswer::yes("yes, submit it", Consent::SubmitLarge(submission)));
         }
         self.look_again(&submission)
     }
