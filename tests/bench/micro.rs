@@ -124,7 +124,7 @@ mod find {
 /// A search over everything that is held, none of it opened before.
 mod held {
     use super::*;
-    use behaview::runtime::search::{Searched, every_report};
+    use behaview::runtime::search::every_report;
     use behaview::store::{NewAnswer, Store};
     use behaview::text::Untrusted;
 
@@ -134,7 +134,7 @@ mod held {
     fn hold(bytes: u64) -> (TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        let body = at_hand(bytes).body.whole().unwrap();
+        let body = report(bytes).body.to_vec();
         for n in 0..HELD {
             let identifier = Identifier::new(Untrusted::from(format!("report {n}"))).unwrap();
             let key = behaview::request::Request::Behaviour { identifier }.holding_key().unwrap();
@@ -151,7 +151,6 @@ mod held {
         let pattern = Pattern::new(words, How::default()).unwrap();
         bencher.counter(BytesCount::new(bytes * HELD as u64)).bench(|| {
             let reports = store.every_report("lab").unwrap();
-            let reports = reports.into_iter().map(|held| Searched { file: held.file.clone(), held }).collect();
             let mut hits = 0;
             every_report(&reports, &pattern, &Cancel::default(), &mut |outcome| {
                 hits += outcome.found.unwrap().map_or(0, |found| found.group.count);
