@@ -92,6 +92,8 @@ struct Compared {
     has_more_pages: bool,
     /// Whether a list is held that cannot be read.
     is_aside: bool,
+    /// Parts of documents that could not be read.
+    unread: u64,
     /// Sandboxes beyond those that can be compared at once.
     left_out: usize,
     /// What holding the missing reports costs.
@@ -115,9 +117,12 @@ impl Compare {
         }
         let bodies: Vec<_> = compared.columns.iter().map(|column| column.body.clone()).collect();
         self.print(&compared, &Matrix::of(&bodies))?;
-        match compared.is_aside {
-            true => Err(Failed::partial("what only that list may have is not compared").into()),
-            false => Ok(()),
+        match compared {
+            Compared { is_aside: true, .. } => {
+                Err(Failed::partial("what only that list may have is not compared").into())
+            }
+            Compared { unread: 1.., .. } => Err(Failed::partial("what could not be read is not compared").into()),
+            _ => Ok(()),
         }
     }
 
@@ -152,7 +157,16 @@ impl Compare {
         let left_out = cut(&mut columns);
         let missing = price(&columns, &entitled);
         let elsewhere = elsewhere(&gate, &parse_sha256(file)?)?;
-        Ok(Compared { columns, has_more_pages, is_aside, left_out, missing, elsewhere, entitled: Some(entitled) })
+        Ok(Compared {
+            columns,
+            has_more_pages,
+            is_aside,
+            unread: 0,
+            left_out,
+            missing,
+            elsewhere,
+            entitled: Some(entitled),
+        })
     }
 
     /// What is compared of documents: each is held against the others; one alone, report against report.
@@ -162,10 +176,11 @@ impl Compare {
             let words = "documents are compared with documents, one after another: behaview compare one.json two.json";
             return Err(Failed::usage(words).into());
         }
-        let mut columns = Vec::new();
+        let (mut columns, mut unread) = (Vec::new(), 0);
         for (side, path) in all().enumerate() {
             let document = document::read(path)?;
-            document.refuse_if_other()?;
+            document.refuse_if_other("leave it out to compare the others")?;
+            unread += document.unread_parts();
             let name = Some(Untrusted::from(document.name));
             let column = |(identifier, here): (_, Here)| Column {
                 side,
@@ -181,6 +196,7 @@ impl Compare {
             columns,
             has_more_pages: false,
             is_aside: false,
+            unread,
             left_out,
             missing: None,
             elsewhere: String::new(),

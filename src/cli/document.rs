@@ -4,18 +4,16 @@ use super::Failed;
 use crate::app::Here;
 use crate::export::file;
 use crate::files;
-use crate::report::body::{LARGEST, WINDOW};
+use crate::report::Body;
+use crate::report::body::LARGEST;
+use crate::report::document::{self, DocumentError, DocumentValue, decoded, is_encoded};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::json::{Event, Scanner};
-use crate::report::page::{Page, PageError};
-use crate::report::{Body, Index, Indexer, Report};
 use crate::text::{self, Untrusted};
 use anyhow::Context;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -39,6 +37,10 @@ pub(super) struct Document {
     pub(super) name: String,
     /// Each report with what it calls itself.
     pub(super) reports: Vec<(Option<Identifier>, Here)>,
+    /// Parts that could not be read; why has been printed already.
+    unread: u64,
+    /// Where reports were found that stand elsewhere than the service puts them, as JSON pointers.
+    places: Vec<Untrusted>,
 }
 
 impl Document {
@@ -49,10 +51,9 @@ impl Document {
     }
 
     /// Refuses it where nothing in it is a behaviour report.
-    pub(super) fn refuse_if_other(&self) -> anyhow::Result<()> {
+    pub(super) fn refuse_if_other(&self, advice: &str) -> anyhow::Result<()> {
         let Some(kind) = self.other() else { return Ok(()) };
-        let words =
-            format!("{} is no behaviour report{kind}: leave it out to compare the others", text::said(&self.name));
+        let words = format!("{} is no behaviour report{kind}: {advice}", text::said(&self.name));
         Err(Failed::bad_answer(text::own(&words)).into())
     }
 
@@ -60,7 +61,30 @@ impl Document {
     pub(super) fn titled(&self) -> String {
         // A title has no room for more.
         let short = |kind: String| kind.replace(", but of type", ":");
-        self.other().map_or_else(|| self.name.clone(), |kind| format!("{} (no report{})", self.name, short(kind)))
+        match (self.other(), &*self.places) {
+            (Some(kind), _) => format!("{} (no report{})", self.name, short(kind)),
+            (None, []) => self.name.clone(),
+            (None, [place]) => format!("{} (at /{})", self.name, place.visible_cut(60)),
+            (None, [first, ..]) => {
+                format!("{} ({} reports, the first at /{})", self.name, self.places.len(), first.visible_cut(60))
+            }
+        }
+    }
+
+    /// An error where a part of it could not be read, once the rest is printed.
+    pub(super) fn outcome(&self) -> anyhow::Result<()> {
+        match self.unread {
+            0 => Ok(()),
+            unread => {
+                let parts = text::count(unread, "part");
+                Err(Failed::partial(format!("{parts} of {} could not be read", text::said(&self.name))).into())
+            }
+        }
+    }
+
+    /// How many parts of it could not be read.
+    pub(super) fn unread_parts(&self) -> u64 {
+        self.unread
     }
 
     /// Says of a document that is no behaviour report what it is, and what can be done with it all the same.
@@ -79,18 +103,9 @@ impl Document {
     }
 }
 
-/// What a document that is no behaviour report calls itself, in words; none for a report, which is read no further than to what
-/// says that it is one.
+/// What a document that is no behaviour report calls itself, in words; none for a report.
 fn other_kind(body: &Body) -> Option<String> {
-    let (mut indexer, mut report) = (Indexer::default(), Report::unread(body.clone()));
-    for window in body.chunks(WINDOW) {
-        indexer.feed(window);
-        report.absorb(indexer.take());
-        if report.is_behaviour() {
-            return None;
-        }
-    }
-    report.absorb(indexer.finish());
+    let report = document::read_until_known(body);
     let kind = report.kind().filter(|kind| !kind.is_empty());
     let words = kind.map(|kind| format!(", but of type \"{}\"", kind.visible_cut(40))).unwrap_or_default();
     (!report.is_behaviour()).then_some(words)
@@ -131,88 +146,44 @@ pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Docum
 }
 
 fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
-    let told = if path == Path::new(STANDARD_INPUT) { name(path) } else { text::path(path).to_string() };
-    let (mut all, mut problems) = (Vec::new(), Vec::new());
-    let values = values(body);
-    let is_one = values.len() == 1;
-    for value in values {
-        // The bytes of a document that is one value stay as they are, with what stands around it.
-        let body = if is_one { body.clone() } else { body.slice(value) };
-        match reports(&body) {
-            Ok(found) if found.is_empty() => problems.push(Failed::bad_answer(format!("{told}: {}", no_report(&body)))),
-            Ok(found) => all.extend(found),
-            Err(error) => problems.push(Failed::like(&error, format!("{told}: {error:#}"))),
+    let shown = if path == Path::new(STANDARD_INPUT) { name(path) } else { text::path(path).to_string() };
+    let received = crate::clock::now();
+    let (mut reports, mut problems, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for value in document::values(body) {
+        let (found, errors) = value.map_or_else(|error| (Vec::new(), vec![error]), |value| value.reports());
+        problems.extend(errors);
+        for report in found {
+            places.extend(Some(report.pointer).filter(|pointer| !pointer.is_empty()));
+            reports.push((report.identifier, Here { received, body: report.body, unkept: None }));
         }
     }
-    if all.is_empty() {
-        let why = problems.into_iter().next();
-        return Err(why.unwrap_or_else(|| Failed::bad_answer(format!("{told}: it is empty"))).into());
+    if reports.is_empty() {
+        let why = problems.into_iter().next().unwrap_or(DocumentError::Empty);
+        return Err(Failed::bad_answer(format!("{shown}: {why}")).into());
     }
-    problems.iter().for_each(|problem| super::store::say(&[problem.to_string()]));
-    Ok(Document { name: name(path), reports: all })
-}
-
-/// One value of a document that may hold several, one after another.
-pub(super) struct Value {
-    /// Its bytes.
-    pub(super) body: Body,
-    /// Whether it is a page of a list.
-    pub(super) is_page: bool,
+    let problems: Vec<_> = problems.iter().map(|problem| format!("{shown}: {problem}")).collect();
+    super::store::say(&problems);
+    Ok(Document { name: name(path), reports, unread: problems.len() as u64, places })
 }
 
 /// Every value of a document; what is no JSON says so.
-pub(super) fn all_values(path: impl AsRef<Path>) -> anyhow::Result<Vec<anyhow::Result<Value>>> {
-    let body = body(path.as_ref())?;
-    let parts = values(&body).into_iter().map(|part| body.slice(part));
-    Ok(parts.map(|body| is_page(&body).map(|is_page| Value { body, is_page })).collect())
+pub(super) fn all_values(path: impl AsRef<Path>) -> anyhow::Result<Vec<anyhow::Result<DocumentValue>>> {
+    let values = document::values(&body(path.as_ref())?).into_iter();
+    let values: Vec<_> = values.map(|value| value.map_err(bad_answer)).collect();
+    if values.is_empty() { Err(bad_answer(DocumentError::Empty)) } else { Ok(values) }
 }
 
-/// The reports of a value, each by itself.
-pub(super) fn bodies(value: &Value) -> anyhow::Result<Vec<Body>> {
-    let reports = reports(&value.body)?;
-    if reports.is_empty() {
-        return Err(Failed::bad_answer(no_report(&value.body)).into());
-    }
-    Ok(reports.into_iter().map(|(_, here)| here.body).collect())
+/// The reports of a value, each by itself, and why others could not be read.
+pub(super) fn bodies(value: &DocumentValue) -> Vec<anyhow::Result<Body>> {
+    let (reports, mut errors) = value.reports();
+    // Of a single report that is cut short the import says so itself.
+    errors.retain(|error| value.is_page || !matches!(error, DocumentError::Cut));
+    let reports = reports.into_iter().map(|report| Ok(report.body));
+    reports.chain(errors.into_iter().map(|error| Err(bad_answer(error)))).collect()
 }
 
-/// Where the values of a document stand: one, or several one after another. What ends in the middle goes to the end, and so does
-/// what is no value behind the last, such as a bracket that closes nothing.
-fn values(body: &Body) -> Vec<Range<usize>> {
-    let (mut scanner, mut depth) = (Scanner::default(), 0_u64);
-    let (mut found, mut start) = (Vec::new(), None);
-    for window in body.chunks(WINDOW) {
-        scanner.feed(window, &mut |at, event| {
-            let at = usize::try_from(at).unwrap_or(usize::MAX);
-            match event {
-                Event::Open { .. } => {
-                    start.get_or_insert(at);
-                    depth += 1;
-                }
-                Event::Close => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        found.extend(start.take().map(|start| start..at));
-                    }
-                }
-                Event::Name(_) | Event::Text | Event::Word => {
-                    start.get_or_insert(at);
-                }
-            }
-        });
-        // What is neither object nor array is no report, nor is anything behind it.
-        if depth == 0 && start.is_some() {
-            break;
-        }
-    }
-    if start.is_none() {
-        let end = found.last().map_or(0, |last| last.end);
-        let is_said = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b',';
-        let is_more = body.window(end..body.len()).iter().any(is_said);
-        start = Some(end).filter(|_| is_more || found.is_empty());
-    }
-    found.extend(start.map(|start| start..body.len()));
-    found
+fn bad_answer(error: DocumentError) -> anyhow::Error {
+    Failed::bad_answer(error.to_string()).into()
 }
 
 pub(super) fn name(path: impl AsRef<Path>) -> String {
@@ -233,43 +204,7 @@ pub(super) fn raw_name(path: impl AsRef<Path>) -> Untrusted {
 }
 
 fn body(path: &Path) -> anyhow::Result<Body> {
-    let named = |error| Failed::like(&error, format!("{}: {error:#}", text::path(path))).into();
-    unpacked(as_saved(path)?).map_err(named)
-}
-
-/// Whether bytes begin as a document does that is packed, or UTF-16: [`unpacked`] reads it.
-fn is_encoded(bytes: &[u8]) -> bool {
-    matches!(bytes, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
-}
-
-/// A document's JSON: what is packed by gzip or zstd is unpacked, UTF-16 becomes UTF-8; both are known by their first bytes.
-fn unpacked(body: Body) -> anyhow::Result<Body> {
-    let unpack = |packed: Box<dyn Read + '_>| {
-        let mut bytes = Vec::new();
-        packed.take(LARGEST_PIPED).read_to_end(&mut bytes).context("it is packed, and damaged")?;
-        match u64::try_from(bytes.len()) {
-            Ok(length) if length < LARGEST_PIPED => Ok(Body::in_memory(bytes)),
-            _ => Err(Failed::bad_answer(format!("it is {} or more unpacked", text::bytes(LARGEST_PIPED))).into()),
-        }
-    };
-    match &*body {
-        [0x1f, 0x8b, ..] => unpack(Box::new(flate2::read::MultiGzDecoder::new(&*body))),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => unpack(Box::new(zstd::stream::read::Decoder::new(&*body)?)),
-        [b'B', b'Z', b'h', ..] => Err(Failed::bad_answer("it is packed by bzip2: unpack it by bunzip2 first").into()),
-        [0xff, 0xfe, ..] => Ok(utf8(&body, u16::from_le_bytes)),
-        [0xfe, 0xff, ..] => Ok(utf8(&body, u16::from_be_bytes)),
-        [b'-', b' ', b'_', ..] | [b'_', b'i', b'd', ..] => {
-            Err(Failed::bad_answer("it is YAML: save it as JSON (vt ... --format json)").into())
-        }
-        _ => Ok(body),
-    }
-}
-
-/// UTF-16 as UTF-8, without its byte order mark; a unit that stands for no character becomes U+FFFD.
-fn utf8(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Body {
-    let units = bytes.chunks_exact(2).skip(1).filter_map(|pair| pair.first_chunk().copied()).map(unit);
-    let text: String = char::decode_utf16(units).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-    Body::in_memory(text.into_bytes())
+    decoded(as_saved(path)?).map_err(|error| Failed::bad_answer(format!("{}: {error}", text::path(path))).into())
 }
 
 /// A document as it is saved.
@@ -356,56 +291,4 @@ pub(super) fn is_json(bytes: &[u8]) -> bool {
         Some(b'[') => matches!(next, None | Some(b'{' | b'[' | b'"' | b']' | b'0'..=b'9')),
         _ => false,
     }
-}
-
-fn reports(body: &Body) -> anyhow::Result<Vec<(Option<Identifier>, Here)>> {
-    let received = crate::clock::now();
-    let here = |body: Body| Here { received, body, unkept: None };
-    if is_page(body)? {
-        let page = Page::of(body).context("the list cannot be read")?;
-        let entries = page.entries.into_iter().filter_map(|entry| Some((Some(entry.identifier), here(entry.report?))));
-        return Ok(entries.collect());
-    }
-    Ok(vec![(identifier(body), here(body.clone()))])
-}
-
-/// Why a list has no report.
-fn no_report(body: &Body) -> &'static str {
-    match Page::of(body) {
-        Ok(page) if !page.entries.is_empty() => "the list holds no report, only identifiers",
-        Ok(page) if page.passed_over().is_some() => "the list holds neither reports nor their identifiers",
-        Ok(_) => "the list is empty",
-        Err(PageError::Cut) => "it was cut short before its first report",
-        Err(_) => "it is JSON, but neither a report nor a list of reports",
-    }
-}
-
-/// Looks as far as the first attribute or list entry.
-fn is_page(body: &Body) -> anyhow::Result<bool> {
-    let mut indexer = Indexer::default();
-    let mut index = Index::default();
-    for window in body.chunks(WINDOW) {
-        indexer.feed(window);
-        index.absorb(indexer.take());
-        if !index.is_json && !window.iter().all(u8::is_ascii_whitespace) {
-            break;
-        }
-        if index.is_enveloped || index.is_attributed {
-            return Ok(index.is_page);
-        }
-    }
-    if index.is_json { Ok(index.is_page) } else { Err(Failed::bad_answer("it is not JSON").into()) }
-}
-
-/// What the report calls itself: its identifier may stand behind everything else.
-fn identifier(body: &Body) -> Option<Identifier> {
-    let (mut indexer, mut index) = (Indexer::default(), Index::default());
-    for window in body.chunks(WINDOW) {
-        indexer.feed(window);
-        index.absorb(indexer.take());
-        if index.id.is_some() {
-            break;
-        }
-    }
-    Report::new(body.clone(), index).identifier()
 }

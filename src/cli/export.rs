@@ -114,7 +114,7 @@ impl Export {
         if !format.can_write(&self.what()) {
             return Err(Failed::usage(format.refusal()).into());
         }
-        let wanted = wanted(&self.identifiers, common)?;
+        let (wanted, unread) = wanted(&self.identifiers, format, common)?;
         // Before anything is paid.
         let files = self.files(&wanted, format)?;
         let asked = || wanted.iter().filter(|wanted| matches!(wanted, Wanted::Of(_))).filter_map(Wanted::identifier);
@@ -157,7 +157,8 @@ impl Export {
             false => self.write(format, &sources, self.output.as_deref()),
         };
         fetched.and(written)?;
-        unless_damaged(damaged, all)
+        unless_damaged(damaged, all)?;
+        unread
     }
 
     fn format(&self) -> anyhow::Result<&'static Format> {
@@ -254,8 +255,12 @@ impl Export {
 }
 
 /// What is named, documents taken apart into their reports.
-fn wanted(identifiers: &[OsString], common: &Common) -> anyhow::Result<Vec<Wanted>> {
-    let mut wanted = Vec::new();
+fn wanted(
+    identifiers: &[OsString],
+    format: &Format,
+    common: &Common,
+) -> anyhow::Result<(Vec<Wanted>, anyhow::Result<()>)> {
+    let (mut wanted, mut unread) = (Vec::new(), Ok(()));
     for subject in subjects::read(identifiers)? {
         match subject {
             Subject::Named(text) | Subject::Piped(text) if Sha256::parse(&text).is_some() => {
@@ -264,7 +269,11 @@ fn wanted(identifiers: &[OsString], common: &Common) -> anyhow::Result<Vec<Wante
             Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text, common)?)),
             Subject::Piped(text) => wanted.push(Wanted::Of(listed(&text)?)),
             Subject::Saved(document) => {
-                document.say_if_other();
+                match format.is_of_indicators() {
+                    true => document.refuse_if_other("it has nothing to share; csv and json write it as it is")?,
+                    false => document.say_if_other(),
+                }
+                unread = unread.and(document.outcome());
                 wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
                     let (origin, notes) = (document.name.clone(), Notes::default());
                     Wanted::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))
@@ -278,7 +287,7 @@ fn wanted(identifiers: &[OsString], common: &Common) -> anyhow::Result<Vec<Wante
         Wanted::Of(identifier) => known.insert(identifier.clone()),
         Wanted::Saved(_) => true,
     });
-    Ok(wanted)
+    Ok((wanted, unread))
 }
 
 /// The stored reports of a file, the newest of each sandbox; nothing is asked of the service.

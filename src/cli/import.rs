@@ -1,11 +1,12 @@
 //! `behaview import`: reports that a colleague exported are held, and cost nothing from then on. Nothing is sent.
 
-use super::document::{self, Value};
+use super::document;
 use super::output::print_text;
 use super::{Common, Failed, parse_sha256};
 use crate::environment::variable;
 use crate::gate::GateError;
 use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
+use crate::report::document::DocumentValue;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
 use crate::report::{Body, Imported};
@@ -101,9 +102,9 @@ struct Batch<'a> {
 
 impl Batch<'_> {
     /// Imports one value of the file, and says what came of it.
-    fn take(&self, path: &OsStr, value: anyhow::Result<Value>, sums: &mut Sums) -> String {
-        let value = match value.and_then(|value| self.without_keys(value)) {
-            Ok(value) => value,
+    fn take(&self, path: &OsStr, value: anyhow::Result<DocumentValue>, sums: &mut Sums) -> String {
+        let value = match value {
+            Ok(value) => self.without_keys(value),
             Err(error) => return sums.line(path, Err(error)),
         };
         let page = Some(&value).filter(|value| value.is_page).and_then(|value| Page::of(&value.body).ok());
@@ -114,26 +115,18 @@ impl Batch<'_> {
                 + &page.map(|page| sums.passed(path, of(page, &imported))).unwrap_or_default();
         }
         // What is held already stays, and a page that does not say which it is answers no question: report by report.
-        let lines: String = match document::bodies(&value) {
-            Ok(bodies) => {
-                let lines = bodies.iter().map(|body| import(self.store, &self.one(body)));
-                lines.map(|came| sums.line(path, Ok(came))).collect()
-            }
-            Err(error) => sums.line(path, Err(error)),
-        };
+        let imported = document::bodies(&value).into_iter();
+        let imported = imported.map(|body| body.map(|body| import(self.store, &self.one(&body))));
+        let lines: String = imported.map(|outcome| sums.line(path, outcome)).collect();
         lines + &page.map(|page| sums.passed(path, page)).unwrap_or_default()
     }
 
     /// The same value, in which no key stands: what is held is what every export and every screen has.
-    fn without_keys(&self, value: Value) -> anyhow::Result<Value> {
-        if self.keys.is_empty() {
-            return Ok(value);
-        }
-        let bytes = &*value.body;
-        Ok(match without_keys(self.keys, bytes) {
+    fn without_keys(&self, value: DocumentValue) -> DocumentValue {
+        match without_keys(self.keys, &value.body) {
             Cow::Borrowed(_) => value,
-            Cow::Owned(masked) => Value { body: Body::in_memory(masked), ..value },
-        })
+            Cow::Owned(redacted) => DocumentValue { body: Body::in_memory(redacted), ..value },
+        }
     }
 
     fn one<'b>(&'b self, body: &'b Body) -> One<'b> {

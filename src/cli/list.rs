@@ -78,7 +78,8 @@ struct Listed {
 
 #[derive(Serialize)]
 struct Sandbox {
-    id: String,
+    /// Its identifier; null for a report of a document that has none.
+    id: Option<String>,
     /// Whether this is its identifier, and not the visible form of one that is no Unicode.
     #[serde(skip)]
     is_unicode: bool,
@@ -103,18 +104,24 @@ impl List {
         });
         let files = files.collect::<anyhow::Result<Vec<_>>>()?;
         if !files.iter().any(Wanted::is_asked) {
-            return each(common, files, |file| self.print(&saved_list(file)?));
+            return each(common, files, |file| self.print_saved(&file));
         }
         let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
         if self.spending.dry_run {
             return self.dry_run(&setup, files);
         }
         let listed = each(common, files, |file| match file {
-            Wanted::Saved(_) => self.print(&saved_list(file)?),
+            Wanted::Saved(_) => self.print_saved(&file),
             Wanted::Of(file) => self.list(&setup, &runtime, &file),
         });
         say_cost(&setup.gate)?;
         listed
+    }
+
+    fn print_saved(&self, wanted: &Wanted) -> anyhow::Result<()> {
+        let Wanted::Saved(document) = wanted else { return Ok(()) };
+        self.print(&saved_list(document)?)?;
+        document.outcome()
     }
 
     /// Lists a file. What came is printed even if more could not be had, and what is held though no page lists it: it is paid for.
@@ -239,15 +246,15 @@ impl List {
 /// Prints the identifiers that are read back as what they are, each on a line or as an argument, and names the others: whoever
 /// reads them on does not have all.
 fn print_ids(listed: &Listed) -> anyhow::Result<()> {
-    let is_clear = |sandbox: &&Sandbox| sandbox.is_unicode && is_clear(&sandbox.id);
-    let (clear, odd): (Vec<_>, Vec<_>) = listed.sandboxes.iter().partition(is_clear);
-    clear.iter().try_for_each(|sandbox| print_lines(sandbox.id.as_bytes()))?;
+    let named = listed.sandboxes.iter().map(|sandbox| (sandbox.id.as_deref().unwrap_or_default(), sandbox.is_unicode));
+    let (clear, odd): (Vec<_>, Vec<_>) = named.partition(|(id, is_unicode)| *is_unicode && is_clear(id));
+    clear.iter().try_for_each(|(id, _)| print_lines(id.as_bytes()))?;
     if odd.is_empty() {
         return Ok(());
     }
-    for Sandbox { id, is_unicode, .. } in odd {
-        let id = if *is_unicode { Untrusted::from(id.as_str()).visible() } else { said(id.as_str()) };
-        let id = id.cut(120);
+    for (id, is_unicode) in odd {
+        let id = if is_unicode { Untrusted::from(id).visible() } else { said(id) };
+        let id = if id.is_empty() { said("a report without an identifier") } else { id.cut(120) };
         let _ = writeln!(
             std::io::stderr(),
             "behaview: left out, because it would be read as something else: {id}; --format json has it"
@@ -308,12 +315,8 @@ struct Line<'a> {
     sandbox: &'a Sandbox,
 }
 
-fn saved_list(wanted: Wanted) -> anyhow::Result<Listed> {
-    let reports = match wanted {
-        Wanted::Saved(document) => document.reports,
-        Wanted::Of(_) => Vec::new(),
-    };
-    let sandboxes = reports.into_iter().map(|(id, here)| sandbox(id.as_ref(), None, Some(&here.body)));
+fn saved_list(document: &Document) -> anyhow::Result<Listed> {
+    let sandboxes = document.reports.iter().map(|(id, here)| sandbox(id.as_ref(), None, Some(&here.body)));
     Ok(Listed { file: None, sandboxes: sandboxes.collect::<anyhow::Result<_>>()?, more: false })
 }
 
@@ -331,7 +334,7 @@ fn columns(listed: &Listed) -> String {
             verdict,
             when,
             since,
-            visible(&sandbox.id),
+            visible(sandbox.id.as_deref().unwrap_or("-")),
             visible(&sandbox.tags.join(" ")),
         ]);
     }
@@ -377,12 +380,14 @@ fn sandbox(
     body: Option<&Body>,
 ) -> anyhow::Result<Sandbox> {
     let parts = identifier.map(Identifier::parts);
-    let Summary { verdict, score, tags } = body.map(Summary::of).unwrap_or_default();
+    let Summary { sandbox, ran, verdict, score, tags } = body.map(Summary::of).unwrap_or_default();
+    let named = parts.as_ref().map(|parts| parts.sandbox.clone()).or(sandbox);
+    let ran = parts.and_then(|parts| parts.when).or(ran);
     Ok(Sandbox {
-        id: identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default(),
+        id: identifier.map(|identifier| identifier.text().unicode()),
         is_unicode: identifier.is_none_or(|identifier| str::from_utf8(identifier.text().as_bytes()).is_ok()),
-        sandbox: parts.as_ref().map(|parts| parts.sandbox.unicode()).unwrap_or_default(),
-        when: parts.and_then(|parts| Timestamp::from_second(parts.when?).ok()),
+        sandbox: named.map(|name| name.unicode()).unwrap_or_default(),
+        when: ran.and_then(|ran| Timestamp::from_second(ran).ok()),
         verdict: verdict.map(|verdict| verdict.unicode()),
         score,
         tags: tags.iter().map(Untrusted::unicode).collect(),

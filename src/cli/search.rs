@@ -80,14 +80,16 @@ impl Search {
         };
         let (mut searched, mut unreadable) = (0, 0);
         for document in self.what.iter().filter(is_document) {
-            searched += search_document(document, &pattern, &mut print)?;
+            let (reports, missing) = search_document(document, &pattern, &mut print)?;
+            searched += reports;
+            unreadable += missing;
         }
         if !names.is_empty() || self.what.is_empty() {
             let setup = setup(common)?;
             let reports = held(&setup.gate, &names)?;
             search_notes(&setup.gate, &names, &pattern, &mut print)?;
             searched += reports.len();
-            unreadable = search_held(&reports, &pattern, &mut print)?;
+            unreadable += search_held(&reports, &pattern, &mut print)?;
         }
         match (hits, searched) {
             _ if unreadable > 0 => {
@@ -206,10 +208,10 @@ fn search_held(reports: &[StoredReport], pattern: &Pattern, print: &mut Print<'_
     result.map(|()| unreadable)
 }
 
-/// Searches a document; says how many reports it holds.
-fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<usize> {
+/// Searches a document: how many reports it has, and how many parts could not be read.
+fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<(usize, u64)> {
     let document = document::read(path)?;
-    let count = document.reports.len();
+    let counts = (document.reports.len(), document.unread_parts());
     for (_, here) in document.reports {
         let report = Report::open(&here.body);
         let mut result = Ok(());
@@ -221,7 +223,7 @@ fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> an
         });
         result?;
     }
-    Ok(count)
+    Ok(counts)
 }
 
 fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Found {

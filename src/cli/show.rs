@@ -106,7 +106,8 @@ impl Report {
         match self {
             Self::Saved(document) => {
                 document.say_if_other();
-                document.reports.iter().try_for_each(|(_, here)| printer.print(&here.body))
+                document.reports.iter().try_for_each(|(_, here)| printer.print(&here.body))?;
+                document.outcome()
             }
             Self::Of(_) => Ok(()),
         }

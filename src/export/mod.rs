@@ -178,6 +178,11 @@ impl Format {
         format!("{} writes {takes} only", self.name)
     }
 
+    /// Whether it shares indicators with other programs, and nothing else of a report.
+    pub fn is_of_indicators(&self) -> bool {
+        ["stix", "misp"].contains(&self.name)
+    }
+
     /// Whether it is the bytes as they came: of one report, and under any name.
     pub fn is_raw(&self) -> bool {
         self.reach == Reach::Bytes

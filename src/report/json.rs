@@ -235,6 +235,15 @@ impl<'a> Raw<'a> {
         self.0.len()
     }
 
+    /// Whether its end is there: bytes that were cut short end inside of a value.
+    pub fn is_whole(self) -> bool {
+        match self.kind() {
+            Kind::Object | Kind::Array => container_end(self.0).is_some(),
+            Kind::Text => text_end(self.0).is_some(),
+            Kind::Word => true,
+        }
+    }
+
     /// A string's content, or the other values as written.
     pub fn text(self) -> Untrusted {
         if self.kind() != Kind::Text {

@@ -15,6 +15,7 @@ pub mod body;
 pub mod canonical;
 pub mod command_line;
 pub mod compare;
+pub mod document;
 pub mod find;
 pub mod hives;
 mod holding;

@@ -377,7 +377,7 @@ fn what_answers_no_question_is_refused_and_says_why() {
     let (hash, other) = ("ab".repeat(32), "cd".repeat(32));
     for (name, bytes, words) in [
         ("page.html", "<html>".to_owned(), "not JSON"),
-        ("empty", String::new(), "not JSON"),
+        ("empty", String::new(), "it is empty"),
         ("summary", r#"{"data":{"tags":["A"]}}"#.to_owned(), "no identifier"),
         ("file", format!(r#"{{"data":{{"id":"{hash}","type":"file","attributes":{{}}}}}}"#), "no report"),
         ("only", format!(r#"{{"data":{{"id":"{hash}_Box-5","type":"file_behaviour"}}}}"#), "only an identifier"),

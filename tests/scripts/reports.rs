@@ -207,7 +207,7 @@ fn what_an_error_quotes_is_escaped_once() {
 #[test]
 fn what_is_no_report_says_so() {
     let home = tempfile::tempdir().unwrap();
-    for (text, words) in [("<html>", "not JSON"), ("", "not JSON"), (r#"{"data":[{"id":"x"}]}"#, "no report")] {
+    for (text, words) in [("<html>", "not JSON"), ("", "it is empty"), (r#"{"data":[{"id":"x"}]}"#, "no report")] {
         let path = home.path().join("file");
         std::fs::write(&path, text).unwrap();
         let output = behaview(home.path()).args(["show", path.to_str().unwrap()]).output().unwrap();
@@ -384,6 +384,52 @@ fn a_document_that_is_no_report_is_said_to_be_none() {
     }
     let output = run(&["show", "-"], "[1 2");
     assert!(errors(&output).contains("standard input"), "{output:?}");
+}
+
+#[test]
+fn reports_are_read_wherever_a_tool_has_put_them_and_what_is_none_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("saved.json");
+    let report = |id: &str| {
+        format!(
+            r#"{{"type":"file_behaviour","id":"{id}","attributes":{{"sandbox_name":"Zenbox","analysis_date":1669406573,"tags":["T"]}}}}"#
+        )
+    };
+    let (a, b) = (report("a"), report("b"));
+    let nameless = r#"[{"attributes":{"sandbox_name":"Zenbox","analysis_date":1669406573,"tags":["T"]}}]"#;
+    for (json, ids, code, words) in [
+        (format!(r#"[{{"data":{a}}},{{"data":{b}}}]"#), &[Some("a"), Some("b")][..], 0, ""),
+        (format!(r#"{{"VirusTotal":{{"SandboxReport":[{a}]}}}}"#), &[Some("a")], 0, ""),
+        (nameless.to_owned(), &[None], 0, ""),
+        (format!(r#"{{"data":[{a},{b}]"#), &[Some("a"), Some("b")], 12, "it is cut short"),
+        (format!(r#"{{"data":[{a},{}"#, &b[..b.len() - 3]), &[Some("a")], 12, "the report b is cut short"),
+        (format!("{a}\n{{\"tags\": [...]}}\n{b}"), &[Some("a"), Some("b")], 12, "line 2, column 11: not JSON"),
+        ("{\"tags\": [\n  ...\n]}".to_owned(), &[], 9, "line 2, column 3: not JSON"),
+        (r#"{"error":{"code":"NotFoundError","message":"no"}}"#.to_owned(), &[], 9, "NotFoundError: no"),
+    ] {
+        std::fs::write(&path, &json).unwrap();
+        let run = |arguments: &[&str]| behaview(home.path()).args(arguments).arg(&path).output().unwrap();
+        let listed = run(&["list"]);
+        assert_eq!(listed.status.code(), Some(code), "{json} {listed:?}");
+        assert!(errors(&listed).contains(words), "{json} {listed:?}");
+        let printed: Value = serde_json::from_slice(&listed.stdout).unwrap_or_default();
+        let sandboxes = printed["sandboxes"].as_array().cloned().unwrap_or_default();
+        assert_eq!(sandboxes.iter().map(|one| one["id"].as_str()).collect::<Vec<_>>(), ids, "{json}");
+        for sandbox in sandboxes.iter().filter(|one| one["id"].is_null()) {
+            assert_eq!(
+                (&sandbox["sandbox"], &sandbox["when"]),
+                (&Value::from("Zenbox"), &Value::from("2022-11-25T20:02:53Z"))
+            );
+        }
+        for command in [&["show"][..], &["export", "--format", "csv"], &["compare"], &["search", "T"]] {
+            assert_eq!(run(command).status.code(), Some(code), "{command:?} {json}");
+        }
+    }
+    std::fs::write(&path, r#"{"hello":"world"}"#).unwrap();
+    for (format, code) in [("stix", 9), ("misp", 9), ("csv", 0)] {
+        let exported = behaview(home.path()).args(["export", "--format", format]).arg(&path).output().unwrap();
+        assert_eq!((exported.status.code(), exported.stdout.is_empty()), (Some(code), code > 0), "{exported:?}");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What a sandbox holds the file to be, in the few words that a list has room for.
 
+use crate::report::identifier::is_moment;
+use crate::report::json::Raw;
 use crate::report::{Body, Piece, Report, Section};
 use crate::text::Untrusted;
 
@@ -12,6 +14,10 @@ const ENDING: &[u8] = b"_VERDICT";
 /// What a list says of a report.
 #[derive(Debug, Default)]
 pub struct Summary {
+    /// The sandbox by its own name.
+    pub sandbox: Option<Untrusted>,
+    /// When it ran, in seconds since 1970, for identifiers that do not say.
+    pub ran: Option<i64>,
     pub verdict: Option<Untrusted>,
     /// How sure the sandbox is of it, as a number from 0 to 100.
     pub score: Option<u64>,
@@ -23,8 +29,25 @@ impl Summary {
     pub fn of(body: &Body) -> Self {
         let report = Report::open(body);
         let score = first(&report, "verdict_confidence").and_then(|score| score.unicode().parse().ok());
-        Self { verdict: word(&report), score, tags: values(&report, "tags").collect() }
+        Self {
+            sandbox: first(&report, "sandbox_name"),
+            ran: ran(&report),
+            verdict: word(&report),
+            score,
+            tags: values(&report, "tags").collect(),
+        }
     }
+}
+
+/// When a sandbox ran, by the report's own `analysis_date`.
+fn ran(report: &Report) -> Option<i64> {
+    let number = report
+        .index
+        .sections
+        .iter()
+        .position(|section| section.attribute.is_some_and(|known| known.name == "analysis_date"))?;
+    let start = report.section(number)?.start(0)? as usize;
+    Raw::new(report.body.window(start..start + 64)).integer().filter(|seconds| is_moment(*seconds))
 }
 
 /// The verdict of a short report, without opening it.

@@ -1,0 +1,534 @@
+//! A saved document: the reports that stand in it, wherever a tool has put them.
+//!
+//! A document is one JSON value or several, one after another. A value is a report (specification
+//! §2.1: bare, in an envelope, or flat as the official command line prints it), a page of a list, or
+//! something else that holds reports a few levels down. Words that are no JSON are refused with their
+//! place; lone surrogates, control characters and depth are read, for reports have them.
+
+use super::body::{Body, LARGEST, WINDOW};
+use super::identifier::Identifier;
+use super::index::Index;
+use super::index::indexer::Indexer;
+use super::json::{Event, Kind, Raw, Scanner, is_delimiter};
+use super::page::{Page, PageError, is_behaviour};
+use super::rows::records::{Step, pointer};
+use super::{Attribute, Report};
+use crate::text::{Untrusted, bytes};
+use memchr::{memchr_iter, memrchr};
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// How deep reports are searched for: integrations wrap them in two or three levels.
+const DEEPEST: usize = 8;
+
+/// Largest size of a document once unpacked, in bytes.
+pub const LARGEST_UNPACKED: u64 = 1 << 30;
+
+/// A report of a document.
+#[derive(Debug, Clone)]
+pub struct FoundReport {
+    pub identifier: Option<Identifier>,
+    pub body: Body,
+    /// JSON pointer to it within its value (RFC 6901); empty where it is the value itself, or stands
+    /// where the service puts it.
+    pub pointer: Untrusted,
+}
+
+/// Why a document, or a part of it, gives no report.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    #[error("it is empty")]
+    Empty,
+    #[error("it is not JSON")]
+    NotJson,
+    #[error("line {line}, column {column}: not JSON")]
+    BadWord { line: usize, column: usize },
+    #[error("it is packed, and damaged: {0}")]
+    Packed(io::Error),
+    #[error("it is {} or more unpacked", bytes(LARGEST_UNPACKED))]
+    TooLarge,
+    #[error("it is packed by bzip2: unpack it by bunzip2 first")]
+    Bzip2,
+    #[error("it is YAML: save it as JSON (vt ... --format json)")]
+    Yaml,
+    /// The service's error object, saved in place of a response.
+    #[error("an error response of the service, no report: {0}")]
+    ErrorResponse(String),
+    #[error("the report {0} is cut short, and left out")]
+    CutReport(String),
+    #[error("it is cut short: what comes before its end is read")]
+    Cut,
+    #[error("it is cut short before its first report")]
+    CutBeforeReports,
+    #[error("the list holds no report, only identifiers")]
+    OnlyIdentifiers,
+    #[error("the list holds neither reports nor their identifiers")]
+    NoReports,
+    #[error("the list is empty")]
+    EmptyList,
+}
+
+/// The JSON of a document: gzip and zstd are unpacked, UTF-16 becomes UTF-8. All are known by their
+/// first bytes.
+pub fn decoded(body: Body) -> Result<Body, DocumentError> {
+    match &*body {
+        [0x1f, 0x8b, ..] => unpacked(flate2::read::MultiGzDecoder::new(&*body)),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            unpacked(zstd::stream::read::Decoder::new(&*body).map_err(DocumentError::Packed)?)
+        }
+        [b'B', b'Z', b'h', ..] => Err(DocumentError::Bzip2),
+        [0xff, 0xfe, ..] => Ok(from_utf16(&body, u16::from_le_bytes)),
+        [0xfe, 0xff, ..] => Ok(from_utf16(&body, u16::from_be_bytes)),
+        [b'-', b' ', b'_', ..] | [b'_', b'i', b'd', ..] => Err(DocumentError::Yaml),
+        _ => Ok(body),
+    }
+}
+
+/// Whether bytes begin as a document that [`decoded`] unpacks or converts.
+pub fn is_encoded(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
+fn unpacked(source: impl Read) -> Result<Body, DocumentError> {
+    let mut bytes = Vec::new();
+    source.take(LARGEST_UNPACKED).read_to_end(&mut bytes).map_err(DocumentError::Packed)?;
+    match bytes.len() as u64 >= LARGEST_UNPACKED {
+        true => Err(DocumentError::TooLarge),
+        false => Ok(Body::in_memory(bytes)),
+    }
+}
+
+/// UTF-16 as UTF-8, without its byte order mark; a unit that stands for no character becomes U+FFFD.
+fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Body {
+    let units = bytes.chunks_exact(2).skip(1).filter_map(|pair| pair.first_chunk().copied()).map(unit);
+    let text: String = char::decode_utf16(units).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    Body::in_memory(text.into_bytes())
+}
+
+/// One value of a document.
+#[derive(Debug)]
+pub struct DocumentValue {
+    pub body: Body,
+    /// Whether it is a page of a list.
+    pub is_page: bool,
+    /// Whether the document ends inside of it.
+    pub is_cut: bool,
+}
+
+/// The values of a document, in their order; of a document that is one value all bytes belong to it.
+pub fn values(body: &Body) -> Vec<Result<DocumentValue, DocumentError>> {
+    let spans = spans(body);
+    let is_single = spans.len() == 1;
+    let value = |span: Span| {
+        if let Some(at) = span.bad_word {
+            return Err(bad_word(body, at));
+        }
+        let part = if is_single { body.clone() } else { body.slice(span.range) };
+        let is_page = is_page(&part).ok_or(DocumentError::NotJson)?;
+        Ok(DocumentValue { body: part, is_page, is_cut: span.is_cut })
+    };
+    spans.into_iter().map(value).collect()
+}
+
+/// Where a value stands.
+struct Span {
+    range: Range<usize>,
+    is_cut: bool,
+    /// Offset of the first word inside of it that is no JSON.
+    bad_word: Option<usize>,
+}
+
+/// Finds the values. What ends in the middle goes to the end, and so does what is no value behind
+/// the last, such as a bracket that closes nothing.
+fn spans(body: &Body) -> Vec<Span> {
+    let (mut scanner, mut depth, mut bad_word) = (Scanner::default(), 0_u64, None);
+    let mut found: Vec<Span> = Vec::new();
+    let mut start = None;
+    for window in body.chunks(WINDOW) {
+        scanner.feed(window, &mut |at, event| {
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            match event {
+                Event::Open { .. } => {
+                    start.get_or_insert(at);
+                    depth += 1;
+                }
+                Event::Close => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0
+                        && let Some(start) = start.take()
+                    {
+                        found.push(Span { range: start..at, is_cut: false, bad_word: bad_word.take() });
+                    }
+                }
+                Event::Word => {
+                    start.get_or_insert(at);
+                    if depth > 0 && bad_word.is_none() && !is_json_word(body, at) {
+                        bad_word = Some(at);
+                    }
+                }
+                Event::Name(_) | Event::Text => {
+                    start.get_or_insert(at);
+                }
+            }
+        });
+        // What is neither object nor array is no report, nor is anything behind it.
+        if depth == 0 && start.is_some() {
+            break;
+        }
+    }
+    if start.is_none() {
+        let end = found.last().map_or(0, |last| last.range.end);
+        let is_said = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b',';
+        let is_more = body.window(end..body.len()).iter().any(is_said);
+        start = Some(end).filter(|_| is_more);
+    }
+    found.extend(start.map(|start| Span { range: start..body.len(), is_cut: depth > 0, bad_word }));
+    found
+}
+
+/// Whether a word is one of JSON's, or one of the three that common writers add to them.
+fn is_json_word(body: &Body, at: usize) -> bool {
+    let bytes = body.get(at..).unwrap_or_default();
+    let end = bytes.iter().take(64).position(|byte| is_delimiter(*byte)).unwrap_or(bytes.len().min(64));
+    let word = bytes.get(..end).unwrap_or_default();
+    let is_number = |word: &[u8]| {
+        word.first().is_some_and(|first| first.is_ascii_digit() || *first == b'-')
+            && word.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
+    };
+    // A word at the very end may be cut.
+    let is_last = at + end == body.len();
+    is_last || is_number(word) || [&b"true"[..], b"false", b"null", b"NaN", b"Infinity", b"-Infinity"].contains(&word)
+}
+
+fn bad_word(body: &[u8], at: usize) -> DocumentError {
+    let before = body.get(..at).unwrap_or_default();
+    let start = memrchr(b'\n', before).map_or(0, |end| end + 1);
+    let column = String::from_utf8_lossy(before.get(start..).unwrap_or_default()).chars().count() + 1;
+    DocumentError::BadWord { line: memchr_iter(b'\n', before).count() + 1, column }
+}
+
+/// Whether a value is a page of a list, read as far as its first attribute or entry; none where it
+/// is no JSON.
+fn is_page(body: &Body) -> Option<bool> {
+    let (mut indexer, mut index) = (Indexer::default(), Index::default());
+    for window in body.chunks(WINDOW) {
+        indexer.feed(window);
+        index.absorb(indexer.take());
+        if index.is_enveloped || index.is_attributed {
+            break;
+        }
+        if !index.is_json && !window.iter().all(u8::is_ascii_whitespace) {
+            break;
+        }
+    }
+    index.is_json.then_some(index.is_page)
+}
+
+impl DocumentValue {
+    /// Its reports, and what keeps others from being read. A value that is something else altogether
+    /// is handed over as it is, to be shown in the pane of what no table names.
+    pub fn reports(&self) -> (Vec<FoundReport>, Vec<DocumentError>) {
+        if !self.is_page && read_until_known(&self.body).is_behaviour() {
+            let cut = self.is_cut.then_some(DocumentError::Cut);
+            return (vec![self.whole()], cut.into_iter().collect());
+        }
+        let mut search = Search { value: self, found: Vec::new(), errors: Vec::new() };
+        let raw = Raw::new(self.body.get(..LARGEST).unwrap_or(&self.body));
+        search.enter(raw, &mut Vec::new());
+        if search.found.is_empty() && !self.is_page && search.errors.is_empty() {
+            return (vec![self.whole()], Vec::new());
+        }
+        if search.found.is_empty() && search.errors.is_empty() {
+            search.errors.push(self.without_reports());
+        } else if self.is_cut && search.errors.is_empty() {
+            search.errors.push(DocumentError::Cut);
+        }
+        (search.found, search.errors)
+    }
+
+    fn whole(&self) -> FoundReport {
+        let identifier = identifier(&self.body);
+        FoundReport { identifier, body: self.body.clone(), pointer: Untrusted::default() }
+    }
+
+    /// Why a list has no report.
+    fn without_reports(&self) -> DocumentError {
+        match Page::of(&self.body) {
+            Ok(page) if !page.entries.is_empty() => DocumentError::OnlyIdentifiers,
+            Ok(page) if page.passed_over().is_some() => DocumentError::NoReports,
+            Err(PageError::Cut) => DocumentError::CutBeforeReports,
+            _ => DocumentError::EmptyList,
+        }
+    }
+}
+
+/// A value read as a report, no further than to what says that it is one.
+pub fn read_until_known(body: &Body) -> Report {
+    let (mut indexer, mut report) = (Indexer::default(), Report::unread(body.clone()));
+    for window in body.chunks(WINDOW) {
+        indexer.feed(window);
+        report.absorb(indexer.take());
+        if report.is_behaviour() {
+            return report;
+        }
+    }
+    report.absorb(indexer.finish());
+    report
+}
+
+/// What a report calls itself: its identifier may stand behind everything else.
+fn identifier(body: &Body) -> Option<Identifier> {
+    let (mut indexer, mut index) = (Indexer::default(), Index::default());
+    for window in body.chunks(WINDOW) {
+        indexer.feed(window);
+        index.absorb(indexer.take());
+        if index.id.is_some() {
+            break;
+        }
+    }
+    Report::new(body.clone(), index).identifier()
+}
+
+/// A search through a value that is no report itself.
+struct Search<'a> {
+    value: &'a DocumentValue,
+    found: Vec<FoundReport>,
+    errors: Vec<DocumentError>,
+}
+
+/// What the members of an object say of it.
+#[derive(Default)]
+struct ObjectMembers<'a> {
+    id: Option<Raw<'a>>,
+    kind: Option<Raw<'a>>,
+    attributes: Option<Raw<'a>>,
+    error: Option<Raw<'a>>,
+    has_sandbox: bool,
+    has_attribute: bool,
+}
+
+impl<'a> Search<'a> {
+    /// Looks into a value, which stands at `way`.
+    fn enter(&mut self, value: Raw<'a>, way: &mut Vec<Step>) {
+        match value.kind() {
+            Kind::Object => self.enter_object(value, way),
+            Kind::Array if way.len() < DEEPEST => {
+                for (place, element) in value.elements().enumerate() {
+                    way.push(Step::Element(place));
+                    self.enter(element, way);
+                    way.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn enter_object(&mut self, object: Raw<'a>, way: &mut Vec<Step>) {
+        let members = ObjectMembers::of(object);
+        if members.is_report() {
+            return self.push(object, &members, way);
+        }
+        if let Some(error) = members.error_words() {
+            return self.errors.push(DocumentError::ErrorResponse(error));
+        }
+        if way.len() >= DEEPEST {
+            return;
+        }
+        for (name, value) in object.pairs() {
+            if matches!(value.kind(), Kind::Object | Kind::Array) {
+                way.push(Step::Member(name.text()));
+                self.enter(value, way);
+                way.pop();
+            }
+        }
+    }
+
+    fn push(&mut self, object: Raw<'a>, members: &ObjectMembers<'a>, way: &[Step]) {
+        let identifier = members.id.map(Raw::text).and_then(Identifier::new);
+        if !object.is_whole() {
+            let name = identifier.map_or_else(
+                || pointer(way).visible().to_string(),
+                |identifier| identifier.text().visible().to_string(),
+            );
+            return self.errors.push(DocumentError::CutReport(name));
+        }
+        let start = self.value.body.len().min(LARGEST) - object.length_to_end();
+        let body = self.value.body.slice(start..start + object.bytes().len());
+        // Where the service puts reports: the value itself, `data`, and their elements.
+        let is_usual = match way {
+            [] | [Step::Element(_)] => true,
+            [Step::Member(name), rest @ ..] => name.as_bytes() == b"data" && matches!(rest, [] | [Step::Element(_)]),
+            _ => false,
+        };
+        let pointer = if is_usual { Untrusted::default() } else { pointer(way) };
+        self.found.push(FoundReport { identifier, body, pointer });
+    }
+}
+
+impl<'a> ObjectMembers<'a> {
+    fn of(object: Raw<'a>) -> Self {
+        let mut members = Self::default();
+        for (name, value) in object.pairs() {
+            match name.content() {
+                b"id" | b"_id" => members.id = members.id.or(Some(value)),
+                b"type" | b"_type" => members.kind = members.kind.or(Some(value)),
+                b"attributes" => members.attributes = members.attributes.or(Some(value)),
+                b"error" => members.error = members.error.or(Some(value)),
+                b"sandbox_name" => members.has_sandbox = true,
+                name => members.has_attribute |= Attribute::named(name).is_some(),
+            }
+        }
+        members
+    }
+
+    /// Whether it is a behaviour report by its type; or, without a type, by its attributes.
+    fn is_report(&self) -> bool {
+        let attributes = self.attributes.filter(|attributes| attributes.kind() == Kind::Object);
+        match self.kind.filter(|kind| kind.kind() == Kind::Text) {
+            Some(kind) => {
+                is_behaviour(&kind.text()) && (attributes.is_some() || self.has_attribute || self.has_sandbox)
+            }
+            None => match attributes {
+                Some(attributes) => {
+                    self.id.is_some() || attributes.pairs().any(|(name, _)| Attribute::named(name.content()).is_some())
+                }
+                None => self.has_attribute && (self.has_sandbox || self.id.is_some()),
+            },
+        }
+    }
+
+    /// The service's error, in words: an object of `code` and `message`.
+    fn error_words(&self) -> Option<String> {
+        let error = self.error.filter(|error| error.kind() == Kind::Object)?;
+        let word = |name| error.member(name).map(|word| word.text().visible_cut(200).to_string());
+        match (word("code"), word("message")) {
+            (Some(code), Some(message)) => Some(format!("{code}: {message}")),
+            (code, message) => code.or(message),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Identifiers of the reports, and the errors in words.
+    fn read(json: &str) -> (Vec<String>, Vec<String>) {
+        let (mut reports, mut errors) = (Vec::new(), Vec::new());
+        for value in values(&Body::in_memory(json.as_bytes().to_vec())) {
+            match value {
+                Ok(value) => {
+                    let (found, failed) = value.reports();
+                    reports.extend(found);
+                    errors.extend(failed);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        let name = |found: FoundReport| {
+            let identifier = found.identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default();
+            format!("{identifier}{}", found.pointer.unicode())
+        };
+        (reports.into_iter().map(name).collect(), errors.iter().map(ToString::to_string).collect())
+    }
+
+    fn report(id: &str) -> String {
+        format!(r#"{{"type":"file_behaviour","id":"{id}","attributes":{{"tags":["T"]}}}}"#)
+    }
+
+    #[test]
+    fn reports_are_found_wherever_tools_put_them() {
+        let (a, b) = (report("a"), report("b"));
+        for (json, found) in [
+            (a.clone(), &["a"][..]),
+            (format!(r#"{{"data":{a}}}"#), &["a"]),
+            (format!("{a}\n{b}"), &["a", "b"]),
+            (format!("[{a},{b}]"), &["a", "b"]),
+            (format!(r#"{{"data":[{a},{b}]}}"#), &["a", "b"]),
+            (format!(r#"[{{"data":{a}}},{{"data":{b}}}]"#), &["a0/data", "b1/data"]),
+            (format!(r#"{{"x":{{"y":[{a}],"z":7}},"w":{b}}}"#), &["ax/y/0", "bw"]),
+            (r#"[{"attributes":{"tags":[]}},{"sandbox_name":"Z","tags":[]}]"#.to_owned(), &["", ""]),
+            (r#"{"a":{"sandbox_name":"Z","files_opened":["x"]}}"#.to_owned(), &["a"]),
+        ] {
+            assert_eq!(read(&json), (found.iter().map(|&id| id.to_owned()).collect(), Vec::new()), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_report_is_named() {
+        let a = report("a");
+        for (json, reports, error) in [
+            ("{\n \"tags\": [\"a\",\n  ...\n ]\n}".to_owned(), &[][..], "line 3, column 3: not JSON"),
+            ("{'tags': ['a']}".to_owned(), &[], "line 1, column 2: not JSON"),
+            (format!("{a}\n{{\"tags\":[None]}}"), &["a"], "line 2, column 10: not JSON"),
+            (a[..a.len() - 1].to_owned(), &["a"], "it is cut short: what comes before its end is read"),
+            (format!(r#"{{"data":[{a}]"#), &["a"], "it is cut short: what comes before its end is read"),
+            (
+                format!(r#"{{"data":[{a},{{"type":"file_behaviour","id":"b","attributes":{{"tags":["#),
+                &["a"],
+                "the report b is cut short, and left out",
+            ),
+            (
+                r#"{"error":{"code":"NotFoundError","message":"no \u001b[2J"}}"#.to_owned(),
+                &[],
+                "an error response of the service, no report: NotFoundError: no \\x1b[2J",
+            ),
+            (
+                format!(r#"{{"data":[{a},{{"id":"b","error":{{"code":"NotFoundError"}}}}]}}"#),
+                &["a"],
+                "an error response of the service, no report: NotFoundError",
+            ),
+            (
+                r#"{"data":[{"id":"a","type":"file_behaviour"}]}"#.to_owned(),
+                &[],
+                "the list holds no report, only identifiers",
+            ),
+            ("<html>".to_owned(), &[], "it is not JSON"),
+            ("[]".to_owned(), &[], "the list is empty"),
+        ] {
+            let (found, errors) = read(&json);
+            assert_eq!((found, errors), (reports.iter().map(|&id| id.to_owned()).collect(), vec![error.to_owned()]));
+        }
+        assert_eq!(read(""), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_document_of_another_kind_is_handed_over_whole() {
+        assert_eq!(read(r#"{"hello":[{"world":1}]}"#), (vec![String::new()], Vec::new()));
+    }
+
+    proptest! {
+        /// One report in any order of its members, of any size around the edges of windows, in any wrapping.
+        #[test]
+        fn a_report_keeps_its_identifier_and_bytes(
+            order in Just(vec![0, 1, 2]).prop_shuffle(),
+            padding in prop_oneof![0..200_usize, WINDOW - 150..WINDOW + 150, 2 * WINDOW - 150..2 * WINDOW + 150],
+            wrapping in 0..4,
+        ) {
+            let members = [
+                r#""id":"f_S-1""#.to_owned(),
+                r#""type":"file_behaviour""#.to_owned(),
+                format!(r#""attributes":{{"text":["{}"]}}"#, "x".repeat(padding)),
+            ];
+            let members: Vec<_> = order.iter().map(|place: &usize| members[*place].clone()).collect();
+            let report = format!("{{{}}}", members.join(","));
+            let json = match wrapping {
+                0 => report.clone(),
+                1 => format!(r#"{{"data":{report}}}"#),
+                2 => format!(r#"{{"data":[{report}]}}"#),
+                _ => format!(r#"{{"x":[{report}]}}"#),
+            };
+            let read = values(&Body::in_memory(json.into_bytes()));
+            let [Ok(value)] = &*read else { panic!("{read:?}") };
+            let (found, errors) = value.reports();
+            prop_assert!(errors.is_empty());
+            prop_assert_eq!(found.len(), 1);
+            let identifier = found[0].identifier.as_ref().map(|identifier| identifier.as_bytes().to_vec());
+            prop_assert_eq!(identifier.as_deref(), Some(&b"f_S-1"[..]));
+            if wrapping > 1 {
+                prop_assert_eq!(&*found[0].body, report.as_bytes());
+            }
+        }
+    }
+}
