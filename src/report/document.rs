@@ -160,7 +160,7 @@ fn spans(body: &Body) -> Vec<Span> {
                         found.push(Span { range: start..at, is_cut: false, bad_word: bad_word.take() });
                     }
                 }
-                Event::Word => {
+                Event::Word { .. } => {
                     start.get_or_insert(at);
                     if depth > 0 && bad_word.is_none() && !is_json_word(body, at) {
                         bad_word = Some(at);

@@ -22,7 +22,10 @@ pub enum Event<'a> {
     /// A string starts; the offset is that of its opening quote.
     Text,
     /// A number, `true`, `false`, `null`, or a word that is no JSON at all.
-    Word,
+    Word {
+        /// Whether it begins as `null` alone does.
+        is_null: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +124,7 @@ impl Scanner {
     fn starts_word(&mut self, at: u64, first: u8, sink: &mut impl FnMut(u64, Event<'_>)) {
         // A byte order mark before the first value is no value.
         if !(at < 3 && self.open.is_empty() && matches!(first, 0xef | 0xbb | 0xbf)) {
-            sink(at, Event::Word);
+            sink(at, Event::Word { is_null: first == b'n' });
             self.state = State::Word;
         }
     }

@@ -61,7 +61,11 @@ fn leaves(json: &[u8]) -> Vec<(Option<Untrusted>, Untrusted)> {
                 while at < json.len() && !b",]} \n\r\t".contains(&json[at]) {
                     at += 1;
                 }
-                found.push((name.take(), Untrusted::from(&json[start..at])));
+                let name = name.take();
+                // Null stands for nothing.
+                if &json[start..at] != b"null" {
+                    found.push((name, Untrusted::from(&json[start..at])));
+                }
             }
         }
     }

@@ -53,7 +53,7 @@ impl<'a> Matcher<'a> {
             Event::Open { .. } => depth += 1,
             Event::Close => depth = depth.saturating_sub(1),
             Event::Name(name) => is_found = (are_names_data || depth > 1) && self.is_match(name),
-            Event::Text | Event::Word => {
+            Event::Text | Event::Word { .. } => {
                 let rest = usize::try_from(at).ok().and_then(|at| value.get(at..)).unwrap_or_default();
                 is_found = self.is_match(Raw::new(rest).content());
             }

@@ -107,9 +107,19 @@ impl Layout {
                 self.places.push(place);
             }
             Event::Close => self.leave(at),
-            Event::Text | Event::Word => {
+            Event::Word { is_null: true } if self.has_nothing() => {}
+            Event::Text | Event::Word { .. } => {
                 self.enter(at, None);
             }
+        }
+    }
+
+    /// Whether `null` stands for nothing here, and is no row: in a list, and in the place of a known attribute.
+    fn has_nothing(&self) -> bool {
+        match self.places.last() {
+            Some(Place::Elements | Place::Processes) => true,
+            Some(Place::Root | Place::Data | Place::Attributes) => Attribute::named(&self.name).is_some(),
+            _ => false,
         }
     }
 
@@ -393,10 +403,16 @@ mod tests {
 
     #[test]
     fn processes_are_rows_with_depths_whatever_their_ids() {
-        let json = r#"{"processes_tree":[{"process_id":"1","children":[{"process_id":"1","name":"n","children":[{}]},null]},{"children":7}]}"#;
+        let json = r#"{"processes_tree":[{"process_id":"1","children":[{"process_id":"1","name":"n","children":[{}]},3]},{"children":7}]}"#;
         let index = index(json);
         assert_eq!(index.sections[0].depths().rows(), [0, 1, 2, 1, 0]);
         assert_eq!(index.sections[0].len(), 5);
+    }
+
+    #[test]
+    fn null_is_no_row() {
+        let json = r#"{"processes_tree":[null,{"children":[null,{}]}],"tags":[null,"A",null],"behash":null,"files_opened":null,"new":null}"#;
+        assert_eq!(picture(&index(json)), ["processes_tree:Processes:2", "tags:Array:1", ":Loose:1"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn events(pieces: &[&[u8]]) -> String {
                 Event::Open { object: false } => "[".into(),
                 Event::Close => "/".into(),
                 Event::Text => "text".into(),
-                Event::Word => "word".into(),
+                Event::Word { .. } => "word".into(),
             };
             out += &format!("{at}{word} ");
         });

@@ -72,7 +72,8 @@ fn moment(seconds: i64) -> Option<Piece> {
 
 /// The fields that the table names, in its order; the others behind them, or their number.
 fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piece> {
-    let members: Vec<_> = raw.members().collect();
+    // A member that is null says nothing.
+    let members: Vec<_> = raw.members().filter(|(_, value)| value.bytes() != b"null").collect();
     let said = |field: &Field| {
         let found = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes());
         found.map(|(_, value)| *value)

@@ -40,7 +40,7 @@ fn records_of_every_kind_have_a_line() {
     let found = pane(json, Pane::Network);
     assert_eq!(
         found,
-        ["name|h → 1, 2", "name|null", "http|no object", "http|null", "address|192.0.2.1:443 TCP", "address|53"]
+        ["name|h → 1, 2", r#"name|{"resolved_ips":null}"#, "http|no object", "address|192.0.2.1:443 TCP", "address|53"]
     );
 }
 
@@ -61,7 +61,7 @@ fn a_process_is_read_wherever_its_name_stands() {
     assert_eq!(report(twice).lines(0, 0).len(), 3);
     let long = format!(r#"{{"processes_tree":[{{"cmd":"{}","name":"behind"}}]}}"#, "c".repeat(20_000));
     assert_eq!(pane(&long, Pane::Processes), ["|behind"]);
-    assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3", "|c", "|null", "|(no name)", "|(no name)"]);
+    assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3", "|c", "|(no name)", "|(no name)"]);
     let found = report(json);
     let own: Vec<_> = found.lines(0, 0).into_iter().map(|line| line.name.unwrap()).collect();
     assert_eq!(own, [Untrusted::from("name"), Untrusted::from("process_id")]);

@@ -98,7 +98,7 @@ pub fn lines(bytes: &[u8]) -> Vec<Line> {
                 depth += 1;
             }
             Event::Close => depth = depth.saturating_sub(1),
-            Event::Text | Event::Word => {
+            Event::Text | Event::Word { .. } => {
                 let is_secret = name.as_ref().is_some_and(|name: &Untrusted| name.as_bytes() == PASSWORD.as_bytes());
                 let value = if is_secret { Some(Untrusted::from(HIDDEN)) } else { leaf(at) };
                 found.push(Line { depth, name: name.take(), value });
