@@ -23,36 +23,34 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Model {
-    pub(super) fn received(&mut self, request: &Request, bytes: u64, total: Option<u64>) -> Vec<Effect> {
+    pub(super) fn received(&mut self, request: &Request, bytes: u64, total: Option<u64>) {
         self.calls.receive(request, bytes, total);
-        Vec::new()
     }
 
     /// Forgets that a call is under way; a paid one is followed by a look at the counters, which is free.
-    pub(super) fn ended(&mut self, request: &Request) -> Vec<Effect> {
+    pub(super) fn ended(&mut self, request: &Request) {
         let was_paid = self.calls.end(request);
         self.notice.take_if(|notice| notice.is_passing);
         if self.is_quitting {
             return self.leave();
         }
         if !was_paid {
-            return Vec::new();
+            return;
         }
         if self.calls.has(&Request::Quotas) {
             self.figures.outrun();
         }
-        let mut effects = self.ask_agreed(Request::Quotas, Source::Service);
+        self.ask_agreed(Request::Quotas, Source::Service);
         if self.figures.usage.is_some() {
-            effects.extend(self.ask_agreed(last_days(self.now), Source::Service));
+            self.ask_agreed(last_days(self.now), Source::Service);
         }
-        effects
     }
 
-    pub(super) fn answered(&mut self, request: &Request, result: Result<Here, Failure>) -> Vec<Effect> {
-        let mut effects = self.ended(request);
-        let Request::Behaviour { identifier } = request else { return effects };
+    pub(super) fn answered(&mut self, request: &Request, result: Result<Here, Failure>) {
+        self.ended(request);
+        let Request::Behaviour { identifier } = request else { return };
         if self.files.listing_mut(identifier).next().is_none() {
-            return effects;
+            return;
         }
         let is_held = self.files.each_entry_mut(identifier).any(|entry| entry.here().is_some());
         match result {
@@ -60,15 +58,15 @@ impl Model {
                 let files = self.files.listing_mut(identifier);
                 let arrived: Vec<_> = files.filter_map(|file| file.take_arrived(identifier, &here)).collect();
                 let is_new = !is_held && arrived.is_empty();
-                effects.extend(arrived.into_iter().flat_map(|opening| self.known_whole(opening)));
+                arrived.into_iter().for_each(|opening| self.known_whole(opening));
                 if let Some(why) = here.unkept {
                     self.warn(format!("The report is here, but {why}"));
                 }
                 if is_held {
-                    effects.extend(self.list_notable_anew(identifier));
+                    self.list_notable_anew(identifier);
                 }
-                effects.extend(self.show_chosen());
-                effects.extend(self.compare_anew());
+                self.show_chosen();
+                self.compare_anew();
                 if is_new {
                     self.turn_to(identifier);
                 }
@@ -82,12 +80,11 @@ impl Model {
                 self.stop_batch(&format!("A report could not be fetched. {}", failure.words()));
             }
         }
-        effects.extend(self.next_in_batch());
-        effects
+        self.next_in_batch();
     }
 
-    pub(super) fn told(&mut self, request: &Request, result: Result<(Timestamp, Vec<Line>), Failure>) -> Vec<Effect> {
-        let mut effects = self.ended(request);
+    pub(super) fn told(&mut self, request: &Request, result: Result<(Timestamp, Vec<Line>), Failure>) {
+        self.ended(request);
         let now = self.now;
         match (self.over.top_mut(), result) {
             (Some(Overlay::Prompt(form)), Ok((received, lines))) if form.asks(request, now) => {
@@ -97,16 +94,15 @@ impl Model {
             (Some(Overlay::Prompt(form)), Err(failure)) if form.asks(request, now) => {
                 form.failure = Some(failure);
                 // What was held may be gone, and its price is to be shown then.
-                effects.extend(self.look_up());
+                self.look_up();
             }
             (_, Ok(_)) => self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words())),
             (_, Err(failure)) => self.warn(failure.words()),
         }
-        effects
     }
 
-    pub(super) fn used(&mut self, request: &Request, result: Result<Usage, Failure>) -> Vec<Effect> {
-        let effects = self.ended(request);
+    pub(super) fn used(&mut self, request: &Request, result: Result<Usage, Failure>) {
+        self.ended(request);
         let columns = usize::from(self.overlay_room().width);
         let now = self.now;
         let is_asked = self.figures.take_usage_awaited();
@@ -123,10 +119,9 @@ impl Model {
                 self.show_figures(sheet, is_asked);
             }
         }
-        effects
     }
 
-    pub(super) fn counted(&mut self, path: &Path, result: Result<Hashes, String>) -> Vec<Effect> {
+    pub(super) fn counted(&mut self, path: &Path, result: Result<Hashes, String>) {
         let name = text::path(path).cut(60);
         match (self.over.top_mut(), result) {
             (Some(Overlay::Planner(planner)), Ok(hashes)) => {
@@ -141,11 +136,10 @@ impl Model {
             (_, Ok(_)) => {}
             (_, Err(why)) => self.warn(format!("{name} cannot be counted: {why}")),
         }
-        Vec::new()
     }
 
-    pub(super) fn entitled(&mut self, request: &Request, result: Result<Entitlements, Failure>) -> Vec<Effect> {
-        let effects = self.ended(request);
+    pub(super) fn entitled(&mut self, request: &Request, result: Result<Entitlements, Failure>) {
+        self.ended(request);
         let now = self.now;
         match (self.over.top_mut(), result) {
             (_, Ok(entitlements)) => {
@@ -158,14 +152,13 @@ impl Model {
             }
             (_, Err(failure)) => self.warn(failure.words()),
         }
-        effects
     }
 
-    pub(super) fn listed(&mut self, request: &Request, result: Result<HeldPage, Failure>) -> Vec<Effect> {
-        let mut effects = self.ended(request);
-        let Request::Behaviours { file, cursor, .. } = request else { return effects };
+    pub(super) fn listed(&mut self, request: &Request, result: Result<HeldPage, Failure>) {
+        self.ended(request);
+        let Request::Behaviours { file, cursor, .. } = request else { return };
         let (failure, is_shown) = (result.as_ref().err().cloned(), self.file() == Some(file));
-        let Some(list) = self.list_of_mut(file) else { return effects };
+        let Some(list) = self.list_of_mut(file) else { return };
         match result {
             Ok(page) => {
                 let (entries, unkept, left_out) = (page.page.entries.len(), page.unkept.clone(), page.page.left_out());
@@ -184,7 +177,7 @@ impl Model {
                     self.say("The service lists no sandbox for this file.");
                 }
                 self.files.share_reports();
-                effects.extend(self.show_chosen());
+                self.show_chosen();
                 self.settle();
             }
             Err(failure) => {
@@ -195,13 +188,12 @@ impl Model {
                 }
             }
         }
-        effects.extend(self.listed_while_following(file, failure.as_ref()));
-        effects
+        self.listed_while_following(file, failure.as_ref());
     }
 
-    pub(super) fn balanced(&mut self, result: Result<Balances, String>) -> Vec<Effect> {
+    pub(super) fn balanced(&mut self, result: Result<Balances, String>) {
         let asked = self.calls.asking(&Request::Quotas).map_or(self.now, |call| call.since);
-        let mut effects = self.ended(&Request::Quotas);
+        self.ended(&Request::Quotas);
         match result {
             Ok(balances) => {
                 let now = self.now;
@@ -213,7 +205,7 @@ impl Model {
                 self.figures.take_balances(balances, asked);
                 self.figures.is_reread |= is_asked;
                 if !self.is_quitting {
-                    effects.push(Effect::ReadRecord);
+                    self.emit(Effect::ReadRecord);
                 }
             }
             Err(why) => {
@@ -224,9 +216,8 @@ impl Model {
             }
         }
         if self.figures.take_outrun() && !self.is_quitting {
-            effects.extend(self.ask_agreed(Request::Quotas, Source::Service));
+            self.ask_agreed(Request::Quotas, Source::Service);
         }
-        effects
     }
 
     /// Shows figures that were asked for; those that are shown already are refreshed in their place.
@@ -244,25 +235,27 @@ impl Model {
         pages: Vec<HeldPage>,
         reports: Vec<HeldReport>,
         scan: Option<PendingScan>,
-    ) -> Vec<Effect> {
-        let effects = self.recalled_list(file, pages, reports);
+    ) {
+        self.recalled_list(file, pages, reports);
         self.recall_scan(file, scan);
-        effects
     }
 
-    fn recalled_list(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) -> Vec<Effect> {
+    fn recalled_list(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
         let is_shown = self.file() == Some(file);
-        let Some(list) = self.list_of_mut(file) else { return Vec::new() };
+        let Some(list) = self.list_of_mut(file) else { return };
         list.take_recalled(pages, reports);
         if !is_shown {
-            return Vec::new();
+            return;
         }
-        let Some(list) = self.list() else { return Vec::new() };
+        let Some(list) = self.list() else { return };
         let is_new = list.since.is_none();
         self.settle();
         if is_new && std::mem::take(&mut self.settings.lists_at_once) {
             let page = self.list().and_then(|list| list.next_page(self.service.listing));
-            return page.map(|page| self.ask(page, Source::HeldOrService)).unwrap_or_default();
+            if let Some(page) = page {
+                self.ask(page, Source::HeldOrService);
+            }
+            return;
         }
         if self.bound_for.is_some() {
             return self.go_on();
@@ -270,8 +263,8 @@ impl Model {
         self.show_chosen()
     }
 
-    pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
-        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
+    pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) {
+        let Some(open) = self.opened_mut(opening) else { return };
         open.absorb(batch);
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
@@ -284,11 +277,13 @@ impl Model {
             self.say("This document is no behaviour report. What no other pane is for stands in Other.");
             self.focus_pane(Pane::Other);
         }
-        if is_complete { self.known_whole(opening) } else { Vec::new() }
+        if is_complete {
+            self.known_whole(opening)
+        }
     }
 
     /// Takes to what can be said of a report only once all of its rows are known.
-    fn known_whole(&mut self, opening: Opening) -> Vec<Effect> {
+    fn known_whole(&mut self, opening: Opening) {
         self.tell_verdict(opening);
         // Who is bound for a row gets to its pane.
         if self.bound_for.is_none() {
@@ -307,16 +302,18 @@ impl Model {
     }
 
     /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.
-    pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) -> Vec<Effect> {
-        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
+    pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) {
+        let Some(open) = self.opened_mut(opening) else { return };
         match result {
             Ok(found) => open.indicators = Some(Arc::new(found)),
             Err(why) => {
                 self.warn(format!("The indicators could not be found: {why}"));
-                return Vec::new();
+                return;
             }
         }
-        if self.over.is_empty() { self.show_indicators(opening) } else { Vec::new() }
+        if self.over.is_empty() {
+            self.show_indicators(opening)
+        }
     }
 }
 
@@ -326,10 +323,10 @@ mod tests {
     use crate::app::model::Service;
     use jiff::Timestamp;
 
-    fn asks_for_counters(effects: &[Effect]) -> bool {
+    fn asks_for_counters(model: &mut Model) -> bool {
         let is_it =
             |effect: &Effect| matches!(effect, Effect::Ask { quote, .. } if *quote.request() == Request::Quotas);
-        effects.iter().any(is_it)
+        model.take_effects().iter().any(is_it)
     }
 
     #[test]
@@ -338,13 +335,17 @@ mod tests {
         let counters = || Balances::parse(br#"{"data":{"api_requests_daily":{"user":{"allowed":9,"used":2}}}}"#);
         for is_outrun in [true, false] {
             model.calls.begin(Request::User, true, Timestamp::UNIX_EPOCH);
-            assert!(asks_for_counters(&model.ended(&Request::User)));
+            model.ended(&Request::User);
+            assert!(asks_for_counters(&mut model));
             if is_outrun {
                 model.calls.begin(Request::User, true, Timestamp::UNIX_EPOCH);
-                assert!(!asks_for_counters(&model.ended(&Request::User)), "they are on their way");
-                assert!(asks_for_counters(&model.balanced(Ok(counters().unwrap()))));
+                model.ended(&Request::User);
+                assert!(!asks_for_counters(&mut model), "they are on their way");
+                model.balanced(Ok(counters().unwrap()));
+                assert!(asks_for_counters(&mut model));
             }
-            assert!(!asks_for_counters(&model.balanced(Ok(counters().unwrap()))));
+            model.balanced(Ok(counters().unwrap()));
+            assert!(!asks_for_counters(&mut model));
         }
     }
 }

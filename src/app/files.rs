@@ -220,14 +220,16 @@ impl Model {
     }
 
     /// Shows the file so many places further, round and round.
-    pub(super) fn step_file(&mut self, by: isize) -> Vec<Effect> {
+    pub(super) fn step_file(&mut self, by: isize) {
         let count = self.files.all.len().max(1);
         let target = self.files.shown.checked_add_signed(by.rem_euclid(count.cast_signed()));
-        target.map(|target| self.show_file(target % count)).unwrap_or_default()
+        if let Some(target) = target {
+            self.show_file(target % count);
+        }
     }
 
     /// Shows the file at this place, as it was left.
-    fn show_file(&mut self, place: usize) -> Vec<Effect> {
+    fn show_file(&mut self, place: usize) {
         self.screen = Screen::File;
         if place != self.files.shown {
             self.leave_shown();
@@ -247,11 +249,11 @@ impl Model {
 
     /// Opens a file beside those that are open: what is held of it is shown, nothing is asked. One that is open already is shown as
     /// it was left.
-    pub fn open_file(&mut self, file: Sha256) -> Vec<Effect> {
+    pub fn open_file(&mut self, file: Sha256) {
         self.open_files(vec![file])
     }
 
-    fn open_beside(&mut self, file: Sha256) -> Vec<Effect> {
+    fn open_beside(&mut self, file: Sha256) {
         self.start.typed.clear();
         self.bound_for = None;
         if let Some(place) = self.files.place_of(&file) {
@@ -266,29 +268,28 @@ impl Model {
             self.close(0);
         }
         self.files.open(OpenFile::new(List::unasked(file.clone())));
-        vec![Effect::Recall(file.clone()), Effect::NoteOpened(file)]
+        self.emit(Effect::Recall(file.clone()));
+        self.emit(Effect::NoteOpened(file));
     }
 
     /// Opens files beside each other, and shows the first of them.
-    pub fn open_files(&mut self, files: Vec<Sha256>) -> Vec<Effect> {
+    pub fn open_files(&mut self, files: Vec<Sha256>) {
         let first = files.first().filter(|_| files.len() > 1).cloned();
         let before: Vec<_> = self.files.all.iter().filter_map(|open| open.list.file().cloned()).collect();
-        let mut effects: Vec<Effect> = files.into_iter().flat_map(|file| self.open_beside(file)).collect();
-        effects.extend(first.map(|file| self.open_beside(file)).unwrap_or_default());
+        files.into_iter().chain(first).for_each(|file| self.open_beside(file));
         let closed: Vec<_> = before.iter().filter(|file| self.files.of(file).is_none()).map(Sha256::short).collect();
         if !closed.is_empty() {
             self.say(format!("Closed to make room, as at most {MOST} files are open at once: {}.", closed.join(", ")));
         }
-        effects
     }
 
     /// Opens a file and chooses one of its stored reports.
-    pub fn open_report(&mut self, file: Sha256, identifier: Identifier) -> Vec<Effect> {
+    pub fn open_report(&mut self, file: Sha256, identifier: Identifier) {
         self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
     }
 
     /// Closes the file that is shown, and shows another that is open; the start screen where there is none.
-    pub(super) fn close_file(&mut self) -> Vec<Effect> {
+    pub(super) fn close_file(&mut self) {
         self.leave_shown();
         self.close(self.files.shown);
         self.list_mut().into_iter().for_each(List::close_unfinished);
@@ -310,7 +311,7 @@ impl Model {
     }
 
     /// Lets go of the reports that are not among what is held, and closes files of which nothing is.
-    pub(super) fn let_go_of_deleted(&mut self, held: &[Holding]) -> Vec<Effect> {
+    pub(super) fn let_go_of_deleted(&mut self, held: &[Holding]) {
         // What was imported belongs to no service, and is here whoever did so.
         let ours = || held.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
         let reports: HashSet<_> = ours().filter_map(Holding::report).collect();
@@ -330,7 +331,7 @@ impl Model {
             is_changed = true;
         }
         if !is_changed {
-            return Vec::new();
+            return;
         }
         // What was found or compared may quote what is gone.
         self.finder = None;

@@ -91,6 +91,8 @@ pub struct Model {
     pub(super) sought: Quest,
     /// The last number that was given to a search, or to the opening of a report.
     numbered: u64,
+    /// Effects that the runtime has not taken yet, in order.
+    effects: Vec<Effect>,
 }
 
 /// The service that is asked.
@@ -179,11 +181,12 @@ impl Model {
             finder: None,
             sought: Quest::default(),
             numbered: 0,
+            effects: Vec::new(),
         }
     }
 
     /// Opens the reports of documents, by their names, in place of a service's; the first one at once.
-    pub fn open_documents(&mut self, documents: Vec<Named>) -> Vec<Effect> {
+    pub fn open_documents(&mut self, documents: Vec<Named>) {
         let several = Some(documents.len()).filter(|documents| *documents > 1);
         let title = several.map(|several| format!("one of {} documents", thousands(several as u64)));
         let name = title.or_else(|| documents.first().map(|(name, _)| name.clone())).unwrap_or_default();
@@ -194,11 +197,21 @@ impl Model {
         });
         self.files.open(OpenFile::new(List::document(name, entries.collect())));
         self.screen = Screen::File;
-        let effects = self.show_chosen();
+        self.show_chosen();
         if self.is_single() {
             self.enter_group();
         }
-        effects
+    }
+
+    /// Asks the runtime for something; what is to survive the end of the program delays that end.
+    pub(super) fn emit(&mut self, effect: Effect) {
+        self.writes += usize::from(effect.writes());
+        self.effects.push(effect);
+    }
+
+    /// The effects that were asked for since the last call.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
     }
 
     /// The call that lists the open file's sandboxes, if one is under way.

@@ -1,6 +1,5 @@
 //! The start screen: the hash that is typed, and the files that were opened before.
 
-use super::effect::Effect;
 use super::keys::key::Key;
 use super::keys::typing::type_into;
 use super::model::Model;
@@ -92,12 +91,12 @@ impl Model {
     }
 
     /// Opens the typed file, or the chosen earlier one; with it those that were pasted together with it.
-    pub(super) fn open_typed(&mut self) -> Vec<Effect> {
+    pub(super) fn open_typed(&mut self) {
         let files = self.start.chosen();
         if files.is_empty() {
             let typed = count(self.start.typed.len() as u64, "digit");
             self.warn(format!("A SHA-256 has 64 hexadecimal digits; {typed} so far."));
-            return Vec::new();
+            return;
         }
         self.open_files(files)
     }

@@ -23,12 +23,11 @@ const LEAVE_A_QUESTION: [&str; 4] = ["back", "give-up", "shell", "quit"];
 
 impl Model {
     /// What is to be done before the first message: earlier files, and the free counters.
-    pub fn start(&mut self) -> Vec<Effect> {
-        let mut effects = vec![Effect::FindRecent];
+    pub fn start(&mut self) {
+        self.emit(Effect::FindRecent);
         if self.service.barred().is_none() {
-            effects.extend(self.ask(Request::Quotas, Source::Service));
+            self.ask(Request::Quotas, Source::Service);
         }
-        effects
     }
 
     /// Takes a message in at a moment.
@@ -37,22 +36,21 @@ impl Model {
         self.now = now;
         self.figures.allowance.turn(self.figures.spent.values().copied().sum(), now);
         let before = self.message().len();
-        let effects = self.take_in(message);
-        self.writes += effects.iter().filter(|effect| effect.writes()).count();
+        self.take_in(message);
         self.refresh_palette();
         self.refresh_planner();
         self.refresh_following();
         if self.message().len() != before {
             self.settle();
         }
-        effects
+        self.take_effects()
     }
 
-    fn take_in(&mut self, message: Message) -> Vec<Effect> {
+    fn take_in(&mut self, message: Message) {
         match message {
             // Nothing is on the screen but how to quit: what is there cannot be answered, typed into or paid for.
-            Message::Key(key) | Message::Typed { key, .. } if !self.size.is_enough() && !self.quits(key) => Vec::new(),
-            Message::Pointer(_) | Message::Paste(_) if !self.size.is_enough() => Vec::new(),
+            Message::Key(key) | Message::Typed { key, .. } if !self.size.is_enough() && !self.quits(key) => {}
+            Message::Pointer(_) | Message::Paste(_) if !self.size.is_enough() => {}
             Message::Key(key) => self.press(key),
             Message::Pointer(pointer) => self.point(pointer),
             Message::Typed { key, frame } => self.press_unless_unseen(key, frame),
@@ -103,9 +101,9 @@ impl Model {
             Message::Unreadable { opening, why } => self.change_open(opening, |open| open.unreadable = Some(why)),
             Message::TakenIn => self.taken_in(),
             Message::Notice(text) => self.only(|model| model.warn(text)),
-            Message::Aside => vec![Effect::Aside],
-            Message::Resumed => vec![Effect::TakeBack],
-            Message::Quit if self.is_quitting => Vec::new(),
+            Message::Aside => self.emit(Effect::Aside),
+            Message::Resumed => self.emit(Effect::TakeBack),
+            Message::Quit if self.is_quitting => {}
             Message::Quit => self.quit(),
             Message::QuitNow => self.quit_now(),
         }
@@ -117,30 +115,26 @@ impl Model {
     }
 
     /// A change that asks for nothing further.
-    fn only(&mut self, change: impl FnOnce(&mut Self)) -> Vec<Effect> {
+    fn only(&mut self, change: impl FnOnce(&mut Self)) {
         change(self);
-        Vec::new()
     }
 
     /// Does what waited for its time.
-    fn ticked(&mut self) -> Vec<Effect> {
-        let mut effects = self.next_in_batch();
-        effects.extend(self.next_look());
-        effects
+    fn ticked(&mut self) {
+        self.next_in_batch();
+        self.next_look();
     }
 
-    fn drawn(&mut self, frame: u64) -> Vec<Effect> {
+    fn drawn(&mut self, frame: u64) {
         self.offers = Offers::of(self, frame);
-        Vec::new()
     }
 
-    fn resized(&mut self, size: Size) -> Vec<Effect> {
+    fn resized(&mut self, size: Size) {
         self.size = size;
         self.settle();
-        Vec::new()
     }
 
-    fn looked_up(&mut self, request: Request, since: Option<Timestamp>) -> Vec<Effect> {
+    fn looked_up(&mut self, request: Request, since: Option<Timestamp>) {
         self.artefact_held(&request, since);
         let now = self.now;
         // One that was asked about before says nothing of what is asked now.
@@ -149,34 +143,30 @@ impl Model {
         {
             form.source.held = since.map(|since| (request, since));
         }
-        Vec::new()
     }
 
-    fn show_ledger(&mut self, page: &LedgerPage) -> Vec<Effect> {
+    fn show_ledger(&mut self, page: &LedgerPage) {
         let columns = usize::from(self.overlay_room().width);
         self.show_figures(Sheet::ledger(page, self.now, columns), !self.place().has_line());
-        Vec::new()
     }
 
     /// Takes further rows of a report in, and goes on with what waited for them.
-    fn indexed_further(&mut self, opening: Opening, batch: Batch) -> Vec<Effect> {
-        let mut effects = self.indexed(opening, batch);
-        effects.extend(self.seek_further(opening));
+    fn indexed_further(&mut self, opening: Opening, batch: Batch) {
+        self.indexed(opening, batch);
+        self.seek_further(opening);
         self.arrive();
-        effects
     }
 
     /// Changes a report that is open, if it still is.
-    fn change_open(&mut self, opening: Opening, change: impl FnOnce(&mut OpenReport)) -> Vec<Effect> {
+    fn change_open(&mut self, opening: Opening, change: impl FnOnce(&mut OpenReport)) {
         if let Some(open) = self.opened_mut(opening) {
             change(open);
         }
-        Vec::new()
     }
 
     /// Presses a key, unless it would spend what no frame had offered when it was read, or answer what none had asked: a key that was
     /// pressed ahead, or came with a paste, is no yes.
-    fn press_unless_unseen(&mut self, key: Key, frame: u64) -> Vec<Effect> {
+    fn press_unless_unseen(&mut self, key: Key, frame: u64) {
         let leaves = || Command::of(key, self).is_some_and(|command| command.place != CONFIRM && !command.asks());
         // A no needs no question that was seen.
         if self.declines(key) {
@@ -187,27 +177,22 @@ impl Model {
         } else if !self.offers.has_seen(self, key, frame) {
             self.warn(format!("{key} came before its price was on the screen: nothing was sent. Press it again."));
         } else {
-            return self.press(key);
+            self.press(key)
         }
-        Vec::new()
     }
 
-    fn press(&mut self, key: Key) -> Vec<Effect> {
+    fn press(&mut self, key: Key) {
         if !self.is_quitting {
             self.notice = None;
         }
         // Whoever presses a key has somewhere else to go.
         self.bound_for = None;
-        if self.is_filtering()
-            && let Some(effects) = self.type_filter(key)
-        {
-            return effects;
-        }
-        if let Some(effects) = self.type_into_overlay(key) {
-            return effects;
-        }
-        if self.screen == Screen::Start && self.over.is_empty() && self.press_digit(key) {
-            return Vec::new();
+        let is_hash = |model: &Self| model.screen == Screen::Start && model.over.is_empty();
+        let is_typed = self.is_filtering() && self.type_filter(key)
+            || self.type_into_overlay(key)
+            || is_hash(self) && self.press_digit(key);
+        if is_typed {
+            return;
         }
         if let Some(answer) = self.answer(key).cloned() {
             return self.confirm(answer);
@@ -228,56 +213,60 @@ impl Model {
         is_asked && !Command::of(key, self).is_some_and(leaves)
     }
 
-    fn decline(&mut self, key: Key) -> Vec<Effect> {
-        let effects = self.go_back();
+    fn decline(&mut self, key: Key) {
+        self.go_back();
         self.say(format!("{key} is no answer to the question: it is closed, and nothing was done."));
-        effects
     }
 
     /// Runs a command as its key would.
-    pub fn run(&mut self, command: &Command) -> Vec<Effect> {
+    pub fn run(&mut self, command: &Command) {
         match &command.act {
             Act::Local(act) | Act::Leads { to: act, .. } => act(self),
             Act::Each { begin, .. } => match self.tag(command) {
                 tag @ Tag::OverBudget(_) => {
                     self.refuse_several(command.label, &tag);
-                    Vec::new()
                 }
                 _ => begin(self),
             },
             Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
-                Some(request) if self.says_in_flight(&request) => Vec::new(),
+                Some(request) if self.says_in_flight(&request) => {}
                 Some(request) if self.is_typed_held(command) => self.ask_held(request),
                 Some(request) => {
                     self.figures.await_answer(&request);
                     self.ask(request, if *anew { Source::Service } else { Source::HeldOrService })
                 }
-                None => Vec::new(),
+                None => {}
             },
         }
     }
 
     /// Opens the chosen report if it is here: a held report costs nothing, so no key is needed.
-    pub fn show_chosen(&mut self) -> Vec<Effect> {
+    pub fn show_chosen(&mut self) {
         let opening = self.next_opening();
-        let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return Vec::new() };
-        let mut effects = if list.leave_unfinished() { vec![Effect::StopIndexing] } else { Vec::new() };
-        let Some(entry) = list.chosen_mut() else { return effects };
-        let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
-        effects.extend(entry.open(opening, folded).map(|body| Effect::Index { opening, body }));
-        effects
+        let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return };
+        let is_stopped = list.leave_unfinished();
+        let body = list.chosen_mut().and_then(|entry| {
+            let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
+            entry.open(opening, folded)
+        });
+        if is_stopped {
+            self.emit(Effect::StopIndexing);
+        }
+        if let Some(body) = body {
+            self.emit(Effect::Index { opening, body });
+        }
     }
 
     /// Back to the start screen.
-    pub(super) fn leave_file(&mut self) -> Vec<Effect> {
+    pub(super) fn leave_file(&mut self) {
         self.screen = Screen::Start;
         self.start.scroll = Scroll::default();
-        vec![Effect::FindRecent]
+        self.emit(Effect::FindRecent);
     }
 
-    pub(super) fn go_back(&mut self) -> Vec<Effect> {
+    pub(super) fn go_back(&mut self) {
         if self.over.top_mut().and_then(Overlay::sought_mut).is_some_and(|line| line.is_typing) {
             return self.drop_sought();
         }
@@ -286,7 +275,10 @@ impl Model {
         }
         if self.screen == Screen::Start {
             let is_typed = !std::mem::take(&mut self.start.typed).is_empty();
-            return if is_typed || self.shown().is_none() { Vec::new() } else { self.step_file(0) };
+            if !is_typed && self.shown().is_some() {
+                self.step_file(0);
+            }
+            return;
         }
         if self.is_zoomed() {
             self.zoom(false);
@@ -297,11 +289,10 @@ impl Model {
             self.focus_list();
         }
         self.settle();
-        Vec::new()
     }
 
     /// Closes what has the keys over the screen; a search and a comparison are remembered.
-    fn close_over(&mut self) -> Vec<Effect> {
+    fn close_over(&mut self) {
         match self.over.close() {
             Some(Overlay::Compare(compare)) => self.keep_comparison(compare),
             Some(Overlay::Finder(mut finder)) => {
@@ -314,20 +305,20 @@ impl Model {
     }
 
     /// Gives the terminal to the shell; a paid answer is waited for first, as a stopped program takes nothing in.
-    pub(super) fn make_way(&mut self) -> Vec<Effect> {
+    pub(super) fn make_way(&mut self) {
         if self.calls.awaits_paid() {
             self.warn(
                 "A paid answer is under way, and a stopped program cannot take it in. Press it again once it is here.",
             );
-            return Vec::new();
+            return;
         }
-        vec![Effect::Aside]
+        self.emit(Effect::Aside);
     }
 
     /// Ends the program, after paid answers are in; asked twice, at once.
-    pub(super) fn quit(&mut self) -> Vec<Effect> {
+    pub(super) fn quit(&mut self) {
         if self.may_leave() || self.is_quitting {
-            return vec![Effect::Quit];
+            return self.emit(Effect::Quit);
         }
         self.is_quitting = true;
         let (quit, answers) = (self.way_to("quit"), self.calls.paid().count());
@@ -346,19 +337,19 @@ impl Model {
             ),
         };
         self.warn(words);
-        Vec::new()
     }
 
     /// Ends without waiting any longer: what is paid for is given up, so that what is here of it is kept and what it may have cost is
     /// written down, and the end comes with that.
-    fn quit_now(&mut self) -> Vec<Effect> {
+    fn quit_now(&mut self) {
         self.is_quitting = true;
-        if self.calls.awaits_paid() { self.give_up() } else { vec![Effect::Quit] }
+        if self.calls.awaits_paid() { self.give_up() } else { self.emit(Effect::Quit) }
     }
 
     /// Waits no longer for anything that is under way.
-    pub(super) fn give_up(&mut self) -> Vec<Effect> {
-        self.calls.iter().map(|call| Effect::GiveUp(call.request.clone())).collect()
+    pub(super) fn give_up(&mut self) {
+        let requests: Vec<_> = self.calls.iter().map(|call| call.request.clone()).collect();
+        requests.into_iter().for_each(|request| self.emit(Effect::GiveUp(request)));
     }
 
     /// Whether nothing is under way that must not be lost.
@@ -367,12 +358,14 @@ impl Model {
     }
 
     /// Ends the program that is to end, as soon as that may be.
-    pub(super) fn leave(&self) -> Vec<Effect> {
-        if self.is_quitting && self.may_leave() { vec![Effect::Quit] } else { Vec::new() }
+    pub(super) fn leave(&mut self) {
+        if self.is_quitting && self.may_leave() {
+            self.emit(Effect::Quit);
+        }
     }
 
     /// Takes in that the store has taken in a note or a deletion, or refused it.
-    fn taken_in(&mut self) -> Vec<Effect> {
+    fn taken_in(&mut self) {
         self.writes = self.writes.saturating_sub(1);
         self.leave()
     }

@@ -12,7 +12,7 @@ use crate::gate::Gate;
 use crate::quota::{Period, Spent};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
-use crate::runtime::{self, Backing, Beginning, Exit, Signals, Start, Tell};
+use crate::runtime::{self, Backing, Exit, Signals, Start, Tell};
 use crate::service::Client;
 use crate::store::service_id;
 use jiff::Timestamp;
@@ -35,8 +35,10 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let mut left = UiStateFile::of(&folders, &config);
     let remark = left.resume(&mut model);
     let is_empty = files.is_empty() && report.is_none();
-    let mut first = model.open_files(files);
-    first.extend(report.map(|(file, report)| model.open_report(file, report)).unwrap_or_default());
+    model.open_files(files);
+    if let Some((file, report)) = report {
+        model.open_report(file, report);
+    }
     let begin = move |model: &mut Model, _: Tell<'_>| {
         let opened = store::open(&folders, &config)?;
         let Setup { gate, remarks, .. } = prepared.with(opened);
@@ -44,7 +46,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
         if !remarks.is_empty() {
             model.warn(remarks.join(" "));
         }
-        Ok(Beginning { backing: reach(gate, model), first })
+        Ok(reach(gate, model))
     };
     // A file is shown at once with what is held of it.
     let start =

@@ -9,7 +9,7 @@ use crate::demo::{Demo as Service, Listing, Options};
 use crate::files;
 use crate::gate::Gate;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Beginning, Display, Signals, Start};
+use crate::runtime::{self, Display, Signals, Start};
 use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
@@ -124,15 +124,15 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
     let gate = Gate::new(store, client, session(), crate::clock::now).with_budget(config.budget());
     let mut model = Model::new(app::service(&gate), crate::clock::now());
     model.settings = Settings { forgets: true, lists_at_once: true, ..app::settings(config) };
-    let first = model.open_files(files.into_iter().take(1).collect());
+    model.open_files(files.into_iter().take(1).collect());
     // Where it is refused, nothing is taken for it.
     let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };
     let (other, keys) = (model.way_to("other-file"), model.way_to("help"));
     model.say(format!(
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
-    let beginning = Beginning { backing: app::reach(gate, &mut model), first };
-    exit::of_app(runtime::run(model, Start::Ready(beginning), display, signals)?.exit)
+    let backing = app::reach(gate, &mut model);
+    exit::of_app(runtime::run(model, Start::Ready(backing), display, signals)?.exit)
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

@@ -8,7 +8,7 @@ use crate::app::settings::Settings;
 use crate::app::{Here, Model};
 use crate::report::Identifier;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Backing, Beginning, Signals, Start};
+use crate::runtime::{self, Backing, Signals, Start};
 use crate::text::said;
 use std::ffi::{OsStr, OsString};
 
@@ -21,11 +21,11 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     model.settings = Settings { keys: config.keymap.clone(), rules_file: app::rules_file(), ..Settings::default() };
     let mut left = UiStateFile::of(&folders, &config);
     remarks.extend(left.resume(&mut model));
-    let first = model.open_documents(documents);
+    model.open_documents(documents);
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    let start = Start::Ready(Beginning { backing: Backing::Nothing, first });
+    let start = Start::Ready(Backing::Nothing);
     let ended = runtime::run(model, start, display, Signals::listen()?)?;
     left.note(&ended);
     exit::of_app(ended.exit)

@@ -69,23 +69,16 @@ impl Outbox {
     }
 }
 
-/// What the app reaches, and what it does first.
-pub struct Beginning {
-    pub backing: Backing,
-    /// What it does before the first message.
-    pub first: Vec<Effect>,
-}
-
 /// Told of what is waited for if that takes long.
 pub type Tell<'a> = &'a dyn Fn(&str);
 
-/// Makes a beginning, which may take long.
-pub type Begin = Box<dyn FnOnce(&mut Model, Tell<'_>) -> anyhow::Result<Beginning>>;
+/// Prepares the app and says what it can reach; it may take long.
+pub type Begin = Box<dyn FnOnce(&mut Model, Tell<'_>) -> anyhow::Result<Backing>>;
 
 /// How the app begins.
 pub enum Start {
     /// With what is there already.
-    Ready(Beginning),
+    Ready(Backing),
     /// With a frame that needs nothing of it.
     Awaited(Begin),
 }
@@ -224,9 +217,11 @@ where
     }
 
     /// Performs what is to be done before the first message.
-    pub fn begin(&mut self, effects: Vec<Effect>) {
-        self.model.start().into_iter().for_each(|effect| self.performer.put_off(effect));
-        self.perform(effects);
+    pub fn begin(&mut self) {
+        let first = self.model.take_effects();
+        self.model.start();
+        self.model.take_effects().into_iter().for_each(|effect| self.performer.put_off(effect));
+        self.perform(first);
     }
 
     /// Takes in what the first frame is to show, if it comes soon: what is held of a file, and the first rows of its report.
@@ -314,14 +309,14 @@ where
 
     /// Runs a command as its key would.
     pub fn run_command(&mut self, command: &'static Command) {
-        let effects = self.model.run(command);
-        self.perform(effects);
+        self.model.run(command);
+        self.perform_pending();
     }
 
     /// Goes to a row of what has the focus, from 0.
     pub fn go_to_row(&mut self, row: usize) {
-        let effects = self.model.go_to_row(row);
-        self.perform(effects);
+        self.model.go_to_row(row);
+        self.perform_pending();
     }
 
     /// Draws the state as it is.
@@ -388,6 +383,11 @@ where
         let (way, out) = &mut self.clipboard;
         let result = clipboard::by_terminal(&copied, *way, out).map_err(|error| error.to_string());
         self.take(Message::Copied { what: copied.what, result });
+    }
+
+    fn perform_pending(&mut self) {
+        let effects = self.model.take_effects();
+        self.perform(effects);
     }
 
     fn perform(&mut self, effects: Vec<Effect>) {

@@ -6,7 +6,7 @@
 use super::clipboard::Way;
 use super::signals::{Signals, Stops};
 use super::terminal::let_wait;
-use super::{Backing, Beginning, Ended, Exit, Session, Start};
+use super::{Backing, Ended, Exit, Session, Start};
 use crate::app::commands::Command;
 use crate::app::spending::price::Tag;
 use crate::app::{Key, Message, Model, Place, Size};
@@ -47,14 +47,14 @@ pub(super) fn run(mut model: Model, start: Start, signals: Signals) -> anyhow::R
     let mut session = Session::new(backend, model, Backing::Nothing, crate::clock::now)?
         .with_clipboard(Way::from_here(), clipboard());
     let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
-    let Beginning { backing, first } = match start {
-        Start::Ready(beginning) => beginning,
+    let backing = match start {
+        Start::Ready(backing) => backing,
         Start::Awaited(begin) => begin(session.model_mut(), &let_wait)?,
     };
     session.reach(backing);
     // What is said in lines waits until all is done, which without threads never comes.
     session.performer.start()?;
-    session.begin(first);
+    session.begin();
     // What is read takes more at once than the system's own buffer, which so stays empty: what is read ahead is here alone.
     let input = BufReader::with_capacity(READ_AHEAD, io::stdin().lock());
     let output = io::stdout().lock();

@@ -2,7 +2,7 @@
 
 use super::clipboard::Way;
 use super::signals::{self, Ending, Signals, Stops};
-use super::{Backing, Begin, Beginning, Ended, Exit, Session, Start, Turn};
+use super::{Backing, Begin, Ended, Exit, Session, Start, Turn};
 use crate::app::{Model, Size};
 use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
@@ -213,12 +213,12 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     let mut keyboard = session.keyboard()?;
     let lost = ending.clone();
     std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || lost.when_done(|| keyboard.run()))?;
-    let (Beginning { backing, first }, taken) = match start {
-        Start::Ready(beginning) => (beginning, taken),
+    let (backing, taken) = match start {
+        Start::Ready(backing) => (backing, taken),
         Start::Awaited(begin) => awaited(&mut session, taken, begin)?,
     };
     session.reach(backing);
-    session.begin(first);
+    session.begin();
     session.gather();
     session.take_all();
     session.draw()?;
@@ -265,7 +265,7 @@ fn awaited<W: Write>(
     session: &mut Session<CrosstermBackend<W>>,
     mut taken: TakenOver,
     begin: Begin,
-) -> anyhow::Result<(Beginning, TakenOver)> {
+) -> anyhow::Result<(Backing, TakenOver)> {
     session.preview()?;
     let begun = begin(session.model_mut(), &let_wait)?;
     if !TAKEN.load(Ordering::SeqCst) {

@@ -238,9 +238,9 @@ mod frame {
         let clock = || Timestamp::UNIX_EPOCH;
         let mut model = Model::new(Service::default(), clock());
         let here = Here { received: clock(), body: report(bytes).body, unkept: None };
-        let first = model.open_documents(vec![("bench".to_owned(), vec![(None, here)])]);
+        model.open_documents(vec![("bench".to_owned(), vec![(None, here)])]);
         let mut session = Session::new(TestBackend::new(120, 40), model, Backing::Nothing, clock).unwrap();
-        session.begin(first);
+        session.begin();
         assert!(session.run_until_idle(Duration::from_secs(60)).unwrap());
         session.press(Key::Char('4'));
         session

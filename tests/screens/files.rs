@@ -27,10 +27,10 @@ impl Opened {
             Here { received: Timestamp::UNIX_EPOCH, body, unkept: None }
         };
         let document = |(name, json): &(&str, &str)| ((*name).to_owned(), vec![(None, here(json))]);
-        let first = model.open_documents(documents.iter().map(document).collect());
+        model.open_documents(documents.iter().map(document).collect());
         let mut session =
             Session::new(TestBackend::new(100, 24), model, Backing::Nothing, || Timestamp::UNIX_EPOCH).unwrap();
-        session.begin(first);
+        session.begin();
         assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
         Self(session)
     }
@@ -227,7 +227,8 @@ fn marks_move_no_text_when_they_come() {
     model.size = Size { width: 100, height: 24 };
     let body = Body::in_memory(REPORT.to_vec());
     let here = Here { received: Timestamp::UNIX_EPOCH, body, unkept: None };
-    let first = model.open_documents(vec![("report.json".to_owned(), vec![(None, here)])]);
+    model.open_documents(vec![("report.json".to_owned(), vec![(None, here)])]);
+    let first = model.take_effects();
     let mut session =
         Session::new(TestBackend::new(100, 24), model, Backing::Nothing, || Timestamp::UNIX_EPOCH).unwrap();
     let opening = first.iter().find_map(|effect| match effect {

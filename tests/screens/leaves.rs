@@ -88,9 +88,9 @@ fn all_details(bytes: &[u8]) -> String {
     let mut model = Model::new(Service::default(), clock());
     model.size = Size { width: 150, height: 90 };
     let here = Here { received: clock(), body: Body::in_memory(bytes.to_vec()), unkept: None };
-    let first = model.open_documents(vec![("fixture".to_owned(), vec![(None, here)])]);
+    model.open_documents(vec![("fixture".to_owned(), vec![(None, here)])]);
     let mut session = Session::new(TestBackend::new(150, 90), model, Backing::Nothing, clock).unwrap();
-    session.begin(first);
+    session.begin();
     assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
     let mut text = String::new();
     for info in &PANES {

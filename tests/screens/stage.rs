@@ -147,7 +147,7 @@ impl Stage {
         let session =
             session(&folder, &profile, key.as_deref()).with_clipboard(Way::Terminal, Box::new(clipboard.clone()));
         let mut stage = Self { demo, session, folder, clipboard, profile, key, _threads: threads };
-        stage.session.begin(Vec::new());
+        stage.session.begin();
         stage.rest();
         stage
     }
@@ -193,7 +193,7 @@ impl Stage {
     /// Ends the program and starts it again on the same store.
     pub fn restart(mut self) -> Self {
         self.session = session(&self.folder, &self.profile, self.key.as_deref());
-        self.session.begin(Vec::new());
+        self.session.begin();
         self.rest();
         self
     }

@@ -5,7 +5,7 @@
 use super::stage::Terminal;
 use behaview::app::{Here, Model};
 use behaview::report::Body;
-use behaview::runtime::{self, Backing, Beginning, Display, Signals, Start};
+use behaview::runtime::{self, Backing, Display, Signals, Start};
 use behaview::view::{Depth, Theme};
 use portable_pty::CommandBuilder;
 
@@ -30,8 +30,8 @@ fn plays_the_program() {
             panic();
         }
         let here = Here { received: now, body: Body::in_memory(REPORT.to_vec()), unkept: None };
-        let first = model.open_documents(vec![("document".to_owned(), vec![(None, here)])]);
-        Ok(Beginning { backing: Backing::Nothing, first })
+        model.open_documents(vec![("document".to_owned(), vec![(None, here)])]);
+        Ok(Backing::Nothing)
     };
     let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
     runtime::run(

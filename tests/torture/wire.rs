@@ -113,9 +113,9 @@ impl Stage {
         let here = behaview::app::Here { received: now(), body: Body::in_memory(report.to_vec()), unkept: None };
         let index = behaview::report::Index::of(&here.body);
         let identifier = behaview::report::Report::new(here.body.clone(), index).identifier();
-        let effects = model.open_documents(vec![(name.to_owned(), vec![(identifier, here)])]);
+        model.open_documents(vec![(name.to_owned(), vec![(identifier, here)])]);
         let mut stage = Self::new(model, width, height);
-        stage.session.begin(effects);
+        stage.session.begin();
         assert!(stage.session.run_until_idle(Duration::from_secs(60)).unwrap());
         stage
     }

@@ -45,8 +45,8 @@ impl Model {
     }
 
     /// Copies the value under the cursor, defanged.
-    pub(super) fn copy_value(&mut self) -> Vec<Effect> {
-        let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
+    pub(super) fn copy_value(&mut self) {
+        let Some(Subject { what, text }) = self.subject() else { return };
         let line = match self.over.top() {
             Some(Overlay::Indicators(list)) => list.chosen().map(|chosen| chosen.defanged().to_string()),
             _ => None,
@@ -57,23 +57,23 @@ impl Model {
     }
 
     /// Copies the value under the cursor as it is; asks once.
-    pub(super) fn copy_raw(&mut self) -> Vec<Effect> {
-        let Some(Subject { what, text }) = self.subject() else { return Vec::new() };
-        let effects = self.copy(format!("{what}, raw"), text.as_bytes().to_vec());
-        if let ([Effect::Copy(copied)], false) = (effects.as_slice(), self.copies_raw) {
+    pub(super) fn copy_raw(&mut self) {
+        let Some(Subject { what, text }) = self.subject() else { return };
+        let raw = Copied { what: format!("{what}, raw"), bytes: text.as_bytes().to_vec() };
+        if !self.copies_raw && raw.bytes.len() <= LONGEST_COPY {
             let details = format!(
                 "Copy {what} raw: {}? Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
                  It is asked once; after a yes, this session copies raw whenever {} is pressed.",
                 text.visible_cut(80),
                 self.way_to("copy-raw")
             );
-            return self.ask_first(details, KeyedAnswer::yes("yes, copy it raw", Consent::CopyRaw(copied.clone())));
+            return self.ask_first(details, KeyedAnswer::yes("yes, copy it raw", Consent::CopyRaw(raw)));
         }
-        effects
+        self.copy(raw.what, raw.bytes);
     }
 
     /// Copies the whole row under the cursor in one line: of a sandbox the file's hash.
-    pub(super) fn copy_row(&mut self) -> Vec<Effect> {
+    pub(super) fn copy_row(&mut self) {
         if let Some((what, line)) = self.listed_line() {
             return self.copy(what, line.into_bytes());
         }
@@ -81,20 +81,20 @@ impl Model {
             let file = file.to_string();
             return self.copy("the file's SHA-256".to_owned(), file.into_bytes());
         }
-        let Some((pane, place)) = self.place_under_cursor() else { return Vec::new() };
-        let Some(line) = self.line(place) else { return Vec::new() };
+        let Some((pane, place)) = self.place_under_cursor() else { return };
+        let Some(line) = self.line(place) else { return };
         self.copy(format!("a row of {}", pane.name()), line.into_bytes())
     }
 
     /// Copies every row that the pane shows, or every indicator, in one line.
-    pub(super) fn copy_all(&mut self) -> Vec<Effect> {
+    pub(super) fn copy_all(&mut self) {
         let (what, line) = match self.over.top() {
             Some(Overlay::Indicators(list)) => {
                 let values = list.shown().map(|indicator| indicator.defanged().to_string());
                 (count(list.counts().0 as u64, "indicator"), joined(values))
             }
             _ => {
-                let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
+                let Some((pane, open)) = self.focused().zip(self.open()) else { return };
                 let state = self.pane_state(pane);
                 let rows = state.count(&open.report, pane);
                 let lines = (0..rows).filter_map(|at| self.line(state.place(&open.report, pane, at)?));
@@ -105,26 +105,24 @@ impl Model {
             Some(line) => self.copy(what, line.into_bytes()),
             None => {
                 self.warn(format!("That is more than {}, the most that a terminal's clipboard surely takes: nothing was copied. {} writes it to a file.", crate::text::bytes(LONGEST_COPY as u64), self.way_to("export")));
-                Vec::new()
             }
         }
     }
 
-    fn copy(&mut self, what: String, bytes: Vec<u8>) -> Vec<Effect> {
+    fn copy(&mut self, what: String, bytes: Vec<u8>) {
         if bytes.len() > LONGEST_COPY {
             let (length, most) = (crate::text::bytes(bytes.len() as u64), crate::text::bytes(LONGEST_COPY as u64));
             self.warn(format!("It is {length} long, and a terminal's clipboard surely takes {most} only: nothing was copied. {} writes it to a file.", self.way_to("export")));
-            return Vec::new();
+            return;
         }
-        vec![Effect::Copy(Copied { what, bytes })]
+        self.emit(Effect::Copy(Copied { what, bytes }));
     }
 
-    pub(super) fn copied(&mut self, what: &str, result: Result<String, String>) -> Vec<Effect> {
+    pub(super) fn copied(&mut self, what: &str, result: Result<String, String>) {
         match result {
             Ok(how) => self.say(format!("Copied {what} {how}.")),
             Err(why) => self.warn(format!("Nothing was copied: {why}. {} writes to a file.", self.way_to("export"))),
         }
-        Vec::new()
     }
 
     fn subject(&self) -> Option<Subject> {
@@ -248,13 +246,12 @@ impl Model {
     }
 
     /// Asks where to write what is looked at.
-    pub(super) fn ask_where(&mut self) -> Vec<Effect> {
+    pub(super) fn ask_where(&mut self) {
         let (sources, parts, first) = (self.sources(), self.parts(), self.first_part());
         let chosen = parts.iter().position(|part| is_like(part, &first)).unwrap_or(0);
         if !parts.is_empty() {
             self.over.put(Overlay::Save(SaveForm::export(sources, parts, chosen)));
         }
-        Vec::new()
     }
 
     /// Whether there is anything to write here.
@@ -336,8 +333,8 @@ impl Model {
     }
 
     /// Writes what the line says.
-    pub(super) fn save(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Save(form)) = self.over.top_mut() else { return Vec::new() };
+    pub(super) fn save(&mut self) {
+        let Some(Overlay::Save(form)) = self.over.top_mut() else { return };
         match form.save() {
             Ok(mut save) => {
                 if let Saved::Report { rules, .. } = &mut save.what {
@@ -345,11 +342,10 @@ impl Model {
                 }
                 form.failure = None;
                 form.source.is_under_way = true;
-                vec![Effect::Save(save)]
+                self.emit(Effect::Save(save));
             }
             Err(why) => {
                 form.failure = Some(Failure::new(why));
-                Vec::new()
             }
         }
     }
@@ -362,7 +358,7 @@ impl Model {
     }
 
     /// Says where the file is, or why there is none.
-    pub(super) fn saved(&mut self, result: Result<String, saving::NotSaved>) -> Vec<Effect> {
+    pub(super) fn saved(&mut self, result: Result<String, saving::NotSaved>) {
         // One that was closed meanwhile has no say in another that is typed into.
         let form = match self.over.top_mut() {
             Some(Overlay::Save(form)) if form.source.is_under_way => Some(form),
@@ -377,7 +373,7 @@ impl Model {
             }
             (Err(saving::NotSaved::Exists(save, why)), Some(form)) => {
                 form.source.is_under_way = false;
-                return self.ask_first(why, KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save)));
+                self.ask_first(why, KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save)))
             }
             (Err(saving::NotSaved::Failed(why)), Some(form)) => {
                 form.source.is_under_way = false;
@@ -385,7 +381,6 @@ impl Model {
             }
             (Err(saving::NotSaved::Exists(_, why) | saving::NotSaved::Failed(why)), None) => self.warn(why),
         }
-        Vec::new()
     }
 }
 

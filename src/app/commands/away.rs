@@ -1,7 +1,7 @@
 //! What is taken away: copies, indicators, files.
 
 use super::Act::{self, Local};
-use super::context::{A_REPORT, has_report, has_service, nothing};
+use super::context::{A_REPORT, has_report, has_service};
 use super::{Command, When};
 use crate::app::keys::key::{BACK_TAB, ENTER, Key, TAB, key};
 use crate::app::keys::place::{COPIED, DETAIL, FILE, FORM, PICKER, ROW, ROWS, VALUED};
@@ -66,15 +66,9 @@ commands! {
         if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
     "next-part" [TAB] "another part", 2, FORM,
         "Write another part: the whole report, the pane, the row, the indicators, the value"
-        if SEVERAL_PARTS => Local(|m| {
-            step_part(m, true);
-            nothing(m)
-        });
+        if SEVERAL_PARTS => Local(|m| step_part(m, true));
     "previous-part" [BACK_TAB] "part before", 0, FORM,
-        "Write the part before" if SEVERAL_PARTS => Local(|m| {
-            step_part(m, false);
-            nothing(m)
-        });
+        "Write the part before" if SEVERAL_PARTS => Local(|m| step_part(m, false));
     "save" [ENTER] "write it", 1, FORM,
         "Write the file; one that is there is written over only after a yes"
         if When::Has("the path of a file", |m| matches!(m.over.top(), Some(Overlay::Save(_)))) => Local(Model::save);

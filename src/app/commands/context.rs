@@ -1,7 +1,6 @@
 //! Where commands apply, and what they ask: pure functions of the model that the table of commands names.
 
 use super::When;
-use crate::app::effect::Effect;
 use crate::app::list::Next;
 use crate::app::model::{Focus, Model, Screen};
 use crate::app::over::overlay::Overlay;
@@ -22,10 +21,6 @@ pub(super) const A_STORE: When = When::Has(
 
 pub(super) fn never(_: &Model) -> bool {
     false
-}
-
-pub(super) fn nothing(_: &mut Model) -> Vec<Effect> {
-    Vec::new()
 }
 
 pub(super) fn has_service(model: &Model) -> bool {
@@ -137,9 +132,8 @@ pub(super) fn is_chosen_held(model: &Model) -> bool {
     model.chosen().is_some_and(|entry| entry.here().is_some())
 }
 
-pub(super) fn enter_report(model: &mut Model) -> Vec<Effect> {
+pub(super) fn enter_report(model: &mut Model) {
     if model.open().is_some() {
         model.enter_group();
     }
-    Vec::new()
 }

@@ -1,7 +1,7 @@
 //! What is done with everything that is held: looked at, sorted, deleted.
 
 use super::Act::Local;
-use super::context::{A_STORE, nothing};
+use super::context::A_STORE;
 use super::{Command, When};
 use crate::app::effect::Effect;
 use crate::app::keys::key::{ENTER, key};
@@ -29,7 +29,7 @@ const ALL_SHOWN: When = When::HasAll(&[
 commands! {
     "held" [key('H')] "held reports", 8, OPEN,
         "Show everything that is held: size, age, expiry at the service, notes, where it came from; and delete it"
-        if A_STORE => Local(|_| vec![Effect::ReadHeld]);
+        if A_STORE => Local(|m| m.emit(Effect::ReadHeld));
     "open-held" [ENTER] "open file", 1, PICKER,
         "Open the file of the chosen report"
         if When::Has("a report of a known file, imported or held for the service that is asked now", |m| {
@@ -46,10 +46,7 @@ commands! {
         if When::Has("a report of a known file", |m| m.chosen_held().is_some_and(|line| line.file.is_some()))
         => Local(Model::delete_file);
     "delete-old" [key('p')] "purge by age", 3, PICKER,
-        "Delete what is older than so many days, after a yes" if ALL_SHOWN => Local(|m| {
-            m.over.put(Overlay::Age(AgeForm::with_fields(AgeInDays, 1)));
-            nothing(m)
-        });
+        "Delete what is older than so many days, after a yes" if ALL_SHOWN => Local(|m| m.over.put(Overlay::Age(AgeForm::with_fields(AgeInDays, 1))));
     "delete-everything" [key('X')] "delete all", 4, PICKER,
         "Delete everything that is held, after a yes; the ledger stays"
         if ALL_SHOWN => Local(|m| m.confirm_purge(crate::report::Purge::Everything));

@@ -35,8 +35,7 @@ mod report;
 mod sandboxes;
 mod submit;
 
-use self::context::{never, nothing};
-use super::effect::Effect;
+use self::context::never;
 use super::keys::key::{ENTER, Key};
 use super::keys::place::{CONFIRM, Place, Places};
 use super::model::Model;
@@ -104,10 +103,10 @@ impl When {
 
 /// What a command does.
 pub enum Act {
-    Local(fn(&mut Model) -> Vec<Effect>),
+    Local(fn(&mut Model)),
     /// Opens what asks the service, at a price that is said there again.
     Leads {
-        to: fn(&mut Model) -> Vec<Effect>,
+        to: fn(&mut Model),
         price: fn(&Model) -> Together,
     },
     /// Does what is chosen in the palette, at its price.
@@ -117,7 +116,7 @@ pub enum Act {
         /// What is asked, or what it is asked for: whoever agrees agrees to this.
         requests: fn(&Model) -> Questions,
         price: fn(&Model) -> Together,
-        begin: fn(&mut Model) -> Vec<Effect>,
+        begin: fn(&mut Model),
     },
     /// Asks the service, unless the answer is held.
     Ask {
@@ -125,7 +124,7 @@ pub enum Act {
         /// Whether its answer is held, and serves as well.
         is_held: fn(&Model) -> bool,
         /// What is done with an answer that is held.
-        with_held: fn(&mut Model) -> Vec<Effect>,
+        with_held: fn(&mut Model),
         /// Whether the service is asked though an answer may be held.
         anew: bool,
     },
@@ -134,12 +133,12 @@ pub enum Act {
 impl Act {
     /// Asks the service for what the screen knows of no held answer to; one that is held serves all the same.
     const fn ask(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_held: never, with_held: nothing, anew: false }
+        Self::Ask { request, is_held: never, with_held: |_| {}, anew: false }
     }
 
     /// Asks the service though an answer may be held.
     const fn ask_anew(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_held: never, with_held: nothing, anew: true }
+        Self::Ask { request, is_held: never, with_held: |_| {}, anew: true }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What opens over the screen, and what is done there: palette, questions, planner, ledger, explanations.
 
 use super::Act::{self, Local};
-use super::context::{A_SERVICE, can_note, form_request, is_form_held, nothing};
+use super::context::{A_SERVICE, can_note, form_request, is_form_held};
 use super::{Command, When};
 use crate::app::effect::Effect;
 use crate::app::keys::key::{ENTER, Key, TAB, key};
@@ -14,10 +14,7 @@ use crate::app::spending::planner::Planner;
 
 commands! {
     "palette" [key(':')] "all commands", 5, OPEN,
-        "Find any command or question by typing some of its letters" => Local(|m| {
-            m.over.put(Overlay::Palette(Palette::everything(m)));
-            nothing(m)
-        });
+        "Find any command or question by typing some of its letters" => Local(|m| m.over.put(Overlay::Palette(Palette::everything(m))));
     "choose" [ENTER] "choose", 1, PALETTE,
         "Do what is chosen"
         if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;
@@ -26,7 +23,6 @@ commands! {
             if let Some(Overlay::Palette(palette)) = m.over.top_mut() {
                 palette.toggle_off();
             }
-            nothing(m)
         });
     "ask" [ENTER] "ask", 1, FORM,
         "Ask the question that is typed; an answer that is held costs nothing"
@@ -36,10 +32,7 @@ commands! {
         if When::Has("an answer that is held", is_form_held) => Act::ask_anew(form_request);
     "confirm" [key('y'), key('Y'), key('f')] "answer", 0, CONFIRM,
         "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
-        => Local(|m| {
-            m.warn("The question names the keys that answer it.");
-            nothing(m)
-        });
+        => Local(|m| m.warn("The question names the keys that answer it."));
     "note" [key('a')] "note", 8, NOTED,
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
         if When::Has("a report that is held, or a row of one (behaview import holds saved ones)", can_note)
@@ -49,35 +42,26 @@ commands! {
         if When::Has("a note that is typed", |m| matches!(m.over.top(), Some(Overlay::Note(_)))) => Local(Model::keep_note);
     "ledger" [key('L')] "ledger", 9, OPEN,
         "Show the ledger: what was asked, predicted, settled, and what the service's counters said of it"
-        if A_SERVICE => Local(|_| vec![Effect::ReadLedger]);
+        if A_SERVICE => Local(|m| m.emit(Effect::ReadLedger));
     "planner" [key('p')] "planner", 8, OPEN,
         "Add operations up before asking any: what they cost, and what they leave to the user and the group"
-        if A_SERVICE => Local(|m| {
-            m.over.put(Overlay::Planner(Planner::default()));
-            nothing(m)
-        });
+        if A_SERVICE => Local(|m| m.over.put(Overlay::Planner(Planner::default())));
     "plan" [ENTER] "add to the plan", 1, FORM,
         "Add what is typed to the plan; @ and a file stand for the number of hashes in it; backspace on an empty line takes the last one back"
         if When::Has("the planner", |m| matches!(m.over.top(), Some(Overlay::Planner(_)))) => Local(|m| {
-            let Some(Overlay::Planner(planner)) = m.over.top_mut() else { return Vec::new() };
+            let Some(Overlay::Planner(planner)) = m.over.top_mut() else { return };
             match planner.add() {
-                Ok(to_count) => to_count.map(Effect::CountHashes).into_iter().collect(),
-                Err(missing) => {
-                    m.warn(format!("Nothing was added: {missing}."));
-                    nothing(m)
-                }
+                Ok(None) => {}
+                Ok(Some(path)) => m.emit(Effect::CountHashes(path)),
+                Err(missing) => m.warn(format!("Nothing was added: {missing}.")),
             }
         });
     "prices" [key('$')] "why this price", 4, FILE,
         "Explain the prices that apply here: rule, place in the specification, who is charged"
-        if A_SERVICE => Local(|m| {
-            m.over.put(Overlay::Sheet(Sheet::prices(m, m.overlay_room().width.into())));
-            nothing(m)
-        });
+        if A_SERVICE => Local(|m| m.over.put(Overlay::Sheet(Sheet::prices(m, m.overlay_room().width.into()))));
     "help" [key('?')] "help", 3, READING,
         "Show the keys that apply here with their prices; typing finds one, enter does it" => Local(|m| {
             let keys = Palette::keys(m);
             m.over.put(Overlay::Palette(keys));
-            nothing(m)
         });
 }

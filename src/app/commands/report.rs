@@ -3,7 +3,7 @@
 use super::Act::Local;
 use super::context::{
     A_REPORT, has_kind_before, has_next_kind, has_report, has_rows_below, has_value, in_answer, in_tree, is_folded,
-    nothing, rows_of_tree,
+    rows_of_tree,
 };
 use super::{Command, When};
 use crate::app::keys::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
@@ -41,15 +41,11 @@ commands! {
     "previous-group" [key('[')] "panes before", 0, FILE,
         "Show the four panes before" if A_REPORT => Local(|m| m.step_group(false));
     "zoom" [key('z')] "zoom", 6, PANE,
-        "Give the pane the whole screen, or its place back" if A_REPORT => Local(|m| {
-            m.zoom(!m.is_zoomed());
-            nothing(m)
-        });
+        "Give the pane the whole screen, or its place back" if A_REPORT => Local(|m| m.zoom(!m.is_zoomed()));
     "timeline" [key('T')] "timeline", 8, FILE,
         "Show when each process started, along a line of time" if A_REPORT => Local(|m| {
             let sheet = Sheet::timeline(m, m.overlay_room().width.into());
             m.over.put(Overlay::Sheet(sheet));
-            nothing(m)
         });
     "list-wider" [key('>')] "wider list", 0, FILE,
         "Give the list of sandboxes more columns" if A_REPORT => Local(|m| m.widen_list(WIDER));
@@ -74,11 +70,10 @@ commands! {
     "fold-all" [key('-')] "roots only", 8, TREE,
         "Fold the process tree down to its roots" if When::Has("a tree", in_tree) => Local(|m| {
             let before = rows_of_tree(m);
-            let effects = m.fold_all(true);
+            m.fold_all(true);
             if rows_of_tree(m) == before {
                 m.say("Everything is folded already.");
             }
-            effects
         });
     "isolate" [key('.')] "only this subtree", 8, PANE,
         "Show only the process and those below it, or the whole tree again"

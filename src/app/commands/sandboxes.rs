@@ -1,7 +1,7 @@
 //! What is done with a file and its sandboxes: listing, opening, asking once more.
 
 use super::Act::{self, Local};
-use super::context::{A_SERVICE, chosen_report, enter_report, first_page, is_chosen_held, is_next, next_page, nothing};
+use super::context::{A_SERVICE, chosen_report, enter_report, first_page, is_chosen_held, is_next, next_page};
 use super::{Command, When};
 use crate::app::effect::Effect;
 use crate::app::keys::key::{ENTER, key};
@@ -43,10 +43,7 @@ commands! {
         => Act::Each { requests: Model::missing_reports, price: Model::missing_price, begin: Model::open_missing };
     "stop" [key('s')] "stop", 1, FILE,
         "Stop opening all: nothing further is sent"
-        if When::Has("reports that are being opened", |m| m.batch.is_some()) => Local(|m| {
-            m.stop_batch("Stopped.");
-            nothing(m)
-        });
+        if When::Has("reports that are being opened", |m| m.batch.is_some()) => Local(|m| m.stop_batch("Stopped."));
     "balances" [key('b')] "counters", 9, LIST,
         "Show the service's own counters, asked for anew: what is left to the user and the group; takes no quota"
         if A_SERVICE => Act::ask_anew(|_| Some(Request::Quotas));
@@ -60,7 +57,7 @@ commands! {
         }) => Local(Model::open_typed);
     "demo" [key('t')] "try the demo", 2, START,
         "Run the embedded service with made-up reports: no key, no network, no cost"
-        if When::Has("that there is no key yet", |m| !m.service.has_key) => Local(|_| vec![Effect::Demo]);
+        if When::Has("that there is no key yet", |m| !m.service.has_key) => Local(|m| m.emit(Effect::Demo));
     "other-file" [key('f')] "other file", 5, FILE,
         "Type or paste another file's SHA-256, or choose an earlier one"
         if A_SERVICE => Local(Model::leave_file);

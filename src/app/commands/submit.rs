@@ -1,7 +1,7 @@
 //! What is done with several files, with a scan that runs, and with a file that is submitted or deleted.
 
 use super::Act::{self, Local};
-use super::context::{A_SERVICE, nothing};
+use super::context::A_SERVICE;
 use super::{Command, When};
 use crate::app::keys::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
 use crate::app::keys::place::{FILE, FOLLOWED, FORM, LIST, OPEN, Place};
@@ -49,10 +49,7 @@ commands! {
     "submit-file" [key('U')] "submit", 7, OPEN,
         "Submit a file of this machine for a private scan: say which, and what the sandboxes are told; nothing is sent before its price is shown"
         if A_SERVICE => Act::Leads {
-            to: |m| {
-                m.over.put(Overlay::Submit(Box::new(SubmitForm::empty())));
-                nothing(m)
-            },
+            to: |m| m.over.put(Overlay::Submit(Box::new(SubmitForm::empty()))),
             price: |m| m.price_of_one(Kind::PrivateScan),
         };
     "next-field" [TAB, DOWN] "next field", 2, FORM,
@@ -98,9 +95,8 @@ fn has_sandboxes(model: &Model) -> bool {
     model.list().is_some_and(|list| !list.entries().is_empty())
 }
 
-fn step(model: &mut Model, by: isize) -> Vec<crate::app::Effect> {
+fn step(model: &mut Model, by: isize) {
     if let Some(form) = model.submitting_mut() {
         form.step(by);
     }
-    Vec::new()
 }

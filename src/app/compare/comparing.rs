@@ -30,8 +30,8 @@ impl Model {
     }
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
-    pub(in crate::app) fn compare(&mut self) -> Vec<Effect> {
-        let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return Vec::new() };
+    pub(in crate::app) fn compare(&mut self) {
+        let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
         let (columns, more) = (Column::of(list, 0), list.has_more_pages());
         if let Some(mut left) = compared.take().filter(|left| left.is_current(list)) {
             left.has_more_pages[0] = more;
@@ -40,16 +40,16 @@ impl Model {
             return self.compare_further();
         }
         let compare = self.new_comparison(columns, [more, false]);
-        let effects = matrix_of(&compare);
+        self.emit(matrix_of(&compare));
         self.over.put(Overlay::Compare(compare));
-        effects
     }
 
     /// Goes on with what was still to come when a comparison was left.
-    fn compare_further(&mut self) -> Vec<Effect> {
+    fn compare_further(&mut self) {
         match self.comparing() {
             Some(Compare { other: Some(file), columns, .. }) if columns.iter().all(|column| column.side == 0) => {
-                vec![Effect::RecallBeside(file.clone())]
+                let file = file.clone();
+                self.emit(Effect::RecallBeside(file));
             }
             Some(Compare { matrix: None, .. }) => self.compare_anew(),
             _ => self.sift(),
@@ -69,12 +69,12 @@ impl Model {
     }
 
     /// Compares anew after a report has come, if a comparison is looked at.
-    pub(in crate::app) fn compare_anew(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn compare_anew(&mut self) {
         let list = self.list();
         let columns = self.comparing().zip(list).map(|(compare, list)| compare.columns_of(list)).unwrap_or_default();
         let more = list.is_some_and(List::has_more_pages);
         let number = self.next_number();
-        let Some(compare) = self.comparing_mut() else { return Vec::new() };
+        let Some(compare) = self.comparing_mut() else { return };
         compare.has_more_pages[0] = more;
         let here = compare.columns.get(compare.here).cloned();
         let other = compare.columns.iter().filter(|column| column.side == 1).cloned();
@@ -82,24 +82,25 @@ impl Model {
         compare.left_out = cut(&mut compare.columns);
         compare.choose(here.as_ref());
         compare.number = number;
-        matrix_of(compare)
+        let matrix = matrix_of(compare);
+        self.emit(matrix);
     }
 
     /// Leaves the chosen column out, and compares the others.
-    pub(in crate::app) fn compare_without(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn compare_without(&mut self) {
         self.with_comparison(Compare::leave_out);
         self.compare_anew()
     }
 
     /// Compares everything again that was left out.
-    pub(in crate::app) fn compare_every(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn compare_every(&mut self) {
         self.with_comparison(Compare::bring_back);
         self.compare_anew()
     }
 
     /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
-    pub(in crate::app) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) -> Vec<Effect> {
-        let Some(compare) = self.comparing_mut().filter(|compare| compare.number == number) else { return Vec::new() };
+    pub(in crate::app) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) {
+        let Some(compare) = self.comparing_mut().filter(|compare| compare.number == number) else { return };
         match result {
             Ok(matrix) => (compare.matrix, compare.failure) = (Some(matrix), None),
             Err(why) => {
@@ -113,26 +114,27 @@ impl Model {
         self.sift()
     }
 
-    pub(in crate::app) fn sifted(&mut self, number: u64, sought: &str, found: Vec<u32>) -> Vec<Effect> {
+    pub(in crate::app) fn sifted(&mut self, number: u64, sought: &str, found: Vec<u32>) {
         if let Some(compare) = self.comparing_mut().filter(|c| c.number == number && c.filter.typed == sought) {
             compare.found = Some(found);
             compare.refresh();
             self.settle_over();
         }
-        Vec::new()
     }
 
     /// Looks for what is typed among the items.
-    pub(in crate::app) fn sift(&mut self) -> Vec<Effect> {
-        let Some(compare) = self.comparing_mut() else { return Vec::new() };
+    pub(in crate::app) fn sift(&mut self) {
+        let Some(compare) = self.comparing_mut() else { return };
         if compare.filter.typed.is_empty() {
             compare.found = None;
             compare.refresh();
             self.settle_over();
-            return Vec::new();
+            return;
         }
         let (number, sought) = (compare.number, compare.filter.typed.clone());
-        compare.matrix.clone().map(|matrix| Effect::Sift { number, matrix, sought }).into_iter().collect()
+        if let Some(matrix) = compare.matrix.clone() {
+            self.emit(Effect::Sift { number, matrix, sought });
+        }
     }
 
     /// The legend in rows: each column's number and name, and what it would cost where it is not held.
@@ -193,36 +195,34 @@ impl Model {
     }
 
     /// Shows where the chosen item was seen.
-    pub(in crate::app) fn compare_where(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn compare_where(&mut self) {
         if let Some(spots) = self.comparing().and_then(Compare::spots) {
             self.over.put(Overlay::Spots(spots));
         }
-        Vec::new()
     }
 
     /// Changes the comparison that is looked at, and keeps its cursor in sight.
-    fn with_comparison(&mut self, change: impl FnOnce(&mut Compare)) -> Vec<Effect> {
+    fn with_comparison(&mut self, change: impl FnOnce(&mut Compare)) {
         if let Some(compare) = self.comparing_mut() {
             change(compare);
         }
         self.settle_over();
-        Vec::new()
     }
 
-    pub(in crate::app) fn compare_only(&mut self, only: Only) -> Vec<Effect> {
+    pub(in crate::app) fn compare_only(&mut self, only: Only) {
         self.with_comparison(|compare| compare.show(only))
     }
 
-    pub(in crate::app) fn compare_column(&mut self, forward: bool) -> Vec<Effect> {
+    pub(in crate::app) fn compare_column(&mut self, forward: bool) {
         self.with_comparison(|compare| compare.step_column(forward))
     }
 
-    pub(in crate::app) fn compare_pane(&mut self, forward: bool) -> Vec<Effect> {
+    pub(in crate::app) fn compare_pane(&mut self, forward: bool) {
         self.with_comparison(|compare| compare.step_pane(forward))
     }
 
     /// Shows the items of one pane only; where that is done already, those of all.
-    pub(in crate::app) fn compare_in(&mut self, pane: Pane) -> Vec<Effect> {
+    pub(in crate::app) fn compare_in(&mut self, pane: Pane) {
         self.with_comparison(|compare| {
             compare.pane = Some(pane).filter(|pane| compare.pane != Some(*pane));
             compare.refresh();
@@ -230,10 +230,9 @@ impl Model {
     }
 
     /// Offers the other files of which reports are held.
-    pub(in crate::app) fn compare_with(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn compare_with(&mut self) {
         let files = self.other_files().cloned().collect();
         self.over.put(Overlay::OtherFile(OtherFile::new(OtherFiles(files))));
-        Vec::new()
     }
 
     /// The other files of which reports are held.
@@ -247,10 +246,10 @@ impl Model {
     }
 
     /// Compares with the chosen file.
-    pub(in crate::app) fn compare_with_chosen(&mut self) -> Vec<Effect> {
-        let Some(Overlay::OtherFile(other)) = self.over.top() else { return Vec::new() };
+    pub(in crate::app) fn compare_with_chosen(&mut self) {
+        let Some(Overlay::OtherFile(other)) = self.over.top() else { return };
         let Some(file) = other.chosen().map(|recent| recent.file.clone()) else {
-            return Vec::new();
+            return;
         };
         self.over.close();
         if let Some(compare) = self.comparing_mut() {
@@ -258,19 +257,14 @@ impl Model {
             compare.has_more_pages[1] = false;
             compare.forget_matrix();
         }
-        vec![Effect::RecallBeside(file)]
+        self.emit(Effect::RecallBeside(file));
     }
 
-    pub(in crate::app) fn recalled_beside(
-        &mut self,
-        file: &Sha256,
-        pages: Vec<HeldPage>,
-        reports: Vec<HeldReport>,
-    ) -> Vec<Effect> {
+    pub(in crate::app) fn recalled_beside(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
         let mut list = List::unasked(file.clone());
         list.take_recalled(pages, reports);
         let Some(compare) = self.comparing_mut().filter(|compare| compare.other.as_ref() == Some(file)) else {
-            return Vec::new();
+            return;
         };
         compare.columns.retain(|column| column.side == 0);
         compare.without.retain(|column| column.side == 0);
@@ -286,9 +280,9 @@ impl Model {
 }
 
 /// Asks for what each report of a comparison saw.
-fn matrix_of(compare: &Compare) -> Vec<Effect> {
+fn matrix_of(compare: &Compare) -> Effect {
     let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
-    vec![Effect::Compare { number: compare.number, bodies }]
+    Effect::Compare { number: compare.number, bodies }
 }
 
 #[cfg(test)]

@@ -28,29 +28,27 @@ impl Model {
     }
 
     /// Begins to type a filter, or goes on with the one that is there.
-    pub(in crate::app) fn begin_filter(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn begin_filter(&mut self) {
         if let Some((pane, open)) = self.focused().zip(self.open_mut()) {
             let state = open.panes.entry(pane).or_default();
             let before = state.before(&open.report, pane);
             let filter = state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() });
             (filter.is_typed, filter.stand_in) = (true, None);
         }
-        Vec::new()
     }
 
     /// Keeps the filter and gives the keys back; an empty one is none.
-    pub(in crate::app) fn keep_filter(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn keep_filter(&mut self) {
         if self.filter().is_some_and(|filter| filter.quest.typed.is_empty()) {
             return self.drop_filter();
         }
         if let Some(filter) = self.filter_mut() {
             filter.is_typed = false;
         }
-        Vec::new()
     }
 
     /// Takes the filter away: everything is as it was before, and the cursor stays on the row that is chosen now.
-    pub(in crate::app) fn drop_filter(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn drop_filter(&mut self) {
         if let Some((pane, open)) = self.focused().zip(self.open_mut())
             && let Some(state) = open.panes.get_mut(&pane)
         {
@@ -58,7 +56,6 @@ impl Model {
             state.filter = None;
         }
         self.settle();
-        Vec::new()
     }
 
     fn filter_mut(&mut self) -> Option<&mut Filter> {
@@ -77,14 +74,18 @@ impl Model {
         }
     }
 
-    /// Typing into the pane's filter; none for a key that keeps its meaning.
-    pub(in crate::app) fn type_filter(&mut self, key: Key) -> Option<Vec<Effect>> {
-        let filter = self.filter_mut().filter(|filter| filter.is_typed)?;
-        type_into(&mut filter.quest.typed, key, LONGEST_TYPED).then(|| self.seek())
+    /// Types a key into the pane's filter; returns whether the filter takes it.
+    pub(in crate::app) fn type_filter(&mut self, key: Key) -> bool {
+        let filter = self.filter_mut().filter(|filter| filter.is_typed);
+        let is_typed = filter.is_some_and(|filter| type_into(&mut filter.quest.typed, key, LONGEST_TYPED));
+        if is_typed {
+            self.seek();
+        }
+        is_typed
     }
 
     /// Adds pasted text to the pane's filter.
-    pub(in crate::app) fn paste_filter(&mut self, text: &str) -> Vec<Effect> {
+    pub(in crate::app) fn paste_filter(&mut self, text: &str) {
         if let Some(filter) = self.filter_mut() {
             for key in pasted(text) {
                 type_into(&mut filter.quest.typed, key, LONGEST_PASTED);
@@ -93,27 +94,26 @@ impl Model {
         self.seek()
     }
 
-    pub(in crate::app) fn change_how(&mut self, change: fn(&mut How)) -> Vec<Effect> {
-        match self.quest_mut() {
-            Some(quest) => {
-                change(&mut quest.how);
-                self.seek()
-            }
-            None => Vec::new(),
+    pub(in crate::app) fn change_how(&mut self, change: fn(&mut How)) {
+        if let Some(quest) = self.quest_mut() {
+            change(&mut quest.how);
+            self.seek()
         }
     }
 
     /// Seeks what is typed.
-    fn seek(&mut self) -> Vec<Effect> {
+    fn seek(&mut self) {
         if !self.is_filtering() {
             return self.seek_hits();
         }
-        let Some(pane) = self.focused() else { return Vec::new() };
-        let Some(filter) = self.filter_mut() else { return Vec::new() };
+        let Some(pane) = self.focused() else { return };
+        let Some(filter) = self.filter_mut() else { return };
         if filter.quest.renew_pattern() {
             filter.covered = 0;
-            let opening = self.open().map(|open| open.opening);
-            return opening.map(|opening| self.seek_rows(opening, pane)).unwrap_or_default();
+            if let Some(opening) = self.open().map(|open| open.opening) {
+                self.seek_rows(opening, pane);
+            }
+            return;
         }
         if filter.quest.typed.is_empty()
             && let Some(open) = self.open_mut()
@@ -121,16 +121,15 @@ impl Model {
             open.panes.entry(pane).or_default().unsift(&open.report, pane);
         }
         self.settle();
-        Vec::new()
     }
 
     /// Searches the rows of a report's pane that have not been searched yet.
-    fn seek_rows(&mut self, opening: Opening, pane: Pane) -> Vec<Effect> {
+    fn seek_rows(&mut self, opening: Opening, pane: Pane) {
         let number = self.next_number();
-        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
+        let Some(open) = self.opened_mut(opening) else { return };
         let report = open.report.clone();
-        let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return Vec::new() };
-        let Some(pattern) = filter.quest.pattern.clone() else { return Vec::new() };
+        let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return };
+        let Some(pattern) = filter.quest.pattern.clone() else { return };
         let is_further = filter.covered > 0;
         let scope = Scope { pane: Some(pane), from: filter.covered };
         filter.covered = report.searchable();
@@ -138,12 +137,12 @@ impl Model {
         if let Some(run) = filter.quest.run.as_mut().filter(|_| is_further) {
             run.is_new = false;
         }
-        vec![Effect::Filter { ticket, report, pattern, scope }]
+        self.emit(Effect::Filter { ticket, report, pattern, scope });
     }
 
     /// Goes on with the filters of a report after more of it has been indexed.
-    pub(in crate::app) fn seek_further(&mut self, opening: Opening) -> Vec<Effect> {
-        let Some(open) = self.opened_mut(opening) else { return Vec::new() };
+    pub(in crate::app) fn seek_further(&mut self, opening: Opening) {
+        let Some(open) = self.opened_mut(opening) else { return };
         let reaches = open.report.searchable();
         let is_behind = |state: &PaneState| {
             let filter = state.filter.as_ref();
@@ -153,15 +152,15 @@ impl Model {
         };
         let behind: Vec<Pane> =
             open.panes.iter().filter(|(_, state)| is_behind(state)).map(|(pane, _)| *pane).collect();
-        behind.into_iter().flat_map(|pane| self.seek_rows(opening, pane)).collect()
+        behind.into_iter().for_each(|pane| self.seek_rows(opening, pane));
     }
 
     /// Takes in rows that a pane's filter has found.
-    pub(in crate::app) fn found(&mut self, search: u64, rows: RowSet, ended: Ended) -> Vec<Effect> {
+    pub(in crate::app) fn found(&mut self, search: u64, rows: RowSet, ended: Ended) {
         let is_it = |state: &PaneState| state.filter.as_ref().is_some_and(|filter| filter.quest.runs(search));
         let open = self.files.reports_mut().find(|open| open.panes.values().any(is_it));
-        let Some(OpenReport { opening, report, panes, .. }) = open else { return Vec::new() };
-        let Some((pane, state)) = panes.iter_mut().find(|(_, state)| is_it(state)) else { return Vec::new() };
+        let Some(OpenReport { opening, report, panes, .. }) = open else { return };
+        let Some((pane, state)) = panes.iter_mut().find(|(_, state)| is_it(state)) else { return };
         take_rows(state, report, *pane, search, rows);
         if let (Some(end), Some(filter)) = (ended, &mut state.filter) {
             filter.quest.run = None;
@@ -173,7 +172,7 @@ impl Model {
     }
 
     /// Opens the list of hits, with the words of last time.
-    pub(in crate::app) fn begin_finding(&mut self, is_held: bool) -> Vec<Effect> {
+    pub(in crate::app) fn begin_finding(&mut self, is_held: bool) {
         let earlier = self.kept_search(is_held).and_then(Option::take);
         let words = if is_held { Quest::default() } else { self.sought.clone() };
         let mut finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
@@ -183,41 +182,37 @@ impl Model {
     }
 
     /// Goes on typing what is sought, among hits that were gone back to.
-    pub(in crate::app) fn type_search(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn type_search(&mut self) {
         if let Some(Overlay::Finder(finder)) = self.over.top_mut() {
             finder.is_typed = true;
         }
-        Vec::new()
     }
 
     /// Searches all panes, or everything that is held.
-    pub(in crate::app) fn seek_hits(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn seek_hits(&mut self) {
         let (number, report) = (self.next_number(), self.open().map(|open| open.report.clone()));
         let of = self.open().map(|open| open.opening);
-        let Some(Overlay::Finder(finder)) = self.over.top_mut() else { return Vec::new() };
+        let Some(Overlay::Finder(finder)) = self.over.top_mut() else { return };
         finder.of = of.filter(|_| !finder.is_held);
         if !finder.quest.renew_pattern() {
             // What the words before these found, or are still finding, is nothing that these stand for.
             finder.quest.run = None;
             finder.forget_hits();
-            return Vec::new();
+            return;
         }
-        let Some(pattern) = finder.quest.pattern.clone() else { return Vec::new() };
+        let Some(pattern) = finder.quest.pattern.clone() else { return };
         let ticket = finder.quest.begin(number);
         match (finder.is_held, report) {
-            (true, _) => vec![Effect::SearchHeld { ticket, pattern }],
-            (false, Some(report)) => vec![Effect::Search { ticket, report, pattern, process: finder.process.clone() }],
-            (false, None) => Vec::new(),
+            (true, _) => self.emit(Effect::SearchHeld { ticket, pattern }),
+            (false, Some(report)) => {
+                let process = finder.process.clone();
+                self.emit(Effect::Search { ticket, report, pattern, process });
+            }
+            (false, None) => {}
         }
     }
 
-    pub(in crate::app) fn hits(
-        &mut self,
-        search: u64,
-        groups: Vec<HitGroup>,
-        searched: (u64, u64),
-        ended: Ended,
-    ) -> Vec<Effect> {
+    pub(in crate::app) fn hits(&mut self, search: u64, groups: Vec<HitGroup>, searched: (u64, u64), ended: Ended) {
         let over = self.over.find_mut(|over| match over {
             Overlay::Finder(finder) => Some(finder),
             _ => None,
@@ -236,34 +231,32 @@ impl Model {
             }
             break;
         }
-        Vec::new()
     }
 
     /// Goes to the chosen hit.
-    pub(in crate::app) fn go_to_hit(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn go_to_hit(&mut self) {
         let chosen = match self.over.top() {
             Some(Overlay::Finder(finder)) => finder.chosen(),
             _ => None,
         };
         match chosen.map(|(group, _)| group.of.out_of_reach()) {
-            None => return Vec::new(),
+            None => return,
             Some(Some(why)) => {
                 self.warn(why);
-                return Vec::new();
+                return;
             }
             Some(None) => {}
         }
         let left = self.leave_list();
-        let effects = self.go_to_found();
+        self.go_to_found();
         self.set_left(left);
-        effects
     }
 
-    pub(super) fn go_to_found(&mut self) -> Vec<Effect> {
-        let Some((group, hit)) = self.search().and_then(Finder::chosen) else { return Vec::new() };
+    pub(super) fn go_to_found(&mut self) {
+        let Some((group, hit)) = self.search().and_then(Finder::chosen) else { return };
         if let Some(why) = group.of.out_of_reach() {
             self.warn(why);
-            return Vec::new();
+            return;
         }
         let place = hit.at.map(|(_, place)| place);
         match group.of.clone() {
@@ -272,9 +265,8 @@ impl Model {
                 self.go_to(Target { file: None, identifier: None, entry, place })
             }
             Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
-                let effects = self.go_to(Target { file, identifier: Some(identifier), entry: 0, place });
+                self.go_to(Target { file, identifier: Some(identifier), entry: 0, place });
                 self.prefer_held_search();
-                effects
             }
         }
     }

@@ -1,7 +1,6 @@
 //! The way back: a list that was left for one of its rows comes back as it was left.
 
 use super::finder::Finder;
-use crate::app::effect::Effect;
 use crate::app::files::OpenFile;
 use crate::app::message::Opening;
 use crate::app::model::Model;
@@ -87,8 +86,7 @@ impl Model {
     }
 
     /// Goes back to the list that was left, at its row, and to the file that it is of.
-    pub(in crate::app) fn return_to_list(&mut self) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    pub(in crate::app) fn return_to_list(&mut self) {
         match self.files.shown_mut().and_then(|file| file.left.take()) {
             Some(Left::Finder) => {
                 let is_held = self.search().is_some_and(|finder| finder.is_held);
@@ -98,7 +96,7 @@ impl Model {
                 hits.into_iter().for_each(|hits| self.over.put(Overlay::Finder(hits)));
             }
             Some(Left::Compare { file, spots }) => {
-                effects = file.map(|file| self.open_file(file)).unwrap_or_default();
+                file.into_iter().for_each(|file| self.open_file(file));
                 let compare = self.files.shown_mut().and_then(|file| file.compared.take());
                 compare.into_iter().for_each(|compare| self.over.put(Overlay::Compare(compare)));
                 self.over.put(Overlay::Spots(spots));
@@ -107,7 +105,6 @@ impl Model {
             None => {}
         }
         self.settle();
-        effects
     }
 
     /// The last search whose hits can be gone through here: of the report that is open, or else of everything that is held.
@@ -143,17 +140,16 @@ impl Model {
     }
 
     /// Goes to the next hit or the one before: in a filtered pane, or else of the last search, over reports.
-    pub(in crate::app) fn step_hit(&mut self, forward: bool) -> Vec<Effect> {
+    pub(in crate::app) fn step_hit(&mut self, forward: bool) {
         if self.filter().is_some() {
             self.step_wanted(forward);
-            return Vec::new();
+            return;
         }
         let is_held = self.search().is_some_and(|finder| finder.is_held);
         let finder = self.kept_search(is_held).and_then(Option::as_mut);
         finder.into_iter().for_each(|finder| finder.step(forward));
-        let effects = self.go_to_found();
+        self.go_to_found();
         self.set_left(Some(Left::Finder));
-        effects
     }
 
     /// Whether the hits of a search are gone through, one after another.

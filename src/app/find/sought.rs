@@ -1,11 +1,11 @@
 //! The line of a list that says which of its rows are shown, and the line that takes what is typed where nothing can be.
 
+use crate::app::Command;
 use crate::app::keys::key::Key;
 use crate::app::keys::typing::type_into;
 use crate::app::model::Model;
 use crate::app::over::form::{Form, FormSource};
 use crate::app::over::overlay::Overlay;
-use crate::app::{Command, Effect};
 
 /// What is sought among the rows of a list.
 #[derive(Debug, Clone, Default)]
@@ -47,28 +47,26 @@ impl FormSource for TypeAheadGuard {}
 
 impl Model {
     /// Takes a key that means nothing here: one that opens a line elsewhere opens one that does nothing, of the others it is said.
-    pub(in crate::app) fn take_off_key(&mut self, key: Key) -> Vec<Effect> {
+    pub(in crate::app) fn take_off_key(&mut self, key: Key) {
         let opens = |command: &'static Command| OPEN_A_LINE.contains(&command.name);
-        let Some(why) = self.off_words(key) else { return Vec::new() };
+        let Some(why) = self.off_words(key) else { return };
         if self.settings.keys.having(key).any(opens) {
             self.over.put(Overlay::Idle(IdleLine::with_fields(TypeAheadGuard { why }, 1)));
         } else {
             self.say(why);
         }
-        Vec::new()
     }
 
     /// Begins to type what is sought in the list that has the keys, or ends it; what was found stays.
-    pub(in crate::app) fn seek_in_list(&mut self, is_typing: bool) -> Vec<Effect> {
+    pub(in crate::app) fn seek_in_list(&mut self, is_typing: bool) {
         if let Some(line) = self.over.top_mut().and_then(Overlay::sought_mut) {
             line.is_typing = is_typing;
         }
         self.settle_over();
-        Vec::new()
     }
 
     /// Shows every row of the list again.
-    pub(in crate::app) fn drop_sought(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn drop_sought(&mut self) {
         if let Some(line) = self.over.top_mut().and_then(Overlay::sought_mut) {
             *line = ListFilter::default();
         }
@@ -76,7 +74,7 @@ impl Model {
     }
 
     /// Shows the rows of the list that hold every word that is typed.
-    pub(in crate::app) fn sift_list(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn sift_list(&mut self) {
         if let Some(Overlay::Compare(_)) = self.over.top() {
             return self.sift();
         }
@@ -85,6 +83,5 @@ impl Model {
             list.sift(report.as_ref());
         }
         self.settle_over();
-        Vec::new()
     }
 }

@@ -2,7 +2,6 @@
 
 use super::key::ENTER;
 use crate::app::commands::Command;
-use crate::app::effect::Effect;
 use crate::app::layout::Edge;
 use crate::app::model::{Model, Screen};
 use crate::app::panes::scroll::Move;
@@ -47,7 +46,7 @@ pub(in crate::app) struct Mouse {
 }
 
 impl Model {
-    pub(in crate::app) fn point(&mut self, pointer: Pointer) -> Vec<Effect> {
+    pub(in crate::app) fn point(&mut self, pointer: Pointer) {
         match pointer.does {
             Does::Press => self.click(pointer),
             Does::Drag => {
@@ -56,11 +55,9 @@ impl Model {
                     self.sizes.drag(edge, &layout, pointer.x, pointer.y);
                     self.settle();
                 }
-                Vec::new()
             }
             Does::Release => {
                 self.mouse.edge = None;
-                Vec::new()
             }
             Does::Up => self.wheel(pointer, Move::Up(NOTCH)),
             Does::Down => self.wheel(pointer, Move::Down(NOTCH)),
@@ -68,14 +65,13 @@ impl Model {
     }
 
     /// A press; the message that stood there goes with it, but not from under the pointer.
-    fn click(&mut self, at: Pointer) -> Vec<Effect> {
+    fn click(&mut self, at: Pointer) {
         let before = self.notice.clone();
-        let effects = self.press_at(at);
+        self.press_at(at);
         self.notice.take_if(|notice| Some(&*notice) == before.as_ref() && !self.is_quitting);
-        effects
     }
 
-    fn press_at(&mut self, at: Pointer) -> Vec<Effect> {
+    fn press_at(&mut self, at: Pointer) {
         let now = self.now.as_millisecond();
         let is_double = self
             .mouse
@@ -92,58 +88,63 @@ impl Model {
             let row = self.rows_over().and_then(|rows| rows.at(area.row_at(at.x, at.y)?, room));
             return match row {
                 Some(row) => self.go_to_row(row),
-                None if area.contains(at.x, at.y) => Vec::new(),
+                None if area.contains(at.x, at.y) => {}
                 None => self.go_back(),
             };
         }
         if self.screen == Screen::Start {
-            return Vec::new();
+            return;
         }
         self.mouse.edge = self.layout().edge_at(at.x, at.y);
-        if self.mouse.edge.is_some() { Vec::new() } else { self.choose_at(at) }
+        if self.mouse.edge.is_none() {
+            self.choose_at(at);
+        }
     }
 
     /// Gives the focus to what is there, and chooses its row.
-    fn choose_at(&mut self, at: Pointer) -> Vec<Effect> {
+    fn choose_at(&mut self, at: Pointer) {
         let layout = self.layout();
         if let Some(area) = layout.list.filter(|area| area.contains(at.x, at.y)) {
             self.focus_list();
             let (height, top) = (self.list_row_height(), self.list().map_or(0, |list| list.scroll.top));
-            return area.row_at(at.x, at.y).map_or_else(Vec::new, |row| self.go_to_row(top + row / height));
+            if let Some(row) = area.row_at(at.x, at.y) {
+                self.go_to_row(top + row / height);
+            }
+            return;
         }
         let Some((pane, area)) = layout.panes.into_iter().find(|(_, area)| area.contains(at.x, at.y)) else {
-            return Vec::new();
+            return;
         };
         if self.open().is_none() {
-            return Vec::new();
+            return;
         }
         self.focus_pane(pane);
         let top = self.pane_state(pane).scroll.top;
-        area.row_at(at.x, at.y).map_or_else(Vec::new, |row| self.go_to_row(top + row))
+        if let Some(row) = area.row_at(at.x, at.y) {
+            self.go_to_row(top + row);
+        }
     }
 
-    fn wheel(&mut self, at: Pointer, movement: Move) -> Vec<Effect> {
+    fn wheel(&mut self, at: Pointer, movement: Move) {
         let layout = self.layout();
         let pane = layout.panes.iter().find(|(_, area)| area.contains(at.x, at.y)).map(|(pane, area)| (*pane, *area));
         match pane.filter(|_| self.over.is_empty() && self.screen == Screen::File) {
             Some((pane, area)) => {
                 let height = area.inside().height.into();
                 self.with_pane(pane, |state, count| state.scroll.go(movement, count, height));
-                Vec::new()
             }
             None => self.go(movement),
         }
     }
 
     /// What the enter key would do, if that costs nothing: the price of a press cannot be read between two.
-    fn enter_by_mouse(&mut self) -> Vec<Effect> {
-        let Some(command) = Command::of(ENTER, self).or_else(|| Command::of_enter(self)) else { return Vec::new() };
+    fn enter_by_mouse(&mut self) {
+        let Some(command) = Command::of(ENTER, self).or_else(|| Command::of_enter(self)) else { return };
         let tag = self.tag(command);
         if matches!(tag, Tag::Free | Tag::Held) {
             return self.run(command);
         }
         let key = self.key_of(command).map_or_else(|| command.name.to_owned(), |key| key.to_string());
         self.say(format!("{}: {}. The mouse never spends: {key} does it.", command.meant(self).label, tag.words()));
-        Vec::new()
     }
 }

@@ -19,12 +19,12 @@ pub(in crate::app) const LONGEST_PASTED: usize = 64 << 10;
 
 impl Model {
     /// Does what is chosen in the palette.
-    pub(in crate::app) fn choose(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Palette(palette)) = self.over.top() else { return Vec::new() };
-        let Some(item) = palette.chosen().cloned() else { return Vec::new() };
+    pub(in crate::app) fn choose(&mut self) {
+        let Some(Overlay::Palette(palette)) = self.over.top() else { return };
+        let Some(item) = palette.chosen().cloned() else { return };
         if let Some(why) = item.off {
             self.warn(format!("{} does not apply here: {why}.", item.name));
-            return Vec::new();
+            return;
         }
         self.over.close();
         match item.does {
@@ -37,7 +37,7 @@ impl Model {
     }
 
     /// Shows the chosen value of an answer whole.
-    pub(in crate::app) fn open_value(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn open_value(&mut self) {
         let columns = usize::from(self.overlay_room().width);
         let chosen = match self.over.top() {
             Some(Overlay::Answer(answer)) => answer.chosen().cloned(),
@@ -47,19 +47,19 @@ impl Model {
             let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
             self.over.put(Overlay::Detail(detail));
         }
-        Vec::new()
     }
 
-    /// Typing into what stands over the screen; none for a key that keeps its meaning there.
-    pub(in crate::app) fn type_into_overlay(&mut self, key: Key) -> Option<Vec<Effect>> {
-        if self.is_form_sent() {
-            return None;
+    /// Types a key into the top overlay; returns whether the overlay takes it.
+    pub(in crate::app) fn type_into_overlay(&mut self, key: Key) -> bool {
+        let is_typed = !self.is_form_sent() && self.over.top_mut().is_some_and(|over| over.press(key));
+        if is_typed {
+            self.after_typing();
         }
-        self.over.top_mut()?.press(key).then(|| self.after_typing())
+        is_typed
     }
 
     /// Looks for what is typed now: among the rows that are there, or in the store.
-    fn after_typing(&mut self) -> Vec<Effect> {
+    fn after_typing(&mut self) {
         match self.over.top() {
             Some(Overlay::Finder(_)) => self.seek_hits(),
             Some(over) if over.place() == Place::SoughtLine => self.sift_list(),
@@ -68,39 +68,39 @@ impl Model {
     }
 
     /// Asks the store whether the answer to what is typed is held, or each of the downloads.
-    pub(in crate::app) fn look_up(&self) -> Vec<Effect> {
-        match self.over.top() {
-            Some(Overlay::Artefacts(list)) => list.source.requests().map(Effect::LookUp).collect(),
-            Some(Overlay::Prompt(form)) => form.request(self.now).map(Effect::LookUp).into_iter().collect(),
-            _ => Vec::new(),
-        }
+    pub(in crate::app) fn look_up(&mut self) {
+        let requests: Vec<_> = match self.over.top() {
+            Some(Overlay::Artefacts(list)) => list.source.requests().collect(),
+            Some(Overlay::Prompt(form)) => form.request(self.now).into_iter().collect(),
+            _ => return,
+        };
+        requests.into_iter().for_each(|request| self.emit(Effect::LookUp(request)));
     }
 
     /// Types what was pasted: into the line that has the keys, or hashes on the start screen.
-    pub(in crate::app) fn paste(&mut self, text: &str) -> Vec<Effect> {
+    pub(in crate::app) fn paste(&mut self, text: &str) {
         if self.is_filtering() {
             return self.paste_filter(text);
         }
         if self.is_form_sent() {
-            return Vec::new();
+            return;
         }
         if let Some(over) = self.over.top_mut().filter(|over| over.place().has_line()) {
             over.paste(text);
             return self.after_typing();
         }
         if self.screen != Screen::Start {
-            return Vec::new();
+            return;
         }
         self.over.clear();
         self.paste_hashes(text);
-        Vec::new()
     }
 
-    pub(in crate::app) fn open_detail(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn open_detail(&mut self) {
         let columns = usize::from(self.overlay_room().width);
-        let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
+        let Some((pane, open)) = self.focused().zip(self.open()) else { return };
         let state = self.pane_state(pane);
-        let Some(place) = state.place(&open.report, pane, state.scroll.cursor) else { return Vec::new() };
+        let Some(place) = state.place(&open.report, pane, state.scroll.cursor) else { return };
         let name = open
             .report
             .section(place.section)
@@ -112,7 +112,6 @@ impl Model {
         let remarks = self.reasons(place).into_iter().chain(blanks).collect();
         let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
         self.over.put(Overlay::Detail(Detail::new(title, lines, remarks, columns)));
-        Vec::new()
     }
 }
 

@@ -3,7 +3,6 @@
 use super::list_view::{ListSource, ListView};
 use super::overlay::Overlay;
 use crate::app::away::saving::SaveForm;
-use crate::app::effect::Effect;
 use crate::app::layout::Size;
 use crate::app::message::Failure;
 use crate::app::model::Model;
@@ -84,11 +83,11 @@ pub(in crate::app) fn is_chosen_held(model: &Model) -> bool {
 }
 
 impl Model {
-    pub(in crate::app) fn show_artefacts(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn show_artefacts(&mut self) {
         let Some((identifier, open)) =
             self.chosen().and_then(|entry| Some((entry.identifier.clone()?, entry.open.as_ref()?)))
         else {
-            return Vec::new();
+            return;
         };
         let claimed = Artefact::ALL.into_iter().filter(|artefact| artefact.is_beside(&open.report) == Some(true));
         let rows: Vec<_> = claimed.map(|artefact| (artefact, None)).collect();
@@ -108,12 +107,8 @@ impl Model {
     }
 
     /// An artefact has come, or not.
-    pub(in crate::app) fn fetched(
-        &mut self,
-        request: &Request,
-        result: Result<(Timestamp, u64), Failure>,
-    ) -> Vec<Effect> {
-        let effects = self.ended(request);
+    pub(in crate::app) fn fetched(&mut self, request: &Request, result: Result<(Timestamp, u64), Failure>) {
+        self.ended(request);
         match result {
             Ok((received, length)) => {
                 self.artefact_held(request, Some(received));
@@ -142,17 +137,15 @@ impl Model {
                 _ => self.warn(failure.words()),
             },
         }
-        effects
     }
 
     /// Asks where the chosen artefact is written.
-    pub(in crate::app) fn save_artefact(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn save_artefact(&mut self) {
         if let Some(request) = chosen(self)
             && let Request::Artefact { identifier, artefact } = &request
         {
             let name = file::name(Some(identifier), None, artefact.extension());
             self.over.put(Overlay::Save(SaveForm::held(request, name)));
         }
-        Vec::new()
     }
 }

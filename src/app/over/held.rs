@@ -114,7 +114,7 @@ impl FormSource for AgeInDays {}
 
 impl Model {
     /// Takes in what is held: a new screen, or the one that is there already.
-    pub(in crate::app) fn show_held(&mut self, lines: Vec<Holding>) -> Vec<Effect> {
+    pub(in crate::app) fn show_held(&mut self, lines: Vec<Holding>) {
         let (now, has_line) = (self.now, self.place().has_line());
         match self.held_mut() {
             Some(held) => held.change(None, |all| {
@@ -130,7 +130,6 @@ impl Model {
             }
         }
         self.settle_over();
-        Vec::new()
     }
 
     /// Everything that the held screen shows.
@@ -148,7 +147,7 @@ impl Model {
         })
     }
 
-    pub(in crate::app) fn sort_held(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn sort_held(&mut self) {
         let now = self.now;
         if let Some(held) = self.held_mut() {
             held.change(None, |all| {
@@ -156,7 +155,6 @@ impl Model {
                 all.sort(now);
             });
         }
-        Vec::new()
     }
 
     /// The chosen thing of the held screen.
@@ -168,9 +166,9 @@ impl Model {
     }
 
     /// Opens the file of the chosen thing.
-    pub(in crate::app) fn open_held(&mut self) -> Vec<Effect> {
-        let Some(line) = self.chosen_held() else { return Vec::new() };
-        let Some(file) = line.file.clone() else { return Vec::new() };
+    pub(in crate::app) fn open_held(&mut self) {
+        let Some(line) = self.chosen_held() else { return };
+        let Some(file) = line.file.clone() else { return };
         let report = match &line.what {
             Held::Report(identifier) | Held::Notes(identifier) => Some(identifier.clone()),
             Held::Answer { beside, .. } => beside.clone(),
@@ -183,7 +181,7 @@ impl Model {
     }
 
     /// Asks for a yes to delete the chosen thing.
-    pub(in crate::app) fn delete_chosen(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn delete_chosen(&mut self) {
         let what = self.chosen_held().map(|line| match &line.what {
             Held::Report(identifier) | Held::Notes(identifier) => {
                 Purge::Report { service: line.service.clone(), identifier: identifier.clone() }
@@ -194,32 +192,32 @@ impl Model {
     }
 
     /// Asks for a yes to delete everything of the chosen thing's file.
-    pub(in crate::app) fn delete_file(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn delete_file(&mut self) {
         let line = self.chosen_held();
         let file = line.and_then(|line| Some((line.service.clone(), line.file.clone()?)));
         file.map(|(service, file)| self.confirm_purge(Purge::File { service, file })).unwrap_or_default()
     }
 
     /// Asks for a yes to delete what is older than the days that are typed.
-    pub(in crate::app) fn delete_old(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Age(form)) = self.over.top() else { return Vec::new() };
+    pub(in crate::app) fn delete_old(&mut self) {
+        let Some(Overlay::Age(form)) = self.over.top() else { return };
         let Some(before) = form.text().trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
             self.warn("A number of days, such as 30.");
-            return Vec::new();
+            return;
         };
         self.over.close();
         self.confirm_purge(Purge::Before(before))
     }
 
     /// Asks for a yes, and says what goes and what it would cost to have it again.
-    pub(in crate::app) fn confirm_purge(&mut self, what: Purge) -> Vec<Effect> {
+    pub(in crate::app) fn confirm_purge(&mut self, what: Purge) {
         if !matches!(self.over.top(), Some(Overlay::Held(_))) {
-            return Vec::new();
+            return;
         }
         let deletion = Deletion::of(what, self.held_lines());
         if deletion.is_empty() {
             self.say("Nothing is held that is as old as that.");
-            return Vec::new();
+            return;
         }
         let why = self.purge_words(&deletion.what);
         let answer = match deletion.is_of_several() {
@@ -230,7 +228,7 @@ impl Model {
     }
 
     /// Takes in that other things would have gone than the question named: nothing was deleted, and it is asked again.
-    pub(in crate::app) fn purge_differs(&mut self, what: Purge, lines: Vec<Holding>) -> Vec<Effect> {
+    pub(in crate::app) fn purge_differs(&mut self, what: Purge, lines: Vec<Holding>) {
         if self.held_mut().is_some() {
             self.show_held(lines);
         }
@@ -282,14 +280,13 @@ impl Model {
     }
 
     /// Takes in that something was deleted: what is not held any more is not shown any more, be it open or only found.
-    pub(in crate::app) fn purged(&mut self, words: String, lines: Vec<Holding>) -> Vec<Effect> {
-        let mut effects = self.let_go_of_deleted(&lines);
+    pub(in crate::app) fn purged(&mut self, words: String, lines: Vec<Holding>) {
+        self.let_go_of_deleted(&lines);
         if self.held_mut().is_some() {
             self.show_held(lines);
         }
         self.say(words);
-        effects.push(Effect::FindRecent);
-        effects
+        self.emit(Effect::FindRecent);
     }
 }
 

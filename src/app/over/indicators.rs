@@ -65,38 +65,37 @@ impl IndicatorList {
 
 impl Model {
     /// Looks for indicators in the report that is open.
-    pub(in crate::app) fn find_indicators(&mut self) -> Vec<Effect> {
-        let Some(open) = self.open() else { return Vec::new() };
+    pub(in crate::app) fn find_indicators(&mut self) {
+        let Some(open) = self.open() else { return };
         let (opening, report, marks) = (open.opening, open.report.clone(), open.marks.clone());
         let parts = self.chosen().and_then(|entry| entry.parts.as_ref());
         let sample = parts.and_then(|parts| parts.file.clone());
         if open.coming.is_some() {
             self.say("The report is still coming: press it again once it is here.");
-            return Vec::new();
+            return;
         }
         if open.indicators.is_some() {
             return self.show_indicators(opening);
         }
         self.say("Looking for indicators …");
-        vec![Effect::FindIndicators { opening, report, sample, rules: self.rules.clone(), marks }]
+        self.emit(Effect::FindIndicators { opening, report, sample, rules: self.rules.clone(), marks });
     }
 
     /// Shows the indicators of an opening that is still the chosen one.
-    pub(in crate::app) fn show_indicators(&mut self, opening: Opening) -> Vec<Effect> {
-        let Some(open) = self.open().filter(|open| open.opening == opening) else { return Vec::new() };
-        let Some(found) = &open.indicators else { return Vec::new() };
+    pub(in crate::app) fn show_indicators(&mut self, opening: Opening) {
+        let Some(open) = self.open().filter(|open| open.opening == opening) else { return };
+        let Some(found) = &open.indicators else { return };
         if found.all().is_empty() {
             self.say("The report names no hash, host, address, URL, path, key or mutex.");
-            return Vec::new();
+            return;
         }
         let list = IndicatorList::new(FoundIndicators { found: Arc::clone(found), kind: None });
         self.notice = None;
         self.over.put(Overlay::Indicators(list));
-        Vec::new()
     }
 
     /// Goes to the row that names the chosen indicator; where there are several, lists them.
-    pub(in crate::app) fn go_to_indicator(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn go_to_indicator(&mut self) {
         let chosen = match self.over.top() {
             Some(Overlay::Indicators(list)) => list.chosen(),
             _ => None,
@@ -115,7 +114,6 @@ impl Model {
                 self.over.put(Overlay::Spots(Spots::new(RowPicker::new("Rows that name it", spots))));
             }
         }
-        Vec::new()
     }
 
     /// Rows of the open report to go to, as far as they are kept, and how many more there are.

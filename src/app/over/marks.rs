@@ -94,21 +94,22 @@ fn noise_of(open: &OpenReport, marks: &Marks, pane: Pane) -> RowSet {
 
 impl Model {
     /// Has a report judged, after it has been read.
-    pub(in crate::app) fn have_judged(&mut self, opening: Opening) -> Vec<Effect> {
+    pub(in crate::app) fn have_judged(&mut self, opening: Opening) {
         let report = self.opened_mut(opening).map(|open| open.report.clone());
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
-        report.map(|report| Effect::Judge { opening, report, rules, own }).into_iter().collect()
+        if let Some(report) = report {
+            self.emit(Effect::Judge { opening, report, rules, own });
+        }
     }
 
-    pub(in crate::app) fn ruled(&mut self, rules: Arc<Rules>, problems: &[String]) -> Vec<Effect> {
+    pub(in crate::app) fn ruled(&mut self, rules: Arc<Rules>, problems: &[String]) {
         self.rules = Some(rules);
         if !problems.is_empty() {
             self.warn(problems.join(" "));
         }
-        Vec::new()
     }
 
-    pub(in crate::app) fn judged(&mut self, opening: Opening, marks: Marks) -> Vec<Effect> {
+    pub(in crate::app) fn judged(&mut self, opening: Opening, marks: Marks) {
         let hide = self.hides_noise;
         let file = self.files.with_opening_mut(opening);
         if let Some((focused, open)) = file.and_then(|file| Some((file.focused(), file.list.opened_mut(opening)?))) {
@@ -122,11 +123,10 @@ impl Model {
             self.fill_notable();
         }
         self.settle();
-        Vec::new()
     }
 
     /// Hides noise in every pane, or shows it again.
-    pub(in crate::app) fn toggle_noise(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn toggle_noise(&mut self) {
         self.hides_noise = !self.hides_noise;
         let hide = self.hides_noise;
         self.files.reports_mut().for_each(|open| open.hide_noise(hide));
@@ -139,25 +139,24 @@ impl Model {
             false => "Everything is shown.".to_owned(),
         });
         self.settle();
-        Vec::new()
     }
 
     /// Lists every row that deserves a look, the most severe first.
-    pub(in crate::app) fn list_notable(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn list_notable(&mut self) {
         self.list_notable_with(ListFilter::default())
     }
 
     /// The same, of which those are shown that hold what is sought.
-    fn list_notable_with(&mut self, filter: ListFilter) -> Vec<Effect> {
-        let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return Vec::new() };
+    fn list_notable_with(&mut self, filter: ListFilter) {
+        let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return };
         if open.marks.is_none() {
             self.say("The rules are still being applied.");
-            return Vec::new();
+            return;
         }
         let spots = self.notable_spots();
         if spots.is_empty() {
             self.say(NOTHING_NOTABLE);
-            return Vec::new();
+            return;
         }
         let picker = RowPicker { notable: Some(Reach::Open), ..RowPicker::new("What deserves a look", spots) };
         let mut list = Spots::new(picker);
@@ -188,16 +187,15 @@ impl Model {
     }
 
     /// A report has come anew: a list of what deserved a look in the one before is made anew, for its rows are others now.
-    pub(in crate::app) fn list_notable_anew(&mut self, identifier: &Identifier) -> Vec<Effect> {
+    pub(in crate::app) fn list_notable_anew(&mut self, identifier: &Identifier) {
         let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         match self.spots_mut() {
             Some(list) if is_open && list.source.notable == Some(Reach::Open) => {
                 list.change(None, |picker| (picker.spots, picker.is_complete) = (Vec::new(), false));
                 list.scroll = Scroll::default();
-                Vec::new()
             }
             Some(list) if matches!(list.source.notable, Some(Reach::Held(_))) => self.reach_held(),
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
@@ -250,7 +248,7 @@ impl Model {
     }
 
     /// Lists what deserves a look in every held report of the file, or in the open one again.
-    pub(in crate::app) fn reach_further(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn reach_further(&mut self) {
         let reach = self.spots_mut().and_then(|list| list.source.notable);
         if matches!(reach, Some(Reach::Held(_))) {
             let filter = self.spots_mut().map(|list| std::mem::take(&mut list.filter));
@@ -261,8 +259,8 @@ impl Model {
     }
 
     /// Has what deserves a look in every held report of the file found.
-    fn reach_held(&mut self) -> Vec<Effect> {
-        let Some(rules) = self.rules.clone() else { return Vec::new() };
+    fn reach_held(&mut self) {
+        let Some(rules) = self.rules.clone() else { return };
         let number = self.next_number();
         let reports = self.held_here().filter_map(|(entry, found)| {
             let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
@@ -271,16 +269,16 @@ impl Model {
         });
         let reports = reports.collect();
         self.change_spots(|picker| (picker.notable, picker.is_complete) = (Some(Reach::Held(number)), false));
-        vec![Effect::JudgeHeld { number, reports, rules }]
+        self.emit(Effect::JudgeHeld { number, reports, rules });
     }
 
     /// Takes in what deserves a look in every held report.
-    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>) -> Vec<Effect> {
-        let Some(rules) = self.rules.clone() else { return Vec::new() };
+    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>) {
+        let Some(rules) = self.rules.clone() else { return };
         let (without, not_in_it) = self.not_judged();
         let which = if self.is_document() { "reports that are open" } else { "held reports of the file" };
         if self.spots_mut().is_none_or(|list| list.source.notable != Some(Reach::Held(number))) {
-            return Vec::new();
+            return;
         }
         let spots = found.into_iter().filter_map(|Noted { rule, row, seen_by, target, also }| {
             let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
@@ -292,7 +290,6 @@ impl Model {
         if let Some(words) = not_in_it.filter(|_| self.notice.is_none()) {
             self.say(words);
         }
-        Vec::new()
     }
 
     /// Changes the list of rows to go to.

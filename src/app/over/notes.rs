@@ -92,17 +92,16 @@ impl Model {
     }
 
     /// Opens the line for a note on what has the focus.
-    pub(in crate::app) fn write_note(&mut self) -> Vec<Effect> {
-        let Some((file, about)) = self.noted() else { return Vec::new() };
+    pub(in crate::app) fn write_note(&mut self) {
+        let Some((file, about)) = self.noted() else { return };
         let standing = self.notes.on(&about).map(|note| note.text.clone());
         let typed = standing.as_ref().map(words).unwrap_or_default();
         self.over.put(Overlay::Note(NoteForm::new(TypedNote { about, file, standing, is_late: false }, typed)));
-        Vec::new()
     }
 
     /// Keeps the note that was typed; an empty line deletes the one before, after a yes.
-    pub(in crate::app) fn keep_note(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Note(form)) = self.over.top() else { return Vec::new() };
+    pub(in crate::app) fn keep_note(&mut self) {
+        let Some(Overlay::Note(form)) = self.over.top() else { return };
         let typed = form.text().trim();
         if let Some(text) = form.source.standing.clone().filter(|_| typed.is_empty()) {
             let note = Note {
@@ -117,7 +116,7 @@ impl Model {
         if typed.len() > note::LONGEST {
             let (found, most) = (thousands(typed.len() as u64), thousands(note::LONGEST as u64));
             self.warn(format!("A note has at most {most} bytes, and this one {found}: it is not written yet."));
-            return Vec::new();
+            return;
         }
         let note = (!typed.is_empty()).then(|| Note {
             about: form.source.about.clone(),
@@ -128,12 +127,14 @@ impl Model {
         let known = form.source.standing.clone();
         let was_held = self.chosen().is_some_and(|entry| entry.here().is_some());
         self.over.close();
-        note.map(|note| Effect::WriteNote { note, known, was_held }).into_iter().collect()
+        if let Some(note) = note {
+            self.emit(Effect::WriteNote { note, known, was_held });
+        }
     }
 
     /// Gives words back to their line that were not written, because another note was meanwhile: that one is shown below them.
-    pub(in crate::app) fn keep_words(&mut self, note: &Note) -> Vec<Effect> {
-        let Some(file) = note.file.clone() else { return Vec::new() };
+    pub(in crate::app) fn keep_words(&mut self, note: &Note) {
+        let Some(file) = note.file.clone() else { return };
         let standing = self.notes.on(&note.about).map(|note| note.text.clone());
         let way = self.way_to("keep-note");
         self.warn(format!(
@@ -141,22 +142,19 @@ impl Model {
         ));
         let (about, typed) = (note.about.clone(), words(&note.text));
         self.over.put(Overlay::Note(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed)));
-        Vec::new()
     }
 
     /// Takes in the notes of the profile, as the store has them.
-    pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) -> Vec<Effect> {
+    pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) {
         self.notes = AllNotes::new(notes);
         // A row that is looked at whole shows its note as it is now.
         if matches!(self.over.top(), Some(Overlay::Detail(_))) && self.views_row() && self.place_here().is_some() {
             let before = self.over.close();
-            let effects = self.open_detail();
+            self.open_detail();
             if let (Some(Overlay::Detail(detail)), Some(Overlay::Detail(before))) = (self.over.top_mut(), before) {
                 detail.stay(&before);
             }
-            return effects;
         }
-        Vec::new()
     }
 }
 

@@ -1,6 +1,5 @@
 //! A list of rows to go to: where an item was seen, what deserves a look, what names a process.
 
-use crate::app::effect::Effect;
 use crate::app::layout::Size;
 use crate::app::list::List;
 use crate::app::model::{Model, Screen};
@@ -209,12 +208,11 @@ impl ListSource for RowPicker {
 
 impl Model {
     /// Goes to the chosen row of the list.
-    pub(in crate::app) fn go_to_spot(&mut self) -> Vec<Effect> {
-        let Some(target) = self.spots_mut().and_then(|spots| spots.chosen()?.target.clone()) else { return Vec::new() };
+    pub(in crate::app) fn go_to_spot(&mut self) {
+        let Some(target) = self.spots_mut().and_then(|spots| spots.chosen()?.target.clone()) else { return };
         let left = self.leave_list();
-        let effects = self.go_to(target);
+        self.go_to(target);
         self.set_left(left);
-        effects
     }
 
     pub(super) fn spots_mut(&mut self) -> Option<&mut Spots> {
@@ -225,30 +223,29 @@ impl Model {
     }
 
     /// Goes to a row, be its report open or not, its file the one that is open or another whose reports are held.
-    pub(in crate::app) fn go_to(&mut self, target: Target) -> Vec<Effect> {
+    pub(in crate::app) fn go_to(&mut self, target: Target) {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
         // What is open beside it is here already, and is not recalled.
         let is_aside = |file: &Sha256| self.list_of(file).is_some_and(|list| !list.entries().is_empty());
         let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
-        let mut effects = match &target.file {
+        match &target.file {
             // Nothing is done where it is open already, but that it is brought to the screen.
             Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_file(file.clone()),
-            _ => Vec::new(),
+            _ => {}
         };
         let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
         self.bound_for = Some(target);
         if is_here {
             self.zoom(self.is_zoomed() && is_chosen);
-            effects.extend(self.go_on());
+            self.go_on();
         }
-        effects
     }
 
     /// Goes on towards a row, after its file's reports were found: first its report is chosen, then the row.
-    pub(in crate::app) fn go_on(&mut self) -> Vec<Effect> {
-        let Some(target) = self.bound_for.clone() else { return Vec::new() };
+    pub(in crate::app) fn go_on(&mut self) {
+        let Some(target) = self.bound_for.clone() else { return };
         let chosen = self.list().map(|list| (entry_of(list, &target), list.scroll.cursor));
-        let effects = match chosen {
+        match chosen {
             Some((Some(entry), cursor)) if entry != cursor || target.place.is_none() => self.choose_entry(entry),
             Some((Some(_), _)) => self.show_chosen(),
             Some((None, _)) | None => {
@@ -258,14 +255,13 @@ impl Model {
             }
         };
         self.arrive();
-        effects
     }
 
     /// Chooses a sandbox by its place in the list.
-    fn choose_entry(&mut self, entry: usize) -> Vec<Effect> {
+    fn choose_entry(&mut self, entry: usize) {
         self.focus_list();
         let height = self.height();
-        let Some(list) = self.list_mut() else { return Vec::new() };
+        let Some(list) = self.list_mut() else { return };
         let count = list.count();
         list.scroll.go(Move::First, count, height);
         list.scroll.go(Move::Down(entry), count, height);

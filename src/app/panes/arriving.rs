@@ -1,6 +1,5 @@
 //! A report that is still coming: what has come of it is looked at like any other, but nothing of it is held yet.
 
-use crate::app::effect::Effect;
 use crate::app::files::OpenFile;
 use crate::app::list::{Entry, OpenReport};
 use crate::app::message::{Failure, Here, Opening};
@@ -74,14 +73,8 @@ impl OpenFile {
 impl Model {
     /// Shows rows of a report that is still coming, in every file that lists it. One that is held already stays until the new one
     /// is whole.
-    pub(in crate::app) fn arriving(
-        &mut self,
-        request: &Request,
-        body: Body,
-        read: Range<usize>,
-        batch: Batch,
-    ) -> Vec<Effect> {
-        let Request::Behaviour { identifier } = request else { return Vec::new() };
+    pub(in crate::app) fn arriving(&mut self, request: &Request, body: Body, read: Range<usize>, batch: Batch) {
+        let Request::Behaviour { identifier } = request else { return };
         self.calls.receive(request, body.len() as u64, None);
         let is_first = read.start == 0;
         let count = self.files.each_entry_mut(identifier).count();
@@ -100,7 +93,7 @@ impl Model {
         if is_first && !openings.is_empty() {
             self.turn_to(identifier);
         }
-        openings.into_iter().flat_map(|opening| self.seek_further(opening)).collect()
+        openings.into_iter().for_each(|opening| self.seek_further(opening));
     }
 
     /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.

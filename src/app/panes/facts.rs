@@ -1,6 +1,5 @@
 //! What the report says elsewhere of a process: who started it, what it dropped, its command line; and the way to it.
 
-use crate::app::effect::Effect;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
 use crate::app::over::spots::{RowPicker, Spots};
@@ -111,7 +110,7 @@ fn meant(report: &Report, place: Place) -> Vec<Named> {
 
 impl Model {
     /// Goes to the process that the row under the cursor names; where several may be meant, lists them.
-    pub(in crate::app) fn go_to_process(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn go_to_process(&mut self) {
         let found = self.open().map(|open| {
             let each = self.named_processes().into_iter().map(|named| processes(&open.report, &named));
             each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
@@ -131,7 +130,6 @@ impl Model {
                 self.over.put(Overlay::Spots(Spots::new(RowPicker::new("Processes that the row may mean", spots))));
             }
         }
-        Vec::new()
     }
 
     /// What tells a process from others of its name: when it begins, or else what started it.

@@ -2,7 +2,6 @@
 
 use super::PaneState;
 use super::scroll::{Move, way};
-use crate::app::effect::Effect;
 use crate::app::model::{Focus, Model, Screen};
 use crate::app::over::overlay::Overlay;
 use crate::report::index::Form;
@@ -10,16 +9,16 @@ use crate::report::{Depths, Pane, Place, Report};
 
 impl Model {
     /// Moves in what has the focus.
-    pub(in crate::app) fn go(&mut self, movement: Move) -> Vec<Effect> {
+    pub(in crate::app) fn go(&mut self, movement: Move) {
         let height = self.height();
         if let Some(room) = self.over.top().map(|over| self.room_of(over)) {
             self.over.top_mut().into_iter().for_each(|over| over.go(movement, room));
-            return Vec::new();
+            return;
         }
         if self.screen == Screen::Start {
             let count = self.start.recent.len();
             self.start.scroll.go(movement, count, usize::from(self.size.height.saturating_sub(14)).max(1));
-            return Vec::new();
+            return;
         }
         match self.focus() {
             Focus::List => {
@@ -32,13 +31,12 @@ impl Model {
             }
             Focus::Pane(pane) => {
                 self.with_pane(pane, |state, count| state.scroll.go(movement, count, height));
-                Vec::new()
             }
         }
     }
 
     /// Goes to a row of what has the focus, from 0; the window moves no further than it has to.
-    pub fn go_to_row(&mut self, row: usize) -> Vec<Effect> {
+    pub fn go_to_row(&mut self, row: usize) {
         let movement = match (self.over.top(), self.screen, self.focus()) {
             (Some(_), ..) => way(self.rows_over().map_or(0, |rows| rows.scroll.cursor), row),
             (None, Screen::Start, _) => way(self.start.scroll.cursor, row),
@@ -49,7 +47,7 @@ impl Model {
     }
 
     /// Moves by a page less one row, so that the eye finds its place again.
-    pub(in crate::app) fn go_page(&mut self, direction: fn(usize) -> Move) -> Vec<Effect> {
+    pub(in crate::app) fn go_page(&mut self, direction: fn(usize) -> Move) {
         let height = match self.over.top() {
             Some(over) => self.room_of(over).height.into(),
             None => self.height(),
@@ -88,38 +86,34 @@ impl Model {
     }
 
     /// Goes to a pane, and brings its group to the screen.
-    pub(super) fn go_to_pane(&mut self, pane: Pane) -> Vec<Effect> {
+    pub(super) fn go_to_pane(&mut self, pane: Pane) {
         if self.comparing().is_some() {
             return self.compare_in(pane);
         }
         self.focus_pane(pane);
         self.settle();
-        Vec::new()
     }
 
-    pub(in crate::app) fn widen_list(&mut self, by: i16) -> Vec<Effect> {
+    pub(in crate::app) fn widen_list(&mut self, by: i16) {
         let layout = self.layout();
         self.sizes.widen_list(&layout, by);
         self.settle();
-        Vec::new()
     }
 
-    pub(in crate::app) fn grow_upper(&mut self, by: i16) -> Vec<Effect> {
+    pub(in crate::app) fn grow_upper(&mut self, by: i16) {
         self.sizes.grow_upper(by);
         self.settle();
-        Vec::new()
     }
 
-    pub(in crate::app) fn step_pane(&mut self, forward: bool) -> Vec<Effect> {
+    pub(in crate::app) fn step_pane(&mut self, forward: bool) {
         match self.focus() {
             Focus::List => self.enter_group(),
             Focus::Pane(pane) => self.focus_pane(self.order().neighbour(pane, forward)),
         }
         self.settle();
-        Vec::new()
     }
 
-    pub(in crate::app) fn step_group(&mut self, forward: bool) -> Vec<Effect> {
+    pub(in crate::app) fn step_group(&mut self, forward: bool) {
         let (order, shown) = (self.order(), self.shown_group());
         let step = if forward { 1 } else { order.groups().saturating_sub(1) };
         let group = (shown + step) % order.groups().max(1);
@@ -128,12 +122,11 @@ impl Model {
             self.focus_pane(first);
         }
         self.settle();
-        Vec::new()
     }
 
-    pub(in crate::app) fn step_kind(&mut self, forward: bool) -> Vec<Effect> {
+    pub(in crate::app) fn step_kind(&mut self, forward: bool) {
         let height = self.height();
-        let Some((pane, open)) = self.focused().zip(self.open()) else { return Vec::new() };
+        let Some((pane, open)) = self.focused().zip(self.open()) else { return };
         let state = self.pane_state(pane);
         let mut borders = state.borders(&open.report, pane);
         borders.insert(0, 0);
@@ -152,7 +145,6 @@ impl Model {
                 state.scroll.settle(count, height);
             });
         }
-        Vec::new()
     }
 
     /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
@@ -172,27 +164,25 @@ impl Model {
     }
 
     /// Chooses the next value of the row that is shown whole.
-    pub(in crate::app) fn step_value(&mut self, forward: bool) -> Vec<Effect> {
+    pub(in crate::app) fn step_value(&mut self, forward: bool) {
         let room = usize::from(self.overlay_room().height);
         if let Some(Overlay::Detail(detail)) = self.over.top_mut() {
             detail.step(forward, room);
         }
-        Vec::new()
     }
 
     /// Shows another kind of indicators.
-    pub(in crate::app) fn step_indicators(&mut self, forward: bool) -> Vec<Effect> {
+    pub(in crate::app) fn step_indicators(&mut self, forward: bool) {
         if let Some(Overlay::Indicators(list)) = self.over.top_mut() {
             list.step(forward);
         }
-        Vec::new()
     }
 
-    pub(in crate::app) fn go_left(&mut self, columns: usize) -> Vec<Effect> {
+    pub(in crate::app) fn go_left(&mut self, columns: usize) {
         if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
             answer.left();
             self.settle_over();
-            return Vec::new();
+            return;
         }
         let height = self.height();
         let is_tree = self.with_process(|state, row, depths| {
@@ -206,25 +196,23 @@ impl Model {
         if let (false, Some(pane)) = (is_tree, self.focused()) {
             self.with_pane(pane, |state, _| state.shift = state.shift.saturating_sub(columns));
         }
-        Vec::new()
     }
 
-    pub(in crate::app) fn go_right(&mut self, columns: usize) -> Vec<Effect> {
+    pub(in crate::app) fn go_right(&mut self, columns: usize) {
         if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
             answer.right();
-            return Vec::new();
+            return;
         }
         let Some(pane) = self.focused() else { return self.step_pane(true) };
         if !self.with_process(|state, row, depths| state.folds_mut().unfold(row, depths)) {
             self.with_pane(pane, |state, _| state.shift = state.shift.saturating_add(columns).min(100_000));
         }
-        Vec::new()
     }
 
-    pub(in crate::app) fn toggle_fold(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn toggle_fold(&mut self) {
         if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
             answer.toggle();
-            return Vec::new();
+            return;
         }
         self.with_process(|state, row, depths| {
             if state.folds().is_folded(row) {
@@ -233,14 +221,13 @@ impl Model {
                 state.folds_mut().fold(row, depths)
             }
         });
-        Vec::new()
     }
 
-    pub(in crate::app) fn fold_all(&mut self, fold: bool) -> Vec<Effect> {
+    pub(in crate::app) fn fold_all(&mut self, fold: bool) {
         if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
             answer.fold_all(fold);
             self.settle_over();
-            return Vec::new();
+            return;
         }
         let height = self.height();
         self.with_tree(|state, report| {
@@ -252,7 +239,6 @@ impl Model {
             let count = state.count(report, Pane::Processes);
             state.scroll.settle(count, height);
         });
-        Vec::new()
     }
 
     /// Changes how the tree of processes is looked at.

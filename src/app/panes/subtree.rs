@@ -1,6 +1,5 @@
 //! One process with everything below it; its parent; and where else the report names what a row is about.
 
-use crate::app::effect::Effect;
 use crate::app::find::finder::{Finder, Quest};
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
@@ -10,7 +9,7 @@ use crate::report::{Pane, Piece, Place, RowSet};
 impl Model {
     /// Shows only the process under the cursor and those below it; where that is done already, the whole tree again. What a filter
     /// seeks it goes on seeking, there or in all of the tree.
-    pub(in crate::app) fn isolate(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn isolate(&mut self) {
         let height = self.height();
         self.with_tree(|state, report| {
             let is_alone = state.is_subtree();
@@ -25,7 +24,6 @@ impl Model {
             let count = state.count(report, Pane::Processes);
             state.scroll.settle(count, height);
         });
-        Vec::new()
     }
 
     /// Whether the cursor is on a process of the tree.
@@ -35,12 +33,11 @@ impl Model {
     }
 
     /// Goes to the process that started the one under the cursor.
-    pub(in crate::app) fn go_to_parent(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn go_to_parent(&mut self) {
         if let Some(parent) = self.parent_process() {
             self.over.clear();
             self.show_row(parent);
         }
-        Vec::new()
     }
 
     /// The process that started the one under the cursor; none for a root, and elsewhere.
@@ -53,8 +50,8 @@ impl Model {
 
     /// Finds in all panes what the row under the cursor is about: a process or a file by its name, anything else as it stands. Of
     /// several processes of one name, what names another's number is none of this one.
-    pub(in crate::app) fn find_named(&mut self) -> Vec<Effect> {
-        let Some(name) = self.named() else { return Vec::new() };
+    pub(in crate::app) fn find_named(&mut self) {
+        let Some(name) = self.named() else { return };
         let quest = Quest { typed: name, ..Quest::default() };
         let process = self.namesake();
         let mut finder = Finder::of(quest, false);

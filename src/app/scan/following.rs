@@ -51,51 +51,50 @@ impl Model {
     }
 
     /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
-    pub(in crate::app) fn ask_to_follow(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn ask_to_follow(&mut self) {
         let price = self.follow_price();
         // What the budget does not allow is refused at once, as it is where nothing is listed, and not after a yes.
         if let tag @ Tag::OverBudget(_) = self.in_budget(Tag::Together(price)) {
             self.refuse_several("follow", &tag);
-            return Vec::new();
+            return;
         }
         self.ask_why_follow("Reports of the file are listed already. ")
     }
 
-    fn ask_why_follow(&mut self, why: &str) -> Vec<Effect> {
+    fn ask_why_follow(&mut self, why: &str) {
         let why = format!("{why}To follow its scan costs {}.", self.follow_price());
         self.ask_first(why, KeyedAnswer::yes("yes, follow", Consent::Follow))
     }
 
     /// Begins to follow the scan of the file that is shown, after a yes where it may cost more than is let pass.
-    pub(in crate::app) fn follow_if_cheap(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn follow_if_cheap(&mut self) {
         if self.is_dear(self.follow_price().worst()) { self.ask_why_follow("") } else { self.follow() }
     }
 
     /// Begins to follow the scan of the file that is shown; its price was on the screen.
-    pub(in crate::app) fn follow(&mut self) -> Vec<Effect> {
-        let Some(file) = self.file().cloned() else { return Vec::new() };
+    pub(in crate::app) fn follow(&mut self) {
+        let Some(file) = self.file().cloned() else { return };
         if self.refuse_unsendable(crate::quota::price(&looks(1), &self.figures.entitlements).allowed) {
-            return Vec::new();
+            return;
         }
         let scan = self.scans.get(&file).cloned();
-        let mut effects = vec![self.note_pending(&file)];
+        self.note_pending(&file);
         self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
         self.follows.push(Follow::new(file, scan, self.settings.pace, self.passed));
-        effects.extend(self.next_look());
-        effects
+        self.next_look();
     }
 
     /// Stops following the file that is shown; nobody who stopped it wants to be reminded of it.
-    pub(in crate::app) fn stop_following(&mut self) -> Vec<Effect> {
-        let Some(file) = self.file().cloned() else { return Vec::new() };
+    pub(in crate::app) fn stop_following(&mut self) {
+        let Some(file) = self.file().cloned() else { return };
         self.end_following(&file, "Stopped following.");
-        vec![Effect::NoteScan { file, scan: None }]
+        self.emit(Effect::NoteScan { file, scan: None });
     }
 
     /// Notes for the next run of the program that the end of a file's scan is still to be seen.
-    pub(super) fn note_pending(&self, file: &Sha256) -> Effect {
+    pub(super) fn note_pending(&mut self, file: &Sha256) {
         let scan = PendingScan { identifier: self.scans.get(file).cloned(), since: self.now };
-        Effect::NoteScan { file: file.clone(), scan: Some(scan) }
+        self.emit(Effect::NoteScan { file: file.clone(), scan: Some(scan) });
     }
 
     /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
@@ -132,49 +131,44 @@ impl Model {
     }
 
     /// Makes the next call of a following whose time has come, one at a time.
-    pub(in crate::app) fn next_look(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn next_look(&mut self) {
         if self.is_quitting || self.calls.awaits_paid() {
-            return Vec::new();
+            return;
         }
         let now = self.passed;
-        let Some(at) = self.follows.iter().position(|follow| follow.next <= now) else { return Vec::new() };
-        let Some(follow) = self.follows.get(at) else { return Vec::new() };
+        let Some(at) = self.follows.iter().position(|follow| follow.next <= now) else { return };
+        let Some(follow) = self.follows.get(at) else { return };
         if follow.left() == 0 {
             let file = follow.file.clone();
             let again = format!("{} follows it further, for {}.", self.way_to("follow"), self.follow_price());
             let why = "The scan is not done, and the looks that were agreed to are used up.";
             self.end_following(&file, &format!("{why} {again}"));
-            return Vec::new();
+            return;
         }
         let listing = self.service.listing;
         let next_page = self.list_of(&follow.file).and_then(|list| list.next_page(listing));
         let (request, file) = (follow.request(listing, next_page), follow.file.clone());
         if self.awaits_minute(&request) {
-            return Vec::new();
+            return;
         }
-        let effects = self.ask_agreed(request, Source::Service);
+        let is_sent = self.ask_agreed(request, Source::Service);
         match self.follows.get_mut(at) {
-            Some(follow) if !effects.is_empty() => follow.count(now),
+            Some(follow) if is_sent => follow.count(now),
             // Refused before it was sent, with its reason on the screen.
             _ => self.follows.retain(|follow| follow.file != file),
         }
-        effects
     }
 
     /// A look has brought how far a scan is, or nothing.
-    pub(in crate::app) fn looked(
-        &mut self,
-        request: &Request,
-        result: Result<Option<Analysis>, Failure>,
-    ) -> Vec<Effect> {
-        let mut effects = self.ended(request);
+    pub(in crate::app) fn looked(&mut self, request: &Request, result: Result<Option<Analysis>, Failure>) {
+        self.ended(request);
         let now = self.passed;
         let is_this = |follow: &&mut Follow| match request {
             Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
             Request::PrivateAnalyses { file } => follow.file == *file,
             _ => false,
         };
-        let Some(follow) = self.follows.iter_mut().find(is_this) else { return effects };
+        let Some(follow) = self.follows.iter_mut().find(is_this) else { return };
         let file = follow.file.clone();
         match result {
             Ok(seen) => {
@@ -182,13 +176,12 @@ impl Model {
                 if let Some(scan) = follow.scan.clone()
                     && self.scans.insert(file.clone(), scan.clone()) != Some(scan)
                 {
-                    effects.push(self.note_pending(&file));
+                    self.note_pending(&file);
                 }
-                effects.extend(self.next_look());
+                self.next_look();
             }
             Err(failure) => self.failed_to_follow(&file, &failure),
         }
-        effects
     }
 
     /// A failure ends a following, but for one that says no more than that another program asks the same now.
@@ -200,20 +193,19 @@ impl Model {
     }
 
     /// A page of a followed file's list has come, or not.
-    pub(in crate::app) fn listed_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) -> Vec<Effect> {
+    pub(in crate::app) fn listed_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) {
         let (now, listing) = (self.passed, self.service.listing);
         let list = self.list_of(file);
         let has_reports = list.is_some_and(|list| !list.entries().is_empty());
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
-        let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return Vec::new() };
+        let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return };
         if let Some(failure) = failure {
             self.failed_to_follow(file, failure);
-            return Vec::new();
+            return;
         }
         if !matches!(follow.step, Step::List | Step::NextPage) {
-            return Vec::new();
+            return;
         }
-        let mut effects = Vec::new();
         if follow.listed(has_reports, has_next, now) == Turn::Done {
             let calls = count(follow.made, "call");
             self.follows.retain(|follow| follow.file != *file);
@@ -222,10 +214,9 @@ impl Model {
             self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
             let listed = if has_reports { "its reports are listed" } else { "no report of it is listed" };
             self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));
-            effects.push(Effect::NoteScan { file: file.clone(), scan: None });
+            self.emit(Effect::NoteScan { file: file.clone(), scan: None });
         }
-        effects.extend(self.next_look());
-        effects
+        self.next_look();
     }
 
     /// What the next look may cost, in words: a list follows it as soon as there is more in it, page by page.
@@ -243,12 +234,11 @@ impl Model {
     }
 
     /// Shows how far the scan of the file that is shown is.
-    pub(in crate::app) fn show_following(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn show_following(&mut self) {
         if self.following().is_some() {
             let sheet = self.following_sheet();
             self.over.put(crate::app::Overlay::Sheet(sheet));
         }
-        Vec::new()
     }
 
     /// Brings the panel of a following up to date: while it is looked at, time passes and answers come in.

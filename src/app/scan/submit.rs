@@ -207,8 +207,8 @@ impl Model {
     }
 
     /// Looks at the file that is typed, and at what else is; nothing is sent.
-    pub(in crate::app) fn look_at_file(&mut self) -> Vec<Effect> {
-        let Some(form) = self.submitting_mut() else { return Vec::new() };
+    pub(in crate::app) fn look_at_file(&mut self) {
+        let Some(form) = self.submitting_mut() else { return };
         let path = form.path();
         let missing = match form.options() {
             _ if path.as_os_str().is_empty() => Some("no path yet".to_owned()),
@@ -217,10 +217,10 @@ impl Model {
         };
         form.failure = missing.map(unsent);
         if form.failure.is_some() || form.is_looked_at() {
-            return Vec::new();
+            return;
         }
         form.source.looked_at = Some(path.clone());
-        vec![Effect::LookAtFile(path)]
+        self.emit(Effect::LookAtFile(path));
     }
 
     /// The file has been looked at.
@@ -230,13 +230,13 @@ impl Model {
         result: Result<(Sha256, u64), String>,
         sent: Option<Timestamp>,
         before: Option<String>,
-    ) -> Vec<Effect> {
+    ) {
         let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
         let is_sent = self.is_form_sent();
-        let Some(form) = self.submitting_mut() else { return Vec::new() };
+        let Some(form) = self.submitting_mut() else { return };
         form.source.looked_at.take_if(|looked_at| *looked_at == path);
         if form.path() != path {
-            return Vec::new();
+            return;
         }
         if let Some(agreed) = form.source.agreed.take() {
             return self.looked_again(&agreed, result, sent);
@@ -253,25 +253,24 @@ impl Model {
             }
             Err(why) => form.failure = Some(unsent(why)),
         }
-        Vec::new()
     }
 
     /// The file has been taken in, or not.
-    pub(in crate::app) fn submitted(&mut self, request: &Request, result: Result<Identifier, Failure>) -> Vec<Effect> {
-        let mut effects = self.ended(request);
-        let Request::PrivateScan { submission, .. } = request else { return effects };
+    pub(in crate::app) fn submitted(&mut self, request: &Request, result: Result<Identifier, Failure>) {
+        self.ended(request);
+        let Request::PrivateScan { submission, .. } = request else { return };
         match result {
             Ok(scan) => {
                 self.scans.insert(submission.file.clone(), scan);
                 // An earlier scan of the file is followed no more: the one that was paid for last is offered.
                 self.follows.retain(|follow| follow.file != submission.file);
-                effects.push(self.note_pending(&submission.file));
+                self.note_pending(&submission.file);
                 let is_form = |form: &SubmitForm| form.submission().as_ref() == Some(submission);
                 if self.submitting().is_some_and(is_form) {
                     self.over.close();
-                    effects.extend(self.open_file(submission.file.clone()));
+                    self.open_file(submission.file.clone());
                     // Its name is kept by now, and the title says it.
-                    effects.push(Effect::FindRecent);
+                    self.emit(Effect::FindRecent);
                 }
                 let (follow, price) = (self.way_to("follow"), self.follow_price());
                 self.say(format!(
@@ -281,7 +280,7 @@ impl Model {
                 ));
             }
             Err(failure) if failure.is_unsure => {
-                effects.push(self.note_pending(&submission.file));
+                self.note_pending(&submission.file);
                 let (advice, now) = (self.way_to_look(&submission.file), self.now);
                 self.scan_failed(submission, Failure { advice, ..failure });
                 if let Some(found) = self.form_of(submission).and_then(|form| form.source.found.as_mut()) {
@@ -290,7 +289,6 @@ impl Model {
             }
             Err(failure) => self.scan_failed(submission, failure),
         }
-        effects
     }
 
     /// How to find out, for less than another upload, whether one arrived whose answer did not come.
@@ -319,8 +317,8 @@ impl Model {
     }
 
     /// Asks what of the file is to be deleted at the service.
-    pub(in crate::app) fn delete_at_service(&mut self) -> Vec<Effect> {
-        let Some(file) = self.file().cloned() else { return Vec::new() };
+    pub(in crate::app) fn delete_at_service(&mut self) {
+        let Some(file) = self.file().cloned() else { return };
         let held = self.list().map_or(0, List::held);
         let why = format!(
             "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \
@@ -335,12 +333,11 @@ impl Model {
         let alone = KeyedAnswer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
         let answers = vec![KeyedAnswer::yes_to_all("yes, with its reports", delete(false)), alone];
         self.over.put(Overlay::Confirm(Confirmation { details: why, answers }));
-        Vec::new()
     }
 
     /// The file has been deleted at the service, or not.
-    pub(in crate::app) fn deleted(&mut self, request: &Request, result: Result<(), Failure>) -> Vec<Effect> {
-        let effects = self.ended(request);
+    pub(in crate::app) fn deleted(&mut self, request: &Request, result: Result<(), Failure>) {
+        self.ended(request);
         match (request, result) {
             (Request::PrivateDelete { file, only_from_storage }, Ok(())) => {
                 let what = if *only_from_storage { "The file alone" } else { "The file with its reports" };
@@ -349,7 +346,6 @@ impl Model {
             (_, Ok(())) => {}
             (_, Err(failure)) => self.warn(failure.words()),
         }
-        effects
     }
 }
 

@@ -9,38 +9,38 @@ use crate::request::{Quote, Request};
 
 impl Model {
     /// Asks the service, after a yes where one is wanted; unless the same question is under way or cannot be asked.
-    pub(in crate::app) fn ask(&mut self, request: Request, source: Source) -> Vec<Effect> {
+    pub(in crate::app) fn ask(&mut self, request: Request, source: Source) {
         let quote = request.quote(&self.figures.entitlements);
         if self.refuse_barred(&quote) {
-            return Vec::new();
+            return;
         }
         if let Some(why) = self.wants_yes(&quote) {
             return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(quote.request().clone())));
         }
         if self.refuse_for_now(&quote) {
-            return Vec::new();
+            return;
         }
         self.send(quote, source)
     }
 
-    /// Asks what was agreed to before, together with other questions, or costs nothing; whatever stands over the screen stays
-    /// there.
-    pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: Source) -> Vec<Effect> {
+    /// Sends what the user agreed to before or what is free; returns whether it was sent.
+    pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: Source) -> bool {
         let quote = request.quote(&self.figures.entitlements);
-        if self.refuse_barred(&quote) || self.refuse_for_now(&quote) {
-            return Vec::new();
+        let is_sent = !self.refuse_barred(&quote) && !self.refuse_for_now(&quote);
+        if is_sent {
+            self.send(quote, source);
         }
-        self.send(quote, source)
+        is_sent
     }
 
     /// Shows the answer that the screen says is held: nothing is sent, though it may be gone by now.
-    pub(in crate::app) fn ask_held(&mut self, request: Request) -> Vec<Effect> {
+    pub(in crate::app) fn ask_held(&mut self, request: Request) {
         if self.is_quitting {
-            return Vec::new();
+            return;
         }
         let quote = request.quote(&self.figures.entitlements);
         self.calls.begin(quote.request().clone(), false, self.now);
-        vec![Effect::Ask { quote, source: Source::Held }]
+        self.emit(Effect::Ask { quote, source: Source::Held });
     }
 
     /// Refuses what cannot be sent now, and says why; whether it did.
@@ -86,12 +86,12 @@ impl Model {
         limit.is_some_and(|limit| limit.period == Period::Minute && limit.allowed > 0)
     }
 
-    fn send(&mut self, quote: Quote, source: Source) -> Vec<Effect> {
+    fn send(&mut self, quote: Quote, source: Source) {
         let request = quote.request().clone();
         self.forget_failure(&request);
         let is_paid = !quote.price().is_free();
         self.calls.begin(request, is_paid, self.now);
-        vec![Effect::Ask { quote, source }]
+        self.emit(Effect::Ask { quote, source });
     }
 
     /// Says that the same question is in flight, where it is.

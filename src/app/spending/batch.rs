@@ -4,7 +4,7 @@
 use super::confirm::{Consent, KeyedAnswer};
 use super::price::Together;
 use super::questions::Questions;
-use crate::app::effect::{Effect, Source};
+use crate::app::effect::Source;
 use crate::app::list::List;
 use crate::app::model::Model;
 use crate::quota::{Kind, Numbers, Operation, Period, Plan, Unit};
@@ -48,7 +48,7 @@ impl Model {
     }
 
     /// Begins to open every report that is not held, after a yes where one is wanted.
-    pub(in crate::app) fn open_missing(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn open_missing(&mut self) {
         let missing = self.missing_reports();
         let price = self.price_of(&missing);
         let only = self.too_little_left(&price);
@@ -61,7 +61,7 @@ impl Model {
     }
 
     /// Begins to open these reports, whatever the list has got meanwhile.
-    pub(super) fn open_each(&mut self, reports: &Questions) -> Vec<Effect> {
+    pub(super) fn open_each(&mut self, reports: &Questions) {
         let waiting: VecDeque<_> = reports.iter().cloned().collect();
         let file = self.file().cloned();
         self.batch = Some(Batch { file, total: waiting.len(), waiting, not_before: self.passed });
@@ -77,15 +77,15 @@ impl Model {
     }
 
     /// Asks the next question of the batch, if it is time and the last one is answered.
-    pub(in crate::app) fn next_in_batch(&mut self) -> Vec<Effect> {
+    pub(in crate::app) fn next_in_batch(&mut self) {
         let is_free = !self.calls.awaits_paid();
         let (pace, passed) = (self.pace(), self.passed);
         let next = self.batch.as_ref().and_then(|batch| batch.waiting.front());
         if next.is_some_and(|next| self.awaits_minute(next)) {
-            return Vec::new();
+            return;
         }
         let Some(batch) = self.batch.as_mut().filter(|batch| is_free && batch.not_before <= passed) else {
-            return Vec::new();
+            return;
         };
         let Some(request) = batch.waiting.pop_front() else {
             let total = batch.total;
@@ -95,15 +95,13 @@ impl Model {
             } else {
                 format!("All {total} reports are here.")
             });
-            return Vec::new();
+            return;
         };
         batch.not_before = passed.saturating_add(pace);
-        let effects = self.ask_agreed(request, Source::HeldOrService);
-        if effects.is_empty() && !self.calls.awaits_paid() {
+        if !self.ask_agreed(request, Source::HeldOrService) && !self.calls.awaits_paid() {
             // Refused before it was sent, with its reason on the screen.
             self.batch = None;
         }
-        effects
     }
 
     /// The time between two calls that keeps within the minute limit, where there is one.

@@ -122,9 +122,8 @@ impl Model {
     }
 
     /// Puts a question that one key answers.
-    pub(in crate::app) fn ask_first(&mut self, details: String, answer: KeyedAnswer) -> Vec<Effect> {
+    pub(in crate::app) fn ask_first(&mut self, details: String, answer: KeyedAnswer) {
         self.over.put(Overlay::Confirm(Confirmation::new(details, answer)));
-        Vec::new()
     }
 
     /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
@@ -136,50 +135,49 @@ impl Model {
     }
 
     /// Does what the user agrees to by an answer.
-    pub(in crate::app) fn confirm(&mut self, answer: KeyedAnswer) -> Vec<Effect> {
+    pub(in crate::app) fn confirm(&mut self, answer: KeyedAnswer) {
         if !self.can_answer() {
             self.warn("There is no room here for the question and its keys: nothing was done.");
-            return Vec::new();
+            return;
         }
         let tag = self.price_tag(&answer);
         match answer.consent {
             Consent::Send(request) => {
                 if self.says_in_flight(&request) {
-                    return Vec::new();
+                    return;
                 }
                 self.figures.await_answer(&request);
-                let effects = self.ask_agreed(request, Source::Service);
-                if !effects.is_empty() {
+                if self.ask_agreed(request, Source::Service) {
                     self.over.close_question();
                 }
-                return effects;
+                return;
             }
             _ if matches!(tag, Tag::OverBudget(_)) => {
                 self.refuse_several(answer.label, &tag);
-                return Vec::new();
+                return;
             }
             _ => {}
         }
         self.over.close_question();
         match answer.consent {
-            Consent::Send(_) => Vec::new(),
+            Consent::Send(_) => {}
             Consent::OpenAll(reports) => self.open_each(&reports),
             Consent::SubmitLarge(submission) => self.look_again(&submission),
             Consent::Follow => self.follow(),
             Consent::CopyRaw(copied) => {
                 self.copies_raw = true;
-                vec![Effect::Copy(copied)]
+                self.emit(Effect::Copy(copied));
             }
             Consent::Overwrite(save) => {
                 self.mark_written();
-                vec![Effect::Save(Save { may_replace: true, ..save })]
+                self.emit(Effect::Save(Save { may_replace: true, ..save }));
             }
             Consent::DeleteNote(note) => {
                 // The question stood over the line that was emptied.
                 self.over.close();
-                vec![Effect::DeleteNote(note)]
+                self.emit(Effect::DeleteNote(note));
             }
-            Consent::DeleteStored(deletion) => vec![Effect::Purge(deletion)],
+            Consent::DeleteStored(deletion) => self.emit(Effect::Purge(deletion)),
         }
     }
 }

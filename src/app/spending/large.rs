@@ -24,8 +24,8 @@ impl Model {
     }
 
     /// Sends the form's large file, after a yes where one is wanted.
-    pub(in crate::app) fn submit_large(&mut self) -> Vec<Effect> {
-        let Some(submission) = self.large_scan() else { return Vec::new() };
+    pub(in crate::app) fn submit_large(&mut self) {
+        let Some(submission) = self.large_scan() else { return };
         let (scan, price) =
             (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
         let dear = || self.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.words()));
@@ -36,11 +36,11 @@ impl Model {
     }
 
     /// Looks at the large file once more before anything is paid for it.
-    pub(super) fn look_again(&mut self, submission: &Arc<Submission>) -> Vec<Effect> {
-        let Some(form) = self.form_of(submission) else { return Vec::new() };
+    pub(super) fn look_again(&mut self, submission: &Arc<Submission>) {
+        let Some(form) = self.form_of(submission) else { return };
         (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
         form.source.looked_at = Some(submission.path.clone());
-        vec![Effect::LookAtFile(submission.path.clone())]
+        self.emit(Effect::LookAtFile(submission.path.clone()));
     }
 
     /// The large file has been looked at once more: it is sent if it still is what was agreed to.
@@ -49,7 +49,7 @@ impl Model {
         agreed: &Arc<Submission>,
         found: Result<(Sha256, u64), String>,
         sent: Option<Timestamp>,
-    ) -> Vec<Effect> {
+    ) {
         let why = match found {
             Ok((file, size)) if file == agreed.file && size == agreed.size && sent <= agreed.sent => {
                 return self.begin_large(agreed);
@@ -59,30 +59,26 @@ impl Model {
             Err(why) => why,
         };
         self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
-        Vec::new()
     }
 
     /// Asks for the address that a large file is uploaded to, and keeps with that call which file was agreed to.
-    fn begin_large(&mut self, submission: &Arc<Submission>) -> Vec<Effect> {
-        let effects = self.ask_agreed(Request::UploadAddress, Source::Service);
-        if !effects.is_empty() {
+    fn begin_large(&mut self, submission: &Arc<Submission>) {
+        if self.ask_agreed(Request::UploadAddress, Source::Service) {
             self.calls.upload_after(&Request::UploadAddress, submission);
         }
-        effects
     }
 
     /// The address has come: the file that was agreed to goes there, unless its form was closed.
-    pub(in crate::app) fn addressed(&mut self, result: Result<UploadAddress, Failure>) -> Vec<Effect> {
+    pub(in crate::app) fn addressed(&mut self, result: Result<UploadAddress, Failure>) {
         let agreed = self.calls.asking(&Request::UploadAddress).and_then(|call| call.uploads.clone());
-        let mut effects = self.ended(&Request::UploadAddress);
-        let Some(submission) = agreed else { return effects };
+        self.ended(&Request::UploadAddress);
+        let Some(submission) = agreed else { return };
         match result {
             Ok(to) if self.form_of(&submission).is_some() => {
-                effects.extend(self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, Source::Service));
+                self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, Source::Service);
             }
             Ok(_) => self.warn("The form was closed: nothing was uploaded. The address it asked for was paid."),
             Err(failure) => self.scan_failed(&submission, failure),
         }
-        effects
     }
 }
