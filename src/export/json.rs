@@ -30,28 +30,50 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 
 fn write_report(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<()> {
     let report = &opened.report;
-    let beside =
-        |section: &&Section| matches!(section.name.as_bytes(), b"id" | b"type") && section.form == Form::Scalar;
     let mut head = Vec::new();
     head.extend(opened.identifier.as_ref().map(|identifier| format!("\"id\":{}", literal(identifier.text()))));
     head.extend(report.kind().map(|kind| format!("\"type\":{}", literal(&kind))));
     write!(out, "{{{}{}\"attributes\":{{", head.join(","), if head.is_empty() { "" } else { "," })?;
+    let is_beside = |section: &Section| report.index.is_attributed && section.is_beside;
+    write_sections(opened, &|section| !is_beside(section), &mut Names::default(), false, out)?;
+    out.write_all(b"}")?;
+    let mut names = Names::default();
+    for taken in ["id", "type", "attributes", "notes"] {
+        names.next(&Untrusted::from(taken));
+    }
+    write_sections(opened, &is_beside, &mut names, true, out)?;
+    write_notes(report, &Noted::of(opened)?, out)?;
+    out.write_all(b"}")
+}
+
+/// The sections that are wanted, each a member; `has_members` says that members stand before them.
+fn write_sections(
+    opened: &Opened<'_>,
+    is_wanted: &dyn Fn(&Section) -> bool,
+    names: &mut Names,
+    mut has_members: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let report = &opened.report;
     let sections = Pane::ALL.into_iter().flat_map(|pane| report.sections(pane));
     let sections = sections.filter_map(|number| Some((number, report.section(number)?, opened.rows(number)?)));
-    let mut names = Names::default();
-    for (count, (number, section, rows)) in sections.filter(|(_, section, _)| !beside(section)).enumerate() {
+    let is_head =
+        |section: &Section| matches!(section.name.as_bytes(), b"id" | b"type") && section.form == Form::Scalar;
+    for (number, section, rows) in sections.filter(|(_, section, _)| is_wanted(section) && !is_head(section)) {
         opened.go_on()?;
-        out.write_all(if count > 0 { b"," } else { b"" })?;
+        if rows.len() == 0 && matches!(section.form, Form::Loose | Form::Scalar) {
+            continue;
+        }
+        out.write_all(if has_members { b"," } else { b"" })?;
+        has_members = true;
         let is_list = matches!(section.form, Form::Array | Form::Object | Form::Processes);
         if is_list && rows.len() == section.len() {
             write_section(report, section, &names.next(&section.name), out)?;
         } else {
-            write_rows(report, number, section, (&rows, &mut names), out)?;
+            write_rows(report, number, section, (&rows, names), out)?;
         }
     }
-    out.write_all(b"}")?;
-    write_notes(report, &Noted::of(opened)?, out)?;
-    out.write_all(b"}")
+    Ok(())
 }
 
 /// Some rows of an attribute, each by itself.

@@ -1,6 +1,6 @@
 //! What goes along with an export, and several reports in one: notes, folders, and a store that keeps nothing.
 
-use crate::desk::{Desk, errors, json, main_file, run, text};
+use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
 use behaview::report::identifier::Sha256;
 use behaview::report::{About, Body, Identifier, Index, Item, Note, Report};
 use behaview::store::Store;
@@ -427,8 +427,9 @@ fn members_named_twice_are_both_exported() {
     let attributes = &found["data"][0]["attributes"];
     assert_eq!((&attributes["tags"], &attributes["tags (2)"]), (&serde_json::json!(["A"]), &serde_json::json!(["B"])));
     assert_eq!((&attributes["behash"], &attributes["behash (2)"]), (&"c".into(), &"d".into()));
-    assert_eq!(attributes["attributes"]["tags"], serde_json::json!(["E"]));
-    assert_eq!(attributes["data"]["id"], "other");
+    let beside = &found["data"][0];
+    assert_eq!(beside["attributes (2)"]["tags"], serde_json::json!(["E"]));
+    assert_eq!(beside["data"]["id"], "other");
     // A document behind it is another report.
     assert_eq!(found["data"][1]["attributes"]["tags"], serde_json::json!(["G"]));
     assert!(written.matches("\"tags\":").count() == 4, "{written}");
@@ -546,4 +547,18 @@ fn a_hash_exports_every_stored_report_once() {
     assert_eq!(export(&desk, &named).lines().count(), by_hash.lines().count());
     let other = desk.run(&["export", "--offline", "--format", "csv", &"0".repeat(64)]);
     assert!(!other.status.success() && other.stdout.is_empty() && errors(&other).contains("is stored"), "{other:?}");
+}
+
+#[test]
+fn what_stands_beside_the_attributes_stays_beside_them() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("saved.json");
+    let beside =
+        r#""links":{"self":"u"},"relationships":{"x":{"data":[]}},"context_attributes":{"sha256":"ab"},"loose":1"#;
+    let report =
+        format!(r#"{{"data":{{"id":"a","type":"file_behaviour",{beside},"attributes":{{"tags":["A"],"alone":2}}}}}}"#);
+    std::fs::write(&path, &report).unwrap();
+    let exported = behaview(home.path()).args(["export", "--format", "json"]).arg(&path).output().unwrap();
+    let read = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).unwrap();
+    assert_eq!(read(&exported.stdout), read(report.as_bytes()));
 }

@@ -92,7 +92,7 @@ impl Layout {
     fn take(&mut self) -> Batch {
         let is_open = |section: &&Section| section.end == 0 && section.form != Form::Scalar;
         let open = self.found.sections.last().filter(is_open);
-        let next = open.map(|section| Section::new(Untrusted::from(""), section.attribute, section.form));
+        let next = open.map(|open| Section::new(Untrusted::from(""), open.attribute, open.form, open.is_beside));
         let continues = std::mem::replace(&mut self.continues, next.is_some());
         self.taken += self.found.sections.len() - usize::from(next.is_some());
         let fresh = Index { sections: next.into_iter().collect(), ..Index::default() };
@@ -249,18 +249,25 @@ impl Layout {
         };
         self.rows = 0;
         self.ancestors.clear();
-        self.found.sections.push(Section::new(Untrusted::from(self.name.as_slice()), attribute, form));
+        let name = Untrusted::from(self.name.as_slice());
+        self.found.sections.push(Section::new(name, attribute, form, self.is_beside()));
         if form == Form::Scalar {
             self.push_row(at);
         }
         place
     }
 
+    fn is_beside(&self) -> bool {
+        matches!(self.places.last(), Some(Place::Root | Place::Data))
+    }
+
     /// Single values that nobody has named, and what comes past the most sections, share a section, a row each: a million of them
     /// cost no more than a million rows.
     fn push_loose(&mut self) -> Place {
-        if self.found.sections.last().is_none_or(|last| last.form != Form::Loose) {
-            self.found.sections.push(Section::new(Untrusted::default(), None, Form::Loose));
+        let is_beside = self.is_beside();
+        let is_open = |last: &Section| last.form == Form::Loose && last.is_beside == is_beside;
+        if !self.found.sections.last().is_some_and(is_open) {
+            self.found.sections.push(Section::new(Untrusted::default(), None, Form::Loose, is_beside));
         }
         self.push_row(self.name_at);
         Place::Deep

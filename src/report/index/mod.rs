@@ -48,6 +48,9 @@ pub struct Section {
     pub rank: usize,
     /// What the value turned out to be.
     pub form: Form,
+    /// Whether it stands beside `attributes`, as `links` and `relationships` do. Of a report without
+    /// that member all are beside it.
+    pub is_beside: bool,
     /// Offset of each row's first byte.
     pub(super) starts: Vec<u32>,
     /// Depth of each process; empty for other forms.
@@ -86,10 +89,10 @@ pub struct Entry {
 }
 
 impl Section {
-    pub(super) fn new(name: Untrusted, attribute: Option<&'static Attribute>, form: Form) -> Self {
+    pub(super) fn new(name: Untrusted, attribute: Option<&'static Attribute>, form: Form, is_beside: bool) -> Self {
         let rank = Attribute::rank(attribute);
         let (starts, depths, tails) = (Vec::new(), Depths::default(), Vec::new());
-        Self { name, attribute, rank, form, starts, depths, tails, end: 0 }
+        Self { name, attribute, rank, form, is_beside, starts, depths, tails, end: 0 }
     }
 
     /// The pane that shows these rows.
