@@ -10,7 +10,7 @@ use super::identifier::Identifier;
 use super::index::Index;
 use super::index::indexer::Indexer;
 use super::json::{Event, Kind, Raw, Scanner, is_delimiter};
-use super::page::{Page, PageError, is_behaviour};
+use super::page::{Page, PageError, error_words, is_behaviour};
 use super::rows::records::{Step, pointer};
 use super::{Attribute, Report};
 use crate::text::{Untrusted, bytes};
@@ -399,12 +399,7 @@ impl<'a> ObjectMembers<'a> {
 
     /// The service's error, in words: an object of `code` and `message`.
     fn error_words(&self) -> Option<String> {
-        let error = self.error.filter(|error| error.kind() == Kind::Object)?;
-        let word = |name| error.member(name).map(|word| word.text().visible_cut(200).to_string());
-        match (word("code"), word("message")) {
-            (Some(code), Some(message)) => Some(format!("{code}: {message}")),
-            (code, message) => code.or(message),
-        }
+        error_words(self.error.filter(|error| error.kind() == Kind::Object)?)
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Page {
     pub others: usize,
     /// Entries that name another file than the one asked about, and were left out.
     pub foreign: usize,
+    /// What the service says in place of reports that it could not send, by entry.
+    pub errors: Vec<String>,
     /// Opaque word that asks for the next page; none on the last.
     pub cursor: Option<Untrusted>,
     /// Whether there are more pages, and no way to them: such a word is longer than any that is taken, or there is an address of
@@ -94,6 +96,8 @@ impl Page {
                 page.others += 1;
                 continue;
             }
+            let error = entry.error.filter(|_| !entry.has_attributes);
+            page.errors.extend(error.and_then(|at| error_words(Raw::new(body.window(at as usize..body.len())))));
             // An entry that is a word by itself is an identifier; one that is a number names nothing.
             let is_alone = entry.id == Some(entry.range.start);
             let id = entry.id.map(|at| at as usize).filter(|at| !is_alone || is_text(body, *at));
@@ -134,7 +138,13 @@ impl Page {
 
     /// Says which entries are not shown, if there are any.
     pub fn left_out(&self) -> Option<String> {
-        self.passed_over().map(|(_, why)| format!("Left out of the list: {why}."))
+        let left_out = self.passed_over().map(|(_, why)| format!("Left out of the list: {why}."));
+        let failed = self.errors.first().map(|first| {
+            let reports = count(self.errors.len() as u64, "report");
+            format!("In place of {reports} the service sent an error: {first}.")
+        });
+        let all: Vec<_> = left_out.into_iter().chain(failed).collect();
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     /// How many entries are no reports that can be shown, and why, in words; none where there are none.
@@ -148,6 +158,15 @@ impl Page {
         let said: Vec<_> = said.map(|(n, what, why)| format!("{} {why}", count(n as u64, what))).collect();
         let entries = self.nameless + self.others + self.foreign;
         (entries > 0).then(|| (entries as u64, said.join(", ")))
+    }
+}
+
+/// The words of the service's error object, of `code` and `message`.
+pub(super) fn error_words(error: Raw<'_>) -> Option<String> {
+    let word = |name| error.member(name).map(|word| word.text().visible_cut(200).to_string());
+    match (word("code"), word("message")) {
+        (Some(code), Some(message)) => Some(format!("{code}: {message}")),
+        (code, message) => code.or(message),
     }
 }
 
@@ -242,6 +261,19 @@ mod tests {
         assert_eq!(names, ["of private_file_behaviour", "of file_behaviour", "a", "b", "c"]);
         let why = "1 entry without an identifier, 4 entries of another type than a behaviour report";
         assert_eq!(found.left_out().unwrap(), format!("Left out of the list: {why}."));
+    }
+
+    #[test]
+    fn an_error_in_place_of_a_report_is_named_and_its_identifier_listed() {
+        let error = r#""error":{"code":"NotFoundError","message":"gone"}"#;
+        let found = page(&format!(r#"{{"data":[{{"id":"a",{error}}},{{"type":"file_behaviour",{error}}}]}}"#)).unwrap();
+        let entries = found.entries.iter().map(|entry| (entry.identifier.as_bytes(), entry.report.is_some()));
+        assert_eq!(entries.collect::<Vec<_>>(), [(&b"a"[..], false)]);
+        assert_eq!(
+            found.left_out().unwrap(),
+            "Left out of the list: 1 entry without an identifier. \
+             In place of 2 reports the service sent an error: NotFoundError: gone."
+        );
     }
 
     #[test]

@@ -203,7 +203,7 @@ impl Layout {
     }
 
     fn enter_entry(&mut self, at: u32, object: Option<bool>) -> Place {
-        let mut entry = Entry { range: at..at, id: None, kind: None, has_attributes: false };
+        let mut entry = Entry { range: at..at, id: None, kind: None, error: None, has_attributes: false };
         if object == Some(true) {
             self.entry = Some(entry);
             return Place::Entry;
@@ -228,6 +228,7 @@ impl Layout {
             (b"attributes", Some(true), _) => return Place::EntryAttributes,
             (b"id" | b"_id", None, Some(entry)) => entry.id = entry.id.or(Some(at)),
             (b"type" | b"_type", None, Some(entry)) => entry.kind = entry.kind.or(Some(at)),
+            (b"error", Some(true), Some(entry)) => entry.error = entry.error.or(Some(at)),
             // A flat report: its attributes stand beside its identifier.
             (name, _, Some(entry)) => entry.has_attributes |= Attribute::named(name).is_some(),
             _ => {}

@@ -84,6 +84,8 @@ pub struct Entry {
     pub id: Option<u32>,
     /// Offset of the value of its `type`.
     pub kind: Option<u32>,
+    /// Offset of the value of its `error`, which stands in place of attributes.
+    pub error: Option<u32>,
     /// Whether the report came with it.
     pub has_attributes: bool,
 }
