@@ -239,7 +239,7 @@ impl Export {
             }
             None => print(format, &job(&Cancel::default()))?,
         };
-        if let Some(words) = summary.left_out_words() {
+        if let Some(words) = summary.missing_words() {
             // What was written is worth more than the remark about it.
             let _ = writeln!(io::stderr(), "behaview: {words}");
         }

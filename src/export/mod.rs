@@ -84,6 +84,8 @@ pub struct Summary {
     pub cut: u64,
     /// Rows that led to nothing in what was written, where the format carries but some.
     pub left_out: u64,
+    /// Lists that the service perhaps cut: they have exactly as many rows as it cuts lists to.
+    pub cut_lists: u64,
 }
 
 pub struct Format {
@@ -222,14 +224,19 @@ impl Source {
 }
 
 impl Summary {
-    /// What is left out, in words; none where nothing is.
-    pub fn left_out_words(&self) -> Option<String> {
-        let words = || format!("Left out: {} that this format does not carry", count(self.left_out, "row"));
-        (self.left_out > 0).then(words)
+    /// What is missing in what was written, in words; none where nothing is.
+    pub fn missing_words(&self) -> Option<String> {
+        let left_out = format!("Left out: {} that this format does not carry", count(self.left_out, "row"));
+        let cut = format!("{} of exactly 300 or 500 rows, perhaps cut by the service", count(self.cut_lists, "list"));
+        let words = [(self.left_out, left_out), (self.cut_lists, cut)];
+        let words: Vec<_> = words.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words).collect();
+        (!words.is_empty()).then(|| words.join("; "))
     }
 
     fn add_report(&mut self, report: &Report) {
         self.cut += u64::from(report.index.is_cut);
+        let cut = report.index.sections.iter().filter(|section| section.is_perhaps_cut()).count();
+        self.cut_lists += cut as u64;
     }
 }
 

@@ -63,7 +63,7 @@ fn words(path: &std::path::Path, length: u64, summary: Option<Summary>) -> Strin
     } else {
         ""
     };
-    let left_out = summary.and_then(|summary| summary.left_out_words());
-    let left_out = left_out.map(|words| format!(" {words}.")).unwrap_or_default();
-    format!("Written: {}, {}{rows}, readable by you alone.{left_out}{cut}", file::shown(&whole), bytes(length))
+    let missing = summary.and_then(|summary| summary.missing_words());
+    let missing = missing.map(|words| format!(" {words}.")).unwrap_or_default();
+    format!("Written: {}, {}{rows}, readable by you alone.{missing}{cut}", file::shown(&whole), bytes(length))
 }

@@ -1,6 +1,6 @@
 //! Attributes of the published schema, and notations of sandboxes, as they are shown, compared and exported.
 
-use crate::desk::{json, run, text};
+use crate::desk::{errors, json, run, text};
 use serde_json::Value;
 
 fn report(sandbox: &str, attributes: &str) -> String {
@@ -129,6 +129,10 @@ fn lists_of_a_round_length_are_perhaps_cut() {
     };
     let words = "## Registry 300 · registry_keys_opened 300, perhaps cut by the service";
     assert!(exported("md", &opened(0..300)).contains(words));
+    for format in ["csv", "json", "jsonl", "stix", "misp"] {
+        let said = errors(&run(&["export", "-", "--format", format], &opened(0..300)));
+        assert!(said.contains("1 list of exactly 300 or 500 rows, perhaps cut by the service"), "{format}: {said}");
+    }
     let page = format!(r#"{{"data":[{},{}]}}"#, opened(0..300), opened(0..301));
     let found = json(&run(&["compare", "-", "--json", "--only", "some"], &page));
     assert_eq!(found["items"][0]["perhaps_unlisted"], Value::from(vec![1]));
