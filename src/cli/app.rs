@@ -2,7 +2,7 @@
 
 use super::arguments::{Spending, parse_first};
 use super::setup::{Prepared, Setup};
-use super::{Common, Failed, demo, display, exit, show, store};
+use super::{Common, FailureKind, demo, display, exit, show, store};
 use crate::app::Model;
 use crate::app::model::Service;
 use crate::app::settings::Settings;
@@ -68,7 +68,9 @@ fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifi
     match show::stored(&identifier, common)? {
         Some(stored) => match stored.file.or_else(|| identifier.parts().file) {
             Some(file) => Ok((file, Some(identifier))),
-            None => Err(Failed::usage("the file of this report is not known: behaview open shows it by itself").into()),
+            None => Err(FailureKind::Usage
+                .error("the file of this report is not known: behaview open shows it by itself")
+                .into()),
         },
         None if identifier.is_documented() => Err(show::not_stored(&identifier).into()),
         None => Ok((parse_first(text)?, None)),

@@ -1,6 +1,6 @@
 //! What several commands take: spending, a yes, a pane, a SHA-256; and what may have been meant by a word that is none.
 
-use super::{Command, Failed};
+use super::{CliError, Command, FailureKind};
 use crate::app::PANES;
 use crate::report::Pane;
 use crate::report::identifier::Sha256;
@@ -38,14 +38,14 @@ pub(super) struct Agreed {
 
 impl Agreed {
     /// Whether it may be sent: a question that warns wants a yes.
-    pub(super) fn check(self, request: &Request) -> Result<(), Failed> {
+    pub(super) fn check(self, request: &Request) -> Result<(), CliError> {
         self.check_warned(request.warning().as_deref())
     }
 
     /// The same for what was found out about it.
-    pub(super) fn check_warned(self, why: Option<&str>) -> Result<(), Failed> {
+    pub(super) fn check_warned(self, why: Option<&str>) -> Result<(), CliError> {
         match why {
-            Some(why) if !self.yes => Err(Failed::usage(format!("nothing was sent. {why} --yes sends it"))),
+            Some(why) if !self.yes => Err(FailureKind::Usage.error(format!("nothing was sent. {why} --yes sends it"))),
             _ => Ok(()),
         }
     }
@@ -61,12 +61,12 @@ pub(super) fn pane(text: &str) -> Result<Pane, String> {
 
 /// A file's SHA-256, as the commands for scripts take it.
 pub(super) fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
-    Sha256::parse(text).ok_or_else(|| Failed::usage(format!("{} {}", shown(text), no_hash(text))).into())
+    Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(format!("{} {}", shown(text), no_hash(text))).into())
 }
 
 /// A file's SHA-256, or a slip: where a command is expected as well, it may be one that is misspelt, or a file.
 pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
-    Sha256::parse(text).ok_or_else(|| Failed::usage(no_command(text)).into())
+    Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(no_command(text)).into())
 }
 
 /// The start of a word; it is said by way of the escaper.

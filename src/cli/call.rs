@@ -2,7 +2,7 @@
 
 use super::asking::{get, runtime, say_cost};
 use super::output::{print_body, print_json};
-use super::{Agreed, Common, Failed, Setup, dry, setup_to_spend};
+use super::{Agreed, Common, FailureKind, Setup, dry, setup_to_spend};
 use crate::app::{ASKS, Ask};
 use crate::gate::submission::look_at;
 use crate::quota::Entitlements;
@@ -43,17 +43,13 @@ impl Call {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let known = || ASKS.iter().map(|ask| ask.name).collect::<Vec<_>>().join(", ");
         let ask = Ask::named(&self.name)
-            .ok_or_else(|| Failed::usage(format!("there is no such question; there are {}", known())))?;
+            .ok_or_else(|| FailureKind::Usage.error(format!("there is no such question; there are {}", known())))?;
         if ask.input.is_empty() && !self.input.is_empty() {
-            return Err(Failed::usage(format!(
-                "nothing was sent. {} is asked about nothing: leave out what stands behind it",
-                ask.name
-            ))
-            .into());
+            fail!(Usage, "nothing was sent. {} is asked about nothing: leave out what stands behind it", ask.name);
         }
         let setup = setup_to_spend(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gate.now());
-        let request = request.map_err(|why| Failed::usage(format!("{}: {why}", ask.name)))?;
+        let request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
         let request = looked_at(&setup, request);
         if let Some(when) = request.publishes().map(|_| setup.gate.unanswered(&request)).transpose()?.flatten() {
             let when = moment(when);
@@ -70,7 +66,7 @@ impl Call {
         if request == Request::User {
             // The user object holds the key: nothing but the privileges is printed.
             let user = serde_json::from_slice(&answer.body);
-            let user = user.map_err(|_| Failed::bad_answer("the answer is no user object"))?;
+            let user = user.map_err(|_| FailureKind::BadAnswer.error("the answer is no user object"))?;
             let found = Entitlements::from_user(&user);
             return print_json(&serde_json::json!({
                 "premium_api": found.premium_api.held(),
@@ -89,7 +85,7 @@ impl Call {
         std::io::stdin().lock().take(LONGEST_INPUT + 1).read_to_string(&mut text)?;
         if text.len() as u64 > LONGEST_INPUT {
             let most = crate::text::bytes(LONGEST_INPUT);
-            return Err(Failed::usage(format!("standard input gives more than {most}, which names nothing")).into());
+            fail!(Usage, "standard input gives more than {most}, which names nothing");
         }
         Ok(text.trim().to_owned())
     }

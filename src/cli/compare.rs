@@ -4,7 +4,7 @@ mod printed;
 
 use super::document;
 use super::output::{print_json, print_text};
-use super::{Common, Failed, Setup, parse_sha256, setup};
+use super::{Common, FailureKind, Setup, parse_sha256, setup};
 use crate::app::Here;
 use crate::app::compare::{Only, cut, sides};
 use crate::app::list::{Entry, List};
@@ -110,18 +110,17 @@ impl Compare {
         if compared.columns.iter().all(|column| column.body.is_none()) {
             let missing = compared.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
             let elsewhere = compared.elsewhere;
-            return Err(Failed::not_found(format!(
-                "nothing is held of this file{elsewhere}{missing}. behaview list fetches them"
-            ))
-            .into());
+            fail!(NotFound, "nothing is held of this file{elsewhere}{missing}. behaview list fetches them");
         }
         let bodies: Vec<_> = compared.columns.iter().map(|column| column.body.clone()).collect();
         self.print(&compared, &Matrix::of(&bodies))?;
         match compared {
             Compared { is_aside: true, .. } => {
-                Err(Failed::partial("what only that list may have is not compared").into())
+                Err(FailureKind::Partial.error("what only that list may have is not compared").into())
             }
-            Compared { unread: 1.., .. } => Err(Failed::partial("what could not be read is not compared").into()),
+            Compared { unread: 1.., .. } => {
+                Err(FailureKind::Partial.error("what could not be read is not compared").into())
+            }
             _ => Ok(()),
         }
     }
@@ -143,7 +142,7 @@ impl Compare {
         if !self.others.is_empty() {
             let words = "another file of the service's is named by --with: behaview compare A --with B. Documents are compared \
                          with documents: behaview compare one.json two.json";
-            return Err(Failed::usage(words).into());
+            fail!(Usage, "{words}");
         }
         let Setup { gate, entitled, .. } = setup(common)?;
         let files = [Some(file), self.with.as_deref()].into_iter().flatten();
@@ -174,7 +173,7 @@ impl Compare {
         let all = || std::iter::once(&self.file).chain(&self.others);
         if self.with.is_some() || all().any(|document| document::services(document).is_some()) {
             let words = "documents are compared with documents, one after another: behaview compare one.json two.json";
-            return Err(Failed::usage(words).into());
+            fail!(Usage, "{words}");
         }
         let (mut columns, mut unread) = (Vec::new(), 0);
         for (side, path) in all().enumerate() {
@@ -215,7 +214,7 @@ impl Compare {
                     format!(". behaview show {} fetches it: {cost}", identifier.text().visible())
                 });
                 let words = words.unwrap_or_default();
-                Err(Failed::not_found(format!("what {} saw is not held{words}", name(column))).into())
+                Err(FailureKind::NotFound.error(format!("what {} saw is not held{words}", name(column))).into())
             }
             _ => Ok(here),
         }
@@ -230,7 +229,7 @@ impl Compare {
         let is_named = |column: &Column| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
         let found = number.filter(|number| *number < columns.len()).or_else(|| columns.iter().position(is_named));
         let known = || columns.iter().map(name).collect::<Vec<_>>().join(", ");
-        Ok(found.ok_or_else(|| Failed::usage(format!("there is no such sandbox; there are {}", known())))?)
+        Ok(found.ok_or_else(|| FailureKind::Usage.error(format!("there is no such sandbox; there are {}", known())))?)
     }
 }
 

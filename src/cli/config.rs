@@ -2,7 +2,7 @@
 
 use super::output::{print_json, print_text};
 use super::table::Table;
-use super::{Common, Failed};
+use super::{Common, FailureKind};
 use crate::config::{self, Effective, Finding, Folders, commented};
 use crate::files;
 use crate::text::{self, Untrusted};
@@ -134,7 +134,7 @@ fn check(form: &Form) -> anyhow::Result<()> {
     }
     match found.len() {
         0 => Ok(()),
-        1 => Err(Failed::config("the config has 1 mistake").into()),
-        n => Err(Failed::config(format!("the config has {n} mistakes")).into()),
+        1 => Err(FailureKind::Config.error("the config has 1 mistake").into()),
+        n => Err(FailureKind::Config.error(format!("the config has {n} mistakes")).into()),
     }
 }

@@ -6,7 +6,7 @@ mod words;
 
 use super::output::{print_json, print_text};
 use super::quota::{ask_balances, read_balances};
-use super::{Common, Failed, setup};
+use super::{CliError, Common, FailureKind, setup};
 use crate::config::Config;
 use crate::quota::{Balances, Entitlements, Fit, Forecast, Kind, Plan, RULES};
 use clap::Args;
@@ -70,25 +70,26 @@ impl Cost {
     fn rules(&self) -> anyhow::Result<()> {
         let (limits, number) = (self.balances || self.balances_from.is_some(), self.options.names());
         if limits || !number.is_empty() || self.entitled.is_given() || !self.items.is_empty() {
-            return Err(Failed::usage("rules takes --json and nothing else").into());
+            fail!(Usage, "rules takes --json and nothing else");
         }
         if self.json { print_json(&RULES) } else { print_text(&words::rules()) }
     }
 
     /// What is asked about: one operation, or the items of a plan.
-    fn planned(&mut self) -> Result<Vec<Item>, Failed> {
+    fn planned(&mut self) -> Result<Vec<Item>, CliError> {
         let options = std::mem::take(&mut self.options);
         match self.target {
             Target::Operation(_) if self.items.iter().any(|item| is_operation(item)) => {
-                Err(Failed::usage("several operations are added up by: behaview cost plan ITEM..."))
+                Err(FailureKind::Usage.error("several operations are added up by: behaview cost plan ITEM..."))
             }
             Target::Operation(kind) => Ok(vec![Item::of(kind, std::mem::take(&mut self.items), options)?]),
             _ if !options.names().is_empty() => {
                 let given = options.names().join(", ");
-                Err(Failed::usage(format!("{given}: in a plan the numbers stand in its items, inside the quotes")))
+                Err(FailureKind::Usage
+                    .error(format!("{given}: in a plan the numbers stand in its items, inside the quotes")))
             }
             _ if self.items.is_empty() => {
-                Err(Failed::usage("a plan has items, such as \"v2-file-report --hashes 600\""))
+                Err(FailureKind::Usage.error("a plan has items, such as \"v2-file-report --hashes 600\""))
             }
             _ => (1..).zip(&self.items).map(|(n, text)| Item::parse(n, text)).collect(),
         }
@@ -121,10 +122,10 @@ impl Cost {
     fn verdict(&self, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {
         let words = |short: &str| if self.json { forecast.words.clone() } else { short.to_owned() };
         if forecast.fit == Fit::Refused {
-            return Err(Failed::refused(words("it is refused")).into());
+            fail!(Refused, "{}", words("it is refused"));
         }
         if is_balanced && !forecast.fits() {
-            return Err(Failed::does_not_fit(words("it does not fit now, or not for certain")).into());
+            fail!(DoesNotFit, "{}", words("it does not fit now, or not for certain"));
         }
         Ok(())
     }

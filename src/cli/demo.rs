@@ -1,7 +1,7 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
 use super::setup::session;
-use super::{Common, Failed, app, display, exit};
+use super::{Common, app, display, exit};
 use crate::app::Model;
 use crate::app::settings::Settings;
 use crate::config::Config;
@@ -67,7 +67,7 @@ impl Demo {
         if common.offline {
             let why = "the demo holds nothing yet, and calls a service of its own on this machine alone: leave \
                        --offline out";
-            return Err(Failed::usage(why).into());
+            fail!(Usage, "{why}");
         }
         if !self.serve {
             runtime::attended(display)?;

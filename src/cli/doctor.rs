@@ -1,11 +1,11 @@
 //! `behaview doctor`: looks for what may keep the program from working, and says what to do. Nothing is sent unless asked
 //! for, and then only the free look at the service's counters.
 
-use super::exit::{self, Kind};
+use super::exit;
 use super::output::{print_json, print_text};
 use super::quota::ask_balances;
 use super::table::Table;
-use super::{Common, Failed, setup};
+use super::{Common, FailureKind, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
 use crate::environment::variable;
 use crate::files;
@@ -63,12 +63,12 @@ struct Check {
     advice: String,
     /// What kind of failure it is where it is wrong.
     #[serde(skip)]
-    kind: Kind,
+    kind: FailureKind,
 }
 
 impl Check {
     fn good(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, health: Health::Good, found: found.into(), advice: String::new(), kind: Kind::Other }
+        Self { name, health: Health::Good, found: found.into(), advice: String::new(), kind: FailureKind::Other }
     }
 
     fn odd(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
@@ -80,7 +80,7 @@ impl Check {
     }
 
     /// The same as a failure of another kind.
-    fn of_kind(self, kind: Kind) -> Self {
+    fn of_kind(self, kind: FailureKind) -> Self {
         Self { kind, ..self }
     }
 }
@@ -96,7 +96,7 @@ impl Doctor {
         let wrong: Vec<_> = checks.iter().filter(|check| check.health == Health::Wrong).collect();
         let Some(first) = wrong.first() else { return Ok(()) };
         let words = format!("{} of {} checks found something wrong, first: {}", wrong.len(), checks.len(), first.name);
-        Err(Failed::of(first.kind, words).into())
+        Err(first.kind.error(words).into())
     }
 
     fn look(&self, common: &Common) -> Vec<Check> {
@@ -117,7 +117,7 @@ impl Doctor {
             }
             Err(error) => {
                 let advice = "correct it; until then nothing else runs";
-                checks.push(Check::wrong("config", format!("{error:#}"), advice).of_kind(exit::kind(&error)));
+                checks.push(Check::wrong("config", format!("{error:#}"), advice).of_kind(exit::kind_of(&error)));
                 checks.extend(terminal_checks());
                 checks.extend([store(&folders), state(&folders)]);
             }
@@ -137,10 +137,12 @@ fn file(folders: &Folders) -> Check {
             Some(first) => {
                 let found = format!("{path}:{}: {}", first.line, first.words);
                 return Check::wrong("config", found, "behaview config check names every mistake")
-                    .of_kind(Kind::Config);
+                    .of_kind(FailureKind::Config);
             }
         },
-        Err(error) => return Check::wrong("config", error.to_string(), "see who may read it").of_kind(Kind::Config),
+        Err(error) => {
+            return Check::wrong("config", error.to_string(), "see who may read it").of_kind(FailureKind::Config);
+        }
     };
     Check::good("config", found)
 }
@@ -171,9 +173,12 @@ fn service(config: &Config) -> Check {
         Ok((name, url, Ok(Way::Direct))) => Check::good("service", format!("{name}: {url}")),
         Ok((name, url, Ok(way))) => Check::good("service", format!("{name}: {url}, {}", way.words())),
         Ok((name, url, Err(error))) => {
-            Check::wrong("service", format!("{name}: {url}: {error}"), "correct the variable").of_kind(Kind::Network)
+            Check::wrong("service", format!("{name}: {url}: {error}"), "correct the variable")
+                .of_kind(FailureKind::Network)
         }
-        Err(error) => Check::wrong("service", error.to_string(), "correct it in the config file").of_kind(Kind::Config),
+        Err(error) => {
+            Check::wrong("service", error.to_string(), "correct it in the config file").of_kind(FailureKind::Config)
+        }
     }
 }
 
@@ -186,14 +191,14 @@ fn key(config: &Config) -> Check {
     }
     match Credential::find(crate::environment::variable, &Configured::default(), home.as_deref()) {
         Ok(Some(found)) => Check::good("key", format!("from {}", found.source())),
-        Err(error) => Check::wrong("key", error.to_string(), "correct it there").of_kind(Kind::Key),
+        Err(error) => Check::wrong("key", error.to_string(), "correct it there").of_kind(FailureKind::Key),
         Ok(None) => Check::wrong(
             "key",
             "there is none",
             "set BEHAVIEW_API_KEY, or api_key_command in the config file (behaview config init writes one to fill in); \
              behaview demo needs none",
         )
-        .of_kind(Kind::Key),
+        .of_kind(FailureKind::Key),
     }
 }
 
@@ -203,7 +208,7 @@ fn entitlements(config: &Config) -> Check {
         None => Check::good("licence", "not set in the config; the service's counters tell (--online)"),
         Some(false) => {
             let advice = "without it private reports are refused; correct [entitlements] if it is there";
-            Check::wrong("licence", "private scanning: no, says the config", advice).of_kind(Kind::Refused)
+            Check::wrong("licence", "private scanning: no, says the config", advice).of_kind(FailureKind::Refused)
         }
     }
 }
@@ -284,16 +289,15 @@ fn online(common: &Common) -> Vec<Check> {
         Ok(asked) => asked,
         Err(error) => {
             let advice = exit::advice(&error).unwrap_or_default();
-            return vec![Check::wrong("online", format!("{error:#}"), advice).of_kind(exit::kind(&error))];
+            return vec![Check::wrong("online", format!("{error:#}"), advice).of_kind(exit::kind_of(&error))];
         }
     };
     let counters = balances.counters().len();
     let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.held() {
         Some(true) => Check::good("licence now", "private scanning"),
         None => Check::good("licence now", "the counters do not tell of private scanning"),
-        Some(false) => {
-            Check::wrong("licence now", "no private scanning", "ask the group's administrator").of_kind(Kind::Refused)
-        }
+        Some(false) => Check::wrong("licence now", "no private scanning", "ask the group's administrator")
+            .of_kind(FailureKind::Refused),
     };
     let clock = match setup.gate.client().behind() {
         None => Check::odd("clock", "the service's answer told no time", ""),

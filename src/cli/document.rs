@@ -1,6 +1,6 @@
 //! Reports that were saved by any tool: a bare object, an envelope, a list page, a behaviour summary.
 
-use super::Failed;
+use super::FailureKind;
 use crate::app::Here;
 use crate::export::file;
 use crate::files;
@@ -54,7 +54,7 @@ impl Document {
     pub(super) fn refuse_if_other(&self, advice: &str) -> anyhow::Result<()> {
         let Some(kind) = self.other() else { return Ok(()) };
         let words = format!("{} is no behaviour report{kind}: {advice}", text::said(&self.name));
-        Err(Failed::bad_answer(text::own(&words)).into())
+        Err(FailureKind::BadAnswer.error(text::own(&words)).into())
     }
 
     /// Its name, and what it is where it is no behaviour report.
@@ -77,7 +77,9 @@ impl Document {
             0 => Ok(()),
             unread => {
                 let parts = text::count(unread, "part");
-                Err(Failed::partial(format!("{parts} of {} could not be read", text::said(&self.name))).into())
+                Err(FailureKind::Partial
+                    .error(format!("{parts} of {} could not be read", text::said(&self.name)))
+                    .into())
             }
         }
     }
@@ -159,7 +161,7 @@ fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
     }
     if reports.is_empty() {
         let why = problems.into_iter().next().unwrap_or(DocumentError::Empty);
-        return Err(Failed::bad_answer(format!("{shown}: {why}")).into());
+        fail!(BadAnswer, "{shown}: {why}");
     }
     let problems: Vec<_> = problems.iter().map(|problem| format!("{shown}: {problem}")).collect();
     super::store::say(&problems);
@@ -183,7 +185,7 @@ pub(super) fn bodies(value: &DocumentValue) -> Vec<anyhow::Result<Body>> {
 }
 
 fn bad_answer(error: DocumentError) -> anyhow::Error {
-    Failed::bad_answer(error.to_string()).into()
+    FailureKind::BadAnswer.error(error.to_string()).into()
 }
 
 pub(super) fn name(path: impl AsRef<Path>) -> String {
@@ -204,7 +206,8 @@ pub(super) fn raw_name(path: impl AsRef<Path>) -> Untrusted {
 }
 
 fn body(path: &Path) -> anyhow::Result<Body> {
-    decoded(as_saved(path)?).map_err(|error| Failed::bad_answer(format!("{}: {error}", text::path(path))).into())
+    decoded(as_saved(path)?)
+        .map_err(|error| FailureKind::BadAnswer.error(format!("{}: {error}", text::path(path))).into())
 }
 
 /// A document as it is saved.
@@ -223,7 +226,7 @@ fn as_saved(path: &Path) -> anyhow::Result<Body> {
                 true => format!("it is larger than {}", text::bytes(LARGEST as u64)),
                 false => "it is not JSON, or no report".to_owned(),
             };
-            return Err(Failed::bad_answer(why).into());
+            fail!(BadAnswer, "{why}");
         }
         file.read_to_end(&mut bytes).with_context(unreadable)?;
         return Ok(Body::in_memory(bytes));
@@ -270,14 +273,12 @@ pub(super) fn piped(mut source: impl Read, name: &str, most_else: u64) -> anyhow
         most_else
     };
     if most == 0 {
-        return Err(Failed::bad_answer(format!("{name}: it is not JSON, or no report")).into());
+        fail!(BadAnswer, "{name}: it is not JSON, or no report");
     }
     source.take(most).read_to_end(&mut bytes).with_context(unreadable)?;
     if bytes.len() as u64 > most {
         let most = crate::text::bytes(most);
-        return Err(
-            Failed::bad_answer(format!("{name} gives more than {most}: save it in a file and name that")).into()
-        );
+        fail!(BadAnswer, "{name} gives more than {most}: save it in a file and name that");
     }
     Ok(bytes)
 }

@@ -1,9 +1,9 @@
 //! What a command would cost: every question that it would ask, priced, and none sent.
 
+use super::Setup;
 use super::asking::{say_if_aside, say_if_missing};
 use super::output::{print_json, print_text};
 use super::table::Table;
-use super::{Failed, Setup};
 use crate::quota::{Allowed, Period, Price, Spent, Unit};
 use crate::request::{Quote, Request};
 use crate::text::thousands;
@@ -114,10 +114,10 @@ fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow
     let (mut run, mut today) = (Spent::default(), setup.gate.spent_in(Period::Daily)?);
     for price in prices {
         if let Allowed::Refused(reason) = price.allowed {
-            return Err(Failed::refused(format!("it would be refused: {reason}")).into());
+            fail!(Refused, "it would be refused: {reason}");
         }
         if let Some(over) = setup.gate.budget().exceeded(price, run, today) {
-            return Err(Failed::over_budget(over.to_string()).into());
+            fail!(OverBudget, "{over}");
         }
         for sum in [&mut run, &mut today] {
             sum.charged = sum.charged.saturating_add(price.units.max().unwrap_or(0));

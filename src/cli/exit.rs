@@ -13,147 +13,83 @@ use crate::text::{self, Untrusted};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+/// Ends the calling function with a failure of this kind, and a message as [`format!`] writes it.
+macro_rules! fail {
+    ($kind:ident, $($message:tt)+) => {
+        return Err($crate::cli::exit::FailureKind::$kind.error(format!($($message)+)).into())
+    };
+}
+
 /// A failure of a known kind.
 #[derive(Debug, thiserror::Error)]
-#[error("{words}")]
-pub struct Failed {
-    kind: Kind,
-    words: String,
+#[error("{message}")]
+pub(super) struct CliError {
+    kind: FailureKind,
+    message: String,
 }
 
-/// Kinds of failure; the number is the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Anything that no other kind names.
-    Other = 1,
-    /// The command line, or a variable that stands for a part of it, is wrong.
-    Usage = 2,
-    /// There is no key, or it is not accepted.
-    Key = 3,
-    /// The user is not entitled to it.
-    Refused = 4,
-    /// The service does not have it.
-    NotFound = 5,
-    /// The quota is spent.
-    Quota = 6,
-    /// Too many requests in a short time.
-    Rate = 7,
-    /// The service cannot be reached, or is not well.
-    Network = 8,
-    /// The answer is of no use.
-    BadAnswer = 9,
-    /// A plan takes more than is left, or may.
-    DoesNotFit = 10,
-    /// A call may cost more than the budget allows.
-    OverBudget = 11,
-    /// Some of what was asked for is there, and some is not.
-    Partial = 12,
-    /// It is not held, and nothing is to be sent.
-    NotHeld = 13,
-    /// The config is wrong.
-    Config = 14,
+/// Declares the kinds of failure: each with its exit code, and what that means in help, man page and README.
+macro_rules! failure_kinds {
+    ($($kind:ident = $code:literal, $meaning:literal;)+) => {
+        /// Kinds of failure; the number is the exit code.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum FailureKind { $($kind = $code,)+ }
+
+        /// Every exit code with its meaning.
+        pub fn exit_codes() -> impl Iterator<Item = (u8, &'static str)> {
+            [(0, "done"), $(($code, $meaning)),+].into_iter()
+        }
+    };
 }
 
-/// What each exit code means; help, man page and README are made from this.
-const MEANINGS: [(Kind, &str); 14] = [
-    (Kind::Other, "something else went wrong"),
-    (Kind::Usage, "the command line is wrong, or there is no terminal"),
-    (Kind::Key, "no key, or it is not accepted"),
-    (Kind::Refused, "not entitled"),
-    (Kind::NotFound, "not found, or not any more"),
-    (Kind::Quota, "quota spent"),
-    (Kind::Rate, "too many requests in a short time"),
-    (Kind::Network, "network, or the service is not well"),
-    (Kind::BadAnswer, "an answer or a document that is of no use"),
-    (Kind::DoesNotFit, "cost with balances: it does not fit now, or not for certain"),
-    (Kind::OverBudget, "over the budget, of --max-cost or of the config; nothing was sent"),
-    (Kind::Partial, "some of several are there, others not; each failure is told by itself"),
-    (Kind::NotHeld, "not held, and nothing is sent (--offline)"),
-    (Kind::Config, "the config is wrong; behaview config check says where"),
-];
-
-/// Every exit code with its meaning.
-pub fn exit_codes() -> impl Iterator<Item = (u8, &'static str)> {
-    std::iter::once((0, "done")).chain(MEANINGS.iter().map(|(kind, words)| (*kind as u8, *words)))
+failure_kinds! {
+    Other = 1, "something else went wrong";
+    Usage = 2, "the command line is wrong, or there is no terminal";
+    Key = 3, "no key, or it is not accepted";
+    Refused = 4, "not entitled";
+    NotFound = 5, "not found, or not any more";
+    Quota = 6, "quota spent";
+    Rate = 7, "too many requests in a short time";
+    Network = 8, "network, or the service is not well";
+    BadAnswer = 9, "an answer or a document that is of no use";
+    DoesNotFit = 10, "cost with balances: it does not fit now, or not for certain";
+    OverBudget = 11, "over the budget, of --max-cost or of the config; nothing was sent";
+    Partial = 12, "some of several are there, others not; each failure is told by itself";
+    NotHeld = 13, "not held, and nothing is sent (--offline)";
+    Config = 14, "the config is wrong; behaview config check says where";
 }
 
-impl Failed {
-    /// The command line is wrong.
-    pub fn usage(words: impl Into<String>) -> Self {
-        Self { kind: Kind::Usage, words: words.into() }
-    }
-
-    /// A document is no JSON, or holds no report.
-    pub fn bad_answer(words: impl Into<String>) -> Self {
-        Self { kind: Kind::BadAnswer, words: words.into() }
-    }
-
-    /// What was asked for is not there.
-    pub fn not_found(words: impl Into<String>) -> Self {
-        Self { kind: Kind::NotFound, words: words.into() }
-    }
-
-    /// The user is not entitled to what was asked about.
-    pub fn refused(words: impl Into<String>) -> Self {
-        Self { kind: Kind::Refused, words: words.into() }
-    }
-
-    /// Some of several are there.
-    pub fn partial(words: impl Into<String>) -> Self {
-        Self { kind: Kind::Partial, words: words.into() }
-    }
-
-    /// The config is wrong.
-    pub fn config(words: impl Into<String>) -> Self {
-        Self { kind: Kind::Config, words: words.into() }
-    }
-
-    /// A call may cost more than the budget allows.
-    pub fn over_budget(words: impl Into<String>) -> Self {
-        Self { kind: Kind::OverBudget, words: words.into() }
-    }
-
-    /// None of several is there: a failure of the kind of one of them.
-    pub fn like(error: &anyhow::Error, words: impl Into<String>) -> Self {
-        Self { kind: kind(error), words: words.into() }
-    }
-
-    /// A failure of a kind that was found before.
-    pub(super) fn of(kind: Kind, words: impl Into<String>) -> Self {
-        Self { kind, words: words.into() }
-    }
-
-    /// More is asked about than is left, or may be.
-    pub fn does_not_fit(words: impl Into<String>) -> Self {
-        Self { kind: Kind::DoesNotFit, words: words.into() }
+impl FailureKind {
+    pub(super) fn error(self, message: impl Into<String>) -> CliError {
+        CliError { kind: self, message: message.into() }
     }
 }
 
 /// The system ended the app: the shell is told of it as of any program that a signal ended.
 #[derive(Debug, thiserror::Error)]
 #[error("ended by signal {0}")]
-struct Signalled(u8);
+struct SignalExit(u8);
 
 /// Ctrl-c where the terminal hands it over as a key: the shell is told of it as of a signal.
 pub(super) fn interrupted() -> anyhow::Error {
-    Signalled(2).into()
+    SignalExit(2).into()
 }
 
 /// What the end of the app is to the shell.
 pub(super) fn of_app(exit: Exit) -> anyhow::Result<()> {
     match exit {
-        Exit::Signal(number) => Err(Signalled(number).into()),
+        Exit::Signal(number) => Err(SignalExit(number).into()),
         Exit::Done | Exit::Demo => Ok(()),
     }
 }
 
 /// Says on standard error what went wrong, and gives the exit code.
 pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
-    if let Some(Signalled(number)) = error.downcast_ref() {
+    if let Some(SignalExit(number)) = error.downcast_ref() {
         return ExitCode::from(128_u8.saturating_add(*number));
     }
     say(error, log);
-    ExitCode::from(kind(error) as u8)
+    ExitCode::from(kind_of(error) as u8)
 }
 
 /// Says on standard error what went wrong, by way of the escaper, with the line of the log where that tells more.
@@ -170,18 +106,18 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
 /// Logs a failure, and gives the line that helps to find its cause: that of the call that failed, or of what nobody foresaw. Of what
 /// was answered, if only by a no, the log knows no more than was said.
 fn logged(error: &anyhow::Error, log: &Log) -> Option<LineId> {
-    let kind = kind(error);
+    let kind = kind_of(error);
     let line = match error.downcast_ref::<GateError>() {
         // Nothing was sent, and nothing else went wrong.
         Some(GateError::Service { error: ServiceError::NoKey, .. }) => None,
         Some(GateError::Service { line: Some(line), .. }) => Some(line.clone()),
-        _ if kind == Kind::DoesNotFit => None,
+        _ if kind == FailureKind::DoesNotFit => None,
         _ => {
             let line = log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]);
-            line.filter(|_| kind == Kind::Other)
+            line.filter(|_| kind == FailureKind::Other)
         }
     };
-    line.filter(|_| kind != Kind::NotFound)
+    line.filter(|_| kind != FailureKind::NotFound)
 }
 
 /// An error's words: what they quote has been escaped already where it was put in, and is not once more.
@@ -196,7 +132,10 @@ pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
 
 /// Whether a failure says something of what was asked for alone, so that the next may be there.
 pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
-    matches!(kind(error), Kind::NotFound | Kind::NotHeld | Kind::BadAnswer | Kind::Partial)
+    matches!(
+        kind_of(error),
+        FailureKind::NotFound | FailureKind::NotHeld | FailureKind::BadAnswer | FailureKind::Partial
+    )
 }
 
 /// Says what clap says, line by line by way of the escaper: it quotes arguments, and those may be a file's name.
@@ -214,24 +153,24 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
 }
 
 /// Of which kind a failure is.
-pub(super) fn kind(error: &anyhow::Error) -> Kind {
-    if let Some(failed) = error.downcast_ref::<Failed>() {
+pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
+    if let Some(failed) = error.downcast_ref::<CliError>() {
         return failed.kind;
     }
     if let Some(config) = error.downcast_ref::<ConfigError>() {
         return kind_of_config(config);
     }
     match error.downcast_ref::<GateError>() {
-        Some(GateError::NotEntitled(_)) => Kind::Refused,
-        Some(GateError::NamesKey) => Kind::Usage,
-        Some(GateError::OverBudget(_)) => Kind::OverBudget,
-        Some(GateError::Offline) => Kind::NotHeld,
+        Some(GateError::NotEntitled(_)) => FailureKind::Refused,
+        Some(GateError::NamesKey) => FailureKind::Usage,
+        Some(GateError::OverBudget(_)) => FailureKind::OverBudget,
+        Some(GateError::Offline) => FailureKind::NotHeld,
         Some(GateError::Service { error, .. }) => kind_of_service(error),
-        _ if error.is::<CredentialError>() => Kind::Key,
-        _ if error.is::<ProfileError>() => Kind::Config,
-        _ if error.is::<Unattended>() => Kind::Usage,
-        _ if error.is::<PageError>() || is_damaged(error) => Kind::BadAnswer,
-        _ => Kind::Other,
+        _ if error.is::<CredentialError>() => FailureKind::Key,
+        _ if error.is::<ProfileError>() => FailureKind::Config,
+        _ if error.is::<Unattended>() => FailureKind::Usage,
+        _ if error.is::<PageError>() || is_damaged(error) => FailureKind::BadAnswer,
+        _ => FailureKind::Other,
     }
 }
 
@@ -240,7 +179,7 @@ pub(super) fn is_damaged(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref::<io::Error>(), Some(why) if why.kind() == io::ErrorKind::InvalidData)
 }
 
-fn kind_of_config(error: &ConfigError) -> Kind {
+fn kind_of_config(error: &ConfigError) -> FailureKind {
     match error {
         ConfigError::NoHome
         | ConfigError::Missing(_)
@@ -248,37 +187,37 @@ fn kind_of_config(error: &ConfigError) -> Kind {
         | ConfigError::Unreadable { .. }
         | ConfigError::Invalid { .. }
         | ConfigError::Exposed(_)
-        | ConfigError::KeyAsName => Kind::Config,
+        | ConfigError::KeyAsName => FailureKind::Config,
         // What is wrong came from the command line or a variable.
         ConfigError::Override(..)
         | ConfigError::UnknownSetting(..)
         | ConfigError::SecretFlag(_)
-        | ConfigError::UnknownProfile(..) => Kind::Usage,
+        | ConfigError::UnknownProfile(..) => FailureKind::Usage,
     }
 }
 
-fn kind_of_service(error: &ServiceError) -> Kind {
+fn kind_of_service(error: &ServiceError) -> FailureKind {
     match error {
-        ServiceError::NoKey => Kind::Key,
-        ServiceError::Unsendable(_) | ServiceError::LongAddress | ServiceError::Unfinished(_) => Kind::Usage,
-        ServiceError::ForeignUpload(_) | ServiceError::KeyInAddress => Kind::BadAnswer,
+        ServiceError::NoKey => FailureKind::Key,
+        ServiceError::Unsendable(_) | ServiceError::LongAddress | ServiceError::Unfinished(_) => FailureKind::Usage,
+        ServiceError::ForeignUpload(_) | ServiceError::KeyInAddress => FailureKind::BadAnswer,
         ServiceError::Unreachable(_)
         | ServiceError::Untrusted(_)
         | ServiceError::Lost(_)
         | ServiceError::GivenUp
         | ServiceError::Unsent
-        | ServiceError::TooLong(_) => Kind::Network,
-        ServiceError::Unkept(_) => Kind::Other,
-        ServiceError::Unusable(_) => Kind::BadAnswer,
+        | ServiceError::TooLong(_) => FailureKind::Network,
+        ServiceError::Unkept(_) => FailureKind::Other,
+        ServiceError::Unusable(_) => FailureKind::BadAnswer,
         ServiceError::Refused(refusal) => match refusal.reason {
-            Reason::WrongKey => Kind::Key,
-            Reason::Forbidden => Kind::Refused,
-            Reason::WrongPassword | Reason::TooLarge => Kind::Usage,
-            Reason::NotFound => Kind::NotFound,
-            Reason::QuotaSpent => Kind::Quota,
-            Reason::TooFast => Kind::Rate,
-            Reason::Down | Reason::Redirected => Kind::Network,
-            Reason::Other => Kind::Other,
+            Reason::WrongKey => FailureKind::Key,
+            Reason::Forbidden => FailureKind::Refused,
+            Reason::WrongPassword | Reason::TooLarge => FailureKind::Usage,
+            Reason::NotFound => FailureKind::NotFound,
+            Reason::QuotaSpent => FailureKind::Quota,
+            Reason::TooFast => FailureKind::Rate,
+            Reason::Down | Reason::Redirected => FailureKind::Network,
+            Reason::Other => FailureKind::Other,
         },
     }
 }

@@ -5,7 +5,7 @@ use super::output::Output;
 use super::show::{identifier, listed};
 use super::store::{open_to_look, service_of};
 use super::subjects::{self, Subject, each};
-use super::{Common, Failed, Setup, Spending, document, dry, exit, setup_to_spend};
+use super::{Common, FailureKind, Setup, Spending, document, dry, exit, setup_to_spend};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::identifier::Sha256;
@@ -103,8 +103,8 @@ fn unless_damaged(damaged: usize, all: usize) -> anyhow::Result<()> {
     let words = || format!("damaged, and not written: {damaged} of {all} reports");
     match damaged {
         0 => Ok(()),
-        _ if damaged < all => Err(Failed::partial(words()).into()),
-        _ => Err(Failed::bad_answer(words()).into()),
+        _ if damaged < all => Err(FailureKind::Partial.error(words()).into()),
+        _ => Err(FailureKind::BadAnswer.error(words()).into()),
     }
 }
 
@@ -112,7 +112,7 @@ impl Export {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let format = self.format()?;
         if !format.can_write(&self.what()) {
-            return Err(Failed::usage(format.refusal()).into());
+            fail!(Usage, "{}", format.refusal());
         }
         let (wanted, unread) = wanted(&self.identifiers, format, common)?;
         // Before anything is paid.
@@ -169,7 +169,7 @@ impl Export {
         };
         let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
         let which = || format!("which format? --format says, or the end of the file's name; there are {}", known());
-        found.ok_or_else(|| Failed::usage(which()).into())
+        found.ok_or_else(|| FailureKind::Usage.error(which()).into())
     }
 
     fn what(&self) -> What {
@@ -191,7 +191,7 @@ impl Export {
             if format.is_raw() && wanted.len() > 1 {
                 let words =
                     "raw writes one report as it came, and there are several: --output FOLDER/ writes a file for each";
-                return Err(Failed::usage(words).into());
+                fail!(Usage, "{words}");
             }
             self.output.iter().try_for_each(|path| file::check(path, self.force))?;
             return Ok(wanted.iter().map(|_| None).collect());
@@ -200,7 +200,7 @@ impl Export {
         if folder.components().as_path().is_symlink() {
             let link = file::shown(folder);
             let words = format!("nothing was written: {link} is a link, which is not followed; name the folder itself");
-            return Err(Failed::usage(words).into());
+            fail!(Usage, "{words}");
         }
         crate::files::make_folder(folder)?;
         let (mut files, mut known) = (Vec::new(), HashSet::new());
@@ -245,11 +245,10 @@ impl Export {
         }
         match summary.cut {
             0 => Ok(()),
-            1 => Err(Failed::bad_answer("a report stops in the middle: what came of it was written").into()),
-            cut => {
-                Err(Failed::bad_answer(format!("{cut} reports stop in the middle: what came of them was written"))
-                    .into())
-            }
+            1 => Err(FailureKind::BadAnswer.error("a report stops in the middle: what came of it was written").into()),
+            cut => Err(FailureKind::BadAnswer
+                .error(format!("{cut} reports stop in the middle: what came of them was written"))
+                .into()),
         }
     }
 }
@@ -298,7 +297,7 @@ fn stored(file: &str, common: &Common) -> anyhow::Result<Vec<Identifier>> {
     let reports = Sha256::parse(file).map(|file| store.reports(&service, &file)).transpose()?.unwrap_or_default();
     if reports.is_empty() {
         let words = "no report of this file is stored: behaview list SHA256 asks the service for them";
-        return Err(Failed::not_found(words).into());
+        fail!(NotFound, "{words}");
     }
     Ok(reports.into_iter().map(|report| report.identifier).collect())
 }

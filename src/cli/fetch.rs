@@ -3,7 +3,7 @@
 use super::asking::{get, runtime, say_cost};
 use super::export::write_file;
 use super::show::identifier;
-use super::{Common, Failed, Spending, document, dry, setup_to_spend};
+use super::{Common, FailureKind, Spending, document, dry, setup_to_spend};
 use crate::export::file;
 use crate::gate::Gate;
 use crate::report::Report;
@@ -45,7 +45,8 @@ pub(super) struct Fetch {
 impl Fetch {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let identifier = identifier(&self.identifier, common)?;
-        let artefact = Artefact::named(&self.artefact).ok_or_else(|| Failed::usage("there is no such artefact"))?;
+        let artefact =
+            Artefact::named(&self.artefact).ok_or_else(|| FailureKind::Usage.error("there is no such artefact"))?;
         let name = || PathBuf::from(file::name(Some(&identifier), None, artefact.extension()));
         let path = self.output.clone().unwrap_or_else(name);
         let is_printed = path == Path::new("-");
@@ -57,14 +58,14 @@ impl Fetch {
         }
         // Before anything is paid.
         if is_printed && io::stdout().is_terminal() {
-            return Err(Failed::usage("that is no text for a terminal: name a file, or a pipe").into());
+            fail!(Usage, "that is no text for a terminal: name a file, or a pipe");
         }
         if !is_printed {
             file::check(&path, self.force)?;
         }
         let setup = setup_to_spend(common, self.spending)?;
         if let Some(none) = self.none_beside(&setup.gate, &request)? {
-            return Err(Failed::not_found(none).into());
+            fail!(NotFound, "{none}");
         }
         let got = runtime()?.block_on(get(&setup, &request, self.refresh))?;
         say_cost(&setup.gate)?;

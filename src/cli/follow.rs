@@ -2,7 +2,7 @@
 
 use super::asking::{Cost, ask, cost, runtime, say_cost};
 use super::output::print_json;
-use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
+use super::{Common, FailureKind, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::app::scan::follow::{Follow as Following, Pace, Turn};
 use crate::gate::GateError;
 use crate::quota::Unit;
@@ -90,8 +90,9 @@ struct Sandbox {
 impl Follow {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let file = parse_sha256(&self.sha256)?;
-        let name =
-            |text: String| Identifier::new(Untrusted::from(text)).ok_or_else(|| Failed::usage("that names no scan"));
+        let name = |text: String| {
+            Identifier::new(Untrusted::from(text)).ok_or_else(|| FailureKind::Usage.error("that names no scan"))
+        };
         let scan = self.scan.clone().map(name).transpose()?;
         let setup = setup_to_spend(common, self.spending)?;
         let is_given = scan.is_some();
@@ -145,7 +146,7 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
         Turn::Done if reports.is_empty() => {
             note(setup, &file, None)?;
             let words = "the scan is done, and no report of it is listed; behaview list --refresh asks once more";
-            Err(Failed::not_found(words).into())
+            Err(FailureKind::NotFound.error(words).into())
         }
         Turn::Done => note(setup, &file, None),
         Turn::On => {
@@ -157,10 +158,11 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
                 Some(_) => "the scan is not done".to_owned(),
             };
             let file = &following.file;
-            Err(Failed::partial(format!(
-                "{why}, and the looks are used up: behaview follow {file} goes on, for as many calls again"
-            ))
-            .into())
+            Err(FailureKind::Partial
+                .error(format!(
+                    "{why}, and the looks are used up: behaview follow {file} goes on, for as many calls again"
+                ))
+                .into())
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::output::{print_json, print_text};
 use super::store::service_of;
 use super::table::Table;
-use super::{Common, Failed};
+use super::{Common, FailureKind};
 use crate::app::over::held::title;
 use crate::config::Config;
 use crate::quota::Entitlements;
@@ -146,7 +146,7 @@ impl Held {
             if is_none {
                 return Ok(());
             }
-            return Err(Failed::usage("nothing was deleted: --yes deletes what is listed").into());
+            fail!(Usage, "nothing was deleted: --yes deletes what is listed");
         }
         let asked = doomed.named();
         let is_still = |held: &[Holding]| Doomed::of(&what, held, only).named() == asked;
@@ -201,7 +201,8 @@ impl Which {
             return Ok(Some(vec![Purge::Everything]));
         }
         if let Some(age) = self.older_than {
-            let before = now.checked_sub(age).map_err(|_| Failed::usage("that is longer ago than time goes"))?;
+            let before =
+                now.checked_sub(age).map_err(|_| FailureKind::Usage.error("that is longer ago than time goes"))?;
             return Ok(Some(vec![Purge::Before(before)]));
         }
         let Some(id) = &self.delete else { return Ok(None) };
@@ -213,7 +214,7 @@ impl Which {
         let by = |name| kept.iter().filter_map(|kept| one(kept, id, name)).collect::<Vec<_>>();
         let found = names.into_iter().map(by).find(|found| !found.is_empty()).unwrap_or_default();
         if found.is_empty() {
-            return Err(Failed::not_found("nothing of this id is held; behaview held lists the ids").into());
+            fail!(NotFound, "nothing of this id is held; behaview held lists the ids");
         }
         Ok(Some(found))
     }

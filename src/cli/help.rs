@@ -1,7 +1,7 @@
 //! `behaview help`: the manual by topic, and the help of each command.
 
 use super::output::print_text;
-use super::{Failed, grammar};
+use super::{FailureKind, grammar};
 use clap::Args;
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
@@ -52,7 +52,7 @@ impl Help {
         }
         match grammar.find_subcommand_mut(name) {
             Some(command) => show(&command.render_long_help().to_string()),
-            None => Err(Failed::usage("no such topic or command; behaview help lists both").into()),
+            None => Err(FailureKind::Usage.error("no such topic or command; behaview help lists both").into()),
         }
     }
 }

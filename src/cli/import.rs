@@ -2,7 +2,7 @@
 
 use super::document;
 use super::output::print_text;
-use super::{Common, Failed, parse_sha256};
+use super::{Common, FailureKind, parse_sha256};
 use crate::environment::variable;
 use crate::gate::GateError;
 use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
@@ -58,10 +58,7 @@ impl Import {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
         if config.keeps_nothing() {
-            return Err(Failed::usage(
-                "nothing is kept on disk (store.keep = \"nothing\"), so nothing can be imported",
-            )
-            .into());
+            fail!(Usage, "nothing is kept on disk (store.keep = \"nothing\"), so nothing can be imported",);
         }
         let profile = config.profile(None)?;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
@@ -176,8 +173,8 @@ impl Sums {
         let why = refused.iter().chain(&passed_over).map(String::as_str).collect::<Vec<_>>().join("; ");
         match refused {
             _ if why.is_empty() => Ok(()),
-            Some(_) if !is_any_here => Err(Failed::bad_answer(why).into()),
-            _ => Err(Failed::partial(why).into()),
+            Some(_) if !is_any_here => Err(FailureKind::BadAnswer.error(why).into()),
+            _ => Err(FailureKind::Partial.error(why).into()),
         }
     }
 

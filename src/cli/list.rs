@@ -5,7 +5,7 @@ use super::document::{Document, services};
 use super::output::{print_json, print_json_line, print_lines, print_text};
 use super::subjects::{self, Subject, each};
 use super::table::Table;
-use super::{Common, Failed, Setup, Spending, dry, parse_sha256, setup_to_spend};
+use super::{Common, FailureKind, Setup, Spending, dry, parse_sha256, setup_to_spend};
 use crate::gate::{Gate, GateError};
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
@@ -202,7 +202,7 @@ impl List {
                 // A service that brings nothing new goes in circles, and would be paid for ever: only an empty first
                 // page is followed by one more.
                 let words = "a page brought nothing new, and says that there is more: no further one is asked for";
-                return Err(Failed::partial(words).into());
+                fail!(Partial, "{words}");
             }
         }
     }
@@ -260,7 +260,7 @@ fn print_ids(listed: &Listed) -> anyhow::Result<()> {
             "behaview: left out, because it would be read as something else: {id}; --format json has it"
         );
     }
-    Err(Failed::partial(format!("{} of {} are printed", clear.len(), listed.sandboxes.len())).into())
+    Err(FailureKind::Partial.error(format!("{} of {} are printed", clear.len(), listed.sandboxes.len())).into())
 }
 
 /// Whether an identifier, on a line or as an argument, is read as nothing else: no remark, option, document or other identifier.
@@ -276,10 +276,10 @@ fn is_clear(id: &str) -> bool {
 fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::Result<()> {
     let beside = "its list is in quarantine, and only what is held beside it is printed";
     match pages {
-        Err(why) if why.is::<PageError>() => Err(Failed::partial(format!("{why:#}; {beside}")).into()),
+        Err(why) if why.is::<PageError>() => Err(FailureKind::Partial.error(format!("{why:#}; {beside}")).into()),
         Err(why) if why.is::<GateError>() && super::service(&setup.gate).barred().is_some() => {
             match setup.gate.list_quarantined(file)? {
-                Some(_) => Err(Failed::partial(beside).into()),
+                Some(_) => Err(FailureKind::Partial.error(beside).into()),
                 // That is all there is to be had here.
                 None => Ok(()),
             }

@@ -1,5 +1,7 @@
 //! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
 
+#[macro_use]
+mod exit;
 mod app;
 mod arguments;
 mod asking;
@@ -13,7 +15,7 @@ mod display;
 mod doctor;
 mod document;
 mod dry;
-mod exit;
+
 mod export;
 mod fetch;
 mod follow;
@@ -49,7 +51,8 @@ use std::sync::OnceLock;
 
 pub use app::service;
 use arguments::{Agreed, Spending, parse_sha256};
-pub use exit::{Failed, exit_codes};
+pub use exit::exit_codes;
+use exit::{CliError, FailureKind};
 use setup::{Setup, setup, setup_to_spend};
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.

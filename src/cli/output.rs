@@ -1,6 +1,5 @@
 //! Standard output of the commands for scripts: bytes as they are into a file or pipe, escaped onto a terminal.
 
-use super::Failed;
 use crate::report::{Body, Index};
 use crate::text::{Untrusted, escaped_json};
 use serde::Serialize;
@@ -36,7 +35,7 @@ pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
     out.print(&without_mark(body))?;
     out.print(if is_bare { b"}\n" } else { b"\n" })?;
     if index.is_cut {
-        return Err(Failed::bad_answer("the report stops in the middle: what came of it was printed").into());
+        fail!(BadAnswer, "the report stops in the middle: what came of it was printed");
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::asking::{get, runtime, say_cost};
 use super::output::{print_json, print_text};
 use super::table::Table;
-use super::{Common, Failed, Setup, setup};
+use super::{CliError, Common, FailureKind, Setup, setup};
 use crate::quota::{Balance, Balances, Counter, Holder, Period, Pool, SetAside, Unit};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
@@ -70,9 +70,9 @@ pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
 }
 
 /// Reads an answer to the quota call, fresh or saved.
-pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, Failed> {
+pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, CliError> {
     let balances = Balances::parse(answer).ok().filter(|read| !read.counters().is_empty());
-    balances.ok_or_else(|| Failed::bad_answer("that is no answer to the quota call"))
+    balances.ok_or_else(|| FailureKind::BadAnswer.error("that is no answer to the quota call"))
 }
 
 /// Counters whose meaning is known come first, by unit and period.

@@ -3,7 +3,7 @@
 use super::document;
 use super::output::{print_json_line, print_text};
 use super::store::say;
-use super::{Common, Failed, setup};
+use super::{Common, FailureKind, setup};
 use crate::app::find::finder::{Hit, HitGroup, Source};
 use crate::app::panes;
 use crate::gate::Gate;
@@ -65,7 +65,7 @@ impl Search {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let how = How { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
-        let pattern = pattern.map_err(|bad| Failed::usage(format!("that cannot be sought: {bad}")))?;
+        let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("that cannot be sought: {bad}")))?;
         let pane = self.pane;
         let is_document = |what: &&OsString| document::services(what).is_none();
         let names: Vec<_> = self.what.iter().filter_map(|what| document::services(what)).collect();
@@ -94,13 +94,13 @@ impl Search {
         match (hits, searched) {
             _ if unreadable > 0 => {
                 let reports = crate::text::count(unreadable, "report");
-                Err(Failed::partial(format!("{reports} could not be searched")).into())
+                Err(FailureKind::Partial.error(format!("{reports} could not be searched")).into())
             }
             (1.., _) => Ok(()),
-            (0, 0) => Err(Failed::not_found("nothing is held yet, so there is nothing to search").into()),
+            (0, 0) => Err(FailureKind::NotFound.error("nothing is held yet, so there is nothing to search").into()),
             (0, _) => {
                 let reports = crate::text::count(searched as u64, "report");
-                Err(Failed::not_found(format!("no hit in {reports}")).into())
+                Err(FailureKind::NotFound.error(format!("no hit in {reports}")).into())
             }
         }
     }
@@ -161,7 +161,7 @@ fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
         };
         let others: Vec<_> = elsewhere.extract_if(.., is_meant).collect();
         if found.is_empty() && others.is_empty() {
-            return Err(Failed::not_found(format!("nothing is held of {name}; behaview show fetches a report")).into());
+            fail!(NotFound, "nothing is held of {name}; behaview show fetches a report");
         }
         reports.extend(found);
         reports.extend(others);

@@ -1,7 +1,7 @@
 //! `behaview completions` and `behaview man`: made from the command line's own grammar, so that they are never out of date.
 
 use super::output::print_text;
-use super::{Failed, grammar};
+use super::{FailureKind, grammar};
 use anyhow::Context;
 use clap::Args;
 use clap_complete::Shell;
@@ -62,7 +62,7 @@ impl Man {
             None => grammar,
             Some(name) => {
                 let found = grammar.get_subcommands().find(|command| command.get_name() == name).cloned();
-                found.ok_or_else(|| Failed::usage("there is no such command; behaview --help names all"))?
+                found.ok_or_else(|| FailureKind::Usage.error("there is no such command; behaview --help names all"))?
             }
         };
         let mut text = Vec::new();

@@ -6,7 +6,7 @@ use super::document::Document;
 use super::output::{Output, print_report, without_mark};
 use super::store::open_to_look;
 use super::subjects::{self, Subject, each};
-use super::{Common, Failed, Spending, dry, setup_to_spend};
+use super::{CliError, Common, FailureKind, Spending, dry, setup_to_spend};
 use crate::gate::Gate;
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
@@ -122,7 +122,7 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
         return Ok(identifier);
     }
     let what = if Path::new(text).is_dir() { "a folder, and " } else { "" };
-    Err(Failed::usage(format!(
+    Err(FailureKind::Usage.error(format!(
         "{} is {what}no sandbox identifier, which is FILE_SANDBOX-TIME: nothing was sent. One with a blank wants quotes; where the \
          service gives others, pipe them: echo IDENTIFIER | behaview show -",
         shown(text)
@@ -138,21 +138,23 @@ pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result
 }
 
 /// What is reported where a command opens stored reports alone, and this is none.
-pub(super) fn not_stored(identifier: &Identifier) -> Failed {
+pub(super) fn not_stored(identifier: &Identifier) -> CliError {
     let report = Request::Behaviour { identifier: identifier.clone() }.words();
-    Failed::not_found(format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request"))
+    FailureKind::NotFound
+        .error(format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request"))
 }
 
 /// An identifier as a list gives it, whatever its shape.
 pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
     if Sha256::parse(text).is_some() {
-        return Err(Failed::usage("that is a file's hash; behaview list prints the identifiers of its reports").into());
+        fail!(Usage, "that is a file's hash; behaview list prints the identifiers of its reports");
     }
     if text.len() > Identifier::LONGEST {
-        return Err(Failed::usage("that is longer than any identifier; behaview list prints those of a file").into());
+        fail!(Usage, "that is longer than any identifier; behaview list prints those of a file");
     }
     let identifier = Identifier::typed(text);
-    identifier.ok_or_else(|| Failed::usage("that is no sandbox identifier; behaview list prints them").into())
+    identifier
+        .ok_or_else(|| FailureKind::Usage.error("that is no sandbox identifier; behaview list prints them").into())
 }
 
 /// Where a held report was imported from, in words; none if it came from the service or is not held.
@@ -201,7 +203,7 @@ fn flat(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     let whole = Raw::new(bytes);
     let report = whole.member("data").filter(|data| data.kind() == Kind::Object).unwrap_or(whole);
     if report.kind() != Kind::Object {
-        return Err(Failed::bad_answer("that is no report").into());
+        fail!(BadAnswer, "that is no report");
     }
     if report.member("_id").is_some() {
         // It is flat already.
@@ -226,7 +228,7 @@ fn flat(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     }
     if let Some(attributes) = report.member("attributes").filter(|found| found.kind() == Kind::Object) {
         let inside = attributes.bytes().strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"}"));
-        let inside = inside.ok_or_else(|| Failed::bad_answer("the report stops in the middle"))?.trim_ascii();
+        let inside = inside.ok_or_else(|| FailureKind::BadAnswer.error("the report stops in the middle"))?.trim_ascii();
         members.extend((!inside.is_empty()).then(|| inside.to_vec()));
     }
     Ok([&b"{"[..], &members.join(&b","[..]), b"}"].concat())

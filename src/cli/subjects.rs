@@ -1,7 +1,7 @@
 //! What a command is about: identifiers from the command line or standard input, or saved documents.
 
 use super::document::{self, Document, STANDARD_INPUT, is_json};
-use super::{Common, Failed, exit};
+use super::{Common, FailureKind, exit};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -36,7 +36,7 @@ pub(super) fn read(arguments: &[OsString]) -> anyhow::Result<Vec<Subject>> {
         Subject::Saved(_) => true,
     });
     if subjects.is_empty() {
-        return Err(Failed::usage("standard input names nothing: it has one identifier a line, or a document").into());
+        fail!(Usage, "standard input names nothing: it has one identifier a line, or a document");
     }
     Ok(subjects)
 }
@@ -54,7 +54,7 @@ fn standard_input() -> anyhow::Result<Vec<Subject>> {
     if is_json(&bytes) {
         return Ok(vec![Subject::Saved(document::of(STANDARD_INPUT, bytes)?)]);
     }
-    let text = String::from_utf8(bytes).map_err(|_| Failed::usage("standard input is not UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?;
     Ok(lines(&text).map(|line| Subject::Piped(line.to_owned())).collect())
 }
 
@@ -88,8 +88,8 @@ pub(super) fn each<T>(
     match failed.pop() {
         None => Ok(()),
         Some(error) if all == 1 => Err(error),
-        Some(error) if done == 0 => Err(Failed::like(&error, format!("none of {all} is there")).into()),
-        Some(_) => Err(Failed::partial(format!("{done} of {all} are there")).into()),
+        Some(error) if done == 0 => Err(exit::kind_of(&error).error(format!("none of {all} is there")).into()),
+        Some(_) => Err(FailureKind::Partial.error(format!("{done} of {all} are there")).into()),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::asking::{cost, get, runtime, say_cost};
 use super::follow::{Looks, follow, most, note};
 use super::output::print_json;
-use super::{Agreed, Common, Failed, Setup, document, dry, exit, setup_to_spend};
+use super::{Agreed, Common, FailureKind, Setup, document, dry, exit, setup_to_spend};
 use crate::gate::{GateError, submission};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{Identifier, Sha256};
@@ -91,7 +91,8 @@ impl Submit {
         };
         let answer = runtime.block_on(get(&setup, &scan(to), true));
         let answer = answer.map_err(|error| Self::look_first(&setup, &submission, error))?;
-        let identifier = submitted(&answer.body).ok_or_else(|| Failed::bad_answer("the answer names no scan"))?;
+        let identifier =
+            submitted(&answer.body).ok_or_else(|| FailureKind::BadAnswer.error("the answer names no scan"))?;
         drop(runtime);
         self.taken_in(&setup, &submission, identifier)
     }
@@ -140,7 +141,7 @@ impl Submit {
         // Before the file is looked at: to type it takes its time.
         let password = self.password()?;
         let unsendable = |why: &dyn std::fmt::Display| {
-            Failed::usage(format!("{} cannot be sent: {why}", crate::text::path(&self.file)))
+            FailureKind::Usage.error(format!("{} cannot be sent: {why}", crate::text::path(&self.file)))
         };
         let found = submission::look_at(&self.file, profile.largest_upload(), &|| true);
         let (file, size) = found.map_err(|error| unsendable(&error))?;
@@ -168,7 +169,7 @@ impl Submit {
             None if self.ask_password => hidden::ask("Password of the file: ").map_err(unasked)?,
             None => return Ok(None),
         };
-        Ok(Some(Password::new(text).ok_or_else(|| Failed::usage("the password is empty"))?))
+        Ok(Some(Password::new(text).ok_or_else(|| FailureKind::Usage.error("the password is empty"))?))
     }
 }
 
@@ -187,9 +188,9 @@ fn something(typed: &str) -> Result<String, String> {
 /// Why a password that was asked for is not there.
 fn unasked(error: std::io::Error) -> anyhow::Error {
     match error.kind() {
-        std::io::ErrorKind::NotConnected => {
-            Failed::usage("there is no terminal to ask at; --password-file reads the password from a file").into()
-        }
+        std::io::ErrorKind::NotConnected => FailureKind::Usage
+            .error("there is no terminal to ask at; --password-file reads the password from a file")
+            .into(),
         std::io::ErrorKind::Interrupted => exit::interrupted(),
         _ => anyhow::Error::from(error).context("the password could not be asked for"),
     }
@@ -203,7 +204,7 @@ fn first_line(path: &Path) -> anyhow::Result<String> {
     } else {
         document::opened(path).and_then(|file| file.take(LONGEST_PASSWORD).read_to_string(&mut text))
     };
-    read.map_err(|error| Failed::usage(format!("the password cannot be read: {error}")))?;
+    read.map_err(|error| FailureKind::Usage.error(format!("the password cannot be read: {error}")))?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
@@ -211,5 +212,5 @@ fn first_line(path: &Path) -> anyhow::Result<String> {
 async fn address(setup: &Setup) -> anyhow::Result<UploadAddress> {
     let answer = get(setup, &Request::UploadAddress, true).await?;
     let address = upload_address(&answer.body);
-    Ok(UploadAddress::new(address.ok_or_else(|| Failed::bad_answer("the answer names no address"))?))
+    Ok(UploadAddress::new(address.ok_or_else(|| FailureKind::BadAnswer.error("the answer names no address"))?))
 }

@@ -3,7 +3,7 @@
 use super::asking::{get, runtime, say_cost};
 use super::output::{print_json, print_text};
 use super::table::Table;
-use super::{Common, Failed, Setup, setup};
+use super::{CliError, Common, FailureKind, Setup, setup};
 use crate::quota;
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
@@ -64,11 +64,11 @@ fn ask(setup: &Setup, days: u8, today: Date) -> anyhow::Result<quota::Usage> {
     Ok(usage)
 }
 
-fn read(answer: &[u8]) -> Result<quota::Usage, Failed> {
+fn read(answer: &[u8]) -> Result<quota::Usage, CliError> {
     let usage = quota::Usage::parse(answer).ok();
     // Days without calls are left out, but the two parts are there.
     let usage = usage.filter(|usage| usage.set_aside.len() < 2 || !usage.daily.is_empty() || !usage.total.is_empty());
-    usage.ok_or_else(|| Failed::bad_answer("the answer is no usage details"))
+    usage.ok_or_else(|| FailureKind::BadAnswer.error("the answer is no usage details"))
 }
 
 /// First and last days of the calls, the latest call first.

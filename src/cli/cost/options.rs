@@ -1,7 +1,7 @@
 //! What can be priced, and what stands behind an operation's name: read by the table of `quota`, as in the app's planner.
 
-use crate::cli::Failed;
 use crate::cli::document::{STANDARD_INPUT, opened};
+use crate::cli::{CliError, FailureKind};
 use crate::quota::{Amount, Choice, Entitlement, Entitlements, Kind, Numbers, OPTIONS, Operation};
 use crate::report::identifier::hashes::Hashes;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -90,7 +90,7 @@ impl Options {
 
 /// As many as a file lists.
 fn listed(path: &str, numbers: Numbers, files: &mut Files) -> anyhow::Result<Numbers> {
-    let found = Hashes::of(&files.read(path)?).map_err(|error| Failed::usage(format!("{path}: {error}")))?;
+    let found = Hashes::of(&files.read(path)?).map_err(|error| FailureKind::Usage.error(format!("{path}: {error}")))?;
     if found.repeated > 0 {
         let Hashes { count, repeated } = found;
         writeln!(std::io::stderr(), "behaview: {repeated} of {count} hashes are repeated; each is counted")?;
@@ -171,15 +171,15 @@ fn kind() -> impl TypedValueParser<Value = Kind> {
 
 impl Item {
     /// An operation with the words behind it and the options, wherever they stand.
-    pub(super) fn of(kind: Kind, mut words: Vec<String>, options: Options) -> Result<Self, Failed> {
+    pub(super) fn of(kind: Kind, mut words: Vec<String>, options: Options) -> Result<Self, CliError> {
         words.extend(options.given);
-        let amount = Amount::of(kind, words).map_err(Failed::usage)?;
+        let amount = Amount::of(kind, words).map_err(|why| FailureKind::Usage.error(why))?;
         Ok(Self { kind, amount, entitled: Entitled::default() })
     }
 
     /// Reads the `n`th item of a plan.
-    pub(super) fn parse(n: usize, text: &str) -> Result<Self, Failed> {
-        let at = |words: String| Failed::usage(format!("item {n} of the plan, \"{text}\": {words}"));
+    pub(super) fn parse(n: usize, text: &str) -> Result<Self, CliError> {
+        let at = |words: String| FailureKind::Usage.error(format!("item {n} of the plan, \"{text}\": {words}"));
         let words = crate::quota::words(text).map_err(&at)?;
         let Said { kind, words, options, entitled } =
             Said::try_parse_from(words).map_err(|error| at(in_one_line(&error)))?;
@@ -216,27 +216,27 @@ pub(super) struct Files {
 
 impl Files {
     /// The whole of a file, or of standard input.
-    pub(super) fn read(&mut self, path: &str) -> Result<Vec<u8>, Failed> {
-        let unreadable = |error| Failed::usage(format!("{path} cannot be read: {error}"));
+    pub(super) fn read(&mut self, path: &str) -> Result<Vec<u8>, CliError> {
+        let unreadable = |error| FailureKind::Usage.error(format!("{path} cannot be read: {error}"));
         if path != STANDARD_INPUT {
             return bounded(opened(&crate::export::file::typed(path)).map_err(unreadable)?, path);
         }
         if std::mem::replace(&mut self.is_input_read, true) {
-            return Err(Failed::usage("standard input can be read once only; name a file in one of the places"));
+            fail!(Usage, "standard input can be read once only; name a file in one of the places");
         }
         bounded(std::io::stdin().lock(), "standard input")
     }
 }
 
 /// All that a file gives, which may be a device without an end.
-fn bounded(source: impl Read, name: &str) -> Result<Vec<u8>, Failed> {
+fn bounded(source: impl Read, name: &str) -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
     source
         .take(LARGEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| Failed::usage(format!("{name} cannot be read: {error}")))?;
+        .map_err(|error| FailureKind::Usage.error(format!("{name} cannot be read: {error}")))?;
     if bytes.len() as u64 > LARGEST {
-        return Err(Failed::usage(format!("{name} is larger than {}", crate::text::bytes(LARGEST))));
+        fail!(Usage, "{name} is larger than {}", crate::text::bytes(LARGEST));
     }
     Ok(bytes)
 }
