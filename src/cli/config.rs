@@ -3,7 +3,7 @@
 use super::output::{print_json, print_text};
 use super::table::Table;
 use super::{Common, FailureKind};
-use crate::config::{self, Effective, Finding, Folders, commented};
+use crate::config::{self, Effective, Finding, Folders, TEMPLATE};
 use crate::files;
 use crate::text::{self, Untrusted};
 use anyhow::Context;
@@ -107,7 +107,7 @@ fn init() -> anyhow::Result<()> {
         ErrorKind::AlreadyExists => anyhow::anyhow!("{shown} is there already, and is left as it is"),
         _ => anyhow::anyhow!("{shown} cannot be made: {error}"),
     })?;
-    file.write_all(commented().as_bytes()).with_context(|| format!("{shown} cannot be written"))?;
+    file.write_all(TEMPLATE.as_bytes()).with_context(|| format!("{shown} cannot be written"))?;
     print_text(&format!("{shown}\n"))
 }
 

@@ -1,6 +1,6 @@
 //! Flags over variables over the file over what holds without them, put together into one table before it is read.
 
-use super::settings::{SETTINGS, Setting, Shown};
+use super::settings::{Disclosure, SETTINGS, Setting};
 use super::{Config, ConfigError, masked, without_values};
 use crate::text::Untrusted;
 use serde::{Deserialize, Serialize};
@@ -231,7 +231,7 @@ impl Layers {
         let variables = SETTINGS.iter().filter_map(|setting| {
             let (name, is_key) = (setting.variable()?, setting.name == "api_key");
             let value = variable(&name).filter(|value| !value.is_empty() && !is_key)?;
-            Some((setting.of_profile().unwrap_or(setting.name).to_owned(), value, Origin::Variable(name)))
+            Some((setting.of_profile().unwrap_or(&setting.name).to_owned(), value, Origin::Variable(name)))
         });
         let chosen = overrides.profile.iter().map(|name| ("profile".to_owned(), name.clone(), Origin::Flag));
         let flags = overrides.set.iter().map(|(name, value)| (name.clone(), value.clone(), Origin::Flag));
@@ -249,8 +249,8 @@ impl Layers {
             ConfigError::UnknownSetting(named(name), like.unwrap_or_default())
         };
         let setting = Setting::named(name).ok_or_else(unknown)?;
-        if setting.shown == Shown::Hidden && origin == Origin::Flag {
-            return Err(ConfigError::SecretFlag(setting.name));
+        if setting.disclosure() == Disclosure::Hidden && origin == Origin::Flag {
+            return Err(ConfigError::SecretFlag(&setting.name));
         }
         let name = if setting.of_profile() == Some(name) { setting.full(&self.chosen()) } else { name.to_owned() };
         let path: Vec<_> = name.split('.').map(str::to_owned).collect();
@@ -294,11 +294,11 @@ impl Layers {
     /// Every setting, as it is.
     pub(super) fn effective(&self) -> Vec<Effective> {
         let names = |setting: &Setting| match setting.name.split_once(".*") {
-            None => vec![setting.name.to_owned()],
+            None => vec![setting.name.clone()],
             Some((before, _)) => self.chosen_names(setting, before).iter().map(|name| setting.full(name)).collect(),
         };
         let mut all = Vec::new();
-        for setting in SETTINGS {
+        for setting in SETTINGS.iter() {
             all.extend(names(setting).into_iter().map(|name| self.one(setting, name)));
         }
         all
@@ -317,18 +317,18 @@ impl Layers {
 
     fn one(&self, setting: &Setting, name: String) -> Effective {
         let default = Some(setting.default).filter(|default| !default.is_empty()).map(str::to_owned);
-        let value = get(&self.table, &name).map(|value| shown(setting.shown, value));
+        let value = get(&self.table, &name).map(|value| shown(setting.disclosure(), value));
         Effective { value: value.or(default), from: self.origin(&name), name }
     }
 }
 
-fn shown(how: Shown, value: &Value) -> String {
+fn shown(how: Disclosure, value: &Value) -> String {
     match (how, value.as_str()) {
-        (Shown::Hidden, _) => "(set, not shown)".to_owned(),
-        (Shown::Address, Some(address)) if address.contains('@') => {
+        (Disclosure::Hidden, _) => "(set, not shown)".to_owned(),
+        (Disclosure::Address, Some(address)) if address.contains('@') => {
             "(an address with a password, not shown)".to_owned()
         }
-        (Shown::Name, Some(name)) if name.len() >= SHORTEST_LIKE_KEY && !name.contains(['@', ' ']) => {
+        (Disclosure::Name, Some(name)) if name.len() >= SHORTEST_LIKE_KEY && !name.contains(['@', ' ']) => {
             "(as long as a key, not shown)".to_owned()
         }
         // JSON writes what a setting can be as TOML does.

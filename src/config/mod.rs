@@ -7,7 +7,7 @@ mod tables;
 
 pub use folders::{FILE, FILE_VARIABLE, Folders};
 pub use layers::{Effective, Finding, Origin, Overrides};
-pub use settings::{SETTINGS, Setting, Shown, commented};
+pub use settings::{SETTINGS, Setting, TEMPLATE};
 pub use tables::Look;
 
 use crate::app::Keymap;

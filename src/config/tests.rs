@@ -43,7 +43,11 @@ fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
         names.extend(taken(&format!("[{}]", table.replace('*', "x"))).iter().map(|name| format!("{table}.{name}")));
     }
     names.retain(|name| !tables.contains(&name.as_str()));
-    let mut rows: Vec<_> = SETTINGS.iter().map(|setting| setting.name.to_owned()).collect();
+    let mut rows: Vec<_> = SETTINGS.iter().map(|setting| setting.name.clone()).collect();
+    let variables = SETTINGS.iter().filter_map(Setting::variable);
+    for variable in variables {
+        assert!(TEMPLATE.contains(&format!("({variable})\n")), "{variable}");
+    }
     names.sort();
     rows.sort();
     assert_eq!(names, rows);
@@ -51,8 +55,8 @@ fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
 
 #[test]
 fn the_file_to_start_from_holds_every_setting_and_is_right() {
-    assert_eq!(toml::from_str::<Config>(&commented()).unwrap().effective, []);
-    let set: String = commented()
+    assert_eq!(toml::from_str::<Config>(TEMPLATE).unwrap().effective, []);
+    let set: String = TEMPLATE
         .lines()
         .filter(|line| !line.starts_with("# "))
         .fold(String::new(), |text, line| text + line.trim_start_matches('#') + "\n");

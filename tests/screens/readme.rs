@@ -33,7 +33,7 @@ fn manual_tables_are_current() {
     // One after another: the two write the same file.
     keep_current("pricing", "prices", &prices());
     keep_current("pricing", "options", &options());
-    keep_current("config", "config", &format!("```toml\n{}```\n", behaview::config::commented()));
+    keep_current("config", "config", &format!("```toml\n{}```\n", behaview::config::TEMPLATE));
     keep_current("scripts", "exit codes", &exit_codes());
     keep_current("scripts", "commands", &commands());
 }
