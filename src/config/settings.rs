@@ -70,7 +70,7 @@ impl Setting {
     /// The name of a setting that differs little from one that is none's.
     pub(super) fn like(name: &str) -> Option<&'static str> {
         let names = SETTINGS.iter().flat_map(|setting| [Some(setting.name.as_str()), setting.of_profile()]).flatten();
-        let names = names.filter(|known| !known.contains('*')).map(|known| (distance(name, known), known));
+        let names = names.filter(|known| !known.contains('*')).map(|known| (strsim::levenshtein(name, known), known));
         names.min().filter(|(distance, known)| *distance <= known.len().div_ceil(4)).map(|(_, known)| known)
     }
 
@@ -112,19 +112,4 @@ impl Setting {
             _ => Disclosure::Whole,
         }
     }
-}
-
-/// How many letters have to be put in, taken out or changed to make one name of another.
-fn distance(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in (1..).zip(one.bytes()) {
-        let (mut before, mut left) = (line - 1, line);
-        for (place, wanted) in row.iter_mut().skip(1).zip(other.bytes()) {
-            let above = *place;
-            left = (before + usize::from(letter != wanted)).min(above + 1).min(left + 1);
-            (before, *place) = (above, left);
-        }
-        row.first_mut().into_iter().for_each(|first| *first = line);
-    }
-    row.last().copied().unwrap_or_default()
 }
