@@ -45,7 +45,6 @@ pub(super) struct Doctor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Health {
-    /// As it should be.
     Good,
     /// It works, but not as well as it could.
     Odd,
@@ -53,7 +52,7 @@ enum Health {
     Wrong,
 }
 
-/// What was looked at, and what to do.
+/// One line of what is printed.
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
@@ -61,33 +60,44 @@ struct Check {
     found: String,
     /// Empty where nothing is to be done.
     advice: String,
-    /// What kind of failure it is where it is wrong.
+    /// Kind of failure where it is wrong.
     #[serde(skip)]
     kind: FailureKind,
 }
 
+/// What one check found, or what is not as it should be.
+type Checked = Result<String, Problem>;
+
+/// What is not as it should be, and what to do about it.
+struct Problem {
+    health: Health,
+    found: String,
+    advice: String,
+    kind: FailureKind,
+}
+
+fn odd(found: impl Into<String>, advice: impl Into<String>) -> Checked {
+    let (found, advice) = (found.into(), advice.into());
+    Err(Problem { health: Health::Odd, found, advice, kind: FailureKind::Other })
+}
+
+fn wrong(kind: FailureKind, found: impl Into<String>, advice: impl Into<String>) -> Checked {
+    let (found, advice) = (found.into(), advice.into());
+    Err(Problem { health: Health::Wrong, found, advice, kind })
+}
+
 impl Check {
-    fn good(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, health: Health::Good, found: found.into(), advice: String::new(), kind: FailureKind::Other }
-    }
-
-    fn odd(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { health: Health::Odd, advice: advice.into(), ..Self::good(name, found) }
-    }
-
-    fn wrong(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { health: Health::Wrong, advice: advice.into(), ..Self::good(name, found) }
-    }
-
-    /// The same as a failure of another kind.
-    fn of_kind(self, kind: FailureKind) -> Self {
-        Self { kind, ..self }
+    fn new((name, checked): (&'static str, Checked)) -> Self {
+        match checked {
+            Ok(found) => Self { name, health: Health::Good, found, advice: String::new(), kind: FailureKind::Other },
+            Err(Problem { health, found, advice, kind }) => Self { name, health, found, advice, kind },
+        }
     }
 }
 
 impl Doctor {
     pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
-        let checks = self.look(common);
+        let checks: Vec<_> = self.checks(common).into_iter().map(Check::new).collect();
         if self.json {
             print_json(&checks)?;
         } else {
@@ -99,56 +109,62 @@ impl Doctor {
         Err(first.kind.error(words).into())
     }
 
-    fn look(&self, common: &Common) -> Vec<Check> {
-        let mut checks = vec![Check::good("behaview", env!("CARGO_PKG_VERSION"))];
+    fn checks(&self, common: &Common) -> Vec<(&'static str, Checked)> {
+        let mut checks = vec![("behaview", Ok(env!("CARGO_PKG_VERSION").to_owned()))];
         let folders = match Folders::find() {
             Ok(folders) => folders,
             Err(error) => {
-                checks.push(Check::wrong("config", error.to_string(), "set HOME"));
+                checks.push(("config", wrong(FailureKind::Other, error.to_string(), "set HOME")));
                 return checks;
             }
         };
+        let term = variable("TERM");
+        let terminal = [
+            ("terminal", terminal_size(term.as_deref())),
+            ("colours", colours()),
+            ("characters", characters()),
+            ("clipboard", clipboard(term.as_deref())),
+        ];
         match common.config() {
             Ok((_, config)) => {
-                checks.extend([file(&folders), variables(), service(&config), key(&config), entitlements(&config)]);
-                checks.extend(terminal_checks());
-                checks.extend([store(&folders), log(&folders, &config), state(&folders)]);
-                checks.extend(if self.online { online(common) } else { vec![clock()] });
+                checks.push(("config", file(&folders)));
+                checks.push(("variables", variables()));
+                checks.push(("service", service(&config)));
+                checks.push(("key", key(&config)));
+                checks.push(("licence", entitlements(&config)));
+                checks.extend(terminal);
+                checks.push(("store", store(&folders)));
+                checks.push(("log", log(&folders, &config)));
+                checks.push(("state", state(&folders)));
+                checks.extend(if self.online { online(common) } else { vec![("clock", clock())] });
             }
             Err(error) => {
                 let advice = "correct it; until then nothing else runs";
-                checks.push(Check::wrong("config", format!("{error:#}"), advice).of_kind(exit::kind_of(&error)));
-                checks.extend(terminal_checks());
-                checks.extend([store(&folders), state(&folders)]);
+                checks.push(("config", wrong(exit::kind_of(&error), format!("{error:#}"), advice)));
+                checks.extend(terminal);
+                checks.push(("store", store(&folders)));
+                checks.push(("state", state(&folders)));
             }
         }
         checks
     }
 }
 
-fn file(folders: &Folders) -> Check {
+fn file(folders: &Folders) -> Checked {
     let path = text::path(&folders.config);
-    let found = match Config::check(&folders.config) {
-        Ok(_) if !folders.config.exists() => {
-            format!("{path} is not there: defaults hold; behaview config init makes one")
+    match Config::check(&folders.config).as_deref() {
+        Ok([]) if folders.config.exists() => Ok(path.to_string()),
+        Ok([]) => Ok(format!("{path} is not there: defaults hold; behaview config init makes one")),
+        Ok([first, ..]) => {
+            let found = format!("{path}:{}: {}", first.line, first.words);
+            wrong(FailureKind::Config, found, "behaview config check names every mistake")
         }
-        Ok(found) => match found.first() {
-            None => path.to_string(),
-            Some(first) => {
-                let found = format!("{path}:{}: {}", first.line, first.words);
-                return Check::wrong("config", found, "behaview config check names every mistake")
-                    .of_kind(FailureKind::Config);
-            }
-        },
-        Err(error) => {
-            return Check::wrong("config", error.to_string(), "see who may read it").of_kind(FailureKind::Config);
-        }
-    };
-    Check::good("config", found)
+        Err(error) => wrong(FailureKind::Config, error.to_string(), "see who may read it"),
+    }
 }
 
 /// A variable that looks like one of this program's and is none does nothing: a slip.
-fn variables() -> Check {
+fn variables() -> Checked {
     let known = |name: &str| {
         name == FILE_VARIABLE
             || VARIABLES.contains(&name)
@@ -157,158 +173,145 @@ fn variables() -> Check {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let strange: Vec<_> = names.filter(|name| name.starts_with("BEHAVIEW_") && !known(name)).collect();
     match strange.as_slice() {
-        [] => Check::good("variables", "none that is not known"),
-        some => {
-            Check::odd("variables", format!("{} is no setting", some.join(", ")), "behaview config show names them all")
-        }
+        [] => Ok("none that is not known".to_owned()),
+        some => odd(format!("{} is no setting", some.join(", ")), "behaview config show names them all"),
     }
 }
 
-fn service(config: &Config) -> Check {
+fn service(config: &Config) -> Checked {
     let checked = config
         .profile(None)
         .map_err(anyhow::Error::from)
         .and_then(|profile| Ok((profile.name.clone(), profile.check()?, Way::of(&profile, &profile.check()?))));
     match checked {
-        Ok((name, url, Ok(Way::Direct))) => Check::good("service", format!("{name}: {url}")),
-        Ok((name, url, Ok(way))) => Check::good("service", format!("{name}: {url}, {}", way.words())),
+        Ok((name, url, Ok(Way::Direct))) => Ok(format!("{name}: {url}")),
+        Ok((name, url, Ok(way))) => Ok(format!("{name}: {url}, {}", way.words())),
         Ok((name, url, Err(error))) => {
-            Check::wrong("service", format!("{name}: {url}: {error}"), "correct the variable")
-                .of_kind(FailureKind::Network)
+            wrong(FailureKind::Network, format!("{name}: {url}: {error}"), "correct the variable")
         }
-        Err(error) => {
-            Check::wrong("service", error.to_string(), "correct it in the config file").of_kind(FailureKind::Config)
-        }
+        Err(error) => wrong(FailureKind::Config, error.to_string(), "correct it in the config file"),
     }
 }
 
 /// Where the key comes from. No command is run for it; a file that others may read is refused before this.
-fn key(config: &Config) -> Check {
+fn key(config: &Config) -> Checked {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
     let is_variable = VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     if let Some(place) = config.key_place().filter(|_| !is_variable) {
-        return Check::good("key", format!("from {place}"));
+        return Ok(format!("from {place}"));
     }
     match Credential::find(crate::environment::variable, &Configured::default(), home.as_deref()) {
-        Ok(Some(found)) => Check::good("key", format!("from {}", found.source())),
-        Err(error) => Check::wrong("key", error.to_string(), "correct it there").of_kind(FailureKind::Key),
-        Ok(None) => Check::wrong(
-            "key",
+        Ok(Some(found)) => Ok(format!("from {}", found.source())),
+        Err(error) => wrong(FailureKind::Key, error.to_string(), "correct it there"),
+        Ok(None) => wrong(
+            FailureKind::Key,
             "there is none",
             "set BEHAVIEW_API_KEY, or api_key_command in the config file (behaview config init writes one to fill in); \
              behaview demo needs none",
-        )
-        .of_kind(FailureKind::Key),
+        ),
     }
 }
 
-fn entitlements(config: &Config) -> Check {
+fn entitlements(config: &Config) -> Checked {
     match config.entitlements().private_scanning.held() {
-        Some(true) => Check::good("licence", "private scanning: yes, says the config"),
-        None => Check::good("licence", "not set in the config; the service's counters tell (--online)"),
+        Some(true) => Ok("private scanning: yes, says the config".to_owned()),
+        None => Ok("not set in the config; the service's counters tell (--online)".to_owned()),
         Some(false) => {
             let advice = "without it private reports are refused; correct [entitlements] if it is there";
-            Check::wrong("licence", "private scanning: no, says the config", advice).of_kind(FailureKind::Refused)
+            wrong(FailureKind::Refused, "private scanning: no, says the config", advice)
         }
     }
 }
 
-fn store(folders: &Folders) -> Check {
+fn store(folders: &Folders) -> Checked {
     let path = &folders.store;
     let may_write = files::may_write_in(path);
     if path.symlink_metadata().is_err() {
         let found = format!("{} is not there yet: nothing is held", text::path(path));
-        return if may_write {
-            Check::good("store", found)
-        } else {
-            only_read(&format!("{found}, and it cannot be made"))
-        };
+        return if may_write { Ok(found) } else { only_read(&format!("{found}, and it cannot be made")) };
     }
     let store = match Store::open(path) {
         Ok(store) => store,
         Err(error) if !may_write => return only_read(&error.to_string()),
-        Err(error) => return Check::wrong("store", error.to_string(), "see who may write there"),
+        Err(error) => return wrong(FailureKind::Other, error.to_string(), "see who may write there"),
     };
     let size = std::fs::metadata(store.path()).map_or(0, |about| about.len());
     let found = format!("{}, records {}", text::path(path), bytes(size));
     match (store.notice(), files::free_space(path)) {
         _ if store.is_read_only() || !may_write => only_read(&format!("{found}: it may only be read, or its folder")),
-        (Some(notice), _) => Check::odd("store", notice.to_owned(), "behaview quota compares the ledger"),
-        (_, Some(free)) if free < LITTLE_SPACE => Check::odd(
-            "store",
-            format!("{found}; {} free", bytes(free)),
-            "make room: an answer that cannot be kept is paid for again",
-        ),
-        (_, Some(free)) => Check::good("store", format!("{found}; sound; {} free", bytes(free))),
-        _ => Check::good("store", format!("{found}; sound")),
+        (Some(notice), _) => odd(notice.to_owned(), "behaview quota compares the ledger"),
+        (_, Some(free)) if free < LITTLE_SPACE => {
+            odd(format!("{found}; {} free", bytes(free)), "make room: an answer that cannot be kept is paid for again")
+        }
+        (_, Some(free)) => Ok(format!("{found}; sound; {} free", bytes(free))),
+        _ => Ok(format!("{found}; sound")),
     }
 }
 
 /// A store that cannot be written to, and what does not work by that.
-fn only_read(found: &str) -> Check {
+fn only_read(found: &str) -> Checked {
     let found = found.trim_end_matches('.');
     let words = format!("{found}. What is held is shown if it can be read; nothing can be asked, imported or deleted");
-    Check::wrong("store", words, "see who may write to it and to its folder, and whether its disk may only be read")
+    wrong(FailureKind::Other, words, "see who may write to it and to its folder, and whether its disk may only be read")
 }
 
-fn log(folders: &Folders, config: &Config) -> Check {
+fn log(folders: &Folders, config: &Config) -> Checked {
     match Log::open(&folders.logs(), config.log_level, "doctor") {
-        Err(error) => Check::odd("log", format!("{}: {error}", text::path(folders.logs())), "see who may write there"),
+        Err(error) => odd(format!("{}: {error}", text::path(folders.logs())), "see who may write there"),
         Ok(log) => match log.path() {
-            None => Check::good("log", "off"),
+            None => Ok("off".to_owned()),
             Some(path) if files::is_open_to_others(path) => {
-                Check::odd("log", format!("{}: others may read it", text::path(path)), "chmod 600 it")
+                odd(format!("{}: others may read it", text::path(path)), "chmod 600 it")
             }
-            Some(path) => Check::good("log", format!("{}, from {} on", text::path(path), config.log_level.name())),
+            Some(path) => Ok(format!("{}, from {} on", text::path(path), config.log_level.name())),
         },
     }
 }
 
-fn state(folders: &Folders) -> Check {
+fn state(folders: &Folders) -> Checked {
     let path = folders.state_file();
     match crate::state::read(&path) {
-        (_, Some(words)) => Check::odd("state", words, "how the screen was left is forgotten; nothing else is lost"),
-        _ => Check::good("state", text::path(path).to_string()),
+        (_, Some(words)) => odd(words, "how the screen was left is forgotten; nothing else is lost"),
+        _ => Ok(text::path(path).to_string()),
     }
 }
 
 /// Whether the clock can be right at all.
-fn clock() -> Check {
+fn clock() -> Checked {
     let now = crate::clock::now();
     let found = format!("{} UTC; --online compares it with the service's", now.strftime("%F %T"));
     match now.as_second() {
-        ..1_750_000_000 => Check::wrong("clock", found, "set it: certificates and quota days depend on it"),
-        _ => Check::good("clock", found),
+        ..1_750_000_000 => wrong(FailureKind::Other, found, "set it: certificates and quota days depend on it"),
+        _ => Ok(found),
     }
 }
 
 /// The free request for the quota counters: key, licence, network and clock at once.
-fn online(common: &Common) -> Vec<Check> {
+fn online(common: &Common) -> Vec<(&'static str, Checked)> {
     let asked = setup(common).and_then(|setup| ask_balances(&setup).map(|balances| (setup, balances)));
     let (setup, balances) = match asked {
         Ok(asked) => asked,
         Err(error) => {
             let advice = exit::advice(&error).unwrap_or_default();
-            return vec![Check::wrong("online", format!("{error:#}"), advice).of_kind(exit::kind_of(&error))];
+            return vec![("online", wrong(exit::kind_of(&error), format!("{error:#}"), advice))];
         }
     };
     let counters = balances.counters().len();
     let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.held() {
-        Some(true) => Check::good("licence now", "private scanning"),
-        None => Check::good("licence now", "the counters do not tell of private scanning"),
-        Some(false) => Check::wrong("licence now", "no private scanning", "ask the group's administrator")
-            .of_kind(FailureKind::Refused),
+        Some(true) => Ok("private scanning".to_owned()),
+        None => Ok("the counters do not tell of private scanning".to_owned()),
+        Some(false) => wrong(FailureKind::Refused, "no private scanning", "ask the group's administrator"),
     };
     let clock = match setup.gate.client().behind() {
-        None => Check::odd("clock", "the service's answer told no time", ""),
+        None => odd("the service's answer told no time", ""),
         Some(behind) if behind.abs() > MOST_BEHIND => {
             let found = format!("{} s {} the service's", behind.abs(), if behind > 0 { "behind" } else { "ahead of" });
-            Check::odd("clock", found, "set it: the ledger's days depend on it")
+            odd(found, "set it: the ledger's days depend on it")
         }
-        Some(_) => Check::good("clock", "as the service's"),
+        Some(_) => Ok("as the service's".to_owned()),
     };
     let answers = format!("the service answers and accepts the key; {counters} counters");
-    vec![Check::good("online", answers), licence, clock]
+    vec![("online", Ok(answers)), ("licence now", licence), ("clock", clock)]
 }
 
 fn text(checks: &[Check]) -> String {
@@ -328,65 +331,56 @@ fn text(checks: &[Check]) -> String {
     table.to_string()
 }
 
-/// Everything about the terminal.
-fn terminal_checks() -> Vec<Check> {
-    vec![terminal_size(variable("TERM").as_deref()), colours(&variable), characters(&variable), clipboard(&variable)]
-}
-
-fn terminal_size(term: Option<&str>) -> Check {
+fn terminal_size(term: Option<&str>) -> Checked {
     let term = term.unwrap_or("no name");
     match runtime::terminal_size() {
-        None => Check::good("terminal", "none here; the commands for scripts need none"),
+        None => Ok("none here; the commands for scripts need none".to_owned()),
         Some(_) if term == "dumb" => {
-            Check::odd("terminal", "dumb", "the app says everything in lines there, as --plain does; set TERM for more")
+            odd("dumb", "the app says everything in lines there, as --plain does; set TERM for more")
         }
         Some((wide, high)) if wide < 40 || high < 10 => {
-            Check::odd("terminal", format!("{term}, {wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
+            odd(format!("{term}, {wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
         }
-        Some((wide, high)) => Check::good("terminal", format!("{term}, {wide} x {high}")),
+        Some((wide, high)) => Ok(format!("{term}, {wide} x {high}")),
     }
 }
 
-fn colours(set: &impl Fn(&str) -> Option<String>) -> Check {
-    let many = match Depth::of(set) {
+fn colours() -> Checked {
+    let many = match Depth::of(variable) {
         Depth::True => "16 million",
         Depth::Indexed => "256",
         Depth::Sixteen => "16",
         Depth::None => "none",
     };
-    let said =
-        ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR", "COLORTERM", "TERM"].into_iter().filter(|name| set(name).is_some());
+    let said = ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR", "COLORTERM", "TERM"]
+        .into_iter()
+        .filter(|name| variable(name).is_some());
     let said = said.collect::<Vec<_>>().join(", ");
-    Check::good("colours", if said.is_empty() { many.to_owned() } else { format!("{many}, as {said} has it") })
+    Ok(if said.is_empty() { many.to_owned() } else { format!("{many}, as {said} has it") })
 }
 
 /// The first of the variables that decides about characters, as the system has it.
-fn characters(set: &impl Fn(&str) -> Option<String>) -> Check {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
+fn characters() -> Checked {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).unwrap_or_default();
     let lower = locale.to_ascii_lowercase();
     if cfg!(windows) || lower.contains("utf-8") || lower.contains("utf8") {
-        return Check::good("characters", if locale.is_empty() { "UTF-8".to_owned() } else { locale });
+        return Ok(if locale.is_empty() { "UTF-8".to_owned() } else { locale });
     }
     let found =
         if locale.is_empty() { "no locale is set".to_owned() } else { format!("the locale {locale} is not UTF-8") };
-    Check::odd("characters", found, "set LANG=C.UTF-8, or borders and names may look wrong")
+    odd(found, "set LANG=C.UTF-8, or borders and names may look wrong")
 }
 
 /// Copying goes by way of the terminal (OSC 52), which does not say whether it takes it.
-fn clipboard(set: &impl Fn(&str) -> Option<String>) -> Check {
-    if set("TMUX").is_some() {
-        return Check::good(
-            "clipboard",
-            "into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off",
-        );
+fn clipboard(term: Option<&str>) -> Checked {
+    if variable("TMUX").is_some() {
+        return Ok("into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off".to_owned());
     }
-    if set("STY").is_some() {
-        return Check::good("clipboard", "by way of screen, which hands it on to a terminal that takes it (OSC 52)");
+    if variable("STY").is_some() {
+        return Ok("by way of screen, which hands it on to a terminal that takes it (OSC 52)".to_owned());
     }
-    match set("TERM").as_deref() {
-        Some("linux" | "dumb") => {
-            Check::odd("clipboard", "this terminal has none", "save to a file in place of copying")
-        }
-        _ => Check::good("clipboard", "by way of the terminal (OSC 52), which may have to be allowed in its settings"),
+    match term {
+        Some("linux" | "dumb") => odd("this terminal has none", "save to a file in place of copying"),
+        _ => Ok("by way of the terminal (OSC 52), which may have to be allowed in its settings".to_owned()),
     }
 }
