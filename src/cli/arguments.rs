@@ -12,7 +12,9 @@ use std::path::Path;
 /// Longest part of a word that is shown, in characters: it may be the key.
 const SHOWN: usize = 15;
 
-/// What a command takes that may cost something.
+const NO_HASH: &str = "is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else";
+
+// What a command takes that may cost something. No doc comment: clap would make it the text about the command.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(super) struct Spending {
     /// Send nothing that may bring the cost of this run above N
@@ -23,7 +25,7 @@ pub(super) struct Spending {
     pub(super) dry_run: bool,
 }
 
-/// What a command takes that asks for something which may want a yes, and prints JSON.
+// What a command takes that asks for something which may need a confirmation, and prints JSON.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Agreed {
     /// Send it also where others can see it, nobody can take it back, or it may have arrived before; without --yes that is refused
@@ -79,42 +81,34 @@ pub(super) fn shown(text: &str) -> String {
 
 fn no_hash(text: &str) -> &'static str {
     let text = text.trim();
-    let is_hexadecimal = text.bytes().all(|byte| byte.is_ascii_hexdigit());
     match text.len() {
-        32 if is_hexadecimal => {
-            "looks like an MD5: private files are known by their SHA-256 alone, 64 hexadecimal digits"
-        }
-        40 if is_hexadecimal => {
-            "looks like a SHA-1: private files are known by their SHA-256 alone, 64 hexadecimal digits"
-        }
-        _ => "is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else",
+        _ if !text.bytes().all(|byte| byte.is_ascii_hexdigit()) => NO_HASH,
+        32 => "looks like an MD5: private files are known by their SHA-256 alone, 64 hexadecimal digits",
+        40 => "looks like a SHA-1: private files are known by their SHA-256 alone, 64 hexadecimal digits",
+        _ => NO_HASH,
     }
 }
 
 fn no_command(text: &str) -> String {
     if Path::new(text).is_file() {
-        // A path that leads to a file is no key: it is shown whole.
+        // The path of a file is no key: it is shown whole.
         return format!(
             "{text} is a file of this machine: `behaview open` shows a report that is saved in one, `behaview submit` \
              has one scanned"
         );
     }
-    format!("{} {}", shown(text), no_name(text))
-}
-
-fn no_name(text: &str) -> String {
     let is_hexadecimal = text.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
-    if commands().find_subcommand(text).is_some() {
-        return format!("is a command, and stands before its options: `behaview {text} …`");
-    }
-    if let Some(name) = similar(text) {
-        return format!("is no command and no SHA-256: was `behaview {name}` meant?");
-    }
-    if is_hexadecimal && text.len() > 8 {
-        return no_hash(text).to_owned();
-    }
-    "is no command, as `behaview --help` lists them, and no SHA-256 of a file to open: that has 64 hexadecimal digits"
-        .to_owned()
+    let why = match similar(text) {
+        _ if commands().find_subcommand(text).is_some() => {
+            format!("is a command, and stands before its options: `behaview {text} …`")
+        }
+        Some(name) => format!("is no command and no SHA-256: was `behaview {name}` meant?"),
+        None if is_hexadecimal && text.len() > 8 => no_hash(text).to_owned(),
+        None => "is no command, as `behaview --help` lists them, and no SHA-256 of a file to open: that has 64 \
+                 hexadecimal digits"
+            .to_owned(),
+    };
+    format!("{} {why}", shown(text))
 }
 
 fn commands() -> clap::Command {

@@ -33,7 +33,6 @@ and text follow each other. Raw bytes of several go to a folder, --output FOLDER
 format but raw, and in the list that txt makes of indicators: that is defanged, to be read and pasted; csv, jsonl, stix and \
 misp have the values as they are, for other programs.";
 
-/// `behaview export`
 #[derive(Debug, Args)]
 #[command(after_help = about())]
 pub(super) struct Export {
@@ -73,14 +72,14 @@ pub(super) struct Export {
 }
 
 /// A report that is to be written.
-enum Wanted {
+enum ExportInput {
     /// It is in a file.
     Saved(Box<Source>),
     /// It is held, or the service has it.
     Of(Identifier),
 }
 
-impl Wanted {
+impl ExportInput {
     fn identifier(&self) -> Option<&Identifier> {
         match self {
             Self::Saved(source) => source.identifier.as_ref(),
@@ -117,7 +116,8 @@ impl Export {
         let (wanted, unread) = wanted(&self.identifiers, format, common)?;
         // Before anything is paid.
         let files = self.files(&wanted, format)?;
-        let asked = || wanted.iter().filter(|wanted| matches!(wanted, Wanted::Of(_))).filter_map(Wanted::identifier);
+        let asked =
+            || wanted.iter().filter(|wanted| matches!(wanted, ExportInput::Of(_))).filter_map(ExportInput::identifier);
         let setup = asked().next().map(|_| setup_to_spend(common, self.spending)).transpose()?;
         if let Some(setup) = setup.as_ref().filter(|_| self.spending.dry_run) {
             let requests = asked().map(|identifier| Request::Behaviour { identifier: identifier.clone() }).collect();
@@ -127,9 +127,9 @@ impl Export {
         let (all, mut damaged) = (wanted.len(), 0_usize);
         let mut made = |wanted, file: Option<PathBuf>| -> anyhow::Result<()> {
             let source = match (wanted, &setup) {
-                (Wanted::Saved(source), _) => *source,
-                (Wanted::Of(identifier), Some(setup)) => runtime.block_on(self.fetch(setup, identifier))?,
-                (Wanted::Of(_), None) => return Ok(()),
+                (ExportInput::Saved(source), _) => *source,
+                (ExportInput::Of(identifier), Some(setup)) => runtime.block_on(self.fetch(setup, identifier))?,
+                (ExportInput::Of(_), None) => return Ok(()),
             };
             match file {
                 Some(file) => self.write(format, &[source], Some(&file)),
@@ -186,7 +186,7 @@ impl Export {
     }
 
     /// The file of its own that each report is written to; none for those that are written together.
-    fn files(&self, wanted: &[Wanted], format: &Format) -> anyhow::Result<Vec<Option<PathBuf>>> {
+    fn files(&self, wanted: &[ExportInput], format: &Format) -> anyhow::Result<Vec<Option<PathBuf>>> {
         let Some(folder) = self.output.as_ref().filter(|path| is_folder(path)) else {
             if format.is_raw() && wanted.len() > 1 {
                 let words =
@@ -258,15 +258,17 @@ fn wanted(
     identifiers: &[OsString],
     format: &Format,
     common: &Common,
-) -> anyhow::Result<(Vec<Wanted>, anyhow::Result<()>)> {
+) -> anyhow::Result<(Vec<ExportInput>, anyhow::Result<()>)> {
     let (mut wanted, mut unread) = (Vec::new(), Ok(()));
-    for subject in subjects::read(identifiers)? {
+    let all_of = |text: &str, one: &dyn Fn(&str) -> anyhow::Result<Identifier>| match Sha256::parse(text) {
+        Some(file) => stored(&file, common),
+        None => Ok(vec![one(text)?]),
+    };
+    let (typed, piped) =
+        (|text: &str| all_of(text, &|text| identifier(text, common)), |text: &str| all_of(text, &listed));
+    for subject in subjects::read(identifiers, typed, piped)? {
         match subject {
-            Subject::Named(text) | Subject::Piped(text) if Sha256::parse(&text).is_some() => {
-                wanted.extend(stored(&text, common)?.into_iter().map(Wanted::Of));
-            }
-            Subject::Named(text) => wanted.push(Wanted::Of(identifier(&text, common)?)),
-            Subject::Piped(text) => wanted.push(Wanted::Of(listed(&text)?)),
+            Subject::Service(identifiers) => wanted.extend(identifiers.into_iter().map(ExportInput::Of)),
             Subject::Saved(document) => {
                 match format.is_of_indicators() {
                     true => document.refuse_if_other("it has nothing to share; csv and json write it as it is")?,
@@ -275,7 +277,7 @@ fn wanted(
                 unread = unread.and(document.outcome());
                 wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
                     let (origin, notes) = (document.name.clone(), Notes::default());
-                    Wanted::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))
+                    ExportInput::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))
                 }));
             }
         }
@@ -283,21 +285,20 @@ fn wanted(
     // A file may be named beside its reports.
     let mut known = HashSet::new();
     wanted.retain(|wanted| match wanted {
-        Wanted::Of(identifier) => known.insert(identifier.clone()),
-        Wanted::Saved(_) => true,
+        ExportInput::Of(identifier) => known.insert(identifier.clone()),
+        ExportInput::Saved(_) => true,
     });
     Ok((wanted, unread))
 }
 
 /// The stored reports of a file, the newest of each sandbox; nothing is asked of the service.
-fn stored(file: &str, common: &Common) -> anyhow::Result<Vec<Identifier>> {
+fn stored(file: &Sha256, common: &Common) -> anyhow::Result<Vec<Identifier>> {
     let (folders, config) = common.config()?;
     let store = open_to_look(&folders.store)?;
     let service = service_of(&config.profile(None)?);
-    let reports = Sha256::parse(file).map(|file| store.reports(&service, &file)).transpose()?.unwrap_or_default();
+    let reports = store.reports(&service, file)?;
     if reports.is_empty() {
-        let words = "no report of this file is stored: behaview list SHA256 asks the service for them";
-        fail!(NotFound, "{words}");
+        fail!(NotFound, "no report of this file is stored: behaview list SHA256 asks the service for them");
     }
     Ok(reports.into_iter().map(|report| report.identifier).collect())
 }

@@ -98,28 +98,24 @@ struct Sandbox {
 impl List {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         // Every mistake is found before anything is asked.
-        let files = subjects::read(&self.files)?.into_iter().map(|subject| match subject {
-            Subject::Saved(document) => Ok(Wanted::Saved(document)),
-            Subject::Named(hash) | Subject::Piped(hash) => parse_sha256(&hash).map(Wanted::Of),
-        });
-        let files = files.collect::<anyhow::Result<Vec<_>>>()?;
-        if !files.iter().any(Wanted::is_asked) {
+        let files = subjects::read(&self.files, parse_sha256, parse_sha256)?;
+        if files.iter().all(|file| file.service().is_none()) {
             return each(common, files, |file| self.print_saved(&file));
         }
         let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
         if self.spending.dry_run {
-            return self.dry_run(&setup, files);
+            return self.dry_run(&setup, &files);
         }
         let listed = each(common, files, |file| match file {
-            Wanted::Saved(_) => self.print_saved(&file),
-            Wanted::Of(file) => self.list(&setup, &runtime, &file),
+            Subject::Saved(_) => self.print_saved(&file),
+            Subject::Service(file) => self.list(&setup, &runtime, &file),
         });
         say_cost(&setup.gate)?;
         listed
     }
 
-    fn print_saved(&self, wanted: &Wanted) -> anyhow::Result<()> {
-        let Wanted::Saved(document) = wanted else { return Ok(()) };
+    fn print_saved(&self, subject: &Subject<Sha256>) -> anyhow::Result<()> {
+        let Subject::Saved(document) = subject else { return Ok(()) };
         self.print(&saved_list(document)?)?;
         document.outcome()
     }
@@ -208,15 +204,15 @@ impl List {
     }
 
     /// The pages that are held, and the first that is not.
-    fn dry_run(&self, setup: &Setup, files: Vec<Wanted>) -> anyhow::Result<()> {
+    fn dry_run(&self, setup: &Setup, files: &[Subject<Sha256>]) -> anyhow::Result<()> {
         let (mut requests, mut is_open) = (Vec::new(), false);
         let listing = setup.gate.client().profile().listing;
-        for file in files.into_iter().filter_map(Wanted::hash) {
+        for file in files.iter().filter_map(Subject::service) {
             let (mut cursor, mut seen) = (None, HashSet::new());
             while seen.insert(cursor.clone()) {
                 let request = Request::Behaviours { file: file.clone(), listing, cursor };
                 let held = if self.refresh { None } else { setup.gate.held(&request)? };
-                let page = held.map(|held| Page::of_file(&held.body, &file)).transpose()?;
+                let page = held.map(|held| Page::of_file(&held.body, file)).transpose()?;
                 is_open |= page.is_none() && self.all;
                 requests.push(request);
                 cursor = page.and_then(|page| page.cursor);
@@ -285,25 +281,6 @@ fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::
             }
         }
         pages => pages,
-    }
-}
-
-/// What is to be listed.
-enum Wanted {
-    Saved(Document),
-    Of(Sha256),
-}
-
-impl Wanted {
-    fn is_asked(&self) -> bool {
-        matches!(self, Self::Of(_))
-    }
-
-    fn hash(self) -> Option<Sha256> {
-        match self {
-            Self::Of(file) => Some(file),
-            Self::Saved(_) => None,
-        }
     }
 }
 

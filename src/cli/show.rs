@@ -2,7 +2,6 @@
 
 use super::arguments::shown;
 use super::asking::{ask, runtime, say_cost};
-use super::document::Document;
 use super::output::{Output, print_report, without_mark};
 use super::store::open_to_look;
 use super::subjects::{self, Subject, each};
@@ -56,25 +55,21 @@ enum ShowFormat {
 
 impl Show {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let reports = subjects::read(&self.identifiers)?.into_iter().map(|subject| match subject {
-            Subject::Saved(document) => Ok(Report::Saved(document)),
-            Subject::Named(text) => identifier(&text, common).map(Report::Of),
-            Subject::Piped(text) => listed(&text).map(Report::Of),
-        });
-        let reports = reports.collect::<anyhow::Result<Vec<_>>>()?;
+        let reports = subjects::read(&self.identifiers, |text| identifier(text, common), listed)?;
         let printer = Printer::new(self.format);
-        if reports.iter().all(|report| matches!(report, Report::Saved(_))) {
-            let shown = each(common, reports, |report| report.print_saved(&printer));
+        if reports.iter().all(|report| report.service().is_none()) {
+            let shown = each(common, reports, |report| printer.print_saved(&report));
             return printer.end().and(shown);
         }
         let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
         if self.spending.dry_run {
-            let requests = reports.into_iter().filter_map(Report::request).collect();
+            let identifiers = reports.iter().filter_map(Subject::service).cloned();
+            let requests = identifiers.map(|identifier| Request::Behaviour { identifier }).collect();
             return dry::print(&setup, requests, self.refresh, None, self.json);
         }
         let shown = each(common, reports, |report| match report {
-            Report::Saved(_) => report.print_saved(&printer),
-            Report::Of(identifier) => {
+            Subject::Saved(_) => printer.print_saved(&report),
+            Subject::Service(identifier) => {
                 let imported = if self.refresh { None } else { imported(&setup.gate, &identifier)? };
                 let got = runtime.block_on(ask(&setup, &Request::Behaviour { identifier }, self.refresh))?;
                 // The report is worth more than the remark about it.
@@ -85,32 +80,6 @@ impl Show {
         let ended = printer.end();
         say_cost(&setup.gate)?;
         ended.and(shown)
-    }
-}
-
-/// What is to be shown.
-enum Report {
-    Saved(Document),
-    Of(Identifier),
-}
-
-impl Report {
-    fn request(self) -> Option<Request> {
-        match self {
-            Self::Of(identifier) => Some(Request::Behaviour { identifier }),
-            Self::Saved(_) => None,
-        }
-    }
-
-    fn print_saved(&self, printer: &Printer) -> anyhow::Result<()> {
-        match self {
-            Self::Saved(document) => {
-                document.say_if_other();
-                document.reports.iter().try_for_each(|(_, here)| printer.print(&here.body))?;
-                document.outcome()
-            }
-            Self::Of(_) => Ok(()),
-        }
     }
 }
 
@@ -188,6 +157,13 @@ impl Printer {
         let mut out = Output::new(true);
         out.print(before)?;
         out.print(&object)
+    }
+
+    fn print_saved(&self, report: &Subject<Identifier>) -> anyhow::Result<()> {
+        let Subject::Saved(document) = report else { return Ok(()) };
+        document.say_if_other();
+        document.reports.iter().try_for_each(|(_, here)| self.print(&here.body))?;
+        document.outcome()
     }
 
     fn end(&self) -> anyhow::Result<()> {

@@ -10,31 +10,45 @@ use std::io::{IsTerminal, Write};
 const LONGEST_LIST: u64 = 128 << 20;
 
 /// One thing that a command is about.
-pub(super) enum Subject {
+pub(super) enum Subject<T> {
     /// Reports in a file, or on standard input.
     Saved(Document),
-    /// Something of the service's, typed as an argument.
-    Named(String),
-    /// The same from standard input, where lists of the service's come from.
-    Piped(String),
+    /// What the service knows by a hash or identifier.
+    Service(T),
 }
 
-/// Reads the arguments. `-` stands for standard input, which holds a document, or identifiers, one a line. What is named twice is
-/// asked for once.
-pub(super) fn read(arguments: &[OsString]) -> anyhow::Result<Vec<Subject>> {
-    let mut subjects = Vec::new();
+impl<T> Subject<T> {
+    pub(super) fn service(&self) -> Option<&T> {
+        match self {
+            Self::Service(named) => Some(named),
+            Self::Saved(_) => None,
+        }
+    }
+}
+
+/// Reads the arguments by `typed`, and by `piped` the lines of standard input, for which `-` stands.
+/// Standard input may hold a document instead. Duplicates are left out.
+pub(super) fn read<T>(
+    arguments: &[OsString],
+    typed: impl Fn(&str) -> anyhow::Result<T>,
+    piped: impl Fn(&str) -> anyhow::Result<T>,
+) -> anyhow::Result<Vec<Subject<T>>> {
+    let (mut subjects, mut known) = (Vec::new(), HashSet::new());
     for argument in arguments {
         match document::services(argument) {
-            _ if argument == STANDARD_INPUT => subjects.extend(standard_input()?),
-            Some(name) => subjects.push(Subject::Named(name.to_owned())),
+            _ if argument == STANDARD_INPUT => match standard_input()? {
+                Subject::Saved(document) => subjects.push(Subject::Saved(document)),
+                Subject::Service(text) => {
+                    for line in lines(&text).filter(|line| known.insert(in_lower_case(line))) {
+                        subjects.push(Subject::Service(piped(line)?));
+                    }
+                }
+            },
+            Some(name) if known.insert(in_lower_case(name)) => subjects.push(Subject::Service(typed(name)?)),
+            Some(_) => {}
             None => subjects.push(Subject::Saved(document::read(argument)?)),
         }
     }
-    let mut known = HashSet::new();
-    subjects.retain(|subject| match subject {
-        Subject::Named(text) | Subject::Piped(text) => known.insert(in_lower_case(text)),
-        Subject::Saved(_) => true,
-    });
     if subjects.is_empty() {
         fail!(Usage, "standard input names nothing: it has one identifier a line, or a document");
     }
@@ -49,13 +63,13 @@ fn in_lower_case(text: &str) -> String {
     }
 }
 
-fn standard_input() -> anyhow::Result<Vec<Subject>> {
+/// A document, or the text of standard input.
+fn standard_input() -> anyhow::Result<Subject<String>> {
     let bytes = document::piped(std::io::stdin().lock(), "standard input", LONGEST_LIST)?;
     if is_json(&bytes) {
-        return Ok(vec![Subject::Saved(document::of(STANDARD_INPUT, bytes)?)]);
+        return Ok(Subject::Saved(document::of(STANDARD_INPUT, bytes)?));
     }
-    let text = String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?;
-    Ok(lines(&text).map(|line| Subject::Piped(line.to_owned())).collect())
+    Ok(Subject::Service(String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?))
 }
 
 /// The lines that name something; what begins with `#` is a remark.

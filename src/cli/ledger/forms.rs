@@ -11,21 +11,24 @@ use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// A cell of the CSV.
+type Cell = fn(&Row) -> String;
+
 /// The columns of the CSV, named as the members in JSON.
-const HEADING: [&str; 13] = [
-    "time",
-    "session",
-    "operation",
-    "what",
-    "unit",
-    "predicted_min",
-    "predicted_max",
-    "settled",
-    "counts_as",
-    "at_least",
-    "state",
-    "outcome",
-    "counted",
+const COLUMNS: [(&str, Cell); 13] = [
+    ("time", |row| row.time.to_string()),
+    ("session", |row| row.session.clone()),
+    ("operation", |row| row.operation.clone()),
+    ("what", |row| row.what.clone()),
+    ("unit", |row| row.unit.clone()),
+    ("predicted_min", |row| row.predicted_min.to_string()),
+    ("predicted_max", |row| row.predicted_max.map(|n| n.to_string()).unwrap_or_default()),
+    ("settled", |row| row.settled.map(|n| n.to_string()).unwrap_or_default()),
+    ("counts_as", |row| row.counts_as.to_string()),
+    ("at_least", |row| row.at_least.to_string()),
+    ("state", |row| row.state.name().to_owned()),
+    ("outcome", |row| row.outcome.clone().unwrap_or_default()),
+    ("counted", |row| row.counted.clone().unwrap_or_default()),
 ];
 
 /// An entry as it is shown.
@@ -81,26 +84,6 @@ impl Row {
 
     fn predicted(&self) -> String {
         Units::Range { min: self.predicted_min, max: self.predicted_max, why: "" }.to_string()
-    }
-
-    fn cells(&self) -> [String; 13] {
-        let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        [
-            self.time.to_string(),
-            self.session.clone(),
-            self.operation.clone(),
-            self.what.clone(),
-            self.unit.clone(),
-            self.predicted_min.to_string(),
-            number(self.predicted_max),
-            number(self.settled),
-            self.counts_as.to_string(),
-            self.at_least.to_string(),
-            self.state.name().to_owned(),
-            text(&self.outcome),
-            text(&self.counted),
-        ]
     }
 }
 
@@ -172,8 +155,8 @@ pub(super) fn lines(rows: &[Row]) -> serde_json::Result<String> {
 /// Comma-separated values, as every export writes them.
 pub(super) fn csv(rows: &[Row]) -> std::io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    csv::line(&mut out, HEADING)?;
-    rows.iter().try_for_each(|row| csv::line(&mut out, row.cells().map(|cell| csv::safe(&cell))))?;
+    csv::line(&mut out, COLUMNS.map(|(name, _)| name))?;
+    rows.iter().try_for_each(|row| csv::line(&mut out, COLUMNS.map(|(_, cell)| csv::safe(&cell(row)))))?;
     Ok(out)
 }
 
