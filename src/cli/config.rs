@@ -26,7 +26,7 @@ pub(super) enum Config {
     Check(Form),
 }
 
-/// How it is printed.
+// How it is printed.
 #[derive(Debug, Args)]
 pub(super) struct Form {
     /// Print JSON

@@ -8,7 +8,7 @@ use crate::view::{Depth, Theme};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-/// Flags about the screen.
+// Flags about the screen.
 #[derive(Debug, Default, Args)]
 pub(super) struct Flags {
     /// Theme: auto, dark, light, contrast or mono

@@ -46,7 +46,7 @@ pub(super) struct Follow {
     spending: Spending,
 }
 
-/// How often it is looked.
+// How often the service is polled.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Looks {
     /// Seconds between two looks; as the config says unless given

@@ -38,7 +38,6 @@ more, and it was opened a day before that.";
 /// Seconds of a day and of an hour.
 const UNITS: [(char, i64); 2] = [('d', 86_400), ('h', 3600)];
 
-/// `behaview held`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Held {

@@ -31,7 +31,6 @@ Examples:
   behaview help pricing
   behaview help list";
 
-/// `behaview help`
 #[derive(Debug, Args)]
 #[command(after_help = LIST)]
 pub(super) struct Help {

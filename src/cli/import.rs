@@ -30,7 +30,6 @@ A file holds a report, an envelope, a list page, or any of these one a line. Wha
 identifier; one that is held already stays unless --replace is given. A report shows where it was imported from. A list \
 page of which nothing is held yet is held as a whole, so that the list costs nothing either.";
 
-/// `behaview import`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Import {

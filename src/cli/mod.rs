@@ -84,7 +84,7 @@ fn more_help() -> String {
     format!("{START}\n\nExit codes:\n{}", codes.collect::<String>())
 }
 
-/// What every command takes.
+// What every command takes.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 struct Common {

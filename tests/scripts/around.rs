@@ -1,6 +1,6 @@
 //! What stands around the program: completions, man pages, logs, the doctor, proxies and authorities.
 
-use crate::desk::{Desk, behaview, errors, json, main_file, text};
+use crate::desk::{Desk, behaview, errors, json, main_file, squeezed, text};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
@@ -22,6 +22,21 @@ fn completions_and_man_pages_know_every_command() {
     let folder = home.path().join("man1");
     assert!(run(&["man", "--into", folder.to_str().unwrap()]).status.success());
     assert!(folder.join("behaview.1").exists() && folder.join("behaview-config.1").exists());
+}
+
+#[test]
+fn help_of_every_command_begins_with_what_it_does() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| text(&behaview(home.path()).args(arguments).output().unwrap());
+    let begins = |help: &str, about: &str| squeezed(help).replace('\n', " ").starts_with(about);
+    for (name, about) in behaview::cli::commands() {
+        for arguments in [&["help", &name][..], &[&name, "--help"], &[&name, "-h"]] {
+            let is_topic = arguments[0] == "help" && run(arguments).starts_with('#');
+            assert!(is_topic || begins(&run(arguments), &about), "{arguments:?}: {}", run(arguments));
+        }
+        let page = run(&["man", &name]).replace('\\', "");
+        assert!(page.contains(&about.replace('\\', "")), "{page}");
+    }
 }
 
 #[cfg(unix)]

@@ -98,7 +98,7 @@ fn listed(path: &str, numbers: Numbers, files: &mut Files) -> anyhow::Result<Num
     Ok(Numbers { hashes: found.count, ..numbers })
 }
 
-/// What the user has bought; known here, it settles it.
+// What the user has bought; an option overrules config and balances.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Entitlements, else from the config file or the balances")]
 pub(super) struct Entitled {
