@@ -60,10 +60,10 @@ impl Display for LineId {
 
 /// Where lines go; by itself, nowhere.
 #[derive(Debug, Clone, Default)]
-pub struct Log(Option<Arc<Open>>);
+pub struct Log(Option<Arc<LogFile>>);
 
 #[derive(Debug)]
-struct Open {
+struct LogFile {
     path: PathBuf,
     level: Level,
     run: String,
@@ -80,7 +80,7 @@ impl Log {
         files::own_folder(folder)?;
         let path = folder.join(FILE);
         let file = Mutex::new(files::append(&path)?);
-        Ok(Self(Some(Arc::new(Open { path, level, run: run.to_owned(), lines: AtomicU64::new(0), file }))))
+        Ok(Self(Some(Arc::new(LogFile { path, level, run: run.to_owned(), lines: AtomicU64::new(0), file }))))
     }
 
     /// Writes a line: what happened, and its details by name. Gives its identifier, if it was written.
@@ -102,7 +102,7 @@ impl Log {
     }
 }
 
-impl Open {
+impl LogFile {
     fn append(&self, line: &str) -> io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if file.metadata()?.len() > LONGEST {

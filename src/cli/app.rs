@@ -1,21 +1,28 @@
-//! The app on a service.
+//! The app: on a service, or on reports that were saved in files.
 
-use super::arguments::{Spending, parse_first};
-use super::setup::{Prepared, Setup};
-use super::{Common, FailureKind, demo, display, exit, show, store};
-use crate::app::Model;
+use super::inputs::{Spending, parse_first};
+use super::setup::{Prepared, Setup, open_store, say_on_error};
+use super::{Common, FailureKind, demo, document, exit, show};
 use crate::app::model::Service;
 use crate::app::settings::Settings;
 use crate::app::spending::allowance::Allowance;
+use crate::app::{Here, Model};
 use crate::config::{Config, Folders};
+use crate::environment::variable;
 use crate::gate::Gate;
 use crate::quota::{Period, Spent};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
-use crate::runtime::{self, Backing, Exit, Signals, Start, Tell};
+use crate::runtime::{self, Backing, Display, Exit, Signals, Start, Tell};
 use crate::service::Client;
 use crate::store::service_id;
+use crate::text;
+use crate::text::said;
+use crate::view::{Depth, Theme};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +34,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let is_beside = |file: &Sha256| report.as_ref().is_none_or(|(shown, _)| shown != file);
     let files: Vec<_> = named.into_iter().map(|(file, _)| file).filter(is_beside).collect();
     let (folders, config) = common.config()?;
-    let display = display::display(&config);
+    let display = display(&config);
     runtime::attended(display)?;
     let prepared = Prepared::of(common, &folders, &config, Spending::default())?;
     let mut model = prepared.model();
@@ -40,7 +47,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
         model.open_report(file, report);
     }
     let begin = move |model: &mut Model, _: Tell<'_>| {
-        let opened = store::open(&folders, &config)?;
+        let opened = open_store(&folders, &config)?;
         let Setup { gate, remarks, .. } = prepared.with(opened);
         let remarks: Vec<_> = remarks.into_iter().chain(remark).collect();
         if !remarks.is_empty() {
@@ -50,11 +57,11 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     };
     // A file is shown at once with what is held of it.
     let start =
-        if is_empty { Start::Awaited(Box::new(begin)) } else { Start::Ready(begin(&mut model, &store::say_on_error)?) };
+        if is_empty { Start::Awaited(Box::new(begin)) } else { Start::Ready(begin(&mut model, &say_on_error)?) };
     let ended = runtime::run(model, start, display, Signals::listen()?)?;
     left.note(&ended);
     match ended.exit {
-        Exit::Demo => demo::Demo::default().run(common),
+        Exit::Demo => demo::DemoArgs::default().run(common),
         other => exit::of_app(other),
     }
 }
@@ -166,5 +173,126 @@ impl UiStateFile {
         if let Err(error) = crate::state::write(&ended.remembered, &path) {
             let _ = writeln!(std::io::stderr(), "behaview: how the screen was left cannot be remembered: {error}");
         }
+    }
+}
+
+pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
+    let (folders, config) = common.config()?;
+    let display = display(&config);
+    runtime::attended(display)?;
+    let (documents, mut remarks) = documents(files, common)?;
+    let mut model = Model::new(Service::default(), crate::clock::now());
+    model.settings = Settings { keys: config.keymap.clone(), rules_file: rules_file(), ..Settings::default() };
+    let mut left = UiStateFile::of(&folders, &config);
+    remarks.extend(left.resume(&mut model));
+    model.open_documents(documents);
+    if !remarks.is_empty() {
+        model.warn(remarks.join(" "));
+    }
+    let start = Start::Ready(Backing::Nothing);
+    let ended = runtime::run(model, start, display, Signals::listen()?)?;
+    left.note(&ended);
+    exit::of_app(ended.exit)
+}
+
+/// The title of a document, and its reports.
+type OpenedDocument = (String, Vec<(Option<Identifier>, Here)>);
+
+/// A document, or the stored report of an identifier, as `behaview show` prints it.
+fn opened(file: &OsStr, common: &Common) -> anyhow::Result<OpenedDocument> {
+    let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
+    if let Some(identifier) = name.and_then(Identifier::typed) {
+        match show::stored(&identifier, common)? {
+            Some(stored) => {
+                let here = Here { received: stored.received, body: stored.body()?, unkept: None };
+                return Ok((identifier.text().unicode(), vec![(Some(identifier), here)]));
+            }
+            None if identifier.is_documented() => return Err(show::not_stored(&identifier).into()),
+            None => {}
+        }
+    }
+    let document = document::read(file)?;
+    Ok((document.titled(), document.reports))
+}
+
+/// The documents that can be read, and a remark about each that cannot: one keeps nobody from the others.
+fn documents(files: &[OsString], common: &Common) -> anyhow::Result<(Vec<OpenedDocument>, Vec<String>)> {
+    let (mut read, mut remarks, mut first) = (Vec::new(), Vec::new(), None);
+    for file in files {
+        match opened(file, common) {
+            Ok(document) => read.push(document),
+            Err(why) => {
+                remarks.push(format!("Not opened: {}.", said(format!("{why:#}"))));
+                first = first.or(Some(why));
+            }
+        }
+    }
+    match first {
+        Some(why) if read.is_empty() => Err(why),
+        _ => Ok((read, remarks)),
+    }
+}
+
+// ScreenFlags about the screen.
+#[derive(Debug, Default, Args)]
+pub(super) struct ScreenFlags {
+    /// Theme: auto, dark, light, contrast or mono
+    #[arg(long, global = true, value_name = "THEME", value_parser = PossibleValuesParser::new(Theme::names()))]
+    theme: Option<String>,
+    /// Show ASCII alone; a locale without UTF-8 says so, too
+    #[arg(long, global = true)]
+    ascii: bool,
+    /// Take the mouse: click, wheel, drag a border; with Shift it still selects text
+    #[arg(long, global = true)]
+    mouse: bool,
+    /// Say it all in lines, and draw nothing: for screen readers and simple terminals
+    #[arg(long, global = true)]
+    plain: bool,
+}
+
+impl ScreenFlags {
+    /// What they set, by the names of the settings.
+    pub(super) fn settings(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        let theme = self.theme.iter().map(|name| ("theme", name.as_str()));
+        let others = [("ascii", self.ascii), ("mouse", self.mouse), ("plain", self.plain)];
+        let others = others.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, "true"));
+        theme.chain(others).map(|(name, value)| (format!("look.{name}"), value.to_owned()))
+    }
+
+    /// Settles which characters are shown, before anything is.
+    pub(super) fn settle_charset(&self) {
+        if self.ascii || is_without_utf8(variable) {
+            text::show_ascii_alone();
+        }
+    }
+}
+
+/// What the screen is to be like.
+pub(super) fn display(config: &Config) -> Display {
+    let look = config.look;
+    if look.ascii {
+        text::show_ascii_alone();
+    }
+    let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+    Display { theme: look.theme, depth: Depth::of(variable), takes_mouse: look.mouse, is_plain: look.plain || is_dumb }
+}
+
+/// Whether the locale has another encoding than UTF-8. One that says nothing is taken to have it.
+fn is_without_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
+    locale.is_some_and(|locale| !locale.to_lowercase().replace('-', "").contains("utf8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_variable_that_is_set_tells_the_encoding() {
+        let locale = |pairs: &[(&str, &str)]| {
+            is_without_utf8(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert!(!locale(&[]) && !locale(&[("LANG", "de_DE.UTF-8")]) && !locale(&[("LC_ALL", "C.utf8"), ("LANG", "C")]));
+        assert!(locale(&[("LANG", "C")]) && locale(&[("LC_CTYPE", "de_DE.ISO-8859-1"), ("LANG", "en_GB.UTF-8")]));
     }
 }

@@ -1,10 +1,7 @@
-//! `behaview compare`: which sandbox saw what, of one file or of two, from what is held.
+//! `behaview compare`: which sandbox saw what, of one file or of two, from stored reports.
 
-mod printed;
-
-use super::document;
 use super::output::{print_json, print_text};
-use super::{Common, FailureKind, Setup, parse_sha256, setup};
+use super::{Common, FailureKind, Setup, document, parse_sha256, setup};
 use crate::app::Here;
 use crate::app::compare::{Only, cut, sides};
 use crate::app::list::{Entry, List};
@@ -19,7 +16,7 @@ use crate::runtime::recall::held_of;
 use crate::text::{Untrusted, count};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use printed::Told;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -35,7 +32,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Compare {
+pub(super) struct CompareArgs {
     /// SHA-256 of a privately scanned file, or a saved report or list page (- for standard input)
     file: OsString,
     /// Further saved reports or list pages, each held against the others
@@ -45,7 +42,7 @@ pub(super) struct Compare {
     #[arg(long, value_name = "SHA256")]
     with: Option<String>,
     /// Only items of this pane
-    #[arg(long, value_name = "NAME", value_parser = super::arguments::pane)]
+    #[arg(long, value_name = "NAME", value_parser = super::inputs::pane)]
     pane: Option<Pane>,
     /// Only items that were seen so
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Only::Any)]
@@ -76,7 +73,7 @@ impl ValueEnum for Only {
 }
 
 /// One sandbox.
-struct Column {
+struct ComparedColumn {
     side: usize,
     file: Option<Sha256>,
     /// The name of the document that it stands in.
@@ -87,7 +84,7 @@ struct Column {
 
 /// What is compared, and what is not known of it.
 struct Compared {
-    columns: Vec<Column>,
+    columns: Vec<ComparedColumn>,
     /// Whether further sandboxes may be on pages that are not held.
     has_more_pages: bool,
     /// Whether a list is held that cannot be read.
@@ -104,7 +101,7 @@ struct Compared {
     entitled: Option<Entitlements>,
 }
 
-impl Compare {
+impl CompareArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let compared = self.compared(common)?;
         if compared.columns.iter().all(|column| column.body.is_none()) {
@@ -131,9 +128,9 @@ impl Compare {
         let numbers = matrix.select(self.pane, self.only, &sides, here);
         let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
         if self.json {
-            print_json(&printed::printed(compared, matrix, &numbers)?)
+            print_json(&compare_output(compared, matrix, &numbers)?)
         } else {
-            print_text(&text(compared, matrix, &items, &printed::told(matrix, &numbers, visible)))
+            print_text(&text(compared, matrix, &items, &variants(matrix, &numbers, visible)))
         }
     }
 
@@ -181,7 +178,7 @@ impl Compare {
             document.refuse_if_other("leave it out to compare the others")?;
             unread += document.unread_parts();
             let name = Some(Untrusted::from(document.name));
-            let column = |(identifier, here): (_, Here)| Column {
+            let column = |(identifier, here): (_, Here)| ComparedColumn {
                 side,
                 file: None,
                 document: name.clone(),
@@ -221,12 +218,12 @@ impl Compare {
     }
 
     /// The column that is named, or else the first that is held.
-    fn named(&self, columns: &[Column]) -> anyhow::Result<usize> {
+    fn named(&self, columns: &[ComparedColumn]) -> anyhow::Result<usize> {
         let Some(wanted) = &self.sandbox else {
             return Ok(columns.iter().position(|column| column.body.is_some()).unwrap_or(0));
         };
         let number = wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let is_named = |column: &Column| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
+        let is_named = |column: &ComparedColumn| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
         let found = number.filter(|number| *number < columns.len()).or_else(|| columns.iter().position(is_named));
         let known = || columns.iter().map(name).collect::<Vec<_>>().join(", ");
         Ok(found.ok_or_else(|| FailureKind::Usage.error(format!("there is no such sandbox; there are {}", known())))?)
@@ -234,13 +231,13 @@ impl Compare {
 }
 
 /// The sandboxes of a file as far as they are held, in the order of the pages, and whether there may be more.
-fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Column>, bool)> {
+fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<ComparedColumn>, bool)> {
     let (pages, reports) = held_of(gate, file)?;
     let mut list = List::unasked(file.clone());
     list.take_recalled(pages, reports);
     let column = |entry: &Entry| {
         let body = entry.here().map(|here| here.body.clone());
-        Column { side, file: Some(file.clone()), document: None, identifier: entry.identifier.clone(), body }
+        ComparedColumn { side, file: Some(file.clone()), document: None, identifier: entry.identifier.clone(), body }
     };
     Ok((list.entries().iter().map(column).collect(), list.has_more_pages()))
 }
@@ -251,7 +248,7 @@ fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> any
     let listing = gate.client().profile().listing;
     let list = Request::Behaviours { file: file.clone(), listing, cursor: None }.quote(entitled);
     let price = list.price().short();
-    super::store::say(&[format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside.words())]);
+    super::setup::say(&[format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside.words())]);
     Ok(true)
 }
 
@@ -271,7 +268,7 @@ fn elsewhere(gate: &Gate, file: &Sha256) -> anyhow::Result<String> {
 }
 
 /// What the missing reports cost together; none where none is missing.
-fn price(columns: &[Column], entitled: &Entitlements) -> Option<String> {
+fn price(columns: &[ComparedColumn], entitled: &Entitlements) -> Option<String> {
     let mut plan = Plan::new();
     let missing = columns.iter().filter(|column| column.body.is_none()).filter_map(|column| column.identifier.clone());
     missing.for_each(|identifier| plan.add(Request::Behaviour { identifier }.operation(), entitled));
@@ -279,7 +276,7 @@ fn price(columns: &[Column], entitled: &Entitlements) -> Option<String> {
     Some(words).filter(|words| !words.is_empty())
 }
 
-fn name(column: &Column) -> String {
+fn name(column: &ComparedColumn) -> String {
     column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.visible().to_string()).unwrap_or_default()
 }
 
@@ -308,7 +305,7 @@ fn visible(text: &Untrusted) -> String {
 
 /// A legend, and an item a line: its marks, its pane, what happened, what it is. What others tell of it follows, a line each with
 /// the number of who tells it.
-fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Told>]) -> String {
+fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Variants>]) -> String {
     let mut out = String::new();
     for (n, column) in compared.columns.iter().enumerate() {
         let state = if column.body.is_some() { "held" } else { "not held" };
@@ -351,4 +348,108 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Told>
         }
     }
     out
+}
+
+/// Texts of one sandbox about one item that are printed.
+const MOST_TOLD: usize = 50;
+
+#[derive(Serialize)]
+struct CompareOutput {
+    columns: Vec<ColumnOutput>,
+    /// Whether further sandboxes may be on pages that are not held.
+    more: bool,
+    /// Sandboxes beyond the 64 that can be compared at once.
+    left_out: usize,
+    /// What holding the missing reports would cost.
+    missing: Option<String>,
+    items: Vec<ItemOutput>,
+}
+
+#[derive(Serialize)]
+struct ColumnOutput {
+    number: usize,
+    file: Option<String>,
+    /// The name of the document that it stands in.
+    document: Option<String>,
+    id: String,
+    sandbox: String,
+    held: bool,
+    /// Items of those that are printed.
+    items: usize,
+}
+
+#[derive(Serialize)]
+struct ItemOutput {
+    pane: &'static str,
+    /// What happened to it.
+    what: String,
+    item: String,
+    /// Numbers of the columns that saw it.
+    seen: Vec<usize>,
+    /// Numbers of the columns that do not list it, by a list that was perhaps cut by the service.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    perhaps_unlisted: Vec<usize>,
+    /// Whether one of them tells something else of it than the first: `item` is what the first tells.
+    differs: bool,
+    /// Where it differs, what each of them tells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    told: Vec<Variants>,
+}
+
+/// What one sandbox tells of an item, at most fifty texts.
+#[derive(Clone, Serialize)]
+struct Variants {
+    number: usize,
+    items: Vec<String>,
+}
+
+fn compare_output(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> std::io::Result<CompareOutput> {
+    let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
+    let columns = compared.columns.iter().enumerate().map(|(n, column)| ColumnOutput {
+        number: n + 1,
+        file: column.file.as_ref().map(ToString::to_string),
+        document: column.document.as_ref().map(Untrusted::unicode),
+        id: column.identifier.as_ref().map(|identifier| identifier.text().unicode()).unwrap_or_default(),
+        sandbox: column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
+        held: column.body.is_some(),
+        items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
+    });
+    let columns_of = |is_meant: &dyn Fn(usize) -> bool| {
+        (0..compared.columns.len()).filter(|n| is_meant(*n)).map(|n| n + 1).collect::<Vec<_>>()
+    };
+    let item = |(item, told): (&&Item, Vec<Variants>)| {
+        let row = matrix.row(item);
+        ItemOutput {
+            pane: item.pane.name(),
+            what: words(&row, Untrusted::unicode),
+            item: pieces(&row, Untrusted::unicode),
+            seen: columns_of(&|n| item.seen >> n & 1 == 1),
+            perhaps_unlisted: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
+            differs: item.other != 0,
+            told,
+        }
+    };
+    let told = variants(matrix, numbers, Untrusted::unicode);
+    Ok(CompareOutput {
+        columns: columns.collect(),
+        more: compared.has_more_pages,
+        left_out: compared.left_out,
+        missing: compared.missing.clone(),
+        items: items.iter().zip(told).map(item).collect(),
+    })
+}
+
+/// What each sandbox tells of those of these items of which not all tell alike.
+fn variants(matrix: &Matrix, numbers: &[u32], shown: fn(&Untrusted) -> String) -> Vec<Vec<Variants>> {
+    let mut all = vec![Vec::<Variants>::new(); numbers.len()];
+    matrix.each_of_differing(&mut |item, column, row| {
+        let Some(told) = numbers.binary_search(&item).ok().and_then(|at| all.get_mut(at)) else { return };
+        let (number, text) = (column + 1, pieces(&row, shown));
+        match told.last_mut().filter(|told| told.number == number) {
+            Some(told) if told.items.len() >= MOST_TOLD || told.items.contains(&text) => {}
+            Some(told) => told.items.push(text),
+            None => told.push(Variants { number, items: vec![text] }),
+        }
+    });
+    all
 }

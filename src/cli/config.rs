@@ -1,9 +1,8 @@
 //! `behaview config`: what is set, by whom, where the files are, and what is wrong.
 
-use super::output::{print_json, print_text};
-use super::table::Table;
+use super::output::{Table, print_json, print_text};
 use super::{Common, FailureKind};
-use crate::config::{self, Effective, Finding, Folders, TEMPLATE};
+use crate::config::{self, ConfigMistake, Effective, Folders, TEMPLATE};
 use crate::files;
 use crate::text::{self, Untrusted};
 use anyhow::Context;
@@ -12,29 +11,29 @@ use serde::Serialize;
 use std::io::{ErrorKind, Write};
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Config {
+pub(super) enum ConfigCommand {
     /// Print the paths of config, store, cache, state and logs
     #[command(after_help = "Example:\n  behaview config path --json")]
-    Path(Form),
+    Path(FormatFlags),
     /// Print every setting with its value and who says so: flag, variable, file or default; secrets are left out
     #[command(after_help = "Examples:\n  behaview config show\n  behaview config show --set budget.session=5 --json")]
-    Show(Form),
+    Show(FormatFlags),
     /// Write a config file to start from, with every setting commented out; never over one that is there
     Init,
     /// Name everything in the config file that is no setting, or no value that its setting takes
     #[command(after_help = "Example:\n  behaview config check\n\nThe exit code is 14 where something is wrong.")]
-    Check(Form),
+    Check(FormatFlags),
 }
 
 // How it is printed.
 #[derive(Debug, Args)]
-pub(super) struct Form {
+pub(super) struct FormatFlags {
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-impl Config {
+impl ConfigCommand {
     pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
         match self {
             Self::Path(form) => paths(form),
@@ -46,7 +45,7 @@ impl Config {
 }
 
 #[derive(Serialize)]
-struct Paths {
+struct PathsOutput {
     config: String,
     store: String,
     cache: String,
@@ -54,10 +53,10 @@ struct Paths {
     logs: String,
 }
 
-fn paths(form: &Form) -> anyhow::Result<()> {
+fn paths(form: &FormatFlags) -> anyhow::Result<()> {
     let folders = Folders::find()?;
     let words = |path: &std::path::Path| text::path(path).to_string();
-    let paths = Paths {
+    let paths = PathsOutput {
         config: words(&folders.config),
         store: words(&folders.store),
         cache: words(&folders.cache),
@@ -80,16 +79,16 @@ fn paths(form: &Form) -> anyhow::Result<()> {
 
 /// What `config show --json` prints.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ConfigOutput<'a> {
     file: String,
     settings: &'a [Effective],
 }
 
-fn show(form: &Form, common: &Common) -> anyhow::Result<()> {
+fn show(form: &FormatFlags, common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let settings = config.effective();
     if form.json {
-        return print_json(&Shown { file: text::path(&folders.config).to_string(), settings: &settings });
+        return print_json(&ConfigOutput { file: text::path(&folders.config).to_string(), settings: &settings });
     }
     let mut table = Table::new(&["setting", "value", "from"], &[]);
     let visible = |text: &str| Untrusted::from(text).visible().to_string();
@@ -113,22 +112,22 @@ fn init() -> anyhow::Result<()> {
 
 /// What `config check --json` prints.
 #[derive(Serialize)]
-struct Checked<'a> {
+struct CheckOutput<'a> {
     file: String,
-    found: &'a [Finding],
+    found: &'a [ConfigMistake],
 }
 
-fn check(form: &Form) -> anyhow::Result<()> {
+fn check(form: &FormatFlags) -> anyhow::Result<()> {
     let folders = Folders::find()?;
     let path = folders.to_read()?;
     let found = config::Config::check(path)?;
     if form.json {
-        print_json(&Checked { file: text::path(path).to_string(), found: &found })?;
+        print_json(&CheckOutput { file: text::path(path).to_string(), found: &found })?;
     } else {
         let place = text::path(path);
-        let lines = found
-            .iter()
-            .map(|Finding { line, words }| format!("{place}:{line}: {}\n", Untrusted::from(words.as_str()).visible()));
+        let lines = found.iter().map(|ConfigMistake { line, words }| {
+            format!("{place}:{line}: {}\n", Untrusted::from(words.as_str()).visible())
+        });
         let fine = if found.is_empty() { format!("{place}: nothing is wrong\n") } else { String::new() };
         print_text(&(lines.collect::<String>() + &fine))?;
     }

@@ -1,16 +1,21 @@
 //! `behaview cost`: what operations cost, by which rule, and whether they fit. Nothing is sent but, if asked for, the free
-//! look at the service's counters.
+//! call for the service's counters.
 
-mod options;
-mod words;
-
-use super::output::{print_json, print_text};
-use super::quota::{ask_balances, read_balances};
+use super::counters::{ask_balances, read_balances};
+use super::document::{STANDARD_INPUT, opened};
+use super::output::{Table, print_json, print_text};
 use super::{CliError, Common, FailureKind, setup};
 use crate::config::Config;
-use crate::quota::{Balances, Entitlements, Fit, Forecast, Kind, Plan, RULES};
-use clap::Args;
-use options::{Entitled, Files, Item, Options, Target};
+use crate::quota::{
+    Allowed, Amount, Balances, Choice, Entitlement, Entitlements, Fit, Forecast, Holder, Item, Kind, Numbers, OPTIONS,
+    Operation, Plan, Pool, Price, RULES, Rule, Units,
+};
+use crate::report::identifier::hashes::Hashes;
+use crate::text::thousands;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum};
+use std::fmt::Write as _;
+use std::io::{Read, Write as _};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,10 +27,10 @@ fit now, or not for certain; 4 when it is refused. \"fits, paced\" is what fits 
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Cost {
+pub(super) struct CostArgs {
     /// What is to be priced
-    #[arg(value_name = "OPERATION", value_parser = options::target())]
-    target: Target,
+    #[arg(value_name = "OPERATION", value_parser = target())]
+    target: CostTarget,
     /// How many of it, as in the app's planner: 3, 1,200, @hashes.txt; or the operations of a plan, each with its options in one quoted word
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
@@ -39,19 +44,19 @@ pub(super) struct Cost {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    options: Options,
+    options: CostOptions,
     #[command(flatten)]
-    entitled: Entitled,
+    entitled: EntitlementFlags,
 }
 
-impl Cost {
+impl CostArgs {
     pub(super) fn run(mut self, common: &Common) -> anyhow::Result<()> {
         let (_, config) = common.config()?;
         config.profile(None)?;
-        if self.target == Target::Rules {
+        if self.target == CostTarget::Rules {
             return self.rules();
         }
-        let mut files = Files::default();
+        let mut files = InputFiles::default();
         // Before anybody is asked, so that a mistake in a list is found first.
         let asked =
             self.planned()?.into_iter().map(|item| item.read(&mut files)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -72,17 +77,17 @@ impl Cost {
         if limits || !number.is_empty() || self.entitled.is_given() || !self.items.is_empty() {
             fail!(Usage, "rules takes --json and nothing else");
         }
-        if self.json { print_json(&RULES) } else { print_text(&words::rules()) }
+        if self.json { print_json(&RULES) } else { print_text(&rules_text()) }
     }
 
     /// What is asked about: one operation, or the items of a plan.
-    fn planned(&mut self) -> Result<Vec<Item>, CliError> {
+    fn planned(&mut self) -> Result<Vec<PlanItem>, CliError> {
         let options = std::mem::take(&mut self.options);
         match self.target {
-            Target::Operation(_) if self.items.iter().any(|item| is_operation(item)) => {
+            CostTarget::Operation(_) if self.items.iter().any(|item| is_operation(item)) => {
                 Err(FailureKind::Usage.error("several operations are added up by: behaview cost plan ITEM..."))
             }
-            Target::Operation(kind) => Ok(vec![Item::of(kind, std::mem::take(&mut self.items), options)?]),
+            CostTarget::Operation(kind) => Ok(vec![PlanItem::of(kind, std::mem::take(&mut self.items), options)?]),
             _ if !options.names().is_empty() => {
                 let given = options.names().join(", ");
                 Err(FailureKind::Usage
@@ -91,12 +96,12 @@ impl Cost {
             _ if self.items.is_empty() => {
                 Err(FailureKind::Usage.error("a plan has items, such as \"v2-file-report --hashes 600\""))
             }
-            _ => (1..).zip(&self.items).map(|(n, text)| Item::parse(n, text)).collect(),
+            _ => (1..).zip(&self.items).map(|(n, text)| PlanItem::parse(n, text)).collect(),
         }
     }
 
     /// What the service says is left, if that is to be known.
-    fn left(&self, common: &Common, files: &mut Files) -> anyhow::Result<Option<Balances>> {
+    fn left(&self, common: &Common, files: &mut InputFiles) -> anyhow::Result<Option<Balances>> {
         match &self.balances_from {
             Some(path) => Ok(Some(read_balances(&files.read(path)?)?)),
             None if self.balances => Ok(Some(ask_balances(&setup(common)?)?)),
@@ -112,9 +117,9 @@ impl Cost {
 
     fn print(&self, plan: &Plan, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {
         match (self.json, self.target, forecast.prices.as_slice()) {
-            (true, Target::Operation(_), [price]) => print_json(price),
+            (true, CostTarget::Operation(_), [price]) => print_json(price),
             (true, _, _) => print_json(forecast),
-            (false, _, _) => print_text(&words::forecast(plan, forecast, is_balanced)),
+            (false, _, _) => print_text(&forecast_text(plan, forecast, is_balanced)),
         }
     }
 
@@ -134,4 +139,357 @@ impl Cost {
 /// Whether this begins with the name of an operation.
 fn is_operation(item: &str) -> bool {
     item.split_whitespace().next().is_some_and(|name| Kind::named(name).is_some())
+}
+
+/// What the first word asks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CostTarget {
+    /// Every rule.
+    Rules,
+    /// Several operations, added up.
+    Plan,
+    /// One operation.
+    Operation(Kind),
+}
+
+/// Reads the first word.
+fn target() -> impl TypedValueParser<Value = CostTarget> {
+    let more = [("rules", "List every rule"), ("plan", "Add several operations up")];
+    let more = more.map(|(name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(more.into_iter().chain(kinds())).map(|name| match Kind::named(&name) {
+        Some(kind) => CostTarget::Operation(kind),
+        None if name == "rules" => CostTarget::Rules,
+        None => CostTarget::Plan,
+    })
+}
+
+fn kinds() -> impl Iterator<Item = PossibleValue> {
+    let help = |kind: Kind| format!("{}: {}", kind.about(), kind.options_words());
+    Kind::ALL.iter().map(move |kind| PossibleValue::new(kind.name()).help(help(*kind)))
+}
+
+/// The options of operations that were given, each as one word; an operation takes those that the table gives it.
+#[derive(Debug, Default, Clone)]
+struct CostOptions {
+    given: Vec<String>,
+}
+
+impl Args for CostOptions {
+    fn augment_args(command: Command) -> Command {
+        command.next_help_heading("Numbers").args(OPTIONS.iter().map(argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for CostOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { given: OPTIONS.iter().filter_map(|choice| given(choice, matches)).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// An option of the table as the command line has it.
+fn argument(choice: &'static Choice) -> Arg {
+    let name = choice.name.trim_start_matches('-');
+    let about = if choice.is_file() { format!("{} (- for standard input)", choice.about) } else { choice.about.into() };
+    let argument = Arg::new(name).long(name).help(about);
+    let Some(value) = choice.value_name() else { return argument.action(ArgAction::SetTrue) };
+    let checked = move |word: &str| choice.check(word).map(|()| word.to_owned());
+    argument.value_name(value).value_parser(checked)
+}
+
+/// An option that was given, with its value.
+fn given(choice: &Choice, matches: &ArgMatches) -> Option<String> {
+    let name = choice.name.trim_start_matches('-');
+    match choice.value_name() {
+        None => matches.get_flag(name).then(|| choice.name.to_owned()),
+        Some(_) => matches.get_one::<String>(name).map(|value| format!("{}={value}", choice.name)),
+    }
+}
+
+impl CostOptions {
+    /// The names of those that were given.
+    fn names(&self) -> Vec<&str> {
+        self.given.iter().map(|word| word.split_once('=').map_or(word.as_str(), |(name, _)| name)).collect()
+    }
+}
+
+/// As many as a file lists.
+fn listed(path: &str, numbers: Numbers, files: &mut InputFiles) -> anyhow::Result<Numbers> {
+    let found = Hashes::of(&files.read(path)?).map_err(|error| FailureKind::Usage.error(format!("{path}: {error}")))?;
+    if found.repeated > 0 {
+        let Hashes { count, repeated } = found;
+        writeln!(std::io::stderr(), "behaview: {repeated} of {count} hashes are repeated; each is counted")?;
+    }
+    Ok(Numbers { hashes: found.count, ..numbers })
+}
+
+// What the user has bought; an option overrules config and balances.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Entitlements, else from the config file or the balances")]
+struct EntitlementFlags {
+    /// Premium API
+    #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
+    premium_api: Option<YesNo>,
+    /// Premium intelligence
+    #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
+    premium_intelligence: Option<YesNo>,
+    /// A private scanning licence
+    #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
+    private_scanning: Option<YesNo>,
+}
+
+impl EntitlementFlags {
+    fn is_given(&self) -> bool {
+        [self.premium_api, self.premium_intelligence, self.private_scanning].iter().any(Option::is_some)
+    }
+
+    fn by_hand(&self) -> Entitlements {
+        let by_hand =
+            |answer: Option<YesNo>| answer.map_or(Entitlement::Unknown, |answer| Entitlement::by_hand(answer.is_yes()));
+        Entitlements {
+            premium_api: by_hand(self.premium_api),
+            premium_intelligence: by_hand(self.premium_intelligence),
+            private_scanning: by_hand(self.private_scanning),
+            group: Entitlement::Unknown,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum YesNo {
+    Yes,
+    No,
+}
+
+impl YesNo {
+    fn is_yes(self) -> bool {
+        self == Self::Yes
+    }
+}
+
+/// An operation as a plan's item says it.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct ParsedItem {
+    #[arg(value_name = "OPERATION", value_parser = kind())]
+    kind: Kind,
+    #[arg(value_name = "N")]
+    words: Vec<String>,
+    #[command(flatten)]
+    options: CostOptions,
+    #[command(flatten)]
+    entitled: EntitlementFlags,
+}
+
+/// An operation, how many of it, and what is said of entitlements beside it.
+#[derive(Debug)]
+struct PlanItem {
+    kind: Kind,
+    amount: Amount,
+    entitled: EntitlementFlags,
+}
+
+fn kind() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(kinds()).try_map(|name| Kind::named(&name).ok_or("there is no such operation"))
+}
+
+impl PlanItem {
+    /// An operation with the words behind it and the options, wherever they stand.
+    fn of(kind: Kind, mut words: Vec<String>, options: CostOptions) -> Result<Self, CliError> {
+        words.extend(options.given);
+        let amount = Amount::of(kind, words).map_err(|why| FailureKind::Usage.error(why))?;
+        Ok(Self { kind, amount, entitled: EntitlementFlags::default() })
+    }
+
+    /// Reads the `n`th item of a plan.
+    fn parse(n: usize, text: &str) -> Result<Self, CliError> {
+        let at = |words: String| FailureKind::Usage.error(format!("item {n} of the plan, \"{text}\": {words}"));
+        let words = crate::quota::words(text).map_err(&at)?;
+        let ParsedItem { kind, words, options, entitled } =
+            ParsedItem::try_parse_from(words).map_err(|error| at(in_one_line(&error)))?;
+        let item = Self::of(kind, words, options).map_err(|why| at(why.to_string()))?;
+        Ok(Self { entitled, ..item })
+    }
+
+    /// The operation, with the hashes of its file counted, and what is said of entitlements beside it.
+    fn read(self, files: &mut InputFiles) -> anyhow::Result<(Operation, Entitlements)> {
+        let numbers = match self.amount {
+            Amount::Numbers(numbers) => numbers,
+            Amount::Listed { path, numbers, .. } => listed(&path, numbers, files)?,
+        };
+        Ok((Operation::with(self.kind, numbers), self.entitled.by_hand()))
+    }
+}
+
+/// What is wrong and what may be meant, without the lines on usage.
+fn in_one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim);
+    let wrong = lines.clone().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    lines.filter_map(|line| line.strip_prefix("tip: ")).fold(wrong, |wrong, tip| format!("{wrong}; {tip}"))
+}
+
+/// The largest file that is read whole, in bytes: a million hashes are less.
+const LARGEST: u64 = 128 << 20;
+
+/// Reads files, and standard input once.
+#[derive(Debug, Default)]
+struct InputFiles {
+    is_input_read: bool,
+}
+
+impl InputFiles {
+    /// The whole of a file, or of standard input.
+    fn read(&mut self, path: &str) -> Result<Vec<u8>, CliError> {
+        let unreadable = |error| FailureKind::Usage.error(format!("{path} cannot be read: {error}"));
+        if path != STANDARD_INPUT {
+            return bounded(opened(&crate::export::file::typed(path)).map_err(unreadable)?, path);
+        }
+        if std::mem::replace(&mut self.is_input_read, true) {
+            fail!(Usage, "standard input can be read once only; name a file in one of the places");
+        }
+        bounded(std::io::stdin().lock(), "standard input")
+    }
+}
+
+/// All that a file gives, which may be a device without an end.
+fn bounded(source: impl Read, name: &str) -> Result<Vec<u8>, CliError> {
+    let mut bytes = Vec::new();
+    source
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| FailureKind::Usage.error(format!("{name} cannot be read: {error}")))?;
+    if bytes.len() as u64 > LARGEST {
+        fail!(Usage, "{name} is larger than {}", crate::text::bytes(LARGEST));
+    }
+    Ok(bytes)
+}
+
+/// Every rule: number and words, and what it speaks of.
+fn rules_text() -> String {
+    RULES.iter().map(|rule| rule_words(rule)).collect()
+}
+
+fn rule_words(rule: &Rule) -> String {
+    let names: Vec<_> = rule.operations.iter().map(|kind| kind.name()).collect();
+    let operations = if rule.operations == Kind::ALL { "every operation".to_owned() } else { names.join(", ") };
+    let (number, words) = (rule.number, rule.words);
+    format!("{number:<7}{words}\n       {} · {} · {operations}\n", rule.pool.words(), rule.basis.name())
+}
+
+/// What is asked about, its price and, where the balances are known, what it leaves.
+fn forecast_text(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String {
+    let mut text = match plan.items() {
+        [one] => price(one),
+        several => prices(several),
+    };
+    if is_balanced && !forecast.lines.is_empty() {
+        text += &format!("\n{}", limits(forecast));
+    }
+    if is_balanced || forecast.fit == Fit::Refused {
+        text += &format!("\n{}\n", forecast.words);
+    } else if plan.items().len() > 1 {
+        text += &format!("\n{}: {}\n", plan.words(), plan.totals_words());
+    }
+    text
+}
+
+/// One operation, explained.
+fn price(item: &Item) -> String {
+    let Price { rule, pool, charged, basis, notes, agreeing, .. } = &item.price;
+    let mut text = format!("{}: {}\n", item.price.operation.about(), item.operation.words());
+    let mut line = |name: &str, words: &str| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<9}{words}");
+    };
+    line("price", &price_words(&item.price));
+    line("rule", &format!("{}: {}", rule.number, rule.words));
+    if !agreeing.is_empty() {
+        line("", &format!("the same follows from {}", agreeing.join(" and ")));
+    }
+    line("pool", pool.words());
+    line("charged", &holders(charged));
+    line("basis", basis.name());
+    notes.iter().for_each(|note| line("note", note));
+    if let Some(settled) = settled(item) {
+        line("exactly", &settled);
+    }
+    text
+}
+
+/// The option that would tell the price exactly, where it is not told yet.
+fn settled(item: &Item) -> Option<String> {
+    let is_open = matches!(item.price.units, Units::PerItem { .. });
+    let how_many = item.operation.kind().settled_by().filter(|_| is_open)?;
+    Some(format!("with {}: {}", how_many.words(), phrase(how_many.about)))
+}
+
+fn price_words(price: &Price) -> String {
+    match (price.allowed, price.units) {
+        (Allowed::Allowed, Units::Range { why, .. }) => format!("{}: {}", price.short(), phrase(why)),
+        (Allowed::Allowed, Units::PerItem { item, each }) => {
+            format!("{} for each {}", price.unit.count(each), item.words())
+        }
+        (Allowed::Allowed, _) if price.pool == Pool::None => "nothing".to_owned(),
+        _ => price.short(),
+    }
+}
+
+/// A sentence as a part of another.
+fn phrase(sentence: &str) -> String {
+    let mut letters = sentence.trim_end_matches('.').chars();
+    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters.as_str().chars()).collect()
+}
+
+fn holders(charged: &[Holder]) -> String {
+    let names: Vec<_> = charged.iter().map(|holder| holder.name()).collect();
+    if names.is_empty() { "nobody".to_owned() } else { names.join(" and ") }
+}
+
+/// Several operations, a line each.
+fn prices(items: &[Item]) -> String {
+    let mut table = Table::new(&["operation", "asked", "price", "rule", "pool", "charged", "basis"], &[]);
+    for Item { operation, price } in items {
+        table.row([
+            price.operation.name().to_owned(),
+            operation.words(),
+            price.short(),
+            price.rule.number.to_owned(),
+            price.pool.name().to_owned(),
+            holders(price.charged),
+            price.basis.name().to_owned(),
+        ]);
+    }
+    let exactly = |item: &Item| Some(format!("exactly  {} {}\n", item.price.operation.name(), settled(item)?));
+    let mut told: Vec<_> = items.iter().filter_map(exactly).collect();
+    told.dedup();
+    format!("{table}{}", told.concat())
+}
+
+/// Every limit that is drawn on: what is left now, and after.
+fn limits(forecast: &Forecast) -> String {
+    let mut table = Table::new(&["whose", "period", "counts", "left", "of", "after", "fit", "resets at"], &[3, 4, 5]);
+    for line in &forecast.lines {
+        let limit = line.limit;
+        let guess = if line.reset_is_assumed { "about " } else { "" };
+        table.row([
+            limit.holder.name().to_owned(),
+            limit.period.current().to_owned(),
+            line.unit.name().to_owned(),
+            thousands(limit.remaining),
+            thousands(limit.allowed),
+            line.after_words(),
+            line.fit_words(),
+            format!("{guess}{}", crate::text::moment(line.resets_at)),
+        ]);
+    }
+    table.to_string()
 }

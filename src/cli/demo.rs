@@ -1,7 +1,7 @@
 //! `behaview demo`: the embedded service, with the app on it or alone.
 
 use super::setup::session;
-use super::{Common, app, display, exit};
+use super::{Common, app, exit};
 use crate::app::Model;
 use crate::app::settings::Settings;
 use crate::config::Config;
@@ -21,7 +21,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 #[derive(Debug, Args)]
-pub(super) struct Demo {
+pub(super) struct DemoArgs {
     /// Run the service alone, for any client; prints its address, a key and the hashes of its files
     #[arg(long)]
     serve: bool,
@@ -53,17 +53,17 @@ enum Lists {
     Identifiers,
 }
 
-impl Default for Demo {
+impl Default for DemoArgs {
     fn default() -> Self {
         Self { serve: false, port: None, rows: 2_000, list: Lists::Reports, delay: 0, no_licence: false, daily: None }
     }
 }
 
-impl Demo {
+impl DemoArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let threads = runtime::threads(2)?;
         let (_, config) = common.config()?;
-        let display = display::display(&config);
+        let display = app::display(&config);
         if common.offline {
             let why = "the demo holds nothing yet, and calls a service of its own on this machine alone: leave \
                        --offline out";

@@ -1,22 +1,19 @@
 //! `behaview doctor`: looks for what may keep the program from working, and says what to do. Nothing is sent unless asked
 //! for, and then only the free look at the service's counters.
 
-use super::exit;
-use super::output::{print_json, print_text};
-use super::quota::ask_balances;
-use super::table::Table;
-use super::{Common, FailureKind, setup};
+use super::counters::ask_balances;
+use super::output::{Table, print_json, print_text};
+use super::{Common, FailureKind, exit, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
 use crate::environment::variable;
-use crate::files;
 use crate::log::Log;
 use crate::quota::Entitlements;
-use crate::runtime;
 use crate::service::Way;
 use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::store::Store;
 use crate::text::{self, bytes, said};
 use crate::view::Depth;
+use crate::{files, runtime};
 use clap::Args;
 use serde::Serialize;
 
@@ -32,7 +29,7 @@ const MOST_BEHIND: i64 = 60;
                   that of the first such line: 3 without a key, 4 without a licence, 8 where the service cannot be reached, \
                   14 for the config, 1 for anything else."
 )]
-pub(super) struct Doctor {
+pub(super) struct DoctorArgs {
     /// Ask for the service's counters too, which costs nothing, to see that key, licence, network and clock are right
     #[arg(long)]
     online: bool,
@@ -95,7 +92,7 @@ impl Check {
     }
 }
 
-impl Doctor {
+impl DoctorArgs {
     pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
         let checks: Vec<_> = self.checks(common).into_iter().map(Check::new).collect();
         if self.json {

@@ -1,11 +1,11 @@
 //! `behaview export`: reports, or what others can look for in them, in one of the formats; to standard output or new files.
 
-use super::asking::{ask, runtime, say_cost};
+use super::inputs::{Subject, each, read_subjects};
 use super::output::Output;
+use super::query::{ask, print_dry_run, runtime, say_cost};
+use super::setup::{open_to_look, service_of};
 use super::show::{identifier, listed};
-use super::store::{open_to_look, service_of};
-use super::subjects::{self, Subject, each};
-use super::{Common, FailureKind, Setup, Spending, document, dry, exit, setup_to_spend};
+use super::{Common, FailureKind, Setup, Spending, document, exit, setup_to_spend};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::identifier::Sha256;
@@ -35,7 +35,7 @@ misp have the values as they are, for other programs.";
 
 #[derive(Debug, Args)]
 #[command(after_help = about())]
-pub(super) struct Export {
+pub(super) struct ExportArgs {
     /// Sandbox identifiers as a list gives them, the SHA-256 of a file for all its stored reports, or saved reports or lists; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
     identifiers: Vec<OsString>,
@@ -43,7 +43,7 @@ pub(super) struct Export {
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
     /// Write the rows of one pane only
-    #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = super::arguments::pane)]
+    #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = super::inputs::pane)]
     pane: Option<Pane>,
     /// Write the rows that rules mark as deserving a look, with severity and reason
     #[arg(long, conflicts_with_all = ["indicators", "pane"])]
@@ -107,7 +107,7 @@ fn unless_damaged(damaged: usize, all: usize) -> anyhow::Result<()> {
     }
 }
 
-impl Export {
+impl ExportArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let format = self.format()?;
         if !format.can_write(&self.what()) {
@@ -121,7 +121,7 @@ impl Export {
         let setup = asked().next().map(|_| setup_to_spend(common, self.spending)).transpose()?;
         if let Some(setup) = setup.as_ref().filter(|_| self.spending.dry_run) {
             let requests = asked().map(|identifier| Request::Behaviour { identifier: identifier.clone() }).collect();
-            return dry::print(setup, requests, self.refresh, None, self.json);
+            return print_dry_run(setup, requests, self.refresh, None, self.json);
         }
         let (mut sources, runtime) = (Vec::new(), runtime()?);
         let (all, mut damaged) = (wanted.len(), 0_usize);
@@ -266,7 +266,7 @@ fn wanted(
     };
     let (typed, piped) =
         (|text: &str| all_of(text, &|text| identifier(text, common)), |text: &str| all_of(text, &listed));
-    for subject in subjects::read(identifiers, typed, piped)? {
+    for subject in read_subjects(identifiers, typed, piped)? {
         match subject {
             Subject::Service(identifiers) => wanted.extend(identifiers.into_iter().map(ExportInput::Of)),
             Subject::Saved(document) => {

@@ -1,8 +1,8 @@
 //! `behaview follow`: looks at a file's scan, now and then, until its reports are there.
 
-use super::asking::{Cost, ask, cost, runtime, say_cost};
 use super::output::print_json;
-use super::{Common, FailureKind, Setup, Spending, dry, parse_sha256, setup_to_spend};
+use super::query::{CostOutput, DryRunRemark, ask, cost, print_dry_run, runtime, say_cost};
+use super::{Common, FailureKind, Setup, Spending, parse_sha256, setup_to_spend};
 use crate::app::scan::follow::{Follow as Following, Pace, Turn};
 use crate::gate::GateError;
 use crate::quota::Unit;
@@ -31,14 +31,14 @@ is due.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Follow {
+pub(super) struct FollowArgs {
     /// SHA-256 of the private file
     sha256: String,
     /// What the service calls the scan; without it, the one that was begun from here, or else its last one of the file
     #[arg(long, value_name = "ID")]
     scan: Option<String>,
     #[command(flatten)]
-    looks: Looks,
+    looks: Polls,
     /// Print JSON, as it is always done; a dry run prints it too
     #[arg(long)]
     json: bool,
@@ -48,7 +48,7 @@ pub(super) struct Follow {
 
 // How often the service is polled.
 #[derive(Debug, Clone, Copy, Args)]
-pub(super) struct Looks {
+pub(super) struct Polls {
     /// Seconds between two looks; as the config says unless given
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     interval: Option<u32>,
@@ -57,7 +57,7 @@ pub(super) struct Looks {
     looks: Option<u32>,
 }
 
-impl Looks {
+impl Polls {
     pub(super) fn pace(self, setup: &Setup) -> Pace {
         let interval = self.interval.map_or(setup.pace.interval, |seconds| SignedDuration::from_secs(seconds.into()));
         Pace { interval, most: self.looks.map_or(setup.pace.most, u64::from) }
@@ -66,28 +66,28 @@ impl Looks {
 
 /// What is printed of a scan.
 #[derive(Serialize)]
-struct Shown {
+struct FollowOutput {
     file: String,
     scan: Option<String>,
     /// When it began.
     began: Option<Timestamp>,
     status: Option<String>,
-    sandboxes: Vec<Sandbox>,
+    sandboxes: Vec<SandboxProgress>,
     /// Identifiers of the reports that are listed.
     reports: Vec<String>,
     calls: u64,
     /// What the run has cost of each unit.
-    cost: BTreeMap<Unit, Cost>,
+    cost: BTreeMap<Unit, CostOutput>,
     done: bool,
 }
 
 #[derive(Serialize)]
-struct Sandbox {
+struct SandboxProgress {
     sandbox: String,
     status: String,
 }
 
-impl Follow {
+impl FollowArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let file = parse_sha256(&self.sha256)?;
         let name = |text: String| {
@@ -103,7 +103,7 @@ impl Follow {
                 Some(identifier) => Request::PrivateAnalysis { identifier },
                 None => Request::PrivateAnalyses { file },
             };
-            return dry::print(&setup, vec![look], true, Some(most(pace, 1)), self.json);
+            return print_dry_run(&setup, vec![look], true, Some(most(pace, 1)), self.json);
         }
         // What was given may be misspelt: it is noted once the service knows of it.
         if !is_given {
@@ -126,13 +126,13 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
 }
 
 /// What following costs at most, for a dry run that names so many of its calls.
-pub(super) fn most(pace: Pace, named: u64) -> dry::Remark {
+pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
     let words = format!(
         "Following makes at most {calls}, each at the price of a look: one every {seconds} s, and once a sandbox has reported one for \
          each page of the list."
     );
-    dry::Remark { words, further: (1_u64.saturating_sub(named), Some(pace.most.saturating_sub(named))) }
+    DryRunRemark { words, further: (1_u64.saturating_sub(named), Some(pace.most.saturating_sub(named))) }
 }
 
 /// Follows a scan to its end, and prints what came of it.
@@ -284,11 +284,11 @@ fn people(words: &str, end: &str) {
     }
 }
 
-fn shown(following: &Following, reports: &[Identifier], cost: BTreeMap<Unit, Cost>, done: bool) -> Shown {
+fn shown(following: &Following, reports: &[Identifier], cost: BTreeMap<Unit, CostOutput>, done: bool) -> FollowOutput {
     let seen = following.seen.as_ref();
     let runs = seen.map(|seen| seen.sandboxes.as_slice()).unwrap_or_default();
-    let sandbox = |run: &SandboxRun| Sandbox { sandbox: run.sandbox().unicode(), status: run.words() };
-    Shown {
+    let sandbox = |run: &SandboxRun| SandboxProgress { sandbox: run.sandbox().unicode(), status: run.words() };
+    FollowOutput {
         file: following.file.to_string(),
         scan: seen.map(|seen| seen.identifier.text().unicode()),
         began: seen.and_then(|seen| seen.began),

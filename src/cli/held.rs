@@ -1,8 +1,7 @@
 //! `behaview held`: what is held on this machine, and how it is deleted. Nothing is sent.
 
-use super::output::{print_json, print_text};
-use super::store::service_of;
-use super::table::Table;
+use super::output::{Table, print_json, print_text};
+use super::setup::service_of;
 use super::{Common, FailureKind};
 use crate::app::over::held::title;
 use crate::config::Config;
@@ -40,12 +39,12 @@ const UNITS: [(char, i64); 2] = [('d', 86_400), ('h', 3600)];
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Held {
+pub(super) struct HeldArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: Which,
+    which: Selection,
     /// Delete what is listed; without it nothing is deleted
     #[arg(long)]
     yes: bool,
@@ -53,7 +52,7 @@ pub(super) struct Held {
 
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-struct Which {
+struct Selection {
     /// Delete this: a sandbox identifier, a file's SHA-256 (all of its reports), or an id that the list shows
     #[arg(long, value_name = "ID")]
     delete: Option<String>,
@@ -67,8 +66,8 @@ struct Which {
 
 /// What `held --json` prints.
 #[derive(Serialize)]
-struct Shown {
-    held: Vec<Row>,
+struct HeldOutput {
+    held: Vec<HeldRow>,
     bytes: u64,
     on_disk: u64,
     /// What was deleted, or would be without `--yes`; none where nothing was to be.
@@ -76,7 +75,7 @@ struct Shown {
 }
 
 #[derive(Serialize)]
-struct Row {
+struct HeldRow {
     id: String,
     /// What it is, in words.
     what: String,
@@ -88,7 +87,7 @@ struct Row {
     received: Timestamp,
     bytes: u64,
     on_disk: u64,
-    notes: Vec<Written>,
+    notes: Vec<NoteOutput>,
     is_quarantined: bool,
     at_service: Option<String>,
     imported_from: Option<String>,
@@ -97,7 +96,7 @@ struct Row {
 
 /// A note; attribute and item are none for one on the report as a whole.
 #[derive(Serialize)]
-struct Written {
+struct NoteOutput {
     attribute: Option<String>,
     item: Option<String>,
     text: String,
@@ -123,10 +122,10 @@ struct Deleted {
     again: String,
 }
 
-impl Held {
+impl HeldArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
-        let store = super::store::open_to_look(&folders.store)?;
+        let store = super::setup::open_to_look(&folders.store)?;
         let now = crate::clock::now();
         let all = store.inventory()?;
         let service = common.profile.as_deref().map(|name| service_named(name, &config, &all)).transpose()?;
@@ -173,7 +172,7 @@ impl Held {
         let (raw, on_disk) = (sum(|k| k.bytes), sum(|k| k.on_disk));
         if self.json {
             let held = held.iter().map(|kept| row(store, kept, now)).collect::<Result<_, StoreError>>()?;
-            return print_json(&Shown { held, bytes: raw, on_disk, deleted });
+            return print_json(&HeldOutput { held, bytes: raw, on_disk, deleted });
         }
         let mut text = if listed.is_empty() { String::new() } else { table(listed, now).to_string() };
         text += &match held.len() {
@@ -193,7 +192,7 @@ impl Held {
     }
 }
 
-impl Which {
+impl Selection {
     /// What is to be deleted; none where nothing is.
     fn purge(&self, kept: &[Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
         if self.all {
@@ -268,10 +267,10 @@ fn of_service(kept: Vec<Holding>, service: Option<&str>) -> Vec<Holding> {
 }
 
 /// The notes on a report and on what is in it.
-fn notes(store: &Store, kept: &Holding) -> Result<Vec<Written>, StoreError> {
+fn notes(store: &Store, kept: &Holding) -> Result<Vec<NoteOutput>, StoreError> {
     let Some(identifier) = kept.noted().filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
     let notes = store.notes()?.into_iter().filter(|note| note.about.identifier == *identifier);
-    let written = notes.map(|note| Written {
+    let written = notes.map(|note| NoteOutput {
         attribute: note.about.item.as_ref().map(|item| item.attribute.unicode()),
         item: note.about.item.as_ref().map(|item| item.text.unicode()),
         text: note.text.unicode(),
@@ -280,8 +279,8 @@ fn notes(store: &Store, kept: &Holding) -> Result<Vec<Written>, StoreError> {
     Ok(written.collect())
 }
 
-fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Row, StoreError> {
-    Ok(Row {
+fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<HeldRow, StoreError> {
+    Ok(HeldRow {
         id: id(kept),
         what: what(kept),
         profile: kept.profile.clone(),

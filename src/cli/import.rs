@@ -1,8 +1,7 @@
 //! `behaview import`: reports that a colleague exported are held, and cost nothing from then on. Nothing is sent.
 
-use super::document;
 use super::output::print_text;
-use super::{Common, FailureKind, parse_sha256};
+use super::{Common, FailureKind, document, parse_sha256};
 use crate::environment::variable;
 use crate::gate::GateError;
 use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
@@ -32,7 +31,7 @@ page of which nothing is held yet is held as a whole, so that the list costs not
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Import {
+pub(super) struct ImportArgs {
     /// Files with reports as JSON; - for standard input
     #[arg(required = true)]
     files: Vec<OsString>,
@@ -53,7 +52,7 @@ struct Sums {
     passed_over: u64,
 }
 
-impl Import {
+impl ImportArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
         if config.keeps_nothing() {
@@ -65,8 +64,8 @@ impl Import {
         if file.as_ref().is_some_and(|file| keys.iter().any(|key| key.is_in(file.as_str().as_bytes()))) {
             return Err(GateError::NamesKey.into());
         }
-        let store = super::store::open_to_look(&folders.store)?;
-        let service = super::store::service_of(&profile);
+        let store = super::setup::open_to_look(&folders.store)?;
+        let service = super::setup::service_of(&profile);
         let (mut text, mut sums) = (String::new(), Sums::default());
         for path in &self.files {
             let name = document::raw_name(path);

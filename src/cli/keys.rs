@@ -1,8 +1,7 @@
 //! `behaview keys`: which keys do what, with the config's changes applied.
 
 use super::Common;
-use super::output::{print_json, print_text};
-use super::table::Table;
+use super::output::{Table, print_json, print_text};
 use crate::app::{Command, Keymap};
 use clap::Args;
 use serde::Serialize;
@@ -10,7 +9,7 @@ use std::fmt::Write;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  behaview keys --markdown")]
-pub(super) struct Keys {
+pub(super) struct KeysArgs {
     /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
@@ -21,7 +20,7 @@ pub(super) struct Keys {
 
 /// One command, as `keys --json` prints it.
 #[derive(Serialize)]
-struct Row {
+struct KeyRow {
     command: &'static str,
     keys: Vec<String>,
     /// The keys that it has unless the config changes them.
@@ -35,7 +34,7 @@ struct Row {
     leads: bool,
 }
 
-impl Keys {
+impl KeysArgs {
     pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
         let map = common.config()?.1.keymap;
         if self.json {
@@ -45,9 +44,9 @@ impl Keys {
     }
 }
 
-fn rows(map: &Keymap) -> Vec<Row> {
+fn rows(map: &Keymap) -> Vec<KeyRow> {
     let names = |keys: &[crate::app::Key]| keys.iter().map(ToString::to_string).collect();
-    let row = |command: &'static Command| Row {
+    let row = |command: &'static Command| KeyRow {
         command: command.name,
         keys: names(map.of(command)),
         usual_keys: names(command.keys),

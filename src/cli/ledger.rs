@@ -1,17 +1,16 @@
 //! `behaview ledger`: what was asked of the service, what it cost, and what the service's counters say of it. Nothing is sent.
 
-mod compared;
-mod forms;
-
 use super::Common;
-use super::output::{print_json, print_text};
-use crate::quota::Period;
-use crate::store::{LedgerEntry, Whose};
+use super::output::{Table, json_line, print_json, print_text};
+use crate::export::csv;
+use crate::quota::audit::Window;
+use crate::quota::{Period, Units};
+use crate::store::{LedgerEntry, State, Whose};
+use crate::text::{said, thousands};
 use clap::{Args, ValueEnum};
-use compared::Compared;
-use forms::{Row, Total};
 use jiff::Timestamp;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,20 +23,20 @@ otherwise: behaview quota looks at them, and costs nothing.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Ledger {
+pub(super) struct LedgerArgs {
     #[command(flatten)]
-    time: Time,
+    time: LedgerTime,
     /// Print JSON, with totals and the comparison
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Print only the entries, one a line
     #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<LedgerFormat>,
 }
 
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-struct Time {
+struct LedgerTime {
     /// The last run that asked anything
     #[arg(long)]
     session: bool,
@@ -53,7 +52,7 @@ struct Time {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum LedgerFormat {
     /// Comma-separated, with a heading
     Csv,
     /// One JSON object a line
@@ -62,38 +61,38 @@ enum Format {
 
 /// What `ledger --json` prints.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct LedgerOutput<'a> {
     profile: &'a str,
     time: &'static str,
-    entries: Vec<Row>,
-    totals: Vec<Total>,
+    entries: Vec<EntryOutput>,
+    totals: Vec<LedgerTotal>,
     /// None where the counters were not looked at before and after.
-    compared: Option<Compared>,
+    compared: Option<Reconciliation>,
 }
 
-impl Ledger {
+impl LedgerArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
         let profile = config.profile(None)?;
-        let store = super::store::open_to_look(&folders.store)?;
-        let service = super::store::service_of(&profile);
+        let store = super::setup::open_to_look(&folders.store)?;
+        let service = super::setup::service_of(&profile);
         let whose = Whose { profile: &profile.name, service: &service, owner: None };
         let entries = self.time.of(store.entries(whose)?, crate::clock::now());
-        let compared = Compared::of(&entries, &store.windows(whose)?);
-        let rows = entries.iter().map(Row::of).collect::<Vec<_>>();
+        let compared = Reconciliation::of(&entries, &store.windows(whose)?);
+        let rows = entries.iter().map(EntryOutput::of).collect::<Vec<_>>();
         match self.format {
-            Some(Format::Csv) => print_text(&String::from_utf8_lossy(&forms::csv(&rows)?)),
-            Some(Format::Jsonl) => print_text(&forms::lines(&rows)?),
+            Some(LedgerFormat::Csv) => print_text(&String::from_utf8_lossy(&csv(&rows)?)),
+            Some(LedgerFormat::Jsonl) => print_text(&lines(&rows)?),
             None if self.json => {
-                let (time, totals) = (self.time.name(), forms::totals(&rows));
-                print_json(&Shown { profile: &profile.name, time, entries: rows, totals, compared })
+                let (time, totals) = (self.time.name(), totals(&rows));
+                print_json(&LedgerOutput { profile: &profile.name, time, entries: rows, totals, compared })
             }
-            None => print_text(&forms::text(&rows, compared.as_ref())),
+            None => print_text(&ledger_text(&rows, compared.as_ref())),
         }
     }
 }
 
-impl Time {
+impl LedgerTime {
     fn name(&self) -> &'static str {
         match self {
             Self { session: true, .. } => "session",
@@ -112,5 +111,236 @@ impl Time {
             _ => entry.is_in(Period::Daily, now),
         };
         entries.into_iter().filter(fits).collect()
+    }
+}
+
+/// What the service counted, beside what this program accounts for.
+#[derive(Debug, Serialize)]
+struct Reconciliation {
+    /// When the first of the looks was.
+    since: Timestamp,
+    /// When the last one was.
+    until: Timestamp,
+    /// Requests by which the user's counter rose between looks.
+    counted: u64,
+    /// Requests that this program's calls cost for certain.
+    certain: u64,
+    /// Requests that others of its calls may have cost; none where no limit is known.
+    unsure: Option<u64>,
+    /// The same in words.
+    words: String,
+}
+
+impl Reconciliation {
+    /// The comparison for these entries, the oldest first; none if no two looks are around any of them.
+    fn of(entries: &[LedgerEntry], windows: &[Window]) -> Option<Self> {
+        let (first, last) = (entries.first()?.at, entries.last()?.at);
+        let mut touched = windows.iter().filter(|window| window.until >= first && window.since <= last).peekable();
+        let since = touched.peek()?.since;
+        let (mut until, mut counted, mut certain, mut unsure) = (since, 0_u64, 0_u64, Some(0_u64));
+        for window in touched {
+            until = until.max(window.until);
+            counted = counted.saturating_add(window.rose);
+            certain = certain.saturating_add(window.certain);
+            unsure = unsure.zip(window.unsure).map(|(sum, more)| sum.saturating_add(more));
+        }
+        let words = words(counted, certain, unsure);
+        Some(Self { since, until, counted, certain, unsure, words })
+    }
+
+    /// The last line of the text.
+    fn line(&self) -> String {
+        let time = crate::text::moment;
+        format!("from {} to {}: {}", time(self.since), time(self.until), self.words)
+    }
+}
+
+fn words(counted: u64, certain: u64, unsure: Option<u64>) -> String {
+    let rest = counted.saturating_sub(certain);
+    let start = format!("the counters rose by {counted}, this program accounts for {certain}");
+    match (counted.checked_sub(certain), unsure) {
+        (Some(0), Some(0)) => format!("{start}: they agree"),
+        (Some(0), _) => format!("{start}: calls whose outcome is not known seem to have cost nothing"),
+        (None, _) => format!("{start}: a price is too high, or the counters lag"),
+        (Some(_), Some(0)) => format!("{start}: {rest} by others with the same key, or a price is too low"),
+        _ => format!("{start}: {rest} by others with the same key, or by calls whose outcome is not known"),
+    }
+}
+
+/// A cell of the CSV.
+type Cell = fn(&EntryOutput) -> String;
+
+/// The columns of the CSV, named as the members in JSON.
+const COLUMNS: [(&str, Cell); 13] = [
+    ("time", |row| row.time.to_string()),
+    ("session", |row| row.session.clone()),
+    ("operation", |row| row.operation.clone()),
+    ("what", |row| row.what.clone()),
+    ("unit", |row| row.unit.clone()),
+    ("predicted_min", |row| row.predicted_min.to_string()),
+    ("predicted_max", |row| row.predicted_max.map(|n| n.to_string()).unwrap_or_default()),
+    ("settled", |row| row.settled.map(|n| n.to_string()).unwrap_or_default()),
+    ("counts_as", |row| row.counts_as.to_string()),
+    ("at_least", |row| row.at_least.to_string()),
+    ("state", |row| row.state.name().to_owned()),
+    ("outcome", |row| row.outcome.clone().unwrap_or_default()),
+    ("counted", |row| row.counted.clone().unwrap_or_default()),
+];
+
+/// An entry as it is shown.
+#[derive(Debug, Serialize)]
+struct EntryOutput {
+    time: Timestamp,
+    session: String,
+    operation: String,
+    what: String,
+    unit: String,
+    predicted_min: u64,
+    /// None where no limit was known.
+    predicted_max: Option<u64>,
+    /// None as long as it is not known.
+    settled: Option<u64>,
+    /// What it counts as: never less than it may have cost.
+    counts_as: u64,
+    /// Whether it may have cost more than that: no limit was known, and the answer was lost.
+    at_least: bool,
+    state: State,
+    outcome: Option<String>,
+    counted: Option<String>,
+}
+
+/// What entries of one unit and one state sum up to.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct LedgerTotal {
+    unit: String,
+    state: State,
+    calls: u64,
+    counts_as: u64,
+    at_least: bool,
+}
+
+impl EntryOutput {
+    fn of(entry: &LedgerEntry) -> Self {
+        Self {
+            time: entry.at,
+            session: safe(&entry.session),
+            operation: safe(&entry.operation),
+            what: safe(&entry.what),
+            unit: safe(&entry.unit),
+            predicted_min: entry.predicted_min,
+            predicted_max: entry.predicted_max,
+            settled: entry.settled,
+            counts_as: entry.careful(),
+            at_least: entry.is_open(),
+            state: entry.state,
+            outcome: entry.outcome.as_deref().map(safe),
+            counted: entry.counted.as_deref().map(safe),
+        }
+    }
+
+    fn predicted(&self) -> String {
+        Units::Range { min: self.predicted_min, max: self.predicted_max, why: "" }.to_string()
+    }
+}
+
+/// Text that may be shown. What is in visible form already, as most of the ledger is, stays as it is.
+fn safe(text: &str) -> String {
+    said(text).into()
+}
+
+/// What the entries sum up to, by unit and state.
+fn totals(rows: &[EntryOutput]) -> Vec<LedgerTotal> {
+    let mut sums: BTreeMap<(&str, State), (u64, u64, bool)> = BTreeMap::new();
+    for row in rows {
+        let (calls, units, at_least) = sums.entry((&row.unit, row.state)).or_default();
+        *calls += 1;
+        *units = units.saturating_add(row.counts_as);
+        *at_least |= row.at_least;
+    }
+    let total = |((unit, state), (calls, counts_as, at_least)): ((&str, State), _)| LedgerTotal {
+        unit: unit.to_owned(),
+        state,
+        calls,
+        counts_as,
+        at_least,
+    };
+    sums.into_iter().map(total).collect()
+}
+
+/// The ledger for people: entries, totals, and the comparison as its last line.
+fn ledger_text(rows: &[EntryOutput], compared: Option<&Reconciliation>) -> String {
+    if rows.is_empty() {
+        return "Nothing was asked of the service in this time; behaview ledger --all shows everything.\n".to_owned();
+    }
+    let mut entries =
+        Table::new(&["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"], &[]);
+    let mut before = None;
+    for row in rows {
+        // What one look at the counters said of several calls is said once.
+        let counted = row.counted.as_ref().map(|counted| if before == Some(counted) { "the same" } else { counted });
+        before = row.counted.as_ref();
+        let dash = || "-".to_owned();
+        entries.row([
+            row.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+            row.operation.clone(),
+            row.what.clone(),
+            row.predicted(),
+            row.settled.map_or_else(dash, thousands),
+            row.state.name().to_owned(),
+            row.outcome.clone().unwrap_or_else(dash),
+            counted.map_or_else(dash, str::to_owned),
+        ]);
+    }
+    let mut sums = Table::new(&["counts", "state", "calls", "counts as"], &[2, 3]);
+    for LedgerTotal { unit, state, calls, counts_as, at_least } in totals(rows) {
+        let least = if at_least { "at least " } else { "" };
+        sums.row([unit, state.name().to_owned(), thousands(calls), format!("{least}{}", thousands(counts_as))]);
+    }
+    let last = compared.map_or_else(
+        || "the counters were not looked at before and after these calls: behaview quota looks, for nothing".to_owned(),
+        Reconciliation::line,
+    );
+    format!("{entries}\n{sums}\n{last}\n")
+}
+
+/// One object a line.
+fn lines(rows: &[EntryOutput]) -> serde_json::Result<String> {
+    rows.iter().map(|row| Ok(json_line(row)? + "\n")).collect()
+}
+
+/// Comma-separated values, as every export writes them.
+fn csv(rows: &[EntryOutput]) -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    csv::line(&mut out, COLUMNS.map(|(name, _)| name))?;
+    rows.iter().try_for_each(|row| csv::line(&mut out, COLUMNS.map(|(_, cell)| csv::safe(&cell(row)))))?;
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{words, *};
+
+    #[test]
+    fn a_difference_is_explained() {
+        for (counted, certain, unsure, end) in [
+            (3, 3, Some(0), "they agree"),
+            (3, 3, Some(1), "seem to have cost nothing"),
+            (2, 3, Some(0), "or the counters lag"),
+            (5, 3, Some(0), "2 by others with the same key, or a price is too low"),
+            (5, 3, Some(1), "2 by others with the same key, or by calls whose outcome is not known"),
+            (5, 3, None, "or by calls whose outcome is not known"),
+        ] {
+            let words = words(counted, certain, unsure);
+            let start = format!("the counters rose by {counted}, this program accounts for {certain}: ");
+            assert!(words.starts_with(&start) && words.ends_with(end), "{words}");
+        }
+    }
+
+    #[test]
+    fn what_is_visible_already_is_not_escaped_twice() {
+        assert_eq!(safe(r"report ab\x1b[2J"), r"report ab\x1b[2J");
+        assert_eq!(safe("report ab\u{1b}[2J"), r"report ab\x1b[2J");
+        assert_eq!(safe(r"a\x5cx1b"), r"a\x5cx1b");
+        assert_eq!(safe("\\x1b\u{202e}"), r"\x5cx1b\u{202e}");
     }
 }

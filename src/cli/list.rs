@@ -1,11 +1,10 @@
 //! `behaview list`: a file's sandboxes.
 
-use super::asking::{ask, runtime, say_cost, say_if_aside};
 use super::document::{Document, services};
-use super::output::{print_json, print_json_line, print_lines, print_text};
-use super::subjects::{self, Subject, each};
-use super::table::Table;
-use super::{Common, FailureKind, Setup, Spending, dry, parse_sha256, setup_to_spend};
+use super::inputs::{Subject, each, read_subjects};
+use super::output::{Table, print_json, print_json_line, print_lines, print_text};
+use super::query::{DryRunRemark, ask, print_dry_run, runtime, say_cost, say_if_aside};
+use super::{Common, FailureKind, Setup, Spending, parse_sha256, setup_to_spend};
 use crate::gate::{Gate, GateError};
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
@@ -32,7 +31,7 @@ Where a page fails, those before it are printed all the same, and `more` is true
 
 #[derive(Debug, Args)]
 #[command(after_help = LIST_EXAMPLES)]
-pub(super) struct List {
+pub(super) struct ListArgs {
     /// SHA-256 of privately scanned files, or saved list pages; - for standard input, one hash a line or a page
     #[arg(required = true, value_name = "SHA256")]
     files: Vec<OsString>,
@@ -69,15 +68,15 @@ const MOST_PAGES: usize = 100;
 
 /// What `list` prints.
 #[derive(Serialize)]
-struct Listed {
+struct ListOutput {
     file: Option<String>,
-    sandboxes: Vec<Sandbox>,
+    sandboxes: Vec<ListedSandbox>,
     /// Whether there are pages that were not fetched.
     more: bool,
 }
 
 #[derive(Serialize)]
-struct Sandbox {
+struct ListedSandbox {
     /// Its identifier; null for a report of a document that has none.
     id: Option<String>,
     /// Whether this is its identifier, and not the visible form of one that is no Unicode.
@@ -95,10 +94,10 @@ struct Sandbox {
     imported_from: Option<String>,
 }
 
-impl List {
+impl ListArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         // Every mistake is found before anything is asked.
-        let files = subjects::read(&self.files, parse_sha256, parse_sha256)?;
+        let files = read_subjects(&self.files, parse_sha256, parse_sha256)?;
         if files.iter().all(|file| file.service().is_none()) {
             return each(common, files, |file| self.print_saved(&file));
         }
@@ -122,7 +121,7 @@ impl List {
 
     /// Lists a file. What came is printed even if more could not be had, and what is held though no page lists it: it is paid for.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
-        let mut listed = Listed { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
+        let mut listed = ListOutput { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
         let mut seen = HashSet::new();
         let mut pages = self.pages(setup, runtime, file, (&mut listed, &mut seen));
         // Whoever wants a new list is given no old one in its place.
@@ -148,7 +147,7 @@ impl List {
         setup: &Setup,
         runtime: &Runtime,
         file: &Sha256,
-        (listed, seen): (&mut Listed, &mut HashSet<Identifier>),
+        (listed, seen): (&mut ListOutput, &mut HashSet<Identifier>),
     ) -> anyhow::Result<()> {
         let gate = &setup.gate;
         let (mut cursor, mut fetched) = (None, 0);
@@ -222,17 +221,17 @@ impl List {
             }
         }
         let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
-        let remark = is_open.then(|| dry::Remark { words: remark.to_owned(), further: (0, None) });
-        dry::print(setup, requests, self.refresh, remark, self.json)
+        let remark = is_open.then(|| DryRunRemark { words: remark.to_owned(), further: (0, None) });
+        print_dry_run(setup, requests, self.refresh, remark, self.json)
     }
 
-    fn print(&self, listed: &Listed) -> anyhow::Result<()> {
+    fn print(&self, listed: &ListOutput) -> anyhow::Result<()> {
         match self.format {
             ListFormat::Json => print_json(listed),
             ListFormat::Jsonl => listed
                 .sandboxes
                 .iter()
-                .try_for_each(|sandbox| print_json_line(&Line { file: listed.file.as_deref(), sandbox })),
+                .try_for_each(|sandbox| print_json_line(&SandboxLine { file: listed.file.as_deref(), sandbox })),
             ListFormat::Ids => print_ids(listed),
             ListFormat::Text => print_text(&columns(listed)),
         }
@@ -241,7 +240,7 @@ impl List {
 
 /// Prints the identifiers that are read back as what they are, each on a line or as an argument, and names the others: whoever
 /// reads them on does not have all.
-fn print_ids(listed: &Listed) -> anyhow::Result<()> {
+fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     let named = listed.sandboxes.iter().map(|sandbox| (sandbox.id.as_deref().unwrap_or_default(), sandbox.is_unicode));
     let (clear, odd): (Vec<_>, Vec<_>) = named.partition(|(id, is_unicode)| *is_unicode && is_clear(id));
     clear.iter().try_for_each(|(id, _)| print_lines(id.as_bytes()))?;
@@ -286,18 +285,18 @@ fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::
 
 /// What `list --format jsonl` prints of a sandbox.
 #[derive(Serialize)]
-struct Line<'a> {
+struct SandboxLine<'a> {
     file: Option<&'a str>,
     #[serde(flatten)]
-    sandbox: &'a Sandbox,
+    sandbox: &'a ListedSandbox,
 }
 
-fn saved_list(document: &Document) -> anyhow::Result<Listed> {
+fn saved_list(document: &Document) -> anyhow::Result<ListOutput> {
     let sandboxes = document.reports.iter().map(|(id, here)| sandbox(id.as_ref(), None, Some(&here.body)));
-    Ok(Listed { file: None, sandboxes: sandboxes.collect::<anyhow::Result<_>>()?, more: false })
+    Ok(ListOutput { file: None, sandboxes: sandboxes.collect::<anyhow::Result<_>>()?, more: false })
 }
 
-fn columns(listed: &Listed) -> String {
+fn columns(listed: &ListOutput) -> String {
     let mut table = Table::new(&["sandbox", "verdict", "when", "held since", "identifier", "tags"], &[]);
     let time = |time: Option<Timestamp>| time.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default();
     for sandbox in &listed.sandboxes {
@@ -321,13 +320,13 @@ fn columns(listed: &Listed) -> String {
 
 /// The reports of a file that are held though no page that was seen lists them: those that were imported, or whose page gave way to
 /// another.
-fn held_reports(gate: &Gate, file: &Sha256, seen: &HashSet<Identifier>) -> anyhow::Result<Vec<Sandbox>> {
+fn held_reports(gate: &Gate, file: &Sha256, seen: &HashSet<Identifier>) -> anyhow::Result<Vec<ListedSandbox>> {
     let held = gate.store().reports(gate.service(), file)?;
     let others = held.into_iter().filter(|held| !seen.contains(&held.identifier));
     let sandboxes = others.map(|held| {
         let from = held.imported.as_ref();
         let imported_from = from.map(|from| from.from.unicode());
-        Ok(Sandbox {
+        Ok(ListedSandbox {
             imported_from,
             ..sandbox(Some(&held.identifier), Some(held.received), held.body().ok().as_ref())?
         })
@@ -335,7 +334,7 @@ fn held_reports(gate: &Gate, file: &Sha256, seen: &HashSet<Identifier>) -> anyho
     sandboxes.collect()
 }
 
-fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> anyhow::Result<Vec<Sandbox>> {
+fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> anyhow::Result<Vec<ListedSandbox>> {
     let identifiers: Vec<_> = entries.iter().map(|entry| &entry.identifier).collect();
     let held = gate.store().reports_of(gate.service(), &identifiers)?;
     let held: HashMap<_, _> = held.iter().map(|report| (&report.identifier, report)).collect();
@@ -346,7 +345,7 @@ fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> a
         let imported_from = imported.map(|imported| imported.from.unicode());
         let stored = held.and_then(|held| held.body().ok());
         let body = stored.as_ref().or(entry.report.as_ref());
-        Ok(Sandbox { imported_from, ..sandbox(Some(&entry.identifier), since, body)? })
+        Ok(ListedSandbox { imported_from, ..sandbox(Some(&entry.identifier), since, body)? })
     });
     listed.collect()
 }
@@ -355,12 +354,12 @@ fn sandbox(
     identifier: Option<&Identifier>,
     held_since: Option<Timestamp>,
     body: Option<&Body>,
-) -> anyhow::Result<Sandbox> {
+) -> anyhow::Result<ListedSandbox> {
     let parts = identifier.map(Identifier::parts);
     let Summary { sandbox, ran, verdict, score, tags } = body.map(Summary::of).unwrap_or_default();
     let named = parts.as_ref().map(|parts| parts.sandbox.clone()).or(sandbox);
     let ran = parts.and_then(|parts| parts.when).or(ran);
-    Ok(Sandbox {
+    Ok(ListedSandbox {
         id: identifier.map(|identifier| identifier.text().unicode()),
         is_unicode: identifier.is_none_or(|identifier| str::from_utf8(identifier.text().as_bytes()).is_ok()),
         sandbox: named.map(|name| name.unicode()).unwrap_or_default(),

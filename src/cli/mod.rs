@@ -2,41 +2,31 @@
 
 #[macro_use]
 mod exit;
+
 mod app;
-mod arguments;
-mod asking;
-mod call;
+mod calls;
 mod compare;
 mod config;
 mod cost;
-mod delete;
+mod counters;
 mod demo;
-mod display;
 mod doctor;
 mod document;
-mod dry;
-
 mod export;
-mod fetch;
 mod follow;
 mod held;
-mod help;
 mod import;
+mod inputs;
 mod keys;
 mod ledger;
 mod list;
-mod open;
+mod manual;
 mod output;
-mod quota;
+mod query;
 mod search;
 mod setup;
-mod shell;
 mod show;
-mod store;
-mod subjects;
 mod submit;
-mod table;
-mod usage;
 
 use crate::config::{Config, Folders, Overrides};
 use crate::environment::variable;
@@ -50,9 +40,9 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 pub use app::service;
-use arguments::{Agreed, Spending, parse_sha256};
 pub use exit::exit_codes;
 use exit::{CliError, FailureKind};
+use inputs::{Agreed, Spending, parse_sha256};
 use setup::{Setup, setup, setup_to_spend};
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
@@ -60,7 +50,7 @@ use setup::{Setup, setup, setup_to_spend};
 #[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true, after_help = START, after_long_help = more_help())]
 struct Cli {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
     /// SHA-256 of privately scanned files, or identifiers of stored reports; a SHA-256 can also be typed or pasted in the app
     sha256: Vec<String>,
     #[command(flatten)]
@@ -92,7 +82,7 @@ struct Common {
     #[arg(long, global = true, value_name = "NAME")]
     profile: Option<String>,
     #[command(flatten)]
-    screen: display::Flags,
+    screen: app::ScreenFlags,
     /// Set anything that the config file can set, such as budget.daily=20; config show names all
     #[arg(long = "set", global = true, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
@@ -115,9 +105,9 @@ fn assignment(text: &str) -> Result<(String, String), &'static str> {
 #[derive(Debug, Subcommand)]
 // Of all commands only the one that is meant is built whole.
 #[command(defer = true)]
-enum Command {
+enum CliCommand {
     /// Run the app on the embedded service with made-up reports: no key, no network, no cost
-    Demo(demo::Demo),
+    Demo(demo::DemoArgs),
     /// Open reports that were saved by any tool, or are stored: no network, no key
     Open {
         /// Each a report, an envelope, a list page or a summary as JSON, or the identifier of a stored report; - for standard input
@@ -125,52 +115,52 @@ enum Command {
         files: Vec<OsString>,
     },
     /// Print a file's sandboxes as JSON; each page that is not held costs one request
-    List(list::List),
+    List(list::ListArgs),
     /// Print one behaviour report as JSON; a report that is not held costs one request
-    Show(show::Show),
+    Show(show::ShowArgs),
     /// Write reports for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP; a report that is not held costs one request
-    Export(export::Export),
+    Export(export::ExportArgs),
     /// Fetch what a sandbox kept beside its report into a file: HTML report, network capture, event log, memory dump; costs one request
-    Fetch(fetch::Fetch),
+    Fetch(calls::FetchArgs),
     /// Submit a file of this machine for a private scan; costs one private scan
-    Submit(Box<submit::Submit>),
+    Submit(Box<submit::SubmitArgs>),
     /// Follow a file's scan until its reports are there; each look costs one request, each page of the list one more
-    Follow(follow::Follow),
+    Follow(follow::FollowArgs),
     /// Delete a private file at the service; costs one request
-    Delete(delete::Delete),
+    Delete(calls::DeleteArgs),
     /// Print which sandbox saw what, of one file, of two or of documents, from held reports; never asks the service
-    Compare(compare::Compare),
+    Compare(compare::CompareArgs),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
-    Cost(Box<cost::Cost>),
+    Cost(Box<cost::CostArgs>),
     /// Print what the service's counters allow, and what is used of it; costs nothing
-    Quota(quota::Quota),
+    Quota(counters::QuotaArgs),
     /// Print what was used, by day and endpoint; costs nothing
-    Usage(usage::Usage),
+    Usage(counters::UsageArgs),
     /// Search every report that is held, or those named, for words or a regular expression; costs nothing
-    Search(search::Search),
+    Search(search::SearchArgs),
     /// Ask any other question that the specification names, and print the answer as JSON
-    Call(call::Call),
+    Call(calls::CallArgs),
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
-    Ledger(ledger::Ledger),
+    Ledger(ledger::LedgerArgs),
     /// Print which keys do what, with the config's changes applied
-    Keys(keys::Keys),
+    Keys(keys::KeysArgs),
     /// Print what is held on this machine, and delete it; costs nothing
-    Held(held::Held),
+    Held(held::HeldArgs),
     /// Hold reports that a colleague exported, so that a group pays once for all; costs nothing
-    Import(import::Import),
+    Import(import::ImportArgs),
     /// Say what is set, by whom, and where the files are
     Config {
         #[command(subcommand)]
-        what: config::Config,
+        what: config::ConfigCommand,
     },
     /// Look for what may keep behaview from working, and say what to do
-    Doctor(doctor::Doctor),
+    Doctor(doctor::DoctorArgs),
     /// Print completions for a shell
-    Completions(shell::Completions),
+    Completions(manual::CompletionsArgs),
     /// Print the man page
-    Man(shell::Man),
+    Man(manual::ManArgs),
     /// Show the manual by topic, or the help of a command
-    Help(help::Help),
+    Help(manual::HelpArgs),
 }
 
 /// Runs the command line.
@@ -203,35 +193,35 @@ fn keep_key_private() {
     }
 }
 
-fn run(command: Option<Command>, sha256: &[String], common: &Common) -> anyhow::Result<()> {
+fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> anyhow::Result<()> {
     runtime::survive_file_limit()?;
     common.screen.settle_charset();
     match command {
         None => app::run(sha256, common),
-        Some(Command::Demo(demo)) => demo.run(common),
-        Some(Command::Open { files }) => open::open(&files, common),
-        Some(Command::List(list)) => list.run(common),
-        Some(Command::Show(show)) => show.run(common),
-        Some(Command::Export(export)) => export.run(common),
-        Some(Command::Fetch(fetch)) => fetch.run(common),
-        Some(Command::Submit(submit)) => submit.run(common),
-        Some(Command::Follow(follow)) => follow.run(common),
-        Some(Command::Delete(delete)) => delete.run(common),
-        Some(Command::Compare(compare)) => compare.run(common),
-        Some(Command::Search(search)) => search.run(common),
-        Some(Command::Call(call)) => call.run(common),
-        Some(Command::Cost(cost)) => cost.run(common),
-        Some(Command::Quota(quota)) => quota.run(common),
-        Some(Command::Usage(usage)) => usage.run(common),
-        Some(Command::Ledger(ledger)) => ledger.run(common),
-        Some(Command::Keys(keys)) => keys.run(common),
-        Some(Command::Held(held)) => held.run(common),
-        Some(Command::Import(import)) => import.run(common),
-        Some(Command::Config { what }) => what.run(common),
-        Some(Command::Doctor(doctor)) => doctor.run(common),
-        Some(Command::Completions(completions)) => completions.run(),
-        Some(Command::Man(man)) => man.run(),
-        Some(Command::Help(help)) => help.run(),
+        Some(CliCommand::Demo(demo)) => demo.run(common),
+        Some(CliCommand::Open { files }) => app::open(&files, common),
+        Some(CliCommand::List(list)) => list.run(common),
+        Some(CliCommand::Show(show)) => show.run(common),
+        Some(CliCommand::Export(export)) => export.run(common),
+        Some(CliCommand::Fetch(fetch)) => fetch.run(common),
+        Some(CliCommand::Submit(submit)) => submit.run(common),
+        Some(CliCommand::Follow(follow)) => follow.run(common),
+        Some(CliCommand::Delete(delete)) => delete.run(common),
+        Some(CliCommand::Compare(compare)) => compare.run(common),
+        Some(CliCommand::Search(search)) => search.run(common),
+        Some(CliCommand::Call(call)) => call.run(common),
+        Some(CliCommand::Cost(cost)) => cost.run(common),
+        Some(CliCommand::Quota(quota)) => quota.run(common),
+        Some(CliCommand::Usage(usage)) => usage.run(common),
+        Some(CliCommand::Ledger(ledger)) => ledger.run(common),
+        Some(CliCommand::Keys(keys)) => keys.run(common),
+        Some(CliCommand::Held(held)) => held.run(common),
+        Some(CliCommand::Import(import)) => import.run(common),
+        Some(CliCommand::Config { what }) => what.run(common),
+        Some(CliCommand::Doctor(doctor)) => doctor.run(common),
+        Some(CliCommand::Completions(completions)) => completions.run(),
+        Some(CliCommand::Man(man)) => man.run(),
+        Some(CliCommand::Help(help)) => help.run(),
     }
 }
 

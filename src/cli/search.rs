@@ -1,9 +1,8 @@
 //! `behaview search`: rows of reports that are held, or of documents, by what stands in them. It asks the service for nothing.
 
-use super::document;
 use super::output::{print_json_line, print_text};
-use super::store::say;
-use super::{Common, FailureKind, setup};
+use super::setup::say;
+use super::{Common, FailureKind, document, setup};
 use crate::app::find::finder::{Hit, HitGroup, Source};
 use crate::app::panes;
 use crate::gate::Gate;
@@ -29,7 +28,7 @@ Examples:
 #[command(
     after_help = EXAMPLES
 )]
-pub(super) struct Search {
+pub(super) struct SearchArgs {
     /// What is sought, in every field of every row; capital and small letters are alike
     pattern: String,
     /// Take it as a regular expression
@@ -42,7 +41,7 @@ pub(super) struct Search {
     #[arg(long)]
     json: bool,
     /// Only rows of this pane
-    #[arg(long, value_name = "NAME", value_parser = super::arguments::pane)]
+    #[arg(long, value_name = "NAME", value_parser = super::inputs::pane)]
     pane: Option<Pane>,
     /// Only these: files by SHA-256, reports by identifier, or saved reports (- for standard input)
     what: Vec<OsString>,
@@ -50,7 +49,7 @@ pub(super) struct Search {
 
 /// A row that holds what is sought.
 #[derive(Serialize)]
-struct Found {
+struct FoundRow {
     file: Option<String>,
     id: Option<String>,
     sandbox: Option<String>,
@@ -61,7 +60,7 @@ struct Found {
     text: String,
 }
 
-impl Search {
+impl SearchArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let how = How { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
@@ -226,7 +225,7 @@ fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> an
     Ok(counts)
 }
 
-fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Found {
+fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> FoundRow {
     let (file, id, sandbox) = match of {
         Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => (
             file.as_ref().map(ToString::to_string),
@@ -244,7 +243,7 @@ fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Foun
         Piece::Own(text) => text.clone().into_owned(),
     });
     let held_for = elsewhere(of).map(str::to_owned);
-    Found { file, id, sandbox, held_for, pane, label, text: text.collect() }
+    FoundRow { file, id, sandbox, held_for, pane, label, text: text.collect() }
 }
 
 fn visible_label(row: &Row) -> String {

@@ -1,14 +1,19 @@
-//! What a command works with: the gate to the service that config and command line name.
+//! What a command works with: the gate to the service that config and command line name, and the store.
 
 use super::Common;
-use super::arguments::Spending;
-use super::store::{self, Opened};
+use super::inputs::Spending;
 use crate::app::scan::follow::Pace;
 use crate::config::{Config, Folders};
 use crate::gate::{Gate, GateError};
 use crate::log::{Level, Log};
 use crate::quota::{Budget, Entitlements};
-use crate::service::Client;
+use crate::report::Purge;
+use crate::service::{Client, Profile};
+use crate::store::{Keep, Store, StoreError, service_id};
+use crate::text::{bytes, count};
+use jiff::SignedDuration;
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The service that is asked, and what the user has bought there.
@@ -43,9 +48,9 @@ pub(super) fn setup(common: &Common) -> anyhow::Result<Setup> {
 pub(super) fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
     let (folders, config) = common.config()?;
     let prepared = Prepared::of(common, &folders, &config, spending)?;
-    let opened = store::open(&folders, &config)?;
+    let opened = open_store(&folders, &config)?;
     let setup = prepared.with(opened);
-    store::say(&setup.remarks);
+    say(&setup.remarks);
     Ok(setup)
 }
 
@@ -86,4 +91,64 @@ impl Prepared {
 /// A name for this run of the program in the ledger.
 pub(super) fn session() -> String {
     format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
+}
+
+/// The store, open.
+pub(super) struct Opened {
+    pub(super) store: Store,
+    /// What the user must know of it.
+    pub(super) remarks: Vec<String>,
+}
+
+/// Opens the store, and deletes what is not to be kept any longer.
+pub(super) fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<Opened> {
+    let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
+    let store = Store::open_keeping(&folders.store, keep)?;
+    let mut remarks: Vec<_> = store.notice().map(str::to_owned).into_iter().collect();
+    let before = config.keeps_days().map(|days| outdated(&store, days, &mut remarks)).transpose()?.flatten();
+    for limit in [before, config.keeps_bytes().map(Purge::DownTo)].into_iter().flatten() {
+        let purged = store.purge(&[limit], None, &|_| true)?.unwrap_or_default();
+        if purged.bytes > 0 {
+            let (reports, size) = (count(purged.reports, "report"), bytes(purged.bytes));
+            remarks.push(format!("The config's [store] limits deleted {reports}, {size}."));
+        }
+    }
+    Ok(Opened { store, remarks })
+}
+
+/// What came more than so many days ago; nothing where all did, for the clock may have been set ahead.
+fn outdated(store: &Store, days: u32, remarks: &mut Vec<String>) -> Result<Option<Purge>, StoreError> {
+    let age = SignedDuration::from_hours(24 * i64::from(days));
+    let Ok(before) = crate::clock::now().checked_sub(age) else { return Ok(None) };
+    let newest = store.inventory()?.iter().map(|thing| thing.received).max();
+    if newest.is_some_and(|newest| newest < before) {
+        remarks.push(format!(
+            "Everything stored is older than [store] days = {days}, by this machine's clock. It was not deleted; \
+             behaview held --older-than {days}d --yes does."
+        ));
+        return Ok(None);
+    }
+    Ok(newest.map(|_| Purge::Before(before)))
+}
+
+/// Opens the store for a command that asks nothing of the service, and says what became of damaged records.
+pub(super) fn open_to_look(folder: &Path) -> Result<Store, StoreError> {
+    let store = Store::open(folder)?;
+    say(&store.notice().map(str::to_owned).into_iter().collect::<Vec<_>>());
+    Ok(store)
+}
+
+/// Which service a profile asks, as the store knows it.
+pub(super) fn service_of(profile: &Profile) -> String {
+    service_id(&profile.place())
+}
+
+/// Says on standard error what there is to say.
+pub(super) fn say(remarks: &[String]) {
+    remarks.iter().for_each(|remark| say_on_error(remark));
+}
+
+/// What was asked for is worth more than the remark.
+pub(super) fn say_on_error(remark: &str) {
+    let _ = writeln!(std::io::stderr(), "behaview: {remark}");
 }

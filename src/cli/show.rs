@@ -1,11 +1,10 @@
 //! `behaview show`: reports as they were received, or flat.
 
-use super::arguments::shown;
-use super::asking::{ask, runtime, say_cost};
+use super::inputs::{Subject, each, read_subjects, shown};
 use super::output::{Output, print_report, without_mark};
-use super::store::open_to_look;
-use super::subjects::{self, Subject, each};
-use super::{CliError, Common, FailureKind, Spending, dry, setup_to_spend};
+use super::query::{ask, print_dry_run, runtime, say_cost};
+use super::setup::open_to_look;
+use super::{CliError, Common, FailureKind, Spending, setup_to_spend};
 use crate::gate::Gate;
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
@@ -27,7 +26,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_EXAMPLES)]
-pub(super) struct Show {
+pub(super) struct ShowArgs {
     /// Sandbox identifiers as a list gives them, or saved reports; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
     identifiers: Vec<OsString>,
@@ -53,9 +52,9 @@ enum ShowFormat {
     Vt,
 }
 
-impl Show {
+impl ShowArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let reports = subjects::read(&self.identifiers, |text| identifier(text, common), listed)?;
+        let reports = read_subjects(&self.identifiers, |text| identifier(text, common), listed)?;
         let printer = Printer::new(self.format);
         if reports.iter().all(|report| report.service().is_none()) {
             let shown = each(common, reports, |report| printer.print_saved(&report));
@@ -65,7 +64,7 @@ impl Show {
         if self.spending.dry_run {
             let identifiers = reports.iter().filter_map(Subject::service).cloned();
             let requests = identifiers.map(|identifier| Request::Behaviour { identifier }).collect();
-            return dry::print(&setup, requests, self.refresh, None, self.json);
+            return print_dry_run(&setup, requests, self.refresh, None, self.json);
         }
         let shown = each(common, reports, |report| match report {
             Subject::Saved(_) => printer.print_saved(&report),
@@ -103,7 +102,7 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
 pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result<Option<StoredReport>> {
     let (folders, config) = common.config()?;
     let store = open_to_look(&folders.store)?;
-    Ok(store.report(&super::store::service_of(&config.profile(None)?), identifier)?)
+    Ok(store.report(&super::setup::service_of(&config.profile(None)?), identifier)?)
 }
 
 /// What is reported where a command opens stored reports alone, and this is none.

@@ -1,9 +1,9 @@
 //! `behaview submit`: a file of this machine, uploaded for a private scan.
 
-use super::asking::{cost, get, runtime, say_cost};
-use super::follow::{Looks, follow, most, note};
+use super::follow::{Polls, follow, most, note};
 use super::output::print_json;
-use super::{Agreed, Common, FailureKind, Setup, document, dry, exit, setup_to_spend};
+use super::query::{check_budget, cost, get, print_dry_run, runtime, say_cost};
+use super::{Agreed, Common, FailureKind, Setup, document, exit, setup_to_spend};
 use crate::gate::{GateError, submission};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{Identifier, Sha256};
@@ -27,7 +27,7 @@ An upload is never tried twice by itself: where its answer was lost, behaview fo
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Submit {
+pub(super) struct SubmitArgs {
     /// The file; up to 650 MB, as the profile says
     #[arg(value_parser = document::path())]
     file: PathBuf,
@@ -53,12 +53,12 @@ pub(super) struct Submit {
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
-    looks: Looks,
+    looks: Polls,
     #[command(flatten)]
     agreed: Agreed,
 }
 
-impl Submit {
+impl SubmitArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let setup = setup_to_spend(common, self.agreed.spending)?;
         let (submission, limit) = self.submission(&setup)?;
@@ -66,12 +66,12 @@ impl Submit {
         let repeats = scan(None)
             .warning()
             .map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, &submission.file)));
-        super::store::say(setup.gate.scanned_before(&submission.file)?.as_slice());
+        super::setup::say(setup.gate.scanned_before(&submission.file)?.as_slice());
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));
-            super::store::say(repeats.as_slice());
-            return dry::print(
+            super::setup::say(repeats.as_slice());
+            return print_dry_run(
                 &setup,
                 address.into_iter().chain([scan(None)]).collect(),
                 true,
@@ -82,7 +82,7 @@ impl Submit {
         self.agreed.check_warned(repeats.as_deref())?;
         if limit == UploadLimit::Large {
             // An address that nothing may be uploaded to is paid for in vain.
-            dry::check(&setup, &[Request::UploadAddress, scan(None)])?;
+            check_budget(&setup, &[Request::UploadAddress, scan(None)])?;
         }
         let runtime = runtime()?;
         let to = match limit {

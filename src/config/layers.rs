@@ -27,7 +27,7 @@ pub struct Overrides {
 
 /// Who says what a setting is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub enum SettingOrigin {
     Flag,
     Variable(String),
     /// The file, in this line.
@@ -36,7 +36,7 @@ pub enum Origin {
     Default,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("flag"),
@@ -54,7 +54,7 @@ pub struct Effective {
     /// The value as TOML; none where nothing is set.
     pub value: Option<String>,
     #[serde(serialize_with = "in_words")]
-    pub from: Origin,
+    pub from: SettingOrigin,
 }
 
 impl Effective {
@@ -67,13 +67,13 @@ impl Effective {
     }
 }
 
-fn in_words<S: serde::Serializer>(origin: &Origin, to: S) -> Result<S::Ok, S::Error> {
+fn in_words<S: serde::Serializer>(origin: &SettingOrigin, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(origin)
 }
 
 /// Something wrong in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct ConfigMistake {
     pub line: usize,
     /// What is wrong, without what stands there: it may be the key.
     pub words: String,
@@ -83,7 +83,7 @@ pub struct Finding {
 #[derive(Debug, Default)]
 pub(super) struct Layers {
     table: Table,
-    origins: BTreeMap<String, Origin>,
+    origins: BTreeMap<String, SettingOrigin>,
 }
 
 /// The line of a place in a text, from 1.
@@ -92,13 +92,13 @@ pub(super) fn line(text: &str, at: usize) -> usize {
 }
 
 /// What is said of a parser's error.
-pub(super) fn finding(text: &str, error: &toml::de::Error) -> Finding {
+pub(super) fn finding(text: &str, error: &toml::de::Error) -> ConfigMistake {
     let at = error.span().map_or(0, |span| span.start);
-    Finding { line: line(text, at), words: without_values(error.message()) }
+    ConfigMistake { line: line(text, at), words: without_values(error.message()) }
 }
 
 /// Everything in a file that is no setting, or no value that its setting takes; and the rest, which can be used.
-pub(super) fn sort_out(text: &str) -> (Vec<Finding>, Table) {
+pub(super) fn sort_out(text: &str) -> (Vec<ConfigMistake>, Table) {
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         return (errors.iter().map(|error| finding(text, error)).collect(), Table::new());
@@ -111,7 +111,7 @@ pub(super) fn sort_out(text: &str) -> (Vec<Finding>, Table) {
 }
 
 /// The values of a table; what no value can be, such as a number beyond what is counted, is named and left out.
-fn values(text: &str, spans: &DeTable<'_>, before: &str, found: &mut Vec<Finding>) -> Table {
+fn values(text: &str, spans: &DeTable<'_>, before: &str, found: &mut Vec<ConfigMistake>) -> Table {
     let mut table = Table::new();
     for (key, span) in spans {
         let name = format!("{before}{}", masked(key.get_ref()));
@@ -125,7 +125,7 @@ fn values(text: &str, spans: &DeTable<'_>, before: &str, found: &mut Vec<Finding
             }
             Err(_) => {
                 let words = format!("{name}: a number beyond what can be counted");
-                found.push(Finding { line: line(text, key.span().start), words });
+                found.push(ConfigMistake { line: line(text, key.span().start), words });
             }
         }
     }
@@ -133,7 +133,7 @@ fn values(text: &str, spans: &DeTable<'_>, before: &str, found: &mut Vec<Finding
 }
 
 /// Tries each member of a table by itself, and then what is inside of it; what is wrong is taken out.
-fn look(text: &str, spans: &DeTable<'_>, values: &mut Table, path: &mut Vec<String>, found: &mut Vec<Finding>) {
+fn look(text: &str, spans: &DeTable<'_>, values: &mut Table, path: &mut Vec<String>, found: &mut Vec<ConfigMistake>) {
     for (key, span) in spans {
         let name = key.get_ref().as_ref();
         let Some(value) = values.get_mut(name) else { continue };
@@ -142,7 +142,7 @@ fn look(text: &str, spans: &DeTable<'_>, values: &mut Table, path: &mut Vec<Stri
         let alone = if is_filled { Value::Table(Table::new()) } else { value.clone() };
         match (accepts(path, alone), value.as_table_mut().filter(|_| is_filled), span.get_ref()) {
             (Err(words), _, _) => {
-                found.push(Finding { line: line(text, key.span().start), words });
+                found.push(ConfigMistake { line: line(text, key.span().start), words });
                 values.remove(name);
             }
             (Ok(()), Some(values), DeValue::Table(spans)) => look(text, spans, values, path, found),
@@ -215,7 +215,7 @@ impl Layers {
             match value.get_ref() {
                 DeValue::Table(inner) => self.note(text, inner, format!("{name}.")),
                 _ => {
-                    self.origins.insert(name, Origin::File(line(text, key.span().start)));
+                    self.origins.insert(name, SettingOrigin::File(line(text, key.span().start)));
                 }
             }
         }
@@ -231,10 +231,10 @@ impl Layers {
         let variables = SETTINGS.iter().filter_map(|setting| {
             let (name, is_key) = (setting.variable()?, setting.name == "api_key");
             let value = variable(&name).filter(|value| !value.is_empty() && !is_key)?;
-            Some((setting.of_profile().unwrap_or(&setting.name).to_owned(), value, Origin::Variable(name)))
+            Some((setting.of_profile().unwrap_or(&setting.name).to_owned(), value, SettingOrigin::Variable(name)))
         });
-        let chosen = overrides.profile.iter().map(|name| ("profile".to_owned(), name.clone(), Origin::Flag));
-        let flags = overrides.set.iter().map(|(name, value)| (name.clone(), value.clone(), Origin::Flag));
+        let chosen = overrides.profile.iter().map(|name| ("profile".to_owned(), name.clone(), SettingOrigin::Flag));
+        let flags = overrides.set.iter().map(|(name, value)| (name.clone(), value.clone(), SettingOrigin::Flag));
         let (first, second): (Vec<_>, Vec<_>) =
             variables.chain(flags).chain(chosen).partition(|(name, _, _)| name == "profile");
         for (name, value, origin) in first.into_iter().chain(second) {
@@ -243,13 +243,13 @@ impl Layers {
         Ok(self)
     }
 
-    fn set(&mut self, name: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
+    fn set(&mut self, name: &str, text: &str, origin: SettingOrigin) -> Result<(), ConfigError> {
         let unknown = || {
             let like = Setting::like(name).map(|like| format!(", perhaps {like} is meant"));
             ConfigError::UnknownSetting(named(name), like.unwrap_or_default())
         };
         let setting = Setting::named(name).ok_or_else(unknown)?;
-        if setting.disclosure() == Disclosure::Hidden && origin == Origin::Flag {
+        if setting.disclosure() == Disclosure::Hidden && origin == SettingOrigin::Flag {
             return Err(ConfigError::SecretFlag(&setting.name));
         }
         let name = if setting.of_profile() == Some(name) { setting.full(&self.chosen()) } else { name.to_owned() };
@@ -276,7 +276,7 @@ impl Layers {
     /// The line of a setting in the file.
     pub(super) fn line(&self, name: &str) -> Option<usize> {
         match self.origins.get(name) {
-            Some(Origin::File(line)) => Some(*line),
+            Some(SettingOrigin::File(line)) => Some(*line),
             _ => None,
         }
     }
@@ -287,8 +287,8 @@ impl Layers {
     }
 
     /// Who says what a setting is.
-    pub(super) fn origin(&self, name: &str) -> Origin {
-        self.origins.get(name).cloned().unwrap_or(Origin::Default)
+    pub(super) fn origin(&self, name: &str) -> SettingOrigin {
+        self.origins.get(name).cloned().unwrap_or(SettingOrigin::Default)
     }
 
     /// Every setting, as it is.

@@ -1,14 +1,12 @@
-//! The config: its file, its variables and its flags.
+//! The config: its file, its variables and its flags; and the folders of the program.
 
-mod folders;
 mod layers;
 mod settings;
 mod tables;
 
-pub use folders::{FILE, FILE_VARIABLE, Folders};
-pub use layers::{Effective, Finding, Origin, Overrides};
+pub use layers::{ConfigMistake, Effective, Overrides, SettingOrigin};
 pub use settings::{SETTINGS, Setting, TEMPLATE};
-pub use tables::Look;
+pub use tables::LookTable;
 
 use crate::app::Keymap;
 use crate::app::scan::follow::Pace;
@@ -18,14 +16,15 @@ use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
-use directories::BaseDirs;
+use directories::{BaseDirs, ProjectDirs};
 use jiff::SignedDuration;
 use layers::Layers;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use tables::{Following, Keep, Kept, Keys, Limits, SetByHand};
+use tables::{BudgetTable, EntitlementTable, FollowTable, KeyTable, StoreKeep, StoreTable};
 
 /// The longest config file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -50,15 +49,15 @@ pub struct Config {
     api_key_command: Option<String>,
     profiles: BTreeMap<String, Profile>,
     /// What the user has bought.
-    entitlements: SetByHand,
-    budget: Limits,
+    entitlements: EntitlementTable,
+    budget: BudgetTable,
     /// What is kept of the answers.
-    store: Kept,
-    pub look: Look,
+    store: StoreTable,
+    pub look: LookTable,
     /// How a scan is followed.
-    follow: Following,
-    /// Keys by the names of their commands.
-    keys: Keys,
+    follow: FollowTable,
+    /// KeyTable by the names of their commands.
+    keys: KeyTable,
     #[serde(skip)]
     pub keymap: Keymap,
 }
@@ -79,7 +78,7 @@ pub enum ConfigError {
     #[error("{} holds the key, or how to get it, and is open to others: run chmod 600 on it", crate::text::path(.0))]
     Exposed(PathBuf),
     #[error("{0}: {1}")]
-    Override(Origin, String),
+    Override(SettingOrigin, String),
     #[error("there is no setting {0}{1}; behaview config show names them all")]
     UnknownSetting(String, String),
     #[error(
@@ -108,7 +107,8 @@ impl Config {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
         let text = text(path)?;
-        let invalid = |Finding { line, words }| ConfigError::Invalid { path: path.to_owned(), line, message: words };
+        let invalid =
+            |ConfigMistake { line, words }| ConfigError::Invalid { path: path.to_owned(), line, message: words };
         let (mistakes, table) = layers::sort_out(&text);
         if let Some(first) = mistakes.into_iter().next() {
             return Err(invalid(first));
@@ -123,36 +123,36 @@ impl Config {
         let keymap = config.keys.read().map_err(|mistakes| {
             let named = mistakes.into_iter().map(|(command, words)| (layers.origin(&format!("keys.{command}")), words));
             match named.min() {
-                Some((Origin::File(line), words)) => invalid(Finding { line, words }),
+                Some((SettingOrigin::File(line), words)) => invalid(ConfigMistake { line, words }),
                 Some((origin, words)) => ConfigError::Override(origin, words),
-                None => invalid(Finding { line: 1, words: String::new() }),
+                None => invalid(ConfigMistake { line: 1, words: String::new() }),
             }
         })?;
         Ok(Self { effective: layers.effective(), keymap, ..config })
     }
 
     /// Everything that is wrong in a config file, in the order of its lines.
-    pub fn check(path: &Path) -> Result<Vec<Finding>, ConfigError> {
+    pub fn check(path: &Path) -> Result<Vec<ConfigMistake>, ConfigError> {
         let text = text(path)?;
         let (mut found, table) = layers::sort_out(&text);
         let layers = Layers::of_file(&text, table);
         let Ok(config) = layers.read() else { return Ok(found) };
         if let Err(error) = config.profile(None) {
-            found.push(Finding { line: layers.line("profile").unwrap_or(1), words: error.to_string() });
+            found.push(ConfigMistake { line: layers.line("profile").unwrap_or(1), words: error.to_string() });
         }
         for (name, profile) in &config.profiles {
             let profile = Profile { name: masked(name).to_owned(), ..profile.clone() };
             for error in profile.mistakes() {
                 let line = layers.line(&format!("profiles.{name}.{}", error.setting));
-                found.push(Finding { line: line.unwrap_or(1), words: error.to_string() });
+                found.push(ConfigMistake { line: line.unwrap_or(1), words: error.to_string() });
             }
         }
         for (command, words) in config.keys.read().err().unwrap_or_default() {
-            found.push(Finding { line: layers.line(&format!("keys.{command}")).unwrap_or(1), words });
+            found.push(ConfigMistake { line: layers.line(&format!("keys.{command}")).unwrap_or(1), words });
         }
         if let Some(line) = layers.line_of_key().filter(|_| files::is_open_to_others(path)) {
             let words = "others may read or change the file, and the key, or how to get it, stands here: chmod 600 it";
-            found.push(Finding { line, words: words.to_owned() });
+            found.push(ConfigMistake { line, words: words.to_owned() });
         }
         found.sort_by_key(|finding| finding.line);
         Ok(found)
@@ -217,7 +217,7 @@ impl Config {
 
     /// Whether nothing of the reports is kept on disk.
     pub fn keeps_nothing(&self) -> bool {
-        self.store.keep == Keep::Nothing
+        self.store.keep == StoreKeep::Nothing
     }
 
     /// How many days answers are kept; none for ever.
@@ -281,6 +281,66 @@ fn without_values(message: &str) -> String {
         None => digits(found),
     };
     found + expected
+}
+
+/// Name of the config file in its folder.
+pub const FILE: &str = "config.toml";
+
+/// Variable that names another config file.
+pub const FILE_VARIABLE: &str = "BEHAVIEW_CONFIG";
+
+/// Where this program keeps things, by the conventions of the system.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    pub config: PathBuf,
+    /// Folder of records, reports and other responses.
+    pub store: PathBuf,
+    /// Folder of things that can be made again.
+    pub cache: PathBuf,
+    /// Folder of logs, and of what is remembered from one run to the next.
+    pub state: PathBuf,
+}
+
+impl Folders {
+    /// The folders of this user.
+    pub fn find() -> Result<Self, ConfigError> {
+        let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
+        let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
+        let kept = [folders.config_dir(), folders.data_dir(), folders.cache_dir(), state];
+        if kept.iter().any(|path| path.is_relative()) {
+            return Err(ConfigError::NoHome);
+        }
+        Ok(Self {
+            config: std::env::var_os(FILE_VARIABLE)
+                .filter(|path| !path.is_empty())
+                .map_or_else(|| folders.config_dir().join(FILE), PathBuf::from),
+            store: folders.data_dir().to_owned(),
+            cache: folders.cache_dir().to_owned(),
+            state: state.to_owned(),
+        })
+    }
+
+    /// The config file as it is read: where the variable names it, it is there.
+    pub fn to_read(&self) -> Result<&Path, ConfigError> {
+        let is_named = std::env::var_os(FILE_VARIABLE).is_some_and(|named| *named == *self.config);
+        let is_missing = || self.config.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        let leads_nowhere = |part: &&Path| part.is_symlink() && !part.exists();
+        match self.config.ancestors().find(leads_nowhere) {
+            _ if is_named && is_missing() => Err(ConfigError::Missing(self.config.clone())),
+            Some(link) => Err(ConfigError::Dangling(link.to_owned())),
+            None => Ok(&self.config),
+        }
+    }
+
+    /// Folder of logs.
+    pub fn logs(&self) -> PathBuf {
+        self.state.join("log")
+    }
+
+    /// What is remembered from one run to the next.
+    pub fn state_file(&self) -> PathBuf {
+        self.state.join(crate::state::FILE)
+    }
 }
 
 #[cfg(test)]

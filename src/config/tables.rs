@@ -13,12 +13,12 @@ use std::num::NonZeroU32;
 /// How a scan is followed: the seconds between two looks, and the most calls that one following makes.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Following {
+pub(super) struct FollowTable {
     pub(super) interval: NonZeroU32,
     pub(super) looks: NonZeroU32,
 }
 
-impl Default for Following {
+impl Default for FollowTable {
     fn default() -> Self {
         let Pace { interval, most } = Pace::default();
         let number = |n: u64| u32::try_from(n).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
@@ -29,8 +29,8 @@ impl Default for Following {
 /// What is kept of the answers, and how long; what is left out is kept for ever.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Kept {
-    pub(super) keep: Keep,
+pub(super) struct StoreTable {
+    pub(super) keep: StoreKeep,
     /// What came longer ago is deleted at the start.
     #[serde(deserialize_with = "some")]
     pub(super) days: Option<u64>,
@@ -52,7 +52,7 @@ fn some<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
 /// What of the answers is kept on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Keep {
+pub(super) enum StoreKeep {
     #[default]
     Everything,
     Nothing,
@@ -61,7 +61,7 @@ pub(super) enum Keep {
 /// What may be spent, in units; what is left out has no limit.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Limits {
+pub(super) struct BudgetTable {
     pub(super) session: Option<u64>,
     pub(super) daily: Option<u64>,
     /// What costs more is asked about first.
@@ -71,7 +71,7 @@ pub(super) struct Limits {
 /// What the user has bought, set by hand; what is left out is read from the service or stays unknown.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct SetByHand {
+pub(super) struct EntitlementTable {
     pub(super) premium_api: Option<bool>,
     pub(super) premium_intelligence: Option<bool>,
     pub(super) private_scanning: Option<bool>,
@@ -80,7 +80,7 @@ pub(super) struct SetByHand {
 /// The table as it is written.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Look {
+pub struct LookTable {
     /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
     #[serde(deserialize_with = "theme")]
     pub theme: Option<Theme>,
@@ -107,16 +107,16 @@ fn theme<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Theme>, D::Error> 
 /// The table as it is written: names of commands, with a key's name or several.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Keys(BTreeMap<String, Names>);
+pub(super) struct KeyTable(BTreeMap<String, KeyNames>);
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged, expecting = "a key such as \"ctrl-x\", several of them in brackets, or \"none\"")]
-enum Names {
+enum KeyNames {
     One(String),
     Several(Vec<String>),
 }
 
-impl Names {
+impl KeyNames {
     fn each(&self) -> Vec<&str> {
         match self {
             Self::One(name) => vec![name],
@@ -125,7 +125,7 @@ impl Names {
     }
 }
 
-impl Keys {
+impl KeyTable {
     /// The keys as changed, or what is wrong with which command's, without what stands there: it may be a secret.
     pub(super) fn read(&self) -> Result<Keymap, Vec<(String, String)>> {
         let changes: Vec<_> = self.0.iter().map(|(command, names)| Change { command, keys: names.each() }).collect();

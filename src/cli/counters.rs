@@ -1,19 +1,22 @@
-//! `behaview quota`: the service's own counters, which cost nothing to ask for.
+//! `behaview quota` and `behaview usage`: the service's own counters, which cost nothing to ask for.
 
-use super::asking::{get, runtime, say_cost};
-use super::output::{print_json, print_text};
-use super::table::Table;
+use super::output::{Table, print_json, print_text};
+use super::query::{get, runtime, say_cost};
 use super::{CliError, Common, FailureKind, Setup, setup};
-use crate::quota::{Balance, Balances, Counter, Holder, Period, Pool, SetAside, Unit};
+use crate::quota::{Balance, Balances, Counter, Holder, Period, Pool, SetAside, Unit, Usage as UsageDetails};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use clap::Args;
-use jiff::{SignedDuration, Timestamp};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  behaview quota --json")]
-pub(super) struct Quota {
+pub(super) struct QuotaArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -21,14 +24,14 @@ pub(super) struct Quota {
 
 /// What `quota --json` prints.
 #[derive(Serialize)]
-struct Shown<'a> {
-    counters: Vec<Row<'a>>,
+struct QuotaOutput<'a> {
+    counters: Vec<CounterOutput<'a>>,
     /// Parts of the answer that could not be read.
     odd: &'a [SetAside],
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct CounterOutput<'a> {
     name: &'a str,
     /// These five are none for a counter that nobody has listed yet.
     pool: Option<Pool>,
@@ -36,12 +39,12 @@ struct Row<'a> {
     period: Option<Period>,
     resets_at: Option<Timestamp>,
     reset_is_assumed: Option<bool>,
-    user: Option<Side<'a>>,
-    group: Option<Side<'a>>,
+    user: Option<SideOutput<'a>>,
+    group: Option<SideOutput<'a>>,
 }
 
 #[derive(Serialize)]
-struct Side<'a> {
+struct SideOutput<'a> {
     #[serde(flatten)]
     balance: &'a Balance,
     remaining: u64,
@@ -50,15 +53,15 @@ struct Side<'a> {
     limits: bool,
 }
 
-impl Quota {
+impl QuotaArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let balances = ask_balances(&setup(common)?)?;
         let (counters, now) = (sorted(&balances), crate::clock::now());
         if self.json {
-            let counters = counters.into_iter().map(|counter| row(counter, now)).collect();
-            return print_json(&Shown { counters, odd: balances.set_aside() });
+            let counters = counters.into_iter().map(|counter| counter_output(counter, now)).collect();
+            return print_json(&QuotaOutput { counters, odd: balances.set_aside() });
         }
-        print_text(&text(&balances, &counters, now))
+        print_text(&quota_text(&balances, &counters, now))
     }
 }
 
@@ -82,14 +85,14 @@ fn sorted(balances: &Balances) -> Vec<&Counter> {
     counters
 }
 
-fn row(counter: &Counter, now: Timestamp) -> Row<'_> {
+fn counter_output(counter: &Counter, now: Timestamp) -> CounterOutput<'_> {
     let side = |holder: Holder| {
         let balance = counter.side(holder)?;
         let limits = counter.limit(holder).is_some();
-        Some(Side { balance, remaining: balance.remaining(), percent_used: balance.percent_used(), limits })
+        Some(SideOutput { balance, remaining: balance.remaining(), percent_used: balance.percent_used(), limits })
     };
     let (unit, period) = counter.meaning.unzip();
-    Row {
+    CounterOutput {
         name: &counter.name,
         pool: unit.map(Unit::pool),
         unit,
@@ -101,7 +104,7 @@ fn row(counter: &Counter, now: Timestamp) -> Row<'_> {
     }
 }
 
-fn text(balances: &Balances, counters: &[&Counter], now: Timestamp) -> String {
+fn quota_text(balances: &Balances, counters: &[&Counter], now: Timestamp) -> String {
     let heading = ["pool", "counts", "period", "whose", "used", "allowed", "left", "used %", "resets", "remarks"];
     let mut table = Table::new(&heading, &[4, 5, 6, 7]);
     for counter in counters {
@@ -166,9 +169,114 @@ fn length(time: SignedDuration) -> String {
     }
 }
 
+/// Days that one call brings at most.
+const A_CALL: u8 = 30;
+
+/// Columns of the longest bar.
+const BAR: u64 = 30;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  behaview usage --days 7")]
+pub(super) struct UsageArgs {
+    /// Days up to today, which began at 00:00 UTC; the service keeps 60
+    #[arg(long, value_name = "N", default_value_t = A_CALL, value_parser = clap::value_parser!(u8).range(1..=60))]
+    days: u8,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `usage --json` prints.
+#[derive(Serialize)]
+struct UsageOutput<'a> {
+    first: Date,
+    last: Date,
+    #[serde(flatten)]
+    usage: &'a UsageDetails,
+}
+
+impl UsageArgs {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let setup = setup(common)?;
+        let today = setup.gate.now().to_zoned(TimeZone::UTC).date();
+        let usage = ask_usage(&setup, self.days, today)?;
+        if self.json {
+            return print_json(&UsageOutput { first: before(today, self.days - 1), last: today, usage: &usage });
+        }
+        print_text(&usage_text(&usage, std::io::stdout().is_terminal()))
+    }
+}
+
+/// Asks for so many days, in as many calls as that takes.
+fn ask_usage(setup: &Setup, days: u8, today: Date) -> anyhow::Result<UsageDetails> {
+    let (runtime, mut usage) = (runtime()?, UsageDetails::default());
+    for (first, last) in spans(days, today) {
+        let got = runtime.block_on(get(setup, &Request::Usage { first, last }, true))?;
+        usage = usage.plus(read_usage(&got.body)?);
+    }
+    say_cost(&setup.gate)?;
+    Ok(usage)
+}
+
+fn read_usage(answer: &[u8]) -> Result<UsageDetails, CliError> {
+    let usage = UsageDetails::parse(answer).ok();
+    // Days without calls are left out, but the two parts are there.
+    let usage = usage.filter(|usage| usage.set_aside.len() < 2 || !usage.daily.is_empty() || !usage.total.is_empty());
+    usage.ok_or_else(|| FailureKind::BadAnswer.error("the answer is no usage details"))
+}
+
+/// First and last days of the calls, the latest call first.
+fn spans(days: u8, today: Date) -> Vec<(Date, Date)> {
+    let starts = (0..days).step_by(A_CALL.into());
+    starts.map(|after| (before(today, days.min(after + A_CALL) - 1), before(today, after))).collect()
+}
+
+fn before(day: Date, days: u8) -> Date {
+    day.saturating_sub(i64::from(days).days())
+}
+
+fn usage_text(usage: &UsageDetails, with_bars: bool) -> String {
+    let mut table = Table::new(&["day", "endpoint", "requests", ""], &[2]);
+    let most = usage.by_day().map(|(_, count)| count).max().unwrap_or(0);
+    for (day, endpoints) in &usage.daily {
+        let all = usage.on(*day);
+        let bar = if with_bars { bar(all, most) } else { String::new() };
+        let named = endpoints.iter().map(|(endpoint, count)| (endpoint.as_str(), *count)).collect();
+        usage_rows(&mut table, &day.to_string(), &named, all, bar);
+    }
+    let sums = usage.by_endpoint();
+    let all = sums.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    usage_rows(&mut table, "total", &sums, all, String::new());
+    let mut text = table.to_string();
+    for (endpoint, total, sum) in usage.disagreements() {
+        let endpoint = Untrusted::from(endpoint).visible();
+        text += &format!("odd: {endpoint}: the days add up to {sum}, the service's total is {total}\n");
+    }
+    for SetAside { name, why } in &usage.set_aside {
+        text += &format!("odd: {}: {why}\n", Untrusted::from(name.as_str()).visible());
+    }
+    text
+}
+
+/// A day's endpoints, and then all of them.
+fn usage_rows(table: &mut Table, day: &str, endpoints: &BTreeMap<&str, u64>, all: u64, bar: String) {
+    for (endpoint, count) in endpoints {
+        let endpoint = Untrusted::from(*endpoint).visible_cut(60).to_string();
+        table.row([day.to_owned(), endpoint, thousands(*count)]);
+    }
+    table.row([day.to_owned(), "(in all)".to_owned(), thousands(all), bar]);
+}
+
+/// A bar as long as the day's share of the busiest day.
+fn bar(count: u64, most: u64) -> String {
+    let long = (u128::from(count) * u128::from(BAR)).div_ceil(u128::from(most.max(1)));
+    "█".repeat(usize::try_from(long).unwrap_or(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::civil::date;
     use serde_json::json;
 
     #[test]
@@ -189,7 +297,7 @@ mod tests {
             "new\u{202e}counter": {"user": {"allowed": 3, "used": 1}},
         }}));
         let now = "2026-11-20T09:38:50Z".parse().unwrap();
-        let shown = text(&balances, &sorted(&balances), now);
+        let shown = quota_text(&balances, &sorted(&balances), now);
         for words in [
             "13       10    0  130 %  00:00 UTC, in 14 h 21 min",
             r"3 more than allowed, from \x1b[2Jred",
@@ -202,5 +310,37 @@ mod tests {
             assert!(squeezed(&shown).contains(&squeezed(words)), "{words}\n{shown}");
         }
         assert!(!shown.contains(['\u{1b}', '\u{202e}']));
+    }
+
+    #[test]
+    fn no_call_asks_for_more_than_thirty_days_and_together_they_leave_none_out() {
+        let today = date(2026, 3, 5);
+        assert_eq!(spans(1, today), [(today, today)]);
+        assert_eq!(spans(30, today), [(date(2026, 2, 4), today)]);
+        assert_eq!(spans(31, today), [(date(2026, 2, 4), today), (date(2026, 2, 3), date(2026, 2, 3))]);
+        assert_eq!(spans(60, today), [(date(2026, 2, 4), today), (date(2026, 1, 5), date(2026, 2, 3))]);
+    }
+
+    #[test]
+    fn days_have_endpoints_sums_and_bars() {
+        let usage = UsageDetails::read(&json!({"data": {
+            "daily": {"2026-11-18": {"files": 1}, "2026-11-19": {"files": 20, "\u{1b}[2J": 40}},
+            "total": {"files": 22, "\u{1b}[2J": 40},
+        }}));
+        let wanted = format!(
+            "day         endpoint  requests\n\
+             2026-11-18  files            1\n\
+             2026-11-18  (in all)         1  █\n\
+             2026-11-19  \\x1b[2J         40\n\
+             2026-11-19  files           20\n\
+             2026-11-19  (in all)        60  {}\n\
+             total       \\x1b[2J         40\n\
+             total       files           21\n\
+             total       (in all)        61\n\
+             odd: files: the days add up to 21, the service's total is 22\n",
+            "█".repeat(30)
+        );
+        assert_eq!(usage_text(&usage, true), wanted);
+        assert!(!usage_text(&usage, false).contains('█'));
     }
 }

@@ -1,0 +1,225 @@
+//! Commands that ask the service one thing: `behaview call`, `behaview delete` and `behaview fetch`.
+
+use super::export::write_file;
+use super::output::{print_body, print_json};
+use super::query::{DryRunRemark, get, print_dry_run, runtime, say_cost};
+use super::show::identifier;
+use super::{Agreed, Common, FailureKind, Setup, Spending, document, parse_sha256, setup_to_spend};
+use crate::app::{ASKS, Ask};
+use crate::export::file;
+use crate::gate::Gate;
+use crate::gate::submission::look_at;
+use crate::quota::Entitlements;
+use crate::report::Report;
+use crate::request::{Artefact, Request, UploadLimit};
+use crate::text::moment;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The longest list of what is asked about that is taken, in bytes.
+const LONGEST_INPUT: u64 = 1 << 20;
+
+#[derive(Debug, Args)]
+#[command(after_help = names())]
+pub(super) struct CallArgs {
+    /// Name of the question
+    name: String,
+    /// What it asks about: hashes, an identifier, a path; - for standard input
+    input: Vec<String>,
+    /// Ask the service even if the answer is held
+    #[arg(long)]
+    refresh: bool,
+    #[command(flatten)]
+    agreed: Agreed,
+}
+
+/// The questions by name, for the help.
+fn names() -> String {
+    let rows = ASKS.iter().map(|ask| {
+        format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
+    });
+    format!(
+        "Into a file or pipe goes the answer as it was received, the key redacted.\n\nQuestions, with what each is asked about:\n{}\nExamples:\n  behaview call v3-quotas\n  behaview call v2-file-report --dry-run d41d8cd98f00b204e9800998ecf8427e",
+        rows.collect::<String>()
+    )
+}
+
+impl CallArgs {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let known = || ASKS.iter().map(|ask| ask.name).collect::<Vec<_>>().join(", ");
+        let ask = Ask::named(&self.name)
+            .ok_or_else(|| FailureKind::Usage.error(format!("there is no such question; there are {}", known())))?;
+        if ask.input.is_empty() && !self.input.is_empty() {
+            fail!(Usage, "nothing was sent. {} is asked about nothing: leave out what stands behind it", ask.name);
+        }
+        let setup = setup_to_spend(common, self.agreed.spending)?;
+        let request = (ask.make)(&self.typed()?, setup.gate.now());
+        let request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
+        let request = looked_at(&setup, request);
+        if let Some(when) = request.publishes().map(|_| setup.gate.unanswered(&request)).transpose()?.flatten() {
+            let when = moment(when);
+            super::setup::say(&[format!(
+                "the same was sent on {when} already: it may have arrived, and been charged. This sends it again."
+            )]);
+        }
+        if self.agreed.spending.dry_run {
+            return print_dry_run(&setup, vec![request], self.refresh, None, self.agreed.json);
+        }
+        self.agreed.check(&request)?;
+        let answer = runtime()?.block_on(get(&setup, &request, self.refresh))?;
+        say_cost(&setup.gate)?;
+        if request == Request::User {
+            // The user object holds the key: nothing but the privileges is printed.
+            let user = serde_json::from_slice(&answer.body);
+            let user = user.map_err(|_| FailureKind::BadAnswer.error("the answer is no user object"))?;
+            let found = Entitlements::from_user(&user);
+            return print_json(&serde_json::json!({
+                "premium_api": found.premium_api.held(),
+                "premium_intelligence": found.premium_intelligence.held(),
+            }));
+        }
+        print_body(&answer.body)
+    }
+
+    /// What was typed behind the name.
+    fn typed(&self) -> anyhow::Result<String> {
+        if self.input != ["-"] {
+            return Ok(self.input.join(" "));
+        }
+        let mut text = String::new();
+        std::io::stdin().lock().take(LONGEST_INPUT + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > LONGEST_INPUT {
+            let most = crate::text::bytes(LONGEST_INPUT);
+            fail!(Usage, "standard input gives more than {most}, which names nothing");
+        }
+        Ok(text.trim().to_owned())
+    }
+}
+
+/// The same of a file as it is now, by which it is known whether it was sent before. Of one that cannot be sent the gate says why.
+fn looked_at(setup: &Setup, request: Request) -> Request {
+    let Request::V2Scan { path, file: None } = request else { return request };
+    let file = look_at(&path, setup.gate.client().profile().largest(UploadLimit::Direct), &|| true).ok();
+    Request::V2Scan { path, file }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
+  behaview delete --dry-run $file
+  behaview delete --yes --file-only $file
+
+What is held on this machine stays; behaview held deletes that.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct DeleteArgs {
+    /// SHA-256 of the private file
+    sha256: String,
+    /// Delete the file alone: its reports and scans stay at the service until they expire
+    #[arg(long)]
+    file_only: bool,
+    #[command(flatten)]
+    agreed: Agreed,
+}
+
+impl DeleteArgs {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let (file, only_from_storage) = (parse_sha256(&self.sha256)?, self.file_only);
+        let request = Request::PrivateDelete { file, only_from_storage };
+        let setup = setup_to_spend(common, self.agreed.spending)?;
+        if self.agreed.spending.dry_run {
+            return print_dry_run(&setup, vec![request], true, None, self.agreed.json);
+        }
+        self.agreed.check(&request)?;
+        runtime()?.block_on(get(&setup, &request, true))?;
+        say_cost(&setup.gate)?;
+        let deleted = if only_from_storage { "file" } else { "file and reports" };
+        print_json(&serde_json::json!({ "file": self.sha256.trim().to_ascii_lowercase(), "deleted": deleted }))
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A fetch that is cut off is lost, and may be charged: fetching again costs a request, and begins anew."
+)]
+pub(super) struct FetchArgs {
+    /// Sandbox identifier as a list gives it
+    identifier: String,
+    /// Which artefact; the report says which of them exist
+    #[arg(value_name = "ARTEFACT", value_parser = PossibleValuesParser::new(Artefact::ALL.map(Artefact::name)))]
+    artefact: String,
+    /// The file that is made, which its owner alone can read; - for standard output; without it, a safe name in this folder
+    #[arg(long, short, value_name = "FILE", value_parser = document::path())]
+    output: Option<PathBuf>,
+    /// Write over the file if it is there
+    #[arg(long)]
+    force: bool,
+    /// Ask the service even if the artefact is held
+    #[arg(long)]
+    refresh: bool,
+    /// Ask the service though the report that is held says that there is none
+    #[arg(long)]
+    anyway: bool,
+    /// Print JSON where a dry run says what it would cost
+    #[arg(long, requires = "dry_run")]
+    json: bool,
+    #[command(flatten)]
+    spending: Spending,
+}
+
+impl FetchArgs {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let identifier = identifier(&self.identifier, common)?;
+        let artefact =
+            Artefact::named(&self.artefact).ok_or_else(|| FailureKind::Usage.error("there is no such artefact"))?;
+        let name = || PathBuf::from(file::name(Some(&identifier), None, artefact.extension()));
+        let path = self.output.clone().unwrap_or_else(name);
+        let is_printed = path == Path::new("-");
+        let request = Request::Artefact { identifier, artefact };
+        if self.spending.dry_run {
+            let setup = setup_to_spend(common, self.spending)?;
+            let none = self.none_beside(&setup.gate, &request)?;
+            return print_dry_run(&setup, vec![request], self.refresh, none.map(DryRunRemark::only), self.json);
+        }
+        // Before anything is paid.
+        if is_printed && io::stdout().is_terminal() {
+            fail!(Usage, "that is no text for a terminal: name a file, or a pipe");
+        }
+        if !is_printed {
+            file::check(&path, self.force)?;
+        }
+        let setup = setup_to_spend(common, self.spending)?;
+        if let Some(none) = self.none_beside(&setup.gate, &request)? {
+            fail!(NotFound, "{none}");
+        }
+        let got = runtime()?.block_on(get(&setup, &request, self.refresh))?;
+        say_cost(&setup.gate)?;
+        let copy = |out: &mut dyn Write| out.write_all(&got.body);
+        if !is_printed {
+            return write_file(&path, self.force, copy);
+        }
+        let mut out = io::stdout().lock();
+        match copy(&mut out).and_then(|()| out.flush()) {
+            // A reader that has seen enough is no failure.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+            other => Ok(other?),
+        }
+    }
+
+    /// Why nothing is to be asked: the report that is held says that there is no such artefact, and none is held.
+    fn none_beside(&self, gate: &Gate, request: &Request) -> anyhow::Result<Option<String>> {
+        let Request::Artefact { identifier, artefact } = request else { return Ok(None) };
+        let is_held = !self.refresh && gate.held(request)?.is_some();
+        let report = gate.store().report(gate.service(), identifier)?.filter(|_| !self.anyway && !is_held);
+        let report = report.and_then(|stored| Some(Report::open(&stored.body().ok()?)));
+        let (what, attribute) = (artefact.words(), artefact.attribute());
+        Ok(report.filter(|report| artefact.is_beside(report) == Some(false)).map(|_| {
+            format!(
+                "the report that is held says that there is no {what} ({attribute}: false); --anyway asks all the same"
+            )
+        }))
+    }
+}

@@ -1,0 +1,160 @@
+//! `behaview help`, `completions` and `man`: made from the manual and from the grammar of the command line.
+
+use super::output::print_text;
+use super::{FailureKind, grammar};
+use anyhow::Context;
+use clap::Args;
+use clap_complete::Shell;
+use clap_mangen::Man as Page;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The manual: each topic with its text, which is Markdown that reads well as it is.
+pub(super) const TOPICS: [(&str, &str); 12] = [
+    ("keys", include_str!("../../assets/help/keys.md")),
+    ("config", include_str!("../../assets/help/config.md")),
+    ("pricing", include_str!("../../assets/help/pricing.md")),
+    ("store", include_str!("../../assets/help/store.md")),
+    ("export", include_str!("../../assets/help/export.md")),
+    ("findings", include_str!("../../assets/help/findings.md")),
+    ("scripts", include_str!("../../assets/help/scripts.md")),
+    ("security", include_str!("../../assets/help/security.md")),
+    ("accessibility", include_str!("../../assets/help/accessibility.md")),
+    ("demo", include_str!("../../assets/help/demo.md")),
+    ("troubleshooting", include_str!("../../assets/help/troubleshooting.md")),
+    ("glossary", include_str!("../../assets/help/glossary.md")),
+];
+
+const LIST: &str = "\
+Topics:
+  keys config pricing store export findings scripts security accessibility demo troubleshooting glossary
+
+Examples:
+  behaview help
+  behaview help pricing
+  behaview help list";
+
+#[derive(Debug, Args)]
+#[command(after_help = LIST)]
+pub(super) struct HelpArgs {
+    /// A topic of the manual, or a command
+    topic: Option<String>,
+}
+
+impl HelpArgs {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
+        let mut grammar = grammar();
+        grammar.build();
+        let Some(name) = &self.topic else {
+            return show(&format!("{}\n{LIST}\n", grammar.render_help()));
+        };
+        // A topic comes first: a command of its name has --help.
+        if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| topic == name) {
+            return show(text);
+        }
+        match grammar.find_subcommand_mut(name) {
+            Some(command) => show(&command.render_long_help().to_string()),
+            None => Err(FailureKind::Usage.error("no such topic or command; behaview help lists both").into()),
+        }
+    }
+}
+
+/// Prints a text, on a terminal by way of the pager.
+fn show(text: &str) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() && page(text).is_ok() {
+        return Ok(());
+    }
+    print_text(text)
+}
+
+/// Pages a text by `$PAGER`, else `less`; an error where it cannot be started.
+fn page(text: &str) -> std::io::Result<()> {
+    let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+    let mut words = pager.as_deref().unwrap_or("less -FRX").split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("less"));
+    let mut pager = command.args(words).stdin(Stdio::piped()).spawn()?;
+    if let Some(mut input) = pager.stdin.take() {
+        // A pager that is left early closes its input.
+        let _ = input.write_all(text.as_bytes());
+    }
+    pager.wait().map(|_| ())
+}
+
+/// The program's name, as shells know it.
+const NAME: &str = "behaview";
+
+const WHERE: &str = "\
+Where they go:
+  bash         ~/.local/share/bash-completion/completions/behaview
+  zsh          _behaview, in a folder of $fpath
+  fish         ~/.config/fish/completions/behaview.fish
+  powershell   behaview completions powershell | Out-String | Invoke-Expression, in $PROFILE
+  elvish       eval (behaview completions elvish | slurp), in rc.elv
+
+Examples:
+  behaview completions bash
+  behaview completions zsh
+  behaview completions fish
+  behaview completions powershell
+  behaview completions elvish";
+
+#[derive(Debug, Args)]
+#[command(after_help = WHERE)]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+impl CompletionsArgs {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut grammar(), NAME, &mut text);
+        print_text(&String::from_utf8(text)?)
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  behaview man\n  behaview man list")]
+pub(super) struct ManArgs {
+    /// The page of one command; that of the program unless given
+    command: Option<String>,
+    /// Write every page into this folder instead, as behaview.1, behaview-list.1 and so on
+    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
+    into: Option<PathBuf>,
+}
+
+impl ManArgs {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
+        let mut grammar = grammar();
+        grammar.build();
+        if let Some(folder) = &self.into {
+            return write_all(grammar, folder);
+        }
+        let page = match &self.command {
+            None => grammar,
+            Some(name) => {
+                let found = grammar.get_subcommands().find(|command| command.get_name() == name).cloned();
+                found.ok_or_else(|| FailureKind::Usage.error("there is no such command; behaview --help names all"))?
+            }
+        };
+        let mut text = Vec::new();
+        Page::new(page).render(&mut text)?;
+        print_text(&String::from_utf8(text)?)
+    }
+}
+
+fn write_all(grammar: clap::Command, folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", crate::text::path(folder)))?;
+    let commands: Vec<_> = grammar.get_subcommands().cloned().collect();
+    for command in std::iter::once(grammar).chain(commands) {
+        let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or(NAME)));
+        let mut text = Vec::new();
+        Page::new(command).render(&mut text)?;
+        if path.is_symlink() {
+            anyhow::bail!("{} is a link, which is not followed", crate::text::path(path));
+        }
+        std::fs::write(&path, text).with_context(|| format!("{} cannot be written", crate::text::path(path)))?;
+    }
+    Ok(())
+}
