@@ -1,7 +1,7 @@
 //! The app: on a service, or on reports that were saved in files.
 
 use super::inputs::{Spending, parse_first};
-use super::setup::{Prepared, Setup, open_store, say_on_error};
+use super::setup::{Prepared, Setup, open_store, say};
 use super::{Common, FailureKind, demo, document, exit, show};
 use crate::app::model::Service;
 use crate::app::settings::Settings;
@@ -23,7 +23,6 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,8 +55,11 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
         Ok(reach(gate, model))
     };
     // A file is shown at once with what is held of it.
-    let start =
-        if is_empty { Start::Awaited(Box::new(begin)) } else { Start::Ready(begin(&mut model, &say_on_error)?) };
+    let start = if is_empty {
+        Start::Awaited(Box::new(begin))
+    } else {
+        Start::Ready(begin(&mut model, &|remark| say(remark))?)
+    };
     let ended = runtime::run(model, start, display, Signals::listen()?)?;
     left.note(&ended);
     match ended.exit {
@@ -171,7 +173,7 @@ impl UiStateFile {
     pub(super) fn note(self, ended: &runtime::Ended) {
         let Some(path) = self.path.filter(|_| ended.remembered != self.before) else { return };
         if let Err(error) = crate::state::write(&ended.remembered, &path) {
-            let _ = writeln!(std::io::stderr(), "behaview: how the screen was left cannot be remembered: {error}");
+            say(format!("how the screen was left cannot be remembered: {error}"));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Commands that ask the service one thing: `behaview call`, `behaview delete` and `behaview fetch`.
 
 use super::export::write_file;
-use super::output::{print_body, print_json};
-use super::query::{DryRunRemark, get, print_dry_run, runtime, say_cost};
+use super::output::{Output, print_body, print_json};
+use super::query::{DryRunRemark, print_dry_run, send};
+use super::setup::say;
 use super::show::identifier;
 use super::{Agreed, Common, FailureKind, Setup, Spending, document, parse_sha256, setup_to_spend};
 use crate::app::{ASKS, Ask};
@@ -15,7 +16,7 @@ use crate::request::{Artefact, Request, UploadLimit};
 use crate::text::moment;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 /// The longest list of what is asked about that is taken, in bytes.
@@ -60,16 +61,15 @@ impl CallArgs {
         let request = looked_at(&setup, request);
         if let Some(when) = request.publishes().map(|_| setup.gate.unanswered(&request)).transpose()?.flatten() {
             let when = moment(when);
-            super::setup::say(&[format!(
+            say(format!(
                 "the same was sent on {when} already: it may have arrived, and been charged. This sends it again."
-            )]);
+            ));
         }
         if self.agreed.spending.dry_run {
             return print_dry_run(&setup, vec![request], self.refresh, None, self.agreed.json);
         }
         self.agreed.check(&request)?;
-        let answer = runtime()?.block_on(get(&setup, &request, self.refresh))?;
-        say_cost(&setup.gate)?;
+        let answer = send(&setup, &request, self.refresh)?;
         if request == Request::User {
             // The user object holds the key: nothing but the privileges is printed.
             let user = serde_json::from_slice(&answer.body);
@@ -134,8 +134,7 @@ impl DeleteArgs {
             return print_dry_run(&setup, vec![request], true, None, self.agreed.json);
         }
         self.agreed.check(&request)?;
-        runtime()?.block_on(get(&setup, &request, true))?;
-        say_cost(&setup.gate)?;
+        send(&setup, &request, true)?;
         let deleted = if only_from_storage { "file" } else { "file and reports" };
         print_json(&serde_json::json!({ "file": self.sha256.trim().to_ascii_lowercase(), "deleted": deleted }))
     }
@@ -195,18 +194,11 @@ impl FetchArgs {
         if let Some(none) = self.none_beside(&setup.gate, &request)? {
             fail!(NotFound, "{none}");
         }
-        let got = runtime()?.block_on(get(&setup, &request, self.refresh))?;
-        say_cost(&setup.gate)?;
-        let copy = |out: &mut dyn Write| out.write_all(&got.body);
-        if !is_printed {
-            return write_file(&path, self.force, copy);
+        let got = send(&setup, &request, self.refresh)?;
+        if is_printed {
+            return Output::new(false).print(&got.body);
         }
-        let mut out = io::stdout().lock();
-        match copy(&mut out).and_then(|()| out.flush()) {
-            // A reader that has seen enough is no failure.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-            other => Ok(other?),
-        }
+        write_file(&path, self.force, |out| out.write_all(&got.body))
     }
 
     /// Why nothing is to be asked: the report that is held says that there is no such artefact, and none is held.

@@ -1,7 +1,8 @@
 //! `behaview compare`: which sandbox saw what, of one file or of two, from stored reports.
 
 use super::output::{print_json, print_text};
-use super::{Common, FailureKind, Setup, document, parse_sha256, setup};
+use super::setup::say;
+use super::{Common, FailureKind, Setup, document, parse_sha256, search, setup};
 use crate::app::Here;
 use crate::app::compare::{Only, cut, sides};
 use crate::app::list::{Entry, List};
@@ -9,8 +10,7 @@ use crate::gate::Gate;
 use crate::quota::{Entitlements, Plan};
 use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::rows::Label;
-use crate::report::{Body, Pane, Piece, Row};
+use crate::report::{Body, Pane};
 use crate::request::Request;
 use crate::runtime::recall::held_of;
 use crate::text::{Untrusted, count};
@@ -248,7 +248,7 @@ fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> any
     let listing = gate.client().profile().listing;
     let list = Request::Behaviours { file: file.clone(), listing, cursor: None }.quote(entitled);
     let price = list.price().short();
-    super::setup::say(&[format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside.words())]);
+    say(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside.words()));
     Ok(true)
 }
 
@@ -282,21 +282,6 @@ fn name(column: &ComparedColumn) -> String {
 
 fn title(pane: Pane) -> &'static str {
     crate::app::panes::info(pane).map_or("", |info| info.title)
-}
-
-fn words(row: &Row, shown: fn(&Untrusted) -> String) -> String {
-    match &row.label {
-        Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => shown(name),
-    }
-}
-
-fn pieces(row: &Row, shown: fn(&Untrusted) -> String) -> String {
-    let pieces = row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => shown(text),
-        Piece::Own(words) => words.to_string(),
-    });
-    pieces.collect()
 }
 
 fn visible(text: &Untrusted) -> String {
@@ -339,7 +324,7 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Varia
             (Some(_), _) => '.',
         });
         let row = matrix.row(item);
-        let (what, thing) = (words(&row, visible), pieces(&row, visible));
+        let (what, thing) = (search::label(&row, visible), search::text(&row, visible));
         let _ = writeln!(out, "{}  {:<22}  {what:<14}  {thing}", marks.collect::<String>(), title(item.pane));
         for told in told.iter().filter(|told| item.other >> (told.number - 1) & 1 == 1) {
             for thing in &told.items {
@@ -421,8 +406,8 @@ fn compare_output(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> std:
         let row = matrix.row(item);
         ItemOutput {
             pane: item.pane.name(),
-            what: words(&row, Untrusted::unicode),
-            item: pieces(&row, Untrusted::unicode),
+            what: search::label(&row, Untrusted::unicode),
+            item: search::text(&row, Untrusted::unicode),
             seen: columns_of(&|n| item.seen >> n & 1 == 1),
             perhaps_unlisted: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
             differs: item.other != 0,
@@ -444,7 +429,7 @@ fn variants(matrix: &Matrix, numbers: &[u32], shown: fn(&Untrusted) -> String) -
     let mut all = vec![Vec::<Variants>::new(); numbers.len()];
     matrix.each_of_differing(&mut |item, column, row| {
         let Some(told) = numbers.binary_search(&item).ok().and_then(|at| all.get_mut(at)) else { return };
-        let (number, text) = (column + 1, pieces(&row, shown));
+        let (number, text) = (column + 1, search::text(&row, shown));
         match told.last_mut().filter(|told| told.number == number) {
             Some(told) if told.items.len() >= MOST_TOLD || told.items.contains(&text) => {}
             Some(told) => told.items.push(text),

@@ -1,7 +1,7 @@
 //! `behaview quota` and `behaview usage`: the service's own counters, which cost nothing to ask for.
 
 use super::output::{Table, print_json, print_text};
-use super::query::{get, runtime, say_cost};
+use super::query::{get, runtime, say_cost, send};
 use super::{CliError, Common, FailureKind, Setup, setup};
 use crate::quota::{Balance, Balances, Counter, Holder, Period, Pool, SetAside, Unit, Usage as UsageDetails};
 use crate::request::Request;
@@ -67,9 +67,7 @@ impl QuotaArgs {
 
 /// Asks the service for its counters.
 pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
-    let got = runtime()?.block_on(get(setup, &Request::Quotas, true))?;
-    say_cost(&setup.gate)?;
-    Ok(read_balances(&got.body)?)
+    Ok(read_balances(&send(setup, &Request::Quotas, true)?.body)?)
 }
 
 /// Reads an answer to the quota call, fresh or saved.

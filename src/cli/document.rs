@@ -164,7 +164,7 @@ fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
         fail!(BadAnswer, "{shown}: {why}");
     }
     let problems: Vec<_> = problems.iter().map(|problem| format!("{shown}: {problem}")).collect();
-    super::setup::say(&problems);
+    problems.iter().for_each(super::setup::say);
     Ok(Document { name: name(path), reports, unread: problems.len() as u64, places })
 }
 

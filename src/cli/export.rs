@@ -3,7 +3,7 @@
 use super::inputs::{Subject, each, read_subjects};
 use super::output::Output;
 use super::query::{ask, print_dry_run, runtime, say_cost};
-use super::setup::{open_to_look, service_of};
+use super::setup::{open_to_look, say, service_of};
 use super::show::{identifier, listed};
 use super::{Common, FailureKind, Setup, Spending, document, exit, setup_to_spend};
 use crate::export::file::{self, Fresh};
@@ -240,8 +240,7 @@ impl ExportArgs {
             None => print(format, &job(&Cancel::default()))?,
         };
         if let Some(words) = summary.missing_words() {
-            // What was written is worth more than the remark about it.
-            let _ = writeln!(io::stderr(), "behaview: {words}");
+            say(&words);
         }
         match summary.cut {
             0 => Ok(()),
@@ -321,8 +320,7 @@ pub(super) fn write_file<T>(
         _ => anyhow::Error::from(file::FileError::Io { path: path.to_owned(), why }),
     })?;
     let length = crate::text::bytes(fresh.keep()?);
-    // What was written is worth more than the remark about it.
-    let _ = writeln!(io::stderr(), "behaview: wrote {length} to {}", file::shown(path));
+    say(format!("wrote {length} to {}", file::shown(path)));
     Ok(written)
 }
 

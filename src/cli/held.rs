@@ -1,7 +1,7 @@
 //! `behaview held`: what is held on this machine, and how it is deleted. Nothing is sent.
 
 use super::output::{Table, print_json, print_text};
-use super::setup::service_of;
+use super::setup::{say, service_of};
 use super::{Common, FailureKind};
 use crate::app::over::held::title;
 use crate::config::Config;
@@ -16,7 +16,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::Write;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -154,7 +153,7 @@ impl HeldArgs {
             return Err(anyhow::anyhow!(why));
         }
         for remark in store.remains(&what)? {
-            let _ = writeln!(std::io::stderr(), "behaview: {remark}");
+            say(&remark);
         }
         let left = of_service(store.inventory()?, service.as_deref());
         self.print(&store, [&things, &left], Some(deleted(&doomed, files, now, true)), now)

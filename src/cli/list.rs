@@ -4,6 +4,7 @@ use super::document::{Document, services};
 use super::inputs::{Subject, each, read_subjects};
 use super::output::{Table, print_json, print_json_line, print_lines, print_text};
 use super::query::{DryRunRemark, ask, print_dry_run, runtime, say_cost, say_if_aside};
+use super::setup::say;
 use super::{Common, FailureKind, Setup, Spending, parse_sha256, setup_to_spend};
 use crate::gate::{Gate, GateError};
 use crate::report::Body;
@@ -17,7 +18,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::io::Write;
 use tokio::runtime::Runtime;
 
 const LIST_EXAMPLES: &str = "\
@@ -172,7 +172,7 @@ impl ListArgs {
                 }
             };
             if let Some(left_out) = page.left_out() {
-                let _ = writeln!(std::io::stderr(), "behaview: {}: {left_out}", file.short());
+                say(format!("{}: {left_out}", file.short()));
             }
             let known = seen.len();
             let new: Vec<_> = page.entries.iter().filter(|entry| seen.insert(entry.identifier.clone())).collect();
@@ -180,12 +180,12 @@ impl ListArgs {
             cursor = page.cursor;
             listed.more = cursor.is_some() || page.is_lost;
             if page.is_lost {
-                let _ = writeln!(std::io::stderr(), "behaview: {}: {}", file.short(), no_way_on());
+                say(format!("{}: {}", file.short(), no_way_on()));
             }
             if self.all && listed.more && fetched == MOST_PAGES {
                 let words =
                     "pages were fetched, and there are more: --all once more goes on behind those that are held";
-                let _ = writeln!(std::io::stderr(), "behaview: {}: {fetched} {words}", file.short());
+                say(format!("{}: {fetched} {words}", file.short()));
             }
             if cursor.is_none() || self.all && fetched >= MOST_PAGES {
                 return Ok(());
@@ -250,10 +250,7 @@ fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     for (id, is_unicode) in odd {
         let id = if is_unicode { Untrusted::from(id).visible() } else { said(id) };
         let id = if id.is_empty() { said("a report without an identifier") } else { id.cut(120) };
-        let _ = writeln!(
-            std::io::stderr(),
-            "behaview: left out, because it would be read as something else: {id}; --format json has it"
-        );
+        say(format!("left out, because it would be read as something else: {id}; --format json has it"));
     }
     Err(FailureKind::Partial.error(format!("{} of {} are printed", clear.len(), listed.sandboxes.len())).into())
 }

@@ -35,7 +35,6 @@ use crate::report::identifier::Sha256;
 use crate::runtime;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -43,7 +42,7 @@ pub use app::service;
 pub use exit::exit_codes;
 use exit::{CliError, FailureKind};
 use inputs::{Agreed, Spending, parse_sha256};
-use setup::{Setup, setup, setup_to_spend};
+use setup::{Setup, say, setup, setup_to_spend};
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]
@@ -266,7 +265,7 @@ impl Common {
     /// Opens the log. One that cannot be written keeps nobody from working.
     fn open_log(&self, folders: &Folders, config: &Config, session: &str) -> Log {
         let log = Log::open(&folders.logs(), config.log_level, &short(session)).unwrap_or_else(|error| {
-            let _ = writeln!(std::io::stderr(), "behaview: there is no log: {error}");
+            say(format!("there is no log: {error}"));
             Log::default()
         });
         self.log.get_or_init(|| log).clone()

@@ -3,8 +3,9 @@
 
 use super::Setup;
 use super::output::{Table, print_json, print_text};
+use super::setup::say;
 use crate::gate::{Answer, Gate, GateError, Received};
-use crate::quota::{Allowed, Period, Price, Spent, Unit, in_units};
+use crate::quota::{Allowed, Period, Price, Spent, Total, Unit, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{HeldBack, LAST_WAIT, STUCK};
 use crate::store::StoreError;
@@ -18,7 +19,14 @@ use std::time::{Duration, Instant};
 /// How often it is looked whether a signal has come.
 const PACE: Duration = Duration::from_millis(50);
 
-/// The answer that is held, or the service's; where there is none, what it cost is said.
+/// The answer that is stored, or the service's; says what the run cost.
+pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
+    let answer = runtime()?.block_on(get(setup, request, refresh))?;
+    say_cost(&setup.gate)?;
+    Ok(answer)
+}
+
+/// The answer that is stored, or the service's; where there is none, what it cost is said.
 pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
     let answer = ask(setup, request, refresh).await;
     if answer.is_err() {
@@ -31,11 +39,8 @@ pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyh
 pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GateError> {
     let Setup { gate, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
-    if !refresh {
-        say_if_aside(gate, &quote)?;
-    }
     if refresh || gate.held(request)?.is_none() {
-        say_if_missing(gate, &quote)?;
+        say_before(gate, &quote, refresh)?;
     }
     let meter = Meter::default();
     let progress = |received| meter.tell(&received);
@@ -43,9 +48,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     let answer = to_its_end(gate, request, call).await;
     drop(meter);
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
-        let why = said(why);
-        // An answer that was paid for is worth more than the remark about it.
-        let _ = writeln!(std::io::stderr(), "behaview: the answer {why}");
+        say(format!("the answer {}", said(why)));
     }
     answer
 }
@@ -72,13 +75,8 @@ async fn to_its_end(
         () = end => Err(GateError::Internal("the store takes nothing".to_owned())),
     };
     if let (true, Err(error)) = (signals.has_any(), &answer) {
-        // A terminal that is gone leaves nobody to tell.
-        let _ = writeln!(
-            std::io::stderr(),
-            "behaview: {}: {error}. {} behaview ledger says what it counts as.",
-            request.words(),
-            error.advice()
-        );
+        let (what, advice) = (request.words(), error.advice());
+        say(format!("{what}: {error}. {advice} behaview ledger says what it counts as."));
     }
     signals.let_go().map_err(|error| GateError::Internal(error.to_string()))?;
     answer
@@ -90,17 +88,18 @@ pub(super) fn say_if_aside(gate: &Gate, quote: &Quote) -> Result<(), StoreError>
     let aside = if gate.held(request)?.is_none() { gate.quarantined(request)? } else { None };
     if let Some(aside) = aside {
         let (what, price) = (request.words(), quote.price().short());
-        // What is asked for is worth more than the remark.
-        let _ = writeln!(std::io::stderr(), "behaview: {what}: {}. To ask for it again costs {price}", aside.words());
+        say(format!("{what}: {}. To ask for it again costs {price}", aside.words()));
     }
     Ok(())
 }
 
-/// Says of what would be asked that the service did not have it a short time ago, and what asking again costs.
-pub(super) fn say_if_missing(gate: &Gate, quote: &Quote) -> Result<(), StoreError> {
+/// Says of a call that is to be made what became of it before, and what making it again costs.
+fn say_before(gate: &Gate, quote: &Quote, refresh: bool) -> Result<(), StoreError> {
+    if !refresh {
+        say_if_aside(gate, quote)?;
+    }
     if let Some(missing) = gate.missing(quote.request())? {
-        // What is asked for is worth more than the remark.
-        let _ = writeln!(std::io::stderr(), "behaview: {missing}; asking again costs {}", quote.price().short());
+        say(format!("{missing}; asking again costs {}", quote.price().short()));
     }
     Ok(())
 }
@@ -142,8 +141,7 @@ pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
         (0, 0) => "nothing was charged".to_owned(),
         _ => format!("charged: {}", in_units(&spent)),
     };
-    // What was paid for is worth more than the remark about it.
-    let _ = writeln!(std::io::stderr(), "behaview: {words}");
+    say(&words);
     Ok(())
 }
 
@@ -175,7 +173,7 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 struct DryRunOutput {
     calls: Vec<DryRunCall>,
     /// Units in all, by what they are counted in; none where nobody knows the most.
-    total: BTreeMap<Unit, DryRunTotal>,
+    total: BTreeMap<Unit, Total>,
     /// What cannot be known before it is asked.
     remark: Option<String>,
 }
@@ -204,12 +202,6 @@ impl DryRunRemark {
     }
 }
 
-#[derive(Serialize, Default)]
-struct DryRunTotal {
-    min: u64,
-    max: Option<u64>,
-}
-
 /// Prints what questions would cost.
 pub(super) fn print_dry_run(
     setup: &Setup,
@@ -229,11 +221,13 @@ pub(super) fn print_dry_run(
         .collect::<anyhow::Result<Vec<_>>>()?;
     let prices = || calls.iter().filter_map(|call| call.price.as_ref());
     let verdict = verdict(setup, prices());
-    let mut total = total(prices());
-    if let Some(DryRunRemark { further: (min, max), .. }) =
-        remark.as_ref().filter(|remark| remark.further != (0, Some(0)))
-    {
-        total.entry(Unit::Request).or_insert(DryRunTotal { min: 0, max: Some(0) }).add(*min, *max);
+    let further = remark.as_ref().map(|remark| remark.further).filter(|further| *further != (0, Some(0)));
+    let further = further.map(|(min, max)| (Unit::Request, Total { min, max }));
+    let priced = prices().map(|price| (price.unit, Total { min: price.units.min(), max: price.units.max() }));
+    let mut total = BTreeMap::new();
+    for (unit, units) in priced.chain(further) {
+        let sum = total.entry(unit).or_insert(Total::NOTHING);
+        *sum = sum.plus(units);
     }
     let shown = DryRunOutput { total, calls, remark: remark.map(|remark| remark.words) };
     if as_json {
@@ -247,22 +241,10 @@ pub(super) fn print_dry_run(
 fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> anyhow::Result<DryRunCall> {
     let held = !refresh && (is_repeated || setup.gate.held(&request)?.is_some());
     let quote = request.quote(&setup.entitled);
-    if !held && !refresh {
-        say_if_aside(&setup.gate, &quote)?;
-    }
     if !held {
-        say_if_missing(&setup.gate, &quote)?;
+        say_before(&setup.gate, &quote, refresh)?;
     }
     Ok(DryRunCall { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })
-}
-
-fn total<'a>(prices: impl Iterator<Item = &'a Price>) -> BTreeMap<Unit, DryRunTotal> {
-    let mut total: BTreeMap<Unit, DryRunTotal> = BTreeMap::new();
-    for price in prices {
-        let sum = total.entry(price.unit).or_insert(DryRunTotal { min: 0, max: Some(0) });
-        sum.add(price.units.min(), price.units.max());
-    }
-    total
 }
 
 /// Refuses what would not all be sent, before any of it is.
@@ -297,24 +279,17 @@ fn dry_run_text(shown: &DryRunOutput) -> String {
         table.row([words, rule.to_owned(), call.what.clone()]);
     }
     let mut text = table.to_string();
-    let sums: Vec<_> = shown.total.iter().map(|(unit, sum)| sum.words(*unit)).collect();
+    let sums: Vec<_> = shown.total.iter().map(|(unit, sum)| total_words(*unit, *sum)).collect();
     let sums = if sums.is_empty() { "nothing".to_owned() } else { sums.join(", ") };
     text += &format!("\nIn all: {sums}. Nothing was sent.\n");
     shown.remark.iter().for_each(|remark| text += &format!("{remark}\n"));
     text
 }
 
-impl DryRunTotal {
-    fn add(&mut self, min: u64, max: Option<u64>) {
-        self.min = self.min.saturating_add(min);
-        self.max = self.max.zip(max).map(|(sum, more)| sum.saturating_add(more));
-    }
-
-    fn words(&self, unit: Unit) -> String {
-        match self.max {
-            Some(max) if max == self.min => unit.count(max),
-            Some(max) => format!("{} to {}", thousands(self.min), unit.count(max)),
-            None => format!("{} or more", unit.count(self.min)),
-        }
+fn total_words(unit: Unit, total: Total) -> String {
+    match total.max {
+        Some(max) if max == total.min => unit.count(max),
+        Some(max) => format!("{} to {}", thousands(total.min), unit.count(max)),
+        None => format!("{} or more", unit.count(total.min)),
     }
 }

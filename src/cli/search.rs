@@ -118,8 +118,14 @@ impl SearchArgs {
             }
             Source::Pane(_) => (name.map(|name| Untrusted::from(name).visible().to_string()), String::new()),
         };
-        let label = visible_label(&hit.row);
-        let cells = [file.unwrap_or_default(), sandbox, title.to_owned(), label, visible_text(&hit.row)];
+        let label = label(&hit.row, |name| name.visible_cut(40).to_string());
+        let cells = [
+            file.unwrap_or_default(),
+            sandbox,
+            title.to_owned(),
+            label,
+            text(&hit.row, |text| text.visible().to_string()),
+        ];
         let cells: Vec<_> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
         print_text(&(cells.join("  ") + "\n"))
     }
@@ -198,7 +204,7 @@ fn search_held(reports: &[StoredReport], pattern: &Pattern, print: &mut Print<'_
             }
             Err(why) => {
                 unreadable += 1;
-                say(&[why.to_string()]);
+                say(why.to_string());
                 Ok(())
             }
         };
@@ -234,29 +240,24 @@ fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> Foun
         ),
         Source::Pane(_) => (name.map(str::to_owned), None, None),
     };
-    let label = match &hit.row.label {
-        Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => name.unicode(),
-    };
-    let text = hit.row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => text.unicode(),
-        Piece::Own(text) => text.clone().into_owned(),
-    });
+    let (label, text) = (label(&hit.row, Untrusted::unicode), text(&hit.row, Untrusted::unicode));
     let held_for = elsewhere(of).map(str::to_owned);
-    FoundRow { file, id, sandbox, held_for, pane, label, text: text.collect() }
+    FoundRow { file, id, sandbox, held_for, pane, label, text }
 }
 
-fn visible_label(row: &Row) -> String {
+/// What happened, by a word of this program's or a name of the report's.
+pub(super) fn label(row: &Row, shown: impl Fn(&Untrusted) -> String) -> String {
     match &row.label {
         Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => name.visible_cut(40).to_string(),
+        Label::Named(name) => shown(name),
     }
 }
 
-fn visible_text(row: &Row) -> String {
-    let text = row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => text.visible(),
-        Piece::Own(text) => Untrusted::from(text.as_ref()).visible(),
+/// The text of a row, of which `shown` makes what comes from outside fit for where it goes.
+pub(super) fn text(row: &Row, shown: impl Fn(&Untrusted) -> String) -> String {
+    let pieces = row.pieces.iter().map(|piece| match piece {
+        Piece::Value(text) | Piece::Detail(text) => shown(text),
+        Piece::Own(words) => words.to_string(),
     });
-    text.map(|piece: Visible| piece.to_string()).collect()
+    pieces.collect()
 }

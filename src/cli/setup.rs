@@ -50,7 +50,7 @@ pub(super) fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Res
     let prepared = Prepared::of(common, &folders, &config, spending)?;
     let opened = open_store(&folders, &config)?;
     let setup = prepared.with(opened);
-    say(&setup.remarks);
+    setup.remarks.iter().for_each(say);
     Ok(setup)
 }
 
@@ -134,7 +134,7 @@ fn outdated(store: &Store, days: u32, remarks: &mut Vec<String>) -> Result<Optio
 /// Opens the store for a command that asks nothing of the service, and says what became of damaged records.
 pub(super) fn open_to_look(folder: &Path) -> Result<Store, StoreError> {
     let store = Store::open(folder)?;
-    say(&store.notice().map(str::to_owned).into_iter().collect::<Vec<_>>());
+    store.notice().into_iter().for_each(say);
     Ok(store)
 }
 
@@ -143,12 +143,7 @@ pub(super) fn service_of(profile: &Profile) -> String {
     service_id(&profile.place())
 }
 
-/// Says on standard error what there is to say.
-pub(super) fn say(remarks: &[String]) {
-    remarks.iter().for_each(|remark| say_on_error(remark));
-}
-
-/// What was asked for is worth more than the remark.
-pub(super) fn say_on_error(remark: &str) {
-    let _ = writeln!(std::io::stderr(), "behaview: {remark}");
+/// Says something on standard error. Where that is closed, the result is worth more than the remark.
+pub(super) fn say(remark: impl AsRef<str>) {
+    let _ = writeln!(std::io::stderr(), "behaview: {}", remark.as_ref());
 }

@@ -3,6 +3,7 @@
 use super::follow::{Polls, follow, most, note};
 use super::output::print_json;
 use super::query::{check_budget, cost, get, print_dry_run, runtime, say_cost};
+use super::setup::say;
 use super::{Agreed, Common, FailureKind, Setup, document, exit, setup_to_spend};
 use crate::gate::{GateError, submission};
 use crate::report::analysis::{submitted, upload_address};
@@ -10,7 +11,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::hidden;
 use clap::Args;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,11 +67,11 @@ impl SubmitArgs {
         let repeats = scan(None)
             .warning()
             .map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, &submission.file)));
-        super::setup::say(setup.gate.scanned_before(&submission.file)?.as_slice());
+        setup.gate.scanned_before(&submission.file)?.into_iter().for_each(say);
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));
-            super::setup::say(repeats.as_slice());
+            repeats.iter().for_each(say);
             return print_dry_run(
                 &setup,
                 address.into_iter().chain([scan(None)]).collect(),
@@ -128,11 +129,10 @@ impl SubmitArgs {
         // Whoever follows it later, or opens it, is told that its scan may be under way. That this cannot be noted matters less.
         let _ = note(setup, &submission.file, Some(None));
         // The failure itself is what the run ends with; this is advice.
-        let _ = writeln!(
-            std::io::stderr(),
-            "behaview: it may have arrived all the same. Before sending it again, {}",
+        say(format!(
+            "it may have arrived all the same. Before sending it again, {}",
             way_to_look(setup, &submission.file)
-        );
+        ));
         error
     }
 
