@@ -1,9 +1,9 @@
-//! What goes out of the state machine, as data: the runtime performs it.
+//! What the state machine asks of the runtime, as data: one enum for each subject.
 
 use super::away::Copied;
 use super::away::saving::Save;
 use super::find::finder::Ticket;
-use super::message::Opening;
+use super::message::{Opening, carried_by};
 use super::over::marks::Judged;
 use super::panes::facts::Named;
 use super::spending::confirm::Deletion;
@@ -30,97 +30,107 @@ pub enum Source {
     Service,
 }
 
-/// Something to be done outside of the state machine.
+/// Work for the runtime.
 #[derive(Debug)]
 pub enum Effect {
-    /// Count the hashes that a file lists.
-    CountHashes(PathBuf),
-    /// Look at a file that is to be submitted.
-    LookAtFile(PathBuf),
-    /// Find the files that were opened before.
+    Service(ServiceCall),
+    Store(StoreJob),
+    Report(ReportJob),
+    Search(SearchJob),
+    File(FileJob),
+    Terminal(TerminalAction),
+}
+
+carried_by! {
+    Effect: Service(ServiceCall), Store(StoreJob), Report(ReportJob), Search(SearchJob), File(FileJob),
+    Terminal(TerminalAction)
+}
+
+#[derive(Debug)]
+pub enum ServiceCall {
+    /// Gets a response at the price that was on the screen.
+    Send { quote: Quote, source: Source },
+    /// Stops waiting for a response; the ledger counts its call as lost.
+    Cancel(Request),
+}
+
+#[derive(Debug)]
+pub enum StoreJob {
     FindRecent,
-    /// Find what is held of a file.
-    Recall(Sha256),
-    /// Note that a file was opened.
-    NoteOpened(Sha256),
-    /// Note that a scan of a file is under way, for the next run of the program; or that none is.
-    NoteScan {
+    LoadFile(Sha256),
+    /// Loads what is stored of a file to compare with.
+    LoadCompareFile(Sha256),
+    /// Looks for a stored response.
+    Check(Request),
+    RecordFile(Sha256),
+    /// Records a running scan for the next run of the program, or its end.
+    RecordScan {
         file: Sha256,
         scan: Option<PendingScan>,
     },
-    /// Find what is held of a file that is compared with.
-    RecallBeside(Sha256),
-    /// Compare reports; none where one is not held.
-    Compare {
-        number: u64,
-        bodies: Vec<Option<Body>>,
+    WriteNote {
+        note: Note,
+        /// The text of the note that this one replaces.
+        known: Option<Untrusted>,
+        /// Whether its report was stored, as far as the screen knows.
+        was_held: bool,
     },
-    /// Find the items of a comparison that hold something.
-    Sift {
-        number: u64,
-        matrix: Arc<Matrix>,
-        sought: String,
-    },
-    /// Apply the rules to a report.
-    Judge {
-        opening: Opening,
-        report: Report,
-        /// The rules, if they have been read.
-        rules: Option<Arc<Rules>>,
-        /// The user's own, where they have not.
-        own: Option<PathBuf>,
-    },
-    /// Apply the rules to every report that is here.
-    JudgeHeld {
-        number: u64,
-        reports: Vec<Judged>,
-        rules: Arc<Rules>,
-    },
-    /// Get the answer to a question, at the price that was on the screen.
-    Ask {
-        quote: Quote,
-        /// Where it may come from.
-        source: Source,
-    },
-    /// Wait no longer for an answer; its call ends as one that was lost.
-    GiveUp(Request),
-    /// Find out whether an answer is held.
-    LookUp(Request),
+    /// Deletes a note unless it has changed.
+    DeleteNote(Note),
+    LoadInventory,
+    /// Deletes what the user confirmed unless it has changed.
+    Delete(Deletion),
+    ReadLedger,
+    ReadPriceRecord,
+}
+
+impl StoreJob {
+    /// Whether it writes what must survive the end of the program; [`super::StoreEvent::WriteFinished`] answers it.
+    pub fn is_write(&self) -> bool {
+        matches!(self, Self::WriteNote { .. } | Self::DeleteNote(_) | Self::Delete(_))
+    }
+}
+
+#[derive(Debug)]
+pub enum ReportJob {
     Index {
         opening: Opening,
         body: Body,
     },
-    /// Hand text to the clipboard.
-    Copy(Copied),
-    /// Find the indicators of a report.
+    StopIndexing,
+    /// Applies the rules to a report.
+    Evaluate {
+        opening: Opening,
+        report: Report,
+        /// The rules, once they are loaded.
+        rules: Option<Arc<Rules>>,
+        /// The user's own rules, where none are loaded.
+        own: Option<PathBuf>,
+    },
+    /// Applies the rules to every stored report of a file.
+    EvaluateAll {
+        number: u64,
+        reports: Vec<Judged>,
+        rules: Arc<Rules>,
+    },
     FindIndicators {
         opening: Opening,
         report: Report,
-        /// The file that was run, where it is known.
+        /// The file that ran, where it is known.
         sample: Option<Sha256>,
-        /// By what its rows are judged.
         rules: Option<Arc<Rules>>,
-        /// How they were judged, where that is done.
         marks: Option<Arc<Marks>>,
     },
-    Save(Save),
-    /// Keep a note, in place of the one that is known to stand there.
-    WriteNote {
-        note: Note,
-        /// The words of the one that its line began with.
-        known: Option<Untrusted>,
-        /// Whether the report that it is on was held, as far as the screen knows.
-        was_held: bool,
+    /// Compares reports; none stands for one that is not stored.
+    Compare {
+        number: u64,
+        bodies: Vec<Option<Body>>,
     },
-    /// Delete a note, if it stands there still.
-    DeleteNote(Note),
-    /// Find everything that is held.
-    ReadHeld,
-    /// Delete what is held, if that still is what the question named.
-    Purge(Deletion),
-    /// Index nothing: the report is not looked at any more.
-    StopIndexing,
-    /// Find the rows of a report that a filter lets through.
+}
+
+#[derive(Debug)]
+pub enum SearchJob {
+    /// Finds the rows of a report that match a pane's filter.
     Filter {
         ticket: Ticket,
         /// The report, as far as it is indexed.
@@ -128,34 +138,49 @@ pub enum Effect {
         pattern: Arc<Pattern>,
         scope: Scope,
     },
-    /// Search all panes of a report.
-    Search {
+    /// Searches all panes of a report.
+    Panes {
         ticket: Ticket,
         /// The report, as far as it is indexed.
         report: Report,
         pattern: Arc<Pattern>,
-        /// The one process that is meant, where others have its name: what names another number is no hit.
+        /// The one process that is meant: a row with another process number is no hit.
         process: Option<Named>,
     },
-    /// Search everything that is held.
-    SearchHeld {
+    /// Searches every stored report.
+    Stored {
         ticket: Ticket,
         pattern: Arc<Pattern>,
     },
-    ReadLedger,
-    /// Read how often prices were confirmed.
-    ReadRecord,
+    Comparison {
+        number: u64,
+        matrix: Arc<Matrix>,
+        sought: String,
+    },
+}
+
+#[derive(Debug)]
+pub enum FileJob {
+    /// Hashes a file that is to be submitted.
+    Inspect(PathBuf),
+    CountHashes(PathBuf),
+    Write(Save),
+    Copy(Copied),
+}
+
+#[derive(Debug)]
+pub enum TerminalAction {
+    /// Ends this run and starts the demo.
     Demo,
-    /// Give the terminal to the shell until it gives it back.
-    Aside,
-    /// Take the terminal over once more, and draw all of it.
-    TakeBack,
+    Suspend,
+    /// Takes the terminal over again and redraws all of it.
+    Resume,
     Quit,
 }
 
 impl Effect {
-    /// Whether it writes what must not be lost, though nothing was paid for it; [`super::Message::TakenIn`] says when that is done.
+    /// Whether it writes what must survive the end of the program.
     pub(super) fn writes(&self) -> bool {
-        matches!(self, Self::WriteNote { .. } | Self::DeleteNote(_) | Self::Purge(_))
+        matches!(self, Self::Store(job) if job.is_write())
     }
 }

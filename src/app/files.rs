@@ -2,7 +2,7 @@
 //! nowhere else, so that it goes aside and comes back whole.
 
 use super::compare::Compare;
-use super::effect::Effect;
+use super::effect::StoreJob;
 use super::find::finder::Finder;
 use super::find::returning::Left;
 use super::list::{Entry, List, OpenReport};
@@ -268,8 +268,8 @@ impl Model {
             self.close(0);
         }
         self.files.open(OpenFile::new(List::unasked(file.clone())));
-        self.emit(Effect::Recall(file.clone()));
-        self.emit(Effect::NoteOpened(file));
+        self.emit(StoreJob::LoadFile(file.clone()));
+        self.emit(StoreJob::RecordFile(file));
     }
 
     /// Opens files beside each other, and shows the first of them.

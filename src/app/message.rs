@@ -1,4 +1,4 @@
-//! What comes into the state machine, as data.
+//! What the state machine takes in, as data: one enum for each source.
 
 use super::away::saving::NotSaved;
 use super::find::finder::HitGroup;
@@ -30,240 +30,232 @@ use std::sync::Arc;
 /// Something that happened.
 #[derive(Debug)]
 pub enum Message {
-    /// A key was pressed by somebody who sees the screen as it is.
+    Terminal(TerminalEvent),
+    /// Time has passed while something is in flight.
+    Tick,
+    Service(ServiceEvent),
+    Store(StoreEvent),
+    Report(ReportEvent),
+    Search(SearchEvent),
+    File(FileEvent),
+    /// A problem of the runtime that the user should know.
+    Notice(String),
+}
+
+/// A conversion of each payload into the variant that carries it.
+macro_rules! carried_by {
+    ($whole:ident: $($variant:ident($part:ident)),+) => {
+        $(impl From<$part> for $whole {
+            fn from(part: $part) -> Self {
+                Self::$variant(part)
+            }
+        })+
+    };
+}
+pub(super) use carried_by;
+
+carried_by! {
+    Message: Terminal(TerminalEvent), Service(ServiceEvent), Store(StoreEvent), Report(ReportEvent), Search(SearchEvent),
+    File(FileEvent)
+}
+
+/// Input and signals.
+#[derive(Debug)]
+pub enum TerminalEvent {
+    /// A key whose price was on the screen.
     Key(Key),
-    Pointer(Pointer),
-    /// A key was read from the keyboard.
-    Typed {
+    /// A key as the keyboard delivers it.
+    KeyInput {
         key: Key,
-        /// The last frame that had been begun by then.
+        /// The last frame whose drawing had begun when the key was read.
         frame: u64,
     },
-    /// A frame has been drawn; they are counted from 1.
-    Drawn(u64),
+    Pointer(Pointer),
     Paste(String),
-    /// The terminal has this size.
+    /// A frame was drawn; frames count from 1.
+    FrameDrawn(u64),
     Resize(Size),
-    /// Time has passed while something is under way.
-    Tick,
-    /// Files that were opened before.
-    Recent(Vec<Recent>),
-    /// What is held of a file.
-    Recalled {
-        file: Sha256,
-        /// Its list pages, from the first on.
-        pages: Vec<HeldPage>,
-        reports: Vec<HeldReport>,
-        /// Its scan, if the end of one has not been seen.
-        scan: Option<PendingScan>,
-    },
-    /// What is held of a file that is compared with.
-    RecalledBeside {
-        file: Sha256,
-        /// Its list pages, from the first on.
-        pages: Vec<HeldPage>,
-        reports: Vec<HeldReport>,
-    },
-    /// Reports have been compared, or cannot be.
-    Compared {
-        number: u64,
-        /// The matrix, or why there is none.
-        result: Result<Arc<Matrix>, String>,
-    },
-    /// What was sought in a comparison has been found.
-    Sifted {
-        number: u64,
-        sought: String,
-        /// The items that hold it, by number.
-        found: Vec<u32>,
-    },
-    /// The rules have been read.
-    Ruled {
-        rules: Arc<Rules>,
-        /// What is wrong with the user's own.
-        problems: Vec<String>,
-    },
-    /// The rules have been applied to a report.
-    Judged {
-        opening: Opening,
-        /// What they make of it.
-        marks: Marks,
-    },
-    /// The rules have been applied to every report that is here.
-    JudgedHeld {
-        number: u64,
-        /// What they mark, the most severe first.
-        found: Vec<Noted>,
-    },
-    /// The store has taken in a note or a deletion, or refused it.
-    TakenIn,
-    /// All notes of the profile.
-    Notes(Vec<Note>),
-    /// A note was not written, because another was meanwhile; one without words is one that was to be deleted.
-    Unwritten(Note),
-    /// A part of an answer has come.
-    Received {
+    /// The system asks the program to stop (SIGTSTP).
+    Suspend,
+    /// The program continues after a stop (SIGCONT).
+    Resume,
+    /// The system asks the program to end once paid responses are stored; repeated signals count as one.
+    Quit,
+    QuitNow,
+}
+
+/// What a call to the service reports.
+#[derive(Debug)]
+pub enum ServiceEvent {
+    Progress {
         request: Request,
         bytes: u64,
-        /// Bytes in all, where they were announced.
+        /// The announced length.
         total: Option<u64>,
     },
-    /// Rows of a report have come, the rest of which is still to come.
-    Arriving {
+    /// Rows of a report whose download continues.
+    RowsStreamed {
         request: Request,
-        /// What has come of the report.
+        /// The bytes so far.
         body: Body,
-        /// The part of it in which these rows were found.
+        /// The part of them that holds these rows.
         read: Range<usize>,
         batch: Batch,
     },
-    Answered {
-        request: Request,
-        /// The answer, or why there is none.
-        result: Result<Here, Failure>,
+    /// The call has ended.
+    Ended { request: Request, result: Result<Response, Failure> },
+    /// What this session has spent of each unit.
+    Spent(BTreeMap<Unit, Spent>),
+    /// Whether the service answered a paid call with "quota exceeded", whatever its counters say.
+    QuotaExhausted(bool),
+    /// The service refused a paid call until this moment (Retry-After).
+    RateLimitedUntil(Timestamp),
+}
+
+/// A response of the service, parsed.
+#[derive(Debug)]
+pub enum Response {
+    Report(Here),
+    Page(HeldPage),
+    Balances(Balances),
+    Usage(Usage),
+    Entitlements(Entitlements),
+    /// When an artifact was received, and its length in bytes.
+    Artefact(Timestamp, u64),
+    UploadUrl(UploadAddress),
+    /// The service's identifier of a new scan.
+    Scan(Identifier),
+    /// The progress of a scan; none where the service knows no scan.
+    Progress(Option<Analysis>),
+    Deleted,
+    /// Any other response as a tree, and when it was received.
+    Tree(Timestamp, Vec<Line>),
+}
+
+/// What the store has read or written.
+#[derive(Debug)]
+pub enum StoreEvent {
+    RecentFiles(Vec<Recent>),
+    FileLoaded {
+        file: Sha256,
+        /// Its list pages, from the first on.
+        pages: Vec<HeldPage>,
+        reports: Vec<HeldReport>,
+        /// Its scan, while the user has not seen its end.
+        scan: Option<PendingScan>,
     },
-    /// A call has ended whose answer is looked at as a tree.
-    Told {
-        request: Request,
-        /// When it came, and the answer taken apart; or why there is none.
-        result: Result<(Timestamp, Vec<Line>), Failure>,
+    /// A file to compare with.
+    CompareFileLoaded {
+        file: Sha256,
+        /// Its list pages, from the first on.
+        pages: Vec<HeldPage>,
+        reports: Vec<HeldReport>,
     },
-    /// Usage details have come, or not.
-    Used {
-        request: Request,
-        /// What was used, by day and endpoint; or why it is not known.
-        result: Result<Usage, Failure>,
-    },
-    /// What the user has bought, or why it is not known.
-    Entitled {
-        request: Request,
-        /// What the user object says.
-        result: Result<Entitlements, Failure>,
-    },
-    /// Since when an answer is held, if it is.
-    LookedUp {
+    /// When the response to a request was stored, if it is.
+    Checked {
         request: Request,
         since: Option<Timestamp>,
     },
-    /// A call has ended that brought a list page.
-    Listed {
-        request: Request,
-        /// The page, or why there is none.
-        result: Result<HeldPage, Failure>,
-    },
-    /// A file that is to be submitted has been looked at.
-    LookedAtFile {
-        path: PathBuf,
-        /// Its hash and its size in bytes, or why it cannot be read.
-        result: Result<(Sha256, u64), String>,
-        /// When it was sent before and no answer came, if so.
-        sent: Option<Timestamp>,
-        /// What is known of a scan of it.
-        before: Option<String>,
-    },
-    /// The address has come that a large file is uploaded to, or not.
-    Addressed(Result<UploadAddress, Failure>),
-    /// A file has been taken in for a private scan, or not.
-    Submitted {
-        request: Request,
-        /// What the service calls the scan; or why there is none.
-        result: Result<Identifier, Failure>,
-    },
-    /// How far a scan is has come, or not.
-    Looked {
-        request: Request,
-        /// How far it is; none where there is no scan. Or why that is not known.
-        result: Result<Option<Analysis>, Failure>,
-    },
-    /// A file has been deleted at the service, or not.
-    Deleted {
-        request: Request,
-        result: Result<(), Failure>,
-    },
-    /// The hashes that a file lists, or why they could not be counted.
-    Counted {
-        path: PathBuf,
-        result: Result<Hashes, String>,
-    },
-    /// Quota details have come, or not.
-    Balances(Result<Balances, String>),
-    /// Something was copied, and how; or why not.
-    Copied {
-        what: String,
-        result: Result<String, String>,
-    },
-    /// The indicators of a report were found.
-    Indicators {
-        opening: Opening,
-        /// The indicators, or why there are none.
-        result: Result<Indicators, String>,
-    },
-    /// A file was written, as these words say; or why not.
-    Saved(Result<String, NotSaved>),
-    /// A call has ended that brought an artefact.
-    Fetched {
-        request: Request,
-        /// When it came, and its length in bytes; or why it did not.
-        result: Result<(Timestamp, u64), Failure>,
-    },
-    /// What this session has spent of each unit.
-    Spent(BTreeMap<Unit, Spent>),
+    /// A note or a deletion was written or refused.
+    WriteFinished,
+    Notes(Vec<Note>),
+    /// A note was not written since another program wrote one; an empty text stands for a deletion.
+    NoteConflict(Note),
     Ledger(LedgerPage),
-    Held(Vec<Holding>),
-    Purged {
+    Inventory(Vec<Holding>),
+    Deleted {
         words: String,
         lines: Vec<Holding>,
     },
-    /// Nothing was deleted: other things would have gone than the question named.
-    PurgeDiffers {
+    /// Nothing was deleted: the store differs from what the user confirmed.
+    DeleteConflict {
         /// What was to be deleted.
         what: Purge,
         lines: Vec<Holding>,
     },
     /// How often the counters confirmed and contradicted the price of each operation.
-    Record(BTreeMap<String, (u64, u64)>),
-    /// More of a report has been indexed.
+    PriceRecord(BTreeMap<String, (u64, u64)>),
+}
+
+/// What reading reports has produced.
+#[derive(Debug)]
+pub enum ReportEvent {
     Indexed {
-        /// Which opening of a report.
         opening: Opening,
         batch: Batch,
     },
-    /// A report cannot be read.
     Unreadable {
-        /// Which opening of a report.
         opening: Opening,
         why: String,
     },
-    /// A pane's filter has found rows.
-    Found {
-        search: u64,
-        rows: RowSet,
-        /// Whether this is all, and whether it could be read.
-        ended: Ended,
+    Evaluated {
+        opening: Opening,
+        marks: Marks,
     },
-    /// A search has found hits.
+    Indicators {
+        opening: Opening,
+        result: Result<Indicators, String>,
+    },
+    RulesLoaded {
+        rules: Arc<Rules>,
+        /// What is wrong with the user's own.
+        problems: Vec<String>,
+    },
+    /// The findings in every stored report of the file, the most severe first.
+    AllEvaluated {
+        number: u64,
+        found: Vec<Noted>,
+    },
+    Compared {
+        number: u64,
+        result: Result<Arc<Matrix>, String>,
+    },
+}
+
+/// What a search has found.
+#[derive(Debug)]
+pub enum SearchEvent {
+    /// Rows that match a pane's filter.
+    Rows { search: u64, rows: RowSet, ended: Ended },
     Hits {
         search: u64,
         groups: Vec<HitGroup>,
         /// Reports that have been searched, and reports in all.
         searched: (u64, u64),
-        /// Whether this is all, and whether it could be read.
         ended: Ended,
     },
-    /// Whether the service says of a call that costs something that the quota is spent, whatever its counters say.
-    SaysSpent(bool),
-    /// The service has refused a call that costs something, and said until when to wait.
-    WaitUntil(Timestamp),
-    /// Something of the runtime's that the analyst should know.
-    Notice(String),
-    /// The program is asked to make way for the shell.
-    Aside,
-    /// The program goes on after it was stopped.
-    Resumed,
-    /// The program is asked to end, when nothing is under way that must not be lost; several signs of the same end are one.
-    Quit,
-    /// The program is asked to end without waiting.
-    QuitNow,
+    ComparisonFiltered {
+        number: u64,
+        sought: String,
+        /// The numbers of the items that match.
+        found: Vec<u32>,
+    },
+}
+
+/// What became of files of the user and of the clipboard.
+#[derive(Debug)]
+pub enum FileEvent {
+    /// A file to be submitted was read.
+    Inspected {
+        path: PathBuf,
+        /// Its hash and its size in bytes.
+        result: Result<(Sha256, u64), String>,
+        /// When it was uploaded before without a response.
+        sent: Option<Timestamp>,
+        /// What is known of an earlier scan.
+        before: Option<String>,
+    },
+    HashesCounted {
+        path: PathBuf,
+        result: Result<Hashes, String>,
+    },
+    Copied {
+        what: String,
+        /// By which way.
+        result: Result<String, String>,
+    },
+    /// A file was written, described in words.
+    Written(Result<String, NotSaved>),
 }
 
 /// One opening of a report: two openings of the same report are never mixed up.

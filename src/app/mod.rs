@@ -6,7 +6,6 @@
 //!             COMMANDS: a key, what it asks of the service (and so its price), what it does
 //! ```
 
-mod answers;
 pub mod away;
 pub mod commands;
 pub mod compare;
@@ -21,6 +20,7 @@ pub mod model;
 pub mod over;
 pub mod panes;
 pub mod remembered;
+mod responses;
 pub mod scan;
 pub mod settings;
 pub mod spending;
@@ -28,12 +28,14 @@ pub mod start;
 pub mod update;
 
 pub use commands::{COMMANDS, Command};
-pub use effect::Effect;
+pub use effect::{Effect, FileJob, ReportJob, SearchJob, ServiceCall, StoreJob, TerminalAction};
 pub use keys::key::Key;
 pub use keys::keymap::Keymap;
 pub use keys::place::Place;
 pub use layout::{Area, Layout, Size, Sizes};
-pub use message::{Failure, Here, Message};
+pub use message::{
+    Failure, FileEvent, Here, Message, ReportEvent, Response, SearchEvent, ServiceEvent, StoreEvent, TerminalEvent,
+};
 pub use model::{Focus, Model, Screen};
 pub use over::overlay::Overlay;
 pub use panes::PANES;

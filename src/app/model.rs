@@ -204,7 +204,8 @@ impl Model {
     }
 
     /// Asks the runtime for something; what is to survive the end of the program delays that end.
-    pub(super) fn emit(&mut self, effect: Effect) {
+    pub(super) fn emit(&mut self, effect: impl Into<Effect>) {
+        let effect = effect.into();
         self.writes += usize::from(effect.writes());
         self.effects.push(effect);
     }

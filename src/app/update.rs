@@ -1,20 +1,16 @@
 //! What each message changes, and what is to be done about it.
 
 use super::commands::{Act, Command};
-use super::effect::{Effect, Source};
+use super::effect::{Effect, ReportJob, ServiceCall, Source, StoreJob, TerminalAction};
 use super::keys::key::Key;
 use super::keys::place::CONFIRM;
-use super::layout::Size;
-use super::list::OpenReport;
-use super::message::{Message, Opening};
+use super::message::{FileEvent, Message, ReportEvent, SearchEvent, ServiceEvent, StoreEvent, TerminalEvent};
 use super::model::{Model, Screen};
 use super::over::overlay::Overlay;
 use super::over::sheet::Sheet;
 use super::panes::scroll::Scroll;
-use super::spending::ledger::LedgerPage;
 use super::spending::offers::Offers;
 use super::spending::price::Tag;
-use crate::report::index::Batch;
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
 
@@ -24,19 +20,19 @@ const LEAVE_A_QUESTION: [&str; 4] = ["back", "give-up", "shell", "quit"];
 impl Model {
     /// What is to be done before the first message: earlier files, and the free counters.
     pub fn start(&mut self) {
-        self.emit(Effect::FindRecent);
+        self.emit(StoreJob::FindRecent);
         if self.service.barred().is_none() {
             self.ask(Request::Quotas, Source::Service);
         }
     }
 
-    /// Takes a message in at a moment.
-    pub fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
+    /// Takes in a message at a moment; returns what the runtime is to do about it.
+    pub fn update(&mut self, message: impl Into<Message>, now: Timestamp) -> Vec<Effect> {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
         self.figures.allowance.turn(self.figures.spent.values().copied().sum(), now);
         let before = self.message().len();
-        self.take_in(message);
+        self.dispatch(message.into());
         self.refresh_palette();
         self.refresh_planner();
         self.refresh_following();
@@ -46,92 +42,114 @@ impl Model {
         self.take_effects()
     }
 
-    fn take_in(&mut self, message: Message) {
+    fn dispatch(&mut self, message: Message) {
         match message {
-            // Nothing is on the screen but how to quit: what is there cannot be answered, typed into or paid for.
-            Message::Key(key) | Message::Typed { key, .. } if !self.size.is_enough() && !self.quits(key) => {}
-            Message::Pointer(_) | Message::Paste(_) if !self.size.is_enough() => {}
-            Message::Key(key) => self.press(key),
-            Message::Pointer(pointer) => self.point(pointer),
-            Message::Typed { key, frame } => self.press_unless_unseen(key, frame),
-            Message::Drawn(frame) => self.drawn(frame),
-            Message::Paste(text) => self.paste(&text),
-            Message::Resize(size) => self.resized(size),
-            Message::Tick => self.ticked(),
-            Message::Recent(recent) => self.only(|model| model.start.recent = recent),
-            Message::Recalled { file, pages, reports, scan } => self.recalled(&file, pages, reports, scan),
-            Message::RecalledBeside { file, pages, reports } => self.recalled_beside(&file, pages, reports),
-            Message::Compared { number, result } => self.compared(number, result),
-            Message::Ruled { rules, problems } => self.ruled(rules, &problems),
-            Message::Judged { opening, marks } => self.judged(opening, marks),
-            Message::JudgedHeld { number, found } => self.judged_held(number, found),
-            Message::Sifted { number, sought, found } => self.sifted(number, &sought, found),
-            Message::Notes(notes) => self.take_notes(notes),
-            Message::Unwritten(note) => self.keep_words(&note),
-            Message::Received { request, bytes, total } => self.received(&request, bytes, total),
-            Message::Arriving { request, body, read, batch } => self.arriving(&request, body, read, batch),
-            Message::Answered { request, result } => self.answered(&request, result),
-            Message::Told { request, result } => self.told(&request, result),
-            Message::Used { request, result } => self.used(&request, result),
-            Message::Entitled { request, result } => self.entitled(&request, result),
-            Message::LookedUp { request, since } => self.looked_up(request, since),
-            Message::Listed { request, result } => self.listed(&request, result),
-            Message::LookedAtFile { path, result, sent, before } => self.looked_at_file(path, result, sent, before),
-            Message::Addressed(result) => self.addressed(result),
-            Message::Submitted { request, result } => self.submitted(&request, result),
-            Message::Looked { request, result } => self.looked(&request, result),
-            Message::Deleted { request, result } => self.deleted(&request, result),
-            Message::Counted { path, result } => self.counted(&path, result),
-            Message::Balances(result) => self.balanced(result),
-            Message::Copied { what, result } => self.copied(&what, result),
-            Message::Saved(result) => self.saved(result),
-            Message::Fetched { request, result } => self.fetched(&request, result),
-            Message::Indicators { opening, result } => self.indicated(opening, result),
-            Message::SaysSpent(says_spent) => self.only(|model| model.figures.take_says_spent(says_spent)),
-            Message::WaitUntil(until) => self.only(|model| model.figures.wait_until = Some(until)),
-            Message::Spent(spent) => self.only(|model| model.figures.spent = spent),
-            Message::Ledger(page) => self.show_ledger(&page),
-            Message::Held(lines) => self.show_held(lines),
-            Message::Purged { words, lines } => self.purged(words, lines),
-            Message::PurgeDiffers { what, lines } => self.purge_differs(what, lines),
-            Message::Record(record) => self.only(|model| model.figures.record = record),
-            Message::Indexed { opening, batch } => self.indexed_further(opening, batch),
-            Message::Found { search, rows, ended } => self.found(search, rows, ended),
-            Message::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
-            Message::Unreadable { opening, why } => self.change_open(opening, |open| open.unreadable = Some(why)),
-            Message::TakenIn => self.taken_in(),
-            Message::Notice(text) => self.only(|model| model.warn(text)),
-            Message::Aside => self.emit(Effect::Aside),
-            Message::Resumed => self.emit(Effect::TakeBack),
-            Message::Quit if self.is_quitting => {}
-            Message::Quit => self.quit(),
-            Message::QuitNow => self.quit_now(),
+            Message::Terminal(event) => self.on_terminal(event),
+            Message::Tick => {
+                self.next_in_batch();
+                self.next_look();
+            }
+            Message::Service(event) => self.on_service(event),
+            Message::Store(event) => self.on_store(event),
+            Message::Report(event) => self.on_report_event(event),
+            Message::Search(event) => match event {
+                SearchEvent::Rows { search, rows, ended } => self.found(search, rows, ended),
+                SearchEvent::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
+                SearchEvent::ComparisonFiltered { number, sought, found } => self.sifted(number, &sought, found),
+            },
+            Message::File(event) => match event {
+                FileEvent::Inspected { path, result, sent, before } => self.looked_at_file(path, result, sent, before),
+                FileEvent::HashesCounted { path, result } => self.counted(&path, result),
+                FileEvent::Copied { what, result } => self.copied(&what, result),
+                FileEvent::Written(result) => self.saved(result),
+            },
+            Message::Notice(text) => self.warn(text),
+        }
+    }
+
+    fn on_terminal(&mut self, event: TerminalEvent) {
+        match event {
+            // Such a small screen shows only how to quit: nothing on it can be answered, typed into or paid for.
+            TerminalEvent::Key(key) | TerminalEvent::KeyInput { key, .. }
+                if !self.size.is_enough() && !self.quits(key) => {}
+            TerminalEvent::Pointer(_) | TerminalEvent::Paste(_) if !self.size.is_enough() => {}
+            TerminalEvent::Key(key) => self.press(key),
+            TerminalEvent::KeyInput { key, frame } => self.press_if_price_was_shown(key, frame),
+            TerminalEvent::Pointer(pointer) => self.point(pointer),
+            TerminalEvent::Paste(text) => self.paste(&text),
+            TerminalEvent::FrameDrawn(frame) => self.offers = Offers::of(self, frame),
+            TerminalEvent::Resize(size) => {
+                self.size = size;
+                self.settle();
+            }
+            TerminalEvent::Suspend => self.emit(TerminalAction::Suspend),
+            TerminalEvent::Resume => self.emit(TerminalAction::Resume),
+            TerminalEvent::Quit if self.is_quitting => {}
+            TerminalEvent::Quit => self.quit(),
+            TerminalEvent::QuitNow => self.quit_now(),
+        }
+    }
+
+    fn on_service(&mut self, event: ServiceEvent) {
+        match event {
+            ServiceEvent::Progress { request, bytes, total } => self.calls.receive(&request, bytes, total),
+            ServiceEvent::RowsStreamed { request, body, read, batch } => self.arriving(&request, body, read, batch),
+            ServiceEvent::Ended { request, result } => self.call_ended(&request, result),
+            ServiceEvent::Spent(spent) => self.figures.spent = spent,
+            ServiceEvent::QuotaExhausted(is_exhausted) => self.figures.take_says_spent(is_exhausted),
+            ServiceEvent::RateLimitedUntil(until) => self.figures.wait_until = Some(until),
+        }
+    }
+
+    fn on_store(&mut self, event: StoreEvent) {
+        match event {
+            StoreEvent::RecentFiles(recent) => self.start.recent = recent,
+            StoreEvent::FileLoaded { file, pages, reports, scan } => self.recalled(&file, pages, reports, scan),
+            StoreEvent::CompareFileLoaded { file, pages, reports } => self.recalled_beside(&file, pages, reports),
+            StoreEvent::Checked { request, since } => self.looked_up(request, since),
+            StoreEvent::WriteFinished => {
+                self.writes = self.writes.saturating_sub(1);
+                self.leave();
+            }
+            StoreEvent::Notes(notes) => self.take_notes(notes),
+            StoreEvent::NoteConflict(note) => self.keep_words(&note),
+            StoreEvent::Ledger(page) => {
+                let columns = usize::from(self.overlay_room().width);
+                self.show_figures(Sheet::ledger(&page, self.now, columns), !self.place().has_line());
+            }
+            StoreEvent::Inventory(lines) => self.show_held(lines),
+            StoreEvent::Deleted { words, lines } => self.purged(words, lines),
+            StoreEvent::DeleteConflict { what, lines } => self.purge_differs(what, lines),
+            StoreEvent::PriceRecord(record) => self.figures.record = record,
+        }
+    }
+
+    fn on_report_event(&mut self, event: ReportEvent) {
+        match event {
+            ReportEvent::Indexed { opening, batch } => {
+                self.indexed(opening, batch);
+                self.seek_further(opening);
+                self.arrive();
+            }
+            ReportEvent::Unreadable { opening, why } => {
+                self.opened_mut(opening).into_iter().for_each(|open| open.unreadable = Some(why.clone()));
+            }
+            ReportEvent::Evaluated { opening, marks } => self.judged(opening, marks),
+            ReportEvent::Indicators { opening, result } => self.indicated(opening, result),
+            ReportEvent::RulesLoaded { rules, problems } => {
+                self.rules = Some(rules);
+                if !problems.is_empty() {
+                    self.warn(problems.join(" "));
+                }
+            }
+            ReportEvent::AllEvaluated { number, found } => self.judged_held(number, found),
+            ReportEvent::Compared { number, result } => self.compared(number, result),
         }
     }
 
     /// Whether a key quits here.
     fn quits(&self, key: Key) -> bool {
         Command::of(key, self).is_some_and(|command| command.name == "quit")
-    }
-
-    /// A change that asks for nothing further.
-    fn only(&mut self, change: impl FnOnce(&mut Self)) {
-        change(self);
-    }
-
-    /// Does what waited for its time.
-    fn ticked(&mut self) {
-        self.next_in_batch();
-        self.next_look();
-    }
-
-    fn drawn(&mut self, frame: u64) {
-        self.offers = Offers::of(self, frame);
-    }
-
-    fn resized(&mut self, size: Size) {
-        self.size = size;
-        self.settle();
     }
 
     fn looked_up(&mut self, request: Request, since: Option<Timestamp>) {
@@ -145,28 +163,9 @@ impl Model {
         }
     }
 
-    fn show_ledger(&mut self, page: &LedgerPage) {
-        let columns = usize::from(self.overlay_room().width);
-        self.show_figures(Sheet::ledger(page, self.now, columns), !self.place().has_line());
-    }
-
-    /// Takes further rows of a report in, and goes on with what waited for them.
-    fn indexed_further(&mut self, opening: Opening, batch: Batch) {
-        self.indexed(opening, batch);
-        self.seek_further(opening);
-        self.arrive();
-    }
-
-    /// Changes a report that is open, if it still is.
-    fn change_open(&mut self, opening: Opening, change: impl FnOnce(&mut OpenReport)) {
-        if let Some(open) = self.opened_mut(opening) {
-            change(open);
-        }
-    }
-
     /// Presses a key, unless it would spend what no frame had offered when it was read, or answer what none had asked: a key that was
     /// pressed ahead, or came with a paste, is no yes.
-    fn press_unless_unseen(&mut self, key: Key, frame: u64) {
+    fn press_if_price_was_shown(&mut self, key: Key, frame: u64) {
         let leaves = || Command::of(key, self).is_some_and(|command| command.place != CONFIRM && !command.asks());
         // A no needs no question that was seen.
         if self.declines(key) {
@@ -252,10 +251,10 @@ impl Model {
             entry.open(opening, folded)
         });
         if is_stopped {
-            self.emit(Effect::StopIndexing);
+            self.emit(ReportJob::StopIndexing);
         }
         if let Some(body) = body {
-            self.emit(Effect::Index { opening, body });
+            self.emit(ReportJob::Index { opening, body });
         }
     }
 
@@ -263,7 +262,7 @@ impl Model {
     pub(super) fn leave_file(&mut self) {
         self.screen = Screen::Start;
         self.start.scroll = Scroll::default();
-        self.emit(Effect::FindRecent);
+        self.emit(StoreJob::FindRecent);
     }
 
     pub(super) fn go_back(&mut self) {
@@ -312,13 +311,13 @@ impl Model {
             );
             return;
         }
-        self.emit(Effect::Aside);
+        self.emit(TerminalAction::Suspend);
     }
 
     /// Ends the program, after paid answers are in; asked twice, at once.
     pub(super) fn quit(&mut self) {
         if self.may_leave() || self.is_quitting {
-            return self.emit(Effect::Quit);
+            return self.emit(TerminalAction::Quit);
         }
         self.is_quitting = true;
         let (quit, answers) = (self.way_to("quit"), self.calls.paid().count());
@@ -343,13 +342,13 @@ impl Model {
     /// written down, and the end comes with that.
     fn quit_now(&mut self) {
         self.is_quitting = true;
-        if self.calls.awaits_paid() { self.give_up() } else { self.emit(Effect::Quit) }
+        if self.calls.awaits_paid() { self.give_up() } else { self.emit(TerminalAction::Quit) }
     }
 
     /// Waits no longer for anything that is under way.
     pub(super) fn give_up(&mut self) {
         let requests: Vec<_> = self.calls.iter().map(|call| call.request.clone()).collect();
-        requests.into_iter().for_each(|request| self.emit(Effect::GiveUp(request)));
+        requests.into_iter().for_each(|request| self.emit(ServiceCall::Cancel(request)));
     }
 
     /// Whether nothing is under way that must not be lost.
@@ -360,13 +359,7 @@ impl Model {
     /// Ends the program that is to end, as soon as that may be.
     pub(super) fn leave(&mut self) {
         if self.is_quitting && self.may_leave() {
-            self.emit(Effect::Quit);
+            self.emit(TerminalAction::Quit);
         }
-    }
-
-    /// Takes in that the store has taken in a note or a deletion, or refused it.
-    fn taken_in(&mut self) {
-        self.writes = self.writes.saturating_sub(1);
-        self.leave()
     }
 }

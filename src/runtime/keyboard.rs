@@ -6,7 +6,7 @@
 use super::Outbox;
 use crate::app::keys::key::Named;
 use crate::app::keys::pointer::{Does, Pointer};
-use crate::app::{Key, Message, Size};
+use crate::app::{Key, Size, TerminalEvent};
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use std::io;
@@ -47,7 +47,7 @@ impl Keyboard {
         let is_alone = events.len() == 1 && self.answered < on_screen;
         let messages = events.into_iter().filter_map(|event| message(event, if is_alone { on_screen } else { 0 }));
         for message in messages {
-            if matches!(message, Message::Typed { .. } | Message::Paste(_)) {
+            if matches!(message, TerminalEvent::KeyInput { .. } | TerminalEvent::Paste(_)) {
                 self.answered = on_screen;
             }
             self.outbox.send(message);
@@ -94,12 +94,12 @@ fn wait_for_input() -> io::Result<()> {
     event::poll(Duration::from_secs(3600)).map(|_| ())
 }
 
-fn message(event: Event, frame: u64) -> Option<Message> {
+fn message(event: Event, frame: u64) -> Option<TerminalEvent> {
     match event {
-        Event::Key(event) => key(event).map(|key| Message::Typed { key, frame }),
-        Event::Mouse(event) => pointer(event).map(Message::Pointer),
-        Event::Paste(text) => Some(Message::Paste(text)),
-        Event::Resize(width, height) => Some(Message::Resize(Size { width, height })),
+        Event::Key(event) => key(event).map(|key| TerminalEvent::KeyInput { key, frame }),
+        Event::Mouse(event) => pointer(event).map(TerminalEvent::Pointer),
+        Event::Paste(text) => Some(TerminalEvent::Paste(text)),
+        Event::Resize(width, height) => Some(TerminalEvent::Resize(Size { width, height })),
         _ => None,
     }
 }

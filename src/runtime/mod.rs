@@ -10,14 +10,12 @@
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
 pub mod clipboard;
-mod held;
 pub mod hidden;
 mod keyboard;
 mod notable;
 mod performer;
 mod plain;
 pub mod recall;
-mod saver;
 pub mod search;
 mod signals;
 mod terminal;
@@ -29,7 +27,10 @@ pub(crate) use signals::{LAST_WAIT, STUCK};
 pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
 
 use crate::app::away::Copied;
-use crate::app::{Command, Effect, Key, Message, Model, Remembered, Size};
+use crate::app::{
+    Command, Effect, FileEvent, FileJob, Key, Message, Model, Remembered, ReportEvent, Size, TerminalAction,
+    TerminalEvent,
+};
 use crate::gate::Clock;
 use crate::view::{self, Look};
 use clipboard::Way;
@@ -63,9 +64,9 @@ pub struct Outbox(Sender<Message>);
 
 impl Outbox {
     /// Sends a message; a loop that has ended needs none.
-    pub fn send(&self, message: Message) {
+    pub fn send(&self, message: impl Into<Message>) {
         // The loop has ended: nothing is left to do with the message.
-        let _ = self.0.send(message);
+        let _ = self.0.send(message.into());
     }
 }
 
@@ -232,7 +233,8 @@ where
             let is_busy = self.performer.is_busy();
             let left = if is_busy { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
             let Ok(message) = self.inbox.recv_timeout(left) else { return };
-            let brings_rows = matches!(message, Message::Indexed { .. } | Message::Unreadable { .. });
+            let brings_rows =
+                matches!(message, Message::Report(ReportEvent::Indexed { .. } | ReportEvent::Unreadable { .. }));
             self.take(message);
             if brings_rows {
                 return self.take_all();
@@ -258,7 +260,7 @@ where
     pub fn run(&mut self) -> Turn {
         loop {
             if self.unseen.is_none() && !self.is_drawn && self.draw().is_err() {
-                self.take(Message::Quit);
+                self.take(TerminalEvent::Quit);
             }
             self.performer.begin_later();
             if let Some(exit) = self.exit {
@@ -269,7 +271,7 @@ where
             }
             match self.unseen.map(|since| since.elapsed()) {
                 Some(waited) if waited > signals::LAST_WAIT + signals::STUCK => return Turn::Ended(Exit::Done),
-                Some(waited) if waited > signals::LAST_WAIT => self.take(Message::QuitNow),
+                Some(waited) if waited > signals::LAST_WAIT => self.take(TerminalEvent::QuitNow),
                 _ => {}
             }
             // While something is under way a tick comes now and then, so that waiting is seen to go on.
@@ -304,7 +306,7 @@ where
 
     /// Presses a key.
     pub fn press(&mut self, key: Key) {
-        self.take(Message::Key(key));
+        self.take(TerminalEvent::Key(key));
     }
 
     /// Runs a command as its key would.
@@ -324,7 +326,7 @@ where
         self.fit()?;
         let frame = self.frame.fetch_add(1, Ordering::SeqCst) + 1;
         self.draw_frame()?;
-        self.take(Message::Drawn(frame));
+        self.take(TerminalEvent::FrameDrawn(frame));
         self.is_drawn = true;
         Ok(())
     }
@@ -361,12 +363,13 @@ where
     }
 
     /// Takes a message in.
-    pub fn take(&mut self, message: Message) {
+    pub fn take(&mut self, message: impl Into<Message>) {
+        let message = message.into();
         self.is_drawn = false;
-        if matches!(message, Message::Resize(_)) {
+        if matches!(message, Message::Terminal(TerminalEvent::Resize(_))) {
             self.is_foreign = true;
         }
-        if matches!(message, Message::Quit) && self.unseen.is_none() {
+        if matches!(message, Message::Terminal(TerminalEvent::Quit)) && self.unseen.is_none() {
             (self.unseen, self.turn) = (Some(Instant::now()), Some(Turn::Left));
         }
         let effects = self.model.update(message, (self.clock)());
@@ -375,14 +378,14 @@ where
 
     /// Gives the terminal another size.
     pub fn resize(&mut self, width: u16, height: u16) {
-        self.take(Message::Resize(Size { width, height }));
+        self.take(TerminalEvent::Resize(Size { width, height }));
     }
 
     /// Nothing else writes to the terminal meanwhile: drawing is the loop's as well.
     fn copy(&mut self, copied: Copied) {
         let (way, out) = &mut self.clipboard;
         let result = clipboard::by_terminal(&copied, *way, out).map_err(|error| error.to_string());
-        self.take(Message::Copied { what: copied.what, result });
+        self.take(FileEvent::Copied { what: copied.what, result });
     }
 
     fn perform_pending(&mut self) {
@@ -393,11 +396,11 @@ where
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Quit => self.exit = Some(Exit::Done),
-                Effect::Demo => self.exit = Some(Exit::Demo),
-                Effect::Aside => self.turn = Some(Turn::Aside),
-                Effect::TakeBack => self.turn = Some(Turn::Resumed),
-                Effect::Copy(copied) if self.clipboard.0 != Way::Tmux => self.copy(copied),
+                Effect::Terminal(TerminalAction::Quit) => self.exit = Some(Exit::Done),
+                Effect::Terminal(TerminalAction::Demo) => self.exit = Some(Exit::Demo),
+                Effect::Terminal(TerminalAction::Suspend) => self.turn = Some(Turn::Aside),
+                Effect::Terminal(TerminalAction::Resume) => self.turn = Some(Turn::Resumed),
+                Effect::File(FileJob::Copy(copied)) if self.clipboard.0 != Way::Tmux => self.copy(copied),
                 work => self.performer.perform(work),
             }
         }

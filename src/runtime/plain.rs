@@ -9,7 +9,7 @@ use super::terminal::let_wait;
 use super::{Backing, Ended, Exit, Session, Start};
 use crate::app::commands::Command;
 use crate::app::spending::price::Tag;
-use crate::app::{Key, Message, Model, Place, Size};
+use crate::app::{Key, Message, Model, Place, Size, TerminalEvent};
 use crate::text::{self, Untrusted};
 use crate::view::plain;
 use ratatui::backend::TestBackend;
@@ -106,7 +106,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             match self.ask("> ")? {
                 Some(line) => self.take(line.trim())?,
                 None => {
-                    self.session.take(Message::Quit);
+                    self.session.take(TerminalEvent::Quit);
                     self.wait()?;
                     return Ok(self.session.exit().unwrap_or(Exit::Done));
                 }
@@ -222,7 +222,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         match by_key.or_else(|| named(word)) {
             Some(command) => self.run_command(command),
             None if matches!(model.place(), Place::Start | Place::Hash) => {
-                self.session.take(Message::Paste(line.to_owned()));
+                self.session.take(TerminalEvent::Paste(line.to_owned()));
                 let is_found = self.session.model().notice.as_ref().is_some_and(|notice| !notice.is_problem);
                 match Command::of_enter(self.session.model()).filter(|_| is_found) {
                     Some(command) => self.run_command(command),

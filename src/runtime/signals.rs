@@ -2,9 +2,9 @@
 
 #[cfg(unix)]
 use super::{Outbox, terminal};
-use crate::app::Message;
 #[cfg(unix)]
 use crate::app::Size;
+use crate::app::TerminalEvent;
 use crate::files;
 use crate::report::Cancel;
 use std::io;
@@ -201,10 +201,10 @@ fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: Sto
     let listen = move || {
         for signal in heard.forever() {
             match signal {
-                SIGTSTP if stops == Stops::Aside => ending.send(Message::Aside),
+                SIGTSTP if stops == Stops::Aside => ending.send(TerminalEvent::Suspend),
                 SIGTSTP if has_shell() => stop(),
                 SIGTSTP => {}
-                SIGCONT => ending.send(Message::Resumed),
+                SIGCONT => ending.send(TerminalEvent::Resume),
                 SIGWINCH if stops == Stops::Aside => ending.send_size(),
                 SIGWINCH => {}
                 number => ending.of_signal(u8::try_from(number).unwrap_or(HANG_UP)),
@@ -216,7 +216,7 @@ fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: Sto
 
 impl Ending {
     /// A loop that has ended needs no message.
-    fn send(&self, message: Message) {
+    fn send(&self, message: TerminalEvent) {
         self.outbox.send(message);
     }
 
@@ -224,7 +224,7 @@ impl Ending {
     #[cfg(unix)]
     fn send_size(&self) {
         if let Ok((width, height)) = crossterm::terminal::size() {
-            self.send(Message::Resize(Size { width, height }));
+            self.send(TerminalEvent::Resize(Size { width, height }));
         }
     }
 
@@ -238,16 +238,16 @@ impl Ending {
             let ending = self.clone();
             // Where no thread can be had the loop is asked all the same.
             if std::thread::Builder::new().spawn(move || ending.bring()).is_err() {
-                self.send(Message::Quit);
+                self.send(TerminalEvent::Quit);
             }
         }
     }
 
     /// Asks the loop to end, after a moment to give up what it waits for, and then ends the program itself.
     fn bring(&self) {
-        self.send(Message::Quit);
+        self.send(TerminalEvent::Quit);
         std::thread::sleep(LAST_WAIT);
-        self.send(Message::QuitNow);
+        self.send(TerminalEvent::QuitNow);
         std::thread::sleep(STUCK);
         terminal::end_raw_mode();
         if let Some(folder) = self.last.scratch.get() {

@@ -1,7 +1,7 @@
 //! What was agreed to, and nothing else: a yes is a yes to one question, a price that was seen to one thing.
 
 use crate::stage::{Stage, file, identifiers, main_file, options, public};
-use behaview::app::Message;
+use behaview::app::TerminalEvent;
 use behaview::demo::{Endpoint, Options};
 use behaview::quota::{Balances, Entitlement, Entitlements};
 use std::time::Duration;
@@ -33,10 +33,10 @@ fn large(internet: &str) -> Stage {
     stage.session.model_mut().service.upload_direct = 1000;
     let path = stage.sample("one.bin", 2000);
     stage.keys("U");
-    stage.session.take(Message::Paste(path));
+    stage.session.take(TerminalEvent::Paste(path));
     if !internet.is_empty() {
         stage.keys("tab tab");
-        stage.session.take(Message::Paste(internet.to_owned()));
+        stage.session.take(TerminalEvent::Paste(internet.to_owned()));
     }
     stage.keys("enter");
     assert!(stage.session.model().large_scan().is_some(), "{}", stage.screen());
@@ -117,7 +117,7 @@ fn another_large_file_than_the_one_agreed_to_is_not_uploaded() {
     stage.until("asking for an address");
     stage.press("esc");
     stage.press("U");
-    stage.session.take(Message::Paste(other));
+    stage.session.take(TerminalEvent::Paste(other));
     stage.press("enter");
     while stage.session.model().large_scan().is_none() {
         stage.drawn();
@@ -140,7 +140,7 @@ fn a_form_stays_as_it_was_agreed_to_while_its_address_is_under_way() {
     for key in ["enter", "backspace", "backspace"] {
         stage.press(key);
     }
-    stage.session.take(Message::Paste("yes".to_owned()));
+    stage.session.take(TerminalEvent::Paste("yes".to_owned()));
     stage.rest();
     let submitted = stage.demo.as_ref().unwrap().submitted();
     assert_eq!(submitted.len(), 1, "{}", stage.screen());
@@ -148,7 +148,7 @@ fn a_form_stays_as_it_was_agreed_to_while_its_address_is_under_way() {
     assert!(told.contains(&"false") && !told.contains(&"true"), "{told:?}");
     let mut stage = large("");
     stage.press("enter");
-    stage.session.take(Message::Paste("x".to_owned()));
+    stage.session.take(TerminalEvent::Paste("x".to_owned()));
     stage.rest();
     assert_eq!(stage.demo.as_ref().unwrap().submitted()[0].size, 2000, "{}", stage.screen());
 }
@@ -231,7 +231,7 @@ fn the_end_of_an_upload_leaves_another_form_alone() {
     stage.press("enter");
     stage.press("esc");
     stage.press("U");
-    stage.session.take(Message::Paste("/another/file".to_owned()));
+    stage.session.take(TerminalEvent::Paste("/another/file".to_owned()));
     stage.rest();
     assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1, "{}", stage.screen());
     assert!(stage.screen().contains("/another/file"), "{}", stage.screen());
@@ -263,7 +263,7 @@ fn a_download_that_is_gone_shows_its_price_again() {
     stage.delete_stored("/artefact-");
     stage.keys("enter ctrl-u");
     let path = stage.folder.path().join("page.html");
-    stage.session.take(Message::Paste(path.to_str().unwrap().to_owned()));
+    stage.session.take(TerminalEvent::Paste(path.to_str().unwrap().to_owned()));
     stage.keys("enter");
     assert!(stage.screen().contains("it is not held any more"), "{}", stage.screen());
     stage.keys("esc");
@@ -275,7 +275,7 @@ fn a_download_that_is_gone_shows_its_price_again() {
 fn type_ahead(stage: &mut Stage, keys: &[&str]) {
     let frame = stage.session.frame();
     for key in keys {
-        stage.session.take(Message::Typed { key: key.parse().unwrap(), frame });
+        stage.session.take(TerminalEvent::KeyInput { key: key.parse().unwrap(), frame });
     }
     stage.rest();
 }

@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, options, public};
-use behaview::app::Message;
+use behaview::app::TerminalEvent;
 use behaview::demo::Endpoint;
 use behaview::quota::Spent;
 
@@ -138,13 +138,13 @@ fn a_plan_takes_the_number_of_hashes_from_a_file() {
     std::fs::write(&list, format!("{}\n{}\n", "ab".repeat(32), "ab".repeat(32))).unwrap();
     let mut stage = Stage::new(options());
     stage.keys("p");
-    stage.session.take(Message::Paste(format!("v2-file-report @{}", list.display())));
+    stage.session.take(TerminalEvent::Paste(format!("v2-file-report @{}", list.display())));
     stage.keys("enter");
     assert!(stage.screen().contains("2 hashes · 2 requests"), "{}", stage.screen());
     assert!(stage.screen().contains("1 of them repeated"), "{}", stage.screen());
     stage.keys("enter");
     assert!(stage.screen().contains("planned"), "{}", stage.screen());
-    stage.session.take(Message::Paste(format!("v2-file-report @{}", folder.path().display())));
+    stage.session.take(TerminalEvent::Paste(format!("v2-file-report @{}", folder.path().display())));
     stage.keys("enter");
     assert!(stage.screen().contains("cannot be counted: it is no ordinary file"), "{}", stage.screen());
 }
@@ -198,7 +198,7 @@ fn a_plan_is_read_to_its_end_where_there_is_little_room() {
     let mut stage = Stage::new(options());
     stage.size(60, 14).keys("p");
     for operation in ["v2-file-report 237", "private-scan 2", "retrohunt --jobs=3", "v3-file 2 --after-new-upload"] {
-        stage.session.take(Message::Paste(operation.to_owned()));
+        stage.session.take(TerminalEvent::Paste(operation.to_owned()));
         stage.keys("enter");
     }
     stage.rest();

@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, options};
-use behaview::app::{Message, PANES};
+use behaview::app::{PANES, TerminalEvent};
 use behaview::demo::{Demo, Endpoint};
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ fn type_path(stage: &mut Stage, path: &str) {
     if !stage.screen().contains("typing replaces the name") {
         stage.press("ctrl-u");
     }
-    stage.session.take(Message::Paste(path.to_owned()));
+    stage.session.take(TerminalEvent::Paste(path.to_owned()));
     stage.keys("enter");
 }
 
@@ -50,7 +50,7 @@ fn a_value_of_an_answer_is_copied() {
     let mut stage = Stage::new(options());
     let hash = Demo::public_files()[0].sha256.clone();
     stage.keys(": v 3 - f i l e enter");
-    stage.session.take(Message::Paste(hash.clone()));
+    stage.session.take(TerminalEvent::Paste(hash.clone()));
     stage.keys("enter");
     let found = (0..60).any(|_| {
         stage.keys("j y");

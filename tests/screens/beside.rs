@@ -4,7 +4,7 @@ use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options};
 use behaview::app::message::{HeldPage, Here};
-use behaview::app::{Message, Overlay};
+use behaview::app::{Overlay, Response, ServiceEvent, TerminalEvent};
 use behaview::demo::Endpoint;
 use behaview::report::Body;
 use behaview::report::identifier::{Identifier, Sha256};
@@ -61,7 +61,7 @@ fn files_stand_beside_each_other_and_keep_their_place() {
 #[test]
 fn hashes_that_are_pasted_together_are_opened_together() {
     let mut stage = Stage::new(options());
-    stage.session.take(Message::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
+    stage.session.take(TerminalEvent::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
     stage.rest();
     assert!(stage.screen().contains("3 files are pasted"), "{}", stage.screen());
     stage.keys("enter");
@@ -78,7 +78,7 @@ fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
     stage.open(&main_file());
     stage.press("enter");
     stage.press("f");
-    stage.session.take(Message::Paste(file("Parcel").to_string()));
+    stage.session.take(TerminalEvent::Paste(file("Parcel").to_string()));
     stage.press("enter");
     stage.rest();
     assert!(stage.screen().contains("Nothing is held of this file"), "{}", stage.screen());
@@ -263,7 +263,7 @@ fn opening_all_reports_of_a_file_ends_when_it_is_closed() {
 fn a_file_that_is_opened_once_more_is_read_to_its_end() {
     let mut stage = two();
     press(&mut stage, "j J f");
-    stage.session.take(Message::Paste(main_file().to_string()));
+    stage.session.take(TerminalEvent::Paste(main_file().to_string()));
     stage.press("enter");
     stage.rest();
     assert!(stage.screen().contains(" 1 Processes 1 "), "{}", stage.screen());
@@ -297,7 +297,7 @@ fn list_by_identifier(stage: &mut Stage, identifier: &Identifier) {
     let request =
         Request::Behaviours { file: file("Parcel"), listing: stage.session.model().service.listing, cursor: None };
     let page = HeldPage { received: Timestamp::UNIX_EPOCH, page, unkept: None };
-    stage.session.take(Message::Listed { request, result: Ok(page) });
+    stage.session.take(ServiceEvent::Ended { request, result: Ok(Response::Page(page)) });
     stage.rest();
 }
 
@@ -377,7 +377,9 @@ fn a_list_of_what_deserves_a_look_is_made_anew_when_its_report_comes_anew() {
     let commands = r#""command_executions":["vssadmin.exe delete shadows /all /quiet"]"#;
     let json = format!(r#"{{"data":{{"id":"{}","attributes":{{{commands}}}}}}}"#, identifier.text().visible());
     let here = Here { received: Timestamp::UNIX_EPOCH, body: Body::in_memory(json.into_bytes()), unkept: None };
-    stage.session.take(Message::Answered { request: Request::Behaviour { identifier }, result: Ok(here) });
+    stage
+        .session
+        .take(ServiceEvent::Ended { request: Request::Behaviour { identifier }, result: Ok(Response::Report(here)) });
     stage.rest();
     let after = heads(&stage);
     assert!(!after.is_empty() && after.len() < before.len(), "{after:?}\n{}", stage.screen());

@@ -3,7 +3,7 @@
 use crate::screen;
 use behaview::app::effect::Effect;
 use behaview::app::message::Here;
-use behaview::app::{Message, Model, Size};
+use behaview::app::{Model, ReportEvent, ReportJob, Size};
 use behaview::report::rules::Rules;
 use behaview::report::{Body, Cancel, Indexer};
 use behaview::runtime::{Backing, Session};
@@ -232,7 +232,7 @@ fn marks_move_no_text_when_they_come() {
     let mut session =
         Session::new(TestBackend::new(100, 24), model, Backing::Nothing, || Timestamp::UNIX_EPOCH).unwrap();
     let opening = first.iter().find_map(|effect| match effect {
-        Effect::Index { opening, .. } => Some(*opening),
+        Effect::Report(ReportJob::Index { opening, .. }) => Some(*opening),
         _ => None,
     });
     let opening = opening.expect("the report is read");
@@ -246,11 +246,11 @@ fn marks_move_no_text_when_they_come() {
     };
     let mut indexer = Indexer::default();
     indexer.feed(REPORT);
-    let (before, _, report) = tell(Message::Indexed { opening, batch: indexer.finish() });
+    let (before, _, report) = tell(ReportEvent::Indexed { opening, batch: indexer.finish() });
     let rules = Rules::shipped();
     let marks = rules.judge(&report, &Cancel::default()).unwrap();
-    tell(Message::Ruled { rules: Arc::new(rules), problems: Vec::new() });
-    let (after, screen, _) = tell(Message::Judged { opening, marks });
+    tell(ReportEvent::RulesLoaded { rules: Arc::new(rules), problems: Vec::new() });
+    let (after, screen, _) = tell(ReportEvent::Evaluated { opening, marks });
     assert!(screen.contains("!PERSISTENCE"), "{screen}");
     assert!(before.is_some() && before == after, "from {before:?} to {after:?}: {screen}");
 }

@@ -3,7 +3,7 @@
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
 use behaview::app::keys::keymap::Change;
-use behaview::app::{Command, Key, Keymap, Message, Overlay, Place};
+use behaview::app::{Command, Key, Keymap, Overlay, Place, TerminalEvent};
 use behaview::demo::{Demo, Listing, Options};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -76,7 +76,7 @@ fn at(way: &str) -> Stage {
     if matches!(stage.session.model().over.top(), Some(Overlay::Save(_))) {
         // What is offered there is a file in the folder the tests run in.
         stage.keys("ctrl-u");
-        stage.session.take(Message::Paste("/no/such/folder/report.jsonl".to_owned()));
+        stage.session.take(TerminalEvent::Paste("/no/such/folder/report.jsonl".to_owned()));
         stage.rest();
     }
     stage

@@ -3,12 +3,12 @@
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
 use behaview::app::keys::pointer::{Does, Pointer};
-use behaview::app::{Area, Focus, Message};
+use behaview::app::{Area, Focus, TerminalEvent};
 use behaview::demo::{Listing, Options};
 use behaview::report::Pane;
 
 fn point(stage: &mut Stage, does: Does, x: u16, y: u16) {
-    stage.session.take(Message::Pointer(Pointer { x, y, does }));
+    stage.session.take(TerminalEvent::Pointer(Pointer { x, y, does }));
     stage.rest();
 }
 

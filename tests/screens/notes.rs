@@ -2,13 +2,13 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
-use behaview::app::Message;
 use behaview::app::spending::ledger::LedgerPage;
+use behaview::app::{StoreEvent, TerminalEvent};
 use behaview::report::Pane;
 
 fn write(stage: &mut Stage, text: &str) {
     stage.keys("a");
-    stage.session.take(Message::Paste(text.to_owned()));
+    stage.session.take(TerminalEvent::Paste(text.to_owned()));
     stage.keys("enter");
 }
 
@@ -56,7 +56,7 @@ fn a_note_on_a_row_is_found_and_leads_to_the_row() {
     let row = stage.session.model().pane_state(Pane::Registry).scroll.cursor;
     stage.open_other(&file("Blank"));
     stage.keys("enter S");
-    stage.session.take(Message::Paste("AFTER A REBOOT".to_owned()));
+    stage.session.take(TerminalEvent::Paste("AFTER A REBOOT".to_owned()));
     stage.rest();
     stage.keys("down enter");
     let model = stage.session.model();
@@ -159,7 +159,7 @@ fn what_comes_while_a_note_is_typed_takes_none_of_its_letters() {
     let mut stage = Stage::listed();
     stage.keys("a o n e");
     let page = LedgerPage::default();
-    for late in [Message::Held(Vec::new()), Message::Ledger(page)] {
+    for late in [StoreEvent::Inventory(Vec::new()), StoreEvent::Ledger(page)] {
         stage.session.take(late);
         stage.keys("space q");
     }

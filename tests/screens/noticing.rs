@@ -2,7 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, options};
-use behaview::app::Message;
+use behaview::app::TerminalEvent;
 
 #[test]
 fn what_deserves_a_look_is_listed_and_leads_there() {
@@ -111,7 +111,7 @@ fn offered(stage: &Stage) -> usize {
 /// Writes what is offered under this name, and reads it back.
 fn write(stage: &mut Stage, name: &str) -> String {
     let path = stage.folder.path().join(name);
-    stage.session.take(Message::Paste(path.to_str().unwrap().to_owned()));
+    stage.session.take(TerminalEvent::Paste(path.to_str().unwrap().to_owned()));
     stage.keys("enter");
     std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}", stage.screen()))
 }

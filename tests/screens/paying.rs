@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options, public};
-use behaview::app::Message;
+use behaview::app::TerminalEvent;
 use behaview::app::commands::Command;
 use behaview::demo::{Endpoint, Options};
 use behaview::quota::Spent;
@@ -227,14 +227,14 @@ fn several_signs_of_the_same_end_do_not_abandon_a_paid_answer() {
     let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(200), ..identifiers() });
     stage.press("enter");
     for _ in 0..3 {
-        stage.session.take(Message::Quit);
+        stage.session.take(TerminalEvent::Quit);
     }
     assert_eq!(stage.session.exit(), None);
     stage.rest();
     assert!(stage.session.exit().is_some());
     let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(200), ..identifiers() });
     stage.press("enter");
-    stage.session.take(Message::QuitNow);
+    stage.session.take(TerminalEvent::QuitNow);
     // What is given up is written down before the end.
     stage.rest();
     assert!(stage.session.exit().is_some());
@@ -243,13 +243,13 @@ fn several_signs_of_the_same_end_do_not_abandon_a_paid_answer() {
 #[test]
 fn a_key_that_was_pressed_before_its_price_was_shown_does_not_pay() {
     let mut stage = Stage::at(main_file(), options());
-    let enter = |frame| Message::Typed { key: "enter".parse().unwrap(), frame };
+    let enter = |frame| TerminalEvent::KeyInput { key: "enter".parse().unwrap(), frame };
     stage.session.take(enter(0));
     stage.rest();
     assert!(stage.screen().contains("enter came before its price was on the screen"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
     // What costs nothing needs no such care.
-    stage.session.take(Message::Typed { key: "?".parse().unwrap(), frame: 0 });
+    stage.session.take(TerminalEvent::KeyInput { key: "?".parse().unwrap(), frame: 0 });
     stage.rest();
     stage.keys("esc");
     // Now it is on the screen, from the last frame on; an earlier frame showed help in its place.
@@ -268,7 +268,7 @@ fn a_screen_with_no_room_for_prices_offers_nothing() {
         stage.size(width, height).rest();
         for key in ["enter", "A", "R", "W", "r"] {
             let frame = stage.session.frame();
-            stage.session.take(Message::Typed { key: key.parse().unwrap(), frame });
+            stage.session.take(TerminalEvent::KeyInput { key: key.parse().unwrap(), frame });
             stage.rest();
         }
         assert_eq!(stage.paid_calls(), 0, "{width}x{height}");
@@ -337,7 +337,7 @@ fn the_ledgers_sums_name_each_unit_by_itself() {
     let mut stage = Stage::listed();
     stage.keys("U");
     let path = stage.sample("sample.bin", 4_000);
-    stage.session.take(behaview::app::Message::Paste(path));
+    stage.session.take(behaview::app::TerminalEvent::Paste(path));
     stage.keys("enter enter");
     stage.rest();
     stage.keys("L");
@@ -412,7 +412,7 @@ fn every_command_that_may_cost_is_priced_in_the_bar() {
         stage.session.model_mut().service.upload_direct = largest;
         let path = stage.sample("sample.bin", 2000);
         stage.keys("U");
-        stage.session.take(Message::Paste(path));
+        stage.session.take(TerminalEvent::Paste(path));
         stage.confirm_above(0);
         after(&mut stage, &["enter", "enter"]);
     }

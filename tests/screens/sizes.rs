@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, options};
-use behaview::app::Message;
+use behaview::app::TerminalEvent;
 use behaview::runtime::Exit;
 use proptest::prelude::*;
 
@@ -81,7 +81,7 @@ fn below_the_smallest_size_no_key_acts_but_quit() {
             for key in keys.clone() {
                 stage.keys(key);
             }
-            stage.session.take(Message::Paste("d41d8cd9".to_owned()));
+            stage.session.take(TerminalEvent::Paste("d41d8cd9".to_owned()));
             stage.rest();
             stage.size(120, 40);
             assert_eq!(stage.screen(), screen, "{before} at {width}x{height}");

@@ -2,7 +2,7 @@
 
 use crate::faults::arm;
 use behaview::app::spending::allowance::Allowance;
-use behaview::app::{Message, Model, Size};
+use behaview::app::{Message, Model, Size, TerminalEvent};
 use behaview::cli;
 use behaview::demo::{Demo, Listing, Options};
 use behaview::gate::Gate;
@@ -168,7 +168,7 @@ impl Stage {
 
     /// Pastes a hash and opens it.
     pub fn open(&mut self, file: &Sha256) {
-        self.session.take(Message::Paste(format!("sha256: {file}\n")));
+        self.session.take(TerminalEvent::Paste(format!("sha256: {file}\n")));
         self.keys("enter");
     }
 
@@ -258,7 +258,7 @@ impl Stage {
             self.press(&letter.to_string());
         }
         self.keys("enter");
-        self.session.take(Message::Paste(text.to_owned()));
+        self.session.take(TerminalEvent::Paste(text.to_owned()));
         self.rest();
     }
 

@@ -2,7 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
-use behaview::app::Message;
+use behaview::app::TerminalEvent;
 use behaview::runtime::Exit;
 
 #[test]
@@ -39,11 +39,11 @@ fn a_hash_can_be_typed() {
 #[test]
 fn a_hash_is_found_in_what_is_pasted() {
     let mut stage = Stage::new(options());
-    stage.session.take(Message::Paste("no hash here".to_owned()));
+    stage.session.take(TerminalEvent::Paste("no hash here".to_owned()));
     stage.rest();
     screen!("start_pasted_nonsense", stage);
     let text = format!("\"SHA-256\":\t{}\r\n\u{1b}[31m", main_file().as_str().to_uppercase());
-    stage.session.take(Message::Paste(text));
+    stage.session.take(TerminalEvent::Paste(text));
     stage.rest();
     screen!("start_pasted", stage);
 }

@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
-use behaview::app::Message;
+use behaview::app::TerminalEvent;
 use behaview::demo::{Endpoint, Options};
 
 /// Opens the form, and fills it in: each field with what is typed into it.
@@ -13,7 +13,7 @@ fn fill(stage: &mut Stage, fields: &[&str]) {
         if number > 0 {
             stage.keys("tab");
         }
-        stage.session.take(Message::Paste((*text).to_owned()));
+        stage.session.take(TerminalEvent::Paste((*text).to_owned()));
     }
 }
 

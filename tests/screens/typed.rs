@@ -1,6 +1,7 @@
 //! What is typed where nothing can be: it never acts, and no question takes it for a yes.
 
 use crate::stage::{Stage, file, identifiers, main_file};
+use behaview::app::TerminalEvent;
 use behaview::demo::Endpoint;
 
 #[test]
@@ -189,7 +190,7 @@ fn the_last_word_of_a_line_is_taken_off_at_once() {
 fn numbers_of_units_are_written_in_thousands() {
     let mut stage = Stage::listed();
     stage.keys("p");
-    stage.session.take(behaview::app::Message::Paste("v2-file-report 30000".to_owned()));
+    stage.session.take(TerminalEvent::Paste("v2-file-report 30000".to_owned()));
     stage.rest();
     assert!(stage.screen().contains("30,000 hashes · 30,000 requests"), "{}", stage.screen());
 }

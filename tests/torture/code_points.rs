@@ -4,7 +4,7 @@ use super::is_long;
 use super::wire::{Stage, now};
 use behaview::app::message::{HeldPage, HeldReport};
 use behaview::app::model::Service;
-use behaview::app::{Failure, Here, Message, Model};
+use behaview::app::{Failure, Here, Message, Model, ServiceEvent, StoreEvent};
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
 use behaview::report::{Body, Imported, Recent};
@@ -172,7 +172,7 @@ fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> Str
     });
     let reports = reports.collect();
     let pages = vec![HeldPage { received: now(), page, unkept: None }];
-    stage.take(Message::Recalled { file: file(), pages, reports, scan: None });
+    stage.take(StoreEvent::FileLoaded { file: file(), pages, reports, scan: None });
     stage
 }
 
@@ -226,7 +226,7 @@ fn names_of_earlier_files_show_every_code_point() {
             notes: 1,
             scan: None,
         });
-        stage.take(Message::Recent(recent.collect()));
+        stage.take(StoreEvent::RecentFiles(recent.collect()));
         vec![stage.draw_safely("start")]
     };
     Place { name: "names of earlier files", in_text: 3, texts: 200, show }.shows_every_code_point();
@@ -283,7 +283,7 @@ fn words_of_a_refusal_show_every_code_point() {
             let body = format!("{{\"error\":{{\"code\":\"X\",\"message\":\"{message}\"}}}}");
             let refusal = behaview::service::error::Refusal::of(404, None, body.as_bytes(), now());
             let failure = Failure { what: refusal.to_string(), ..Failure::default() };
-            stage.take(Message::Answered { request: Request::Behaviour { identifier }, result: Err(failure) });
+            stage.take(ServiceEvent::Ended { request: Request::Behaviour { identifier }, result: Err(failure) });
             let shown = stage.draw_safely("refusal");
             stage.keys("j");
             shown

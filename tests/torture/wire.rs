@@ -128,7 +128,7 @@ impl Stage {
         self
     }
 
-    pub fn take(&mut self, message: Message) -> &mut Self {
+    pub fn take(&mut self, message: impl Into<Message>) -> &mut Self {
         self.session.take(message);
         self
     }

@@ -3,7 +3,7 @@
 
 pub mod saving;
 
-use super::effect::Effect;
+use super::effect::FileJob;
 use super::list::Entry;
 use super::message::Failure;
 use super::model::{Focus, Model};
@@ -115,7 +115,7 @@ impl Model {
             self.warn(format!("It is {length} long, and a terminal's clipboard surely takes {most} only: nothing was copied. {} writes it to a file.", self.way_to("export")));
             return;
         }
-        self.emit(Effect::Copy(Copied { what, bytes }));
+        self.emit(FileJob::Copy(Copied { what, bytes }));
     }
 
     pub(super) fn copied(&mut self, what: &str, result: Result<String, String>) {
@@ -342,7 +342,7 @@ impl Model {
                 }
                 form.failure = None;
                 form.source.is_under_way = true;
-                self.emit(Effect::Save(save));
+                self.emit(FileJob::Write(save));
             }
             Err(why) => {
                 form.failure = Some(Failure::new(why));

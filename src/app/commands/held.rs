@@ -3,7 +3,7 @@
 use super::Act::Local;
 use super::context::A_STORE;
 use super::{Command, When};
-use crate::app::effect::Effect;
+use crate::app::effect::StoreJob;
 use crate::app::keys::key::{ENTER, key};
 use crate::app::keys::place::{FORM, OPEN, PICKER};
 use crate::app::model::Model;
@@ -29,7 +29,7 @@ const ALL_SHOWN: When = When::HasAll(&[
 commands! {
     "held" [key('H')] "held reports", 8, OPEN,
         "Show everything that is held: size, age, expiry at the service, notes, where it came from; and delete it"
-        if A_STORE => Local(|m| m.emit(Effect::ReadHeld));
+        if A_STORE => Local(|m| m.emit(StoreJob::LoadInventory));
     "open-held" [ENTER] "open file", 1, PICKER,
         "Open the file of the chosen report"
         if When::Has("a report of a known file, imported or held for the service that is asked now", |m| {

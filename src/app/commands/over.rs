@@ -3,7 +3,7 @@
 use super::Act::{self, Local};
 use super::context::{A_SERVICE, can_note, form_request, is_form_held};
 use super::{Command, When};
-use crate::app::effect::Effect;
+use crate::app::effect::{FileJob, StoreJob};
 use crate::app::keys::key::{ENTER, Key, TAB, key};
 use crate::app::keys::place::{CONFIRM, FILE, FORM, NOTED, OPEN, PALETTE, READING};
 use crate::app::model::Model;
@@ -42,7 +42,7 @@ commands! {
         if When::Has("a note that is typed", |m| matches!(m.over.top(), Some(Overlay::Note(_)))) => Local(Model::keep_note);
     "ledger" [key('L')] "ledger", 9, OPEN,
         "Show the ledger: what was asked, predicted, settled, and what the service's counters said of it"
-        if A_SERVICE => Local(|m| m.emit(Effect::ReadLedger));
+        if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));
     "planner" [key('p')] "planner", 8, OPEN,
         "Add operations up before asking any: what they cost, and what they leave to the user and the group"
         if A_SERVICE => Local(|m| m.over.put(Overlay::Planner(Planner::default())));
@@ -52,7 +52,7 @@ commands! {
             let Some(Overlay::Planner(planner)) = m.over.top_mut() else { return };
             match planner.add() {
                 Ok(None) => {}
-                Ok(Some(path)) => m.emit(Effect::CountHashes(path)),
+                Ok(Some(path)) => m.emit(FileJob::CountHashes(path)),
                 Err(missing) => m.warn(format!("Nothing was added: {missing}.")),
             }
         });

@@ -3,7 +3,7 @@
 use super::Act::{self, Local};
 use super::context::{A_SERVICE, chosen_report, enter_report, first_page, is_chosen_held, is_next, next_page};
 use super::{Command, When};
-use crate::app::effect::Effect;
+use crate::app::effect::TerminalAction;
 use crate::app::keys::key::{ENTER, key};
 use crate::app::keys::place::{FILE, LIST, LISTED, NAMED, START};
 use crate::app::list::Next;
@@ -57,7 +57,7 @@ commands! {
         }) => Local(Model::open_typed);
     "demo" [key('t')] "try the demo", 2, START,
         "Run the embedded service with made-up reports: no key, no network, no cost"
-        if When::Has("that there is no key yet", |m| !m.service.has_key) => Local(|m| m.emit(Effect::Demo));
+        if When::Has("that there is no key yet", |m| !m.service.has_key) => Local(|m| m.emit(TerminalAction::Demo));
     "other-file" [key('f')] "other file", 5, FILE,
         "Type or paste another file's SHA-256, or choose an earlier one"
         if A_SERVICE => Local(Model::leave_file);

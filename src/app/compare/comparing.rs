@@ -1,7 +1,7 @@
 //! Comparing: what is compared, what is looked at of it, what is missing from it and what that costs.
 
 use super::{Column, Compare, Only, OtherFile, OtherFiles, cut};
-use crate::app::effect::Effect;
+use crate::app::effect::{ReportJob, SearchJob, StoreJob};
 use crate::app::files::OpenFile;
 use crate::app::list::List;
 use crate::app::message::{HeldPage, HeldReport};
@@ -49,7 +49,7 @@ impl Model {
         match self.comparing() {
             Some(Compare { other: Some(file), columns, .. }) if columns.iter().all(|column| column.side == 0) => {
                 let file = file.clone();
-                self.emit(Effect::RecallBeside(file));
+                self.emit(StoreJob::LoadCompareFile(file));
             }
             Some(Compare { matrix: None, .. }) => self.compare_anew(),
             _ => self.sift(),
@@ -133,7 +133,7 @@ impl Model {
         }
         let (number, sought) = (compare.number, compare.filter.typed.clone());
         if let Some(matrix) = compare.matrix.clone() {
-            self.emit(Effect::Sift { number, matrix, sought });
+            self.emit(SearchJob::Comparison { number, matrix, sought });
         }
     }
 
@@ -257,7 +257,7 @@ impl Model {
             compare.has_more_pages[1] = false;
             compare.forget_matrix();
         }
-        self.emit(Effect::RecallBeside(file));
+        self.emit(StoreJob::LoadCompareFile(file));
     }
 
     pub(in crate::app) fn recalled_beside(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
@@ -280,9 +280,9 @@ impl Model {
 }
 
 /// Asks for what each report of a comparison saw.
-fn matrix_of(compare: &Compare) -> Effect {
+fn matrix_of(compare: &Compare) -> ReportJob {
     let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
-    Effect::Compare { number: compare.number, bodies }
+    ReportJob::Compare { number: compare.number, bodies }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Finding: the filter of a pane as it is typed, hits over all panes and over everything that is held, and going to them.
 
 use super::finder::{Filter, Finder, HitGroup, Quest, Source};
-use crate::app::effect::Effect;
+use crate::app::effect::SearchJob;
 use crate::app::keys::key::Key;
 use crate::app::keys::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
 use crate::app::list::OpenReport;
@@ -137,7 +137,7 @@ impl Model {
         if let Some(run) = filter.quest.run.as_mut().filter(|_| is_further) {
             run.is_new = false;
         }
-        self.emit(Effect::Filter { ticket, report, pattern, scope });
+        self.emit(SearchJob::Filter { ticket, report, pattern, scope });
     }
 
     /// Goes on with the filters of a report after more of it has been indexed.
@@ -203,10 +203,10 @@ impl Model {
         let Some(pattern) = finder.quest.pattern.clone() else { return };
         let ticket = finder.quest.begin(number);
         match (finder.is_held, report) {
-            (true, _) => self.emit(Effect::SearchHeld { ticket, pattern }),
+            (true, _) => self.emit(SearchJob::Stored { ticket, pattern }),
             (false, Some(report)) => {
                 let process = finder.process.clone();
-                self.emit(Effect::Search { ticket, report, pattern, process });
+                self.emit(SearchJob::Panes { ticket, report, pattern, process });
             }
             (false, None) => {}
         }

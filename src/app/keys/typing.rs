@@ -2,7 +2,7 @@
 
 use super::key::{Key, Named};
 use super::place::Place;
-use crate::app::effect::Effect;
+use crate::app::effect::StoreJob;
 use crate::app::model::{Model, Screen};
 use crate::app::over::detail::{Detail, Remark};
 use crate::app::over::overlay::Overlay;
@@ -74,7 +74,7 @@ impl Model {
             Some(Overlay::Prompt(form)) => form.request(self.now).into_iter().collect(),
             _ => return,
         };
-        requests.into_iter().for_each(|request| self.emit(Effect::LookUp(request)));
+        requests.into_iter().for_each(|request| self.emit(StoreJob::Check(request)));
     }
 
     /// Types what was pasted: into the line that has the keys, or hashes on the start screen.

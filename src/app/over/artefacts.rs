@@ -106,36 +106,33 @@ impl Model {
         }
     }
 
-    /// An artefact has come, or not.
-    pub(in crate::app) fn fetched(&mut self, request: &Request, result: Result<(Timestamp, u64), Failure>) {
-        self.ended(request);
-        match result {
-            Ok((received, length)) => {
-                self.artefact_held(request, Some(received));
-                if let Some(Overlay::Artefacts(list)) = self.over.top_mut()
-                    && list.source.requests().any(|asked| asked == *request)
-                {
-                    list.source.failure = None;
-                }
-                let what = match request {
-                    Request::Artefact { artefact, .. } => artefact.words().to_owned(),
-                    other => other.words(),
-                };
-                let (length, fetch) = (crate::text::bytes(length), self.way_to("fetch"));
-                self.say(match self.over.top() {
-                    Some(Overlay::Artefacts(_)) => format!("Held: {what}, {length}. {fetch} writes it to a file."),
-                    _ => format!(
-                        "Held: {what}, {length}. {} shows it, to be written to a file.",
-                        self.way_to("artefacts")
-                    ),
-                });
-            }
-            Err(failure) => match self.over.top_mut() {
-                Some(Overlay::Artefacts(list)) if list.source.requests().any(|asked| asked == *request) => {
-                    list.source.failure = Some(failure);
-                }
-                _ => self.warn(failure.words()),
-            },
+    pub(in crate::app) fn on_artefact(&mut self, request: &Request, received: Timestamp, length: u64) {
+        self.artefact_held(request, Some(received));
+        self.artefacts_asking(request).into_iter().for_each(|list| list.source.failure = None);
+        let what = match request {
+            Request::Artefact { artefact, .. } => artefact.words().to_owned(),
+            other => other.words(),
+        };
+        let length = crate::text::bytes(length);
+        let way = match self.over.top() {
+            Some(Overlay::Artefacts(_)) => format!("{} writes it to a file", self.way_to("fetch")),
+            _ => format!("{} shows it, to be written to a file", self.way_to("artefacts")),
+        };
+        self.say(format!("Held: {what}, {length}. {way}."));
+    }
+
+    pub(in crate::app) fn on_artefact_failed(&mut self, request: &Request, failure: Failure) {
+        match self.artefacts_asking(request) {
+            Some(list) => list.source.failure = Some(failure),
+            None => self.warn(failure.words()),
+        }
+    }
+
+    /// The open list that has this request.
+    fn artefacts_asking(&mut self, request: &Request) -> Option<&mut ArtefactList> {
+        match self.over.top_mut() {
+            Some(Overlay::Artefacts(list)) if list.source.requests().any(|asked| asked == *request) => Some(list),
+            _ => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::form::{Form, FormSource};
 use super::list_view::{ListSource, ListView};
 use super::overlay::Overlay;
-use crate::app::effect::Effect;
+use crate::app::effect::StoreJob;
 use crate::app::layout::Size;
 use crate::app::model::Model;
 use crate::app::spending::confirm::{Consent, Deletion, KeyedAnswer};
@@ -286,7 +286,7 @@ impl Model {
             self.show_held(lines);
         }
         self.say(words);
-        self.emit(Effect::FindRecent);
+        self.emit(StoreJob::FindRecent);
     }
 }
 

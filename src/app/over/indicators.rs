@@ -3,7 +3,7 @@
 use super::list_view::{ListSource, ListView};
 use super::overlay::{Overlay, TYPED};
 use super::spots::{RowPicker, Shows, Spot, Spots, Target};
-use crate::app::effect::Effect;
+use crate::app::effect::ReportJob;
 use crate::app::layout::Size;
 use crate::app::message::Opening;
 use crate::app::model::Model;
@@ -78,7 +78,7 @@ impl Model {
             return self.show_indicators(opening);
         }
         self.say("Looking for indicators …");
-        self.emit(Effect::FindIndicators { opening, report, sample, rules: self.rules.clone(), marks });
+        self.emit(ReportJob::FindIndicators { opening, report, sample, rules: self.rules.clone(), marks });
     }
 
     /// Shows the indicators of an opening that is still the chosen one.

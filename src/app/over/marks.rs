@@ -3,7 +3,7 @@
 use super::detail::Remark;
 use super::overlay::Overlay;
 use super::spots::{Reach, RowPicker, Shows, Spot, Spots, Target};
-use crate::app::effect::Effect;
+use crate::app::effect::ReportJob;
 use crate::app::find::sought::ListFilter;
 use crate::app::list::{Entry, List, OpenReport};
 use crate::app::message::Opening;
@@ -98,14 +98,7 @@ impl Model {
         let report = self.opened_mut(opening).map(|open| open.report.clone());
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
         if let Some(report) = report {
-            self.emit(Effect::Judge { opening, report, rules, own });
-        }
-    }
-
-    pub(in crate::app) fn ruled(&mut self, rules: Arc<Rules>, problems: &[String]) {
-        self.rules = Some(rules);
-        if !problems.is_empty() {
-            self.warn(problems.join(" "));
+            self.emit(ReportJob::Evaluate { opening, report, rules, own });
         }
     }
 
@@ -269,7 +262,7 @@ impl Model {
         });
         let reports = reports.collect();
         self.change_spots(|picker| (picker.notable, picker.is_complete) = (Some(Reach::Held(number)), false));
-        self.emit(Effect::JudgeHeld { number, reports, rules });
+        self.emit(ReportJob::EvaluateAll { number, reports, rules });
     }
 
     /// Takes in what deserves a look in every held report.

@@ -2,7 +2,7 @@
 
 use super::form::{Form, FormSource};
 use super::overlay::Overlay;
-use crate::app::effect::Effect;
+use crate::app::effect::StoreJob;
 use crate::app::model::{Focus, Model, Screen};
 use crate::app::spending::confirm::{Consent, KeyedAnswer};
 use crate::report::identifier::{Identifier, Sha256};
@@ -128,7 +128,7 @@ impl Model {
         let was_held = self.chosen().is_some_and(|entry| entry.here().is_some());
         self.over.close();
         if let Some(note) = note {
-            self.emit(Effect::WriteNote { note, known, was_held });
+            self.emit(StoreJob::WriteNote { note, known, was_held });
         }
     }
 

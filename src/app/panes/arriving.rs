@@ -2,7 +2,7 @@
 
 use crate::app::files::OpenFile;
 use crate::app::list::{Entry, OpenReport};
-use crate::app::message::{Failure, Here, Opening};
+use crate::app::message::{Failure, Here};
 use crate::app::model::{Focus, Model};
 use crate::report::body::Body;
 use crate::report::identifier::Identifier;
@@ -55,11 +55,6 @@ impl OpenFile {
         if entry.forget_arriving() {
             self.turn_back();
         }
-    }
-
-    /// Takes in a report that has come whole; says which opening goes on to show it.
-    pub(in crate::app) fn take_arrived(&mut self, identifier: &Identifier, here: &Here) -> Option<Opening> {
-        self.list.take_arrived(identifier, here)
     }
 
     /// Goes back from what was looked at of a report that did not come whole.

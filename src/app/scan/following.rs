@@ -1,7 +1,7 @@
 //! Following scans until their reports are there: one look after another, each at the price that was agreed to.
 
 use super::follow::{Follow, Step, Turn, looks};
-use crate::app::effect::{Effect, Source};
+use crate::app::effect::{Source, StoreJob};
 use crate::app::message::Failure;
 use crate::app::model::Model;
 use crate::app::over::overlay::Overlay;
@@ -88,13 +88,13 @@ impl Model {
     pub(in crate::app) fn stop_following(&mut self) {
         let Some(file) = self.file().cloned() else { return };
         self.end_following(&file, "Stopped following.");
-        self.emit(Effect::NoteScan { file, scan: None });
+        self.emit(StoreJob::RecordScan { file, scan: None });
     }
 
     /// Notes for the next run of the program that the end of a file's scan is still to be seen.
     pub(super) fn note_pending(&mut self, file: &Sha256) {
         let scan = PendingScan { identifier: self.scans.get(file).cloned(), since: self.now };
-        self.emit(Effect::NoteScan { file: file.clone(), scan: Some(scan) });
+        self.emit(StoreJob::RecordScan { file: file.clone(), scan: Some(scan) });
     }
 
     /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
@@ -159,33 +159,31 @@ impl Model {
         }
     }
 
-    /// A look has brought how far a scan is, or nothing.
-    pub(in crate::app) fn looked(&mut self, request: &Request, result: Result<Option<Analysis>, Failure>) {
-        self.ended(request);
-        let now = self.passed;
-        let is_this = |follow: &&mut Follow| match request {
+    /// The followed scan that a request polls.
+    pub(in crate::app) fn followed_by(&mut self, request: &Request) -> Option<&mut Follow> {
+        self.follows.iter_mut().find(|follow| match request {
             Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
             Request::PrivateAnalyses { file } => follow.file == *file,
             _ => false,
-        };
-        let Some(follow) = self.follows.iter_mut().find(is_this) else { return };
-        let file = follow.file.clone();
-        match result {
-            Ok(seen) => {
-                follow.looked(seen, now);
-                if let Some(scan) = follow.scan.clone()
-                    && self.scans.insert(file.clone(), scan.clone()) != Some(scan)
-                {
-                    self.note_pending(&file);
-                }
-                self.next_look();
-            }
-            Err(failure) => self.failed_to_follow(&file, &failure),
+        })
+    }
+
+    /// Takes in the progress of a scan; none where the service knows no scan.
+    pub(in crate::app) fn on_scan_polled(&mut self, request: &Request, seen: Option<Analysis>) {
+        let now = self.passed;
+        let Some(follow) = self.followed_by(request) else { return };
+        follow.looked(seen, now);
+        let (file, scan) = (follow.file.clone(), follow.scan.clone());
+        if let Some(scan) = scan
+            && self.scans.insert(file.clone(), scan.clone()) != Some(scan)
+        {
+            self.note_pending(&file);
         }
+        self.next_look();
     }
 
     /// A failure ends a following, but for one that says no more than that another program asks the same now.
-    fn failed_to_follow(&mut self, file: &Sha256, failure: &Failure) {
+    pub(in crate::app) fn failed_to_follow(&mut self, file: &Sha256, failure: &Failure) {
         match self.follows.iter_mut().find(|follow| follow.file == *file).filter(|_| failure.is_elsewhere) {
             Some(follow) => follow.made = follow.made.saturating_sub(1),
             None => self.end_following(file, &format!("{} Stopped following", failure.words())),
@@ -193,7 +191,7 @@ impl Model {
     }
 
     /// A page of a followed file's list has come, or not.
-    pub(in crate::app) fn listed_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) {
+    pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) {
         let (now, listing) = (self.passed, self.service.listing);
         let list = self.list_of(file);
         let has_reports = list.is_some_and(|list| !list.entries().is_empty());
@@ -214,7 +212,7 @@ impl Model {
             self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
             let listed = if has_reports { "its reports are listed" } else { "no report of it is listed" };
             self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));
-            self.emit(Effect::NoteScan { file: file.clone(), scan: None });
+            self.emit(StoreJob::RecordScan { file: file.clone(), scan: None });
         }
         self.next_look();
     }
@@ -307,12 +305,12 @@ mod tests {
         model.follows.push(follow);
         let request = Request::PrivateAnalyses { file };
         let failed = |is_elsewhere| Err(Failure { is_elsewhere, ..Failure::default() });
-        model.looked(&request, failed(true));
+        model.call_ended(&request, failed(true));
         assert_eq!(
             model.follows.iter().map(|follow| (follow.made, follow.seconds(SignedDuration::ZERO))).collect::<Vec<_>>(),
             [(0, 30)]
         );
-        model.looked(&request, failed(false));
+        model.call_ended(&request, failed(false));
         assert!(model.follows.is_empty());
     }
 }

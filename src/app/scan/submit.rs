@@ -1,6 +1,6 @@
 //! Submitting a file for a private scan: what is asked for, what it costs, and what becomes of it.
 
-use crate::app::effect::Effect;
+use crate::app::effect::{FileJob, StoreJob};
 use crate::app::keys::key::key;
 use crate::app::list::List;
 use crate::app::message::Failure;
@@ -220,7 +220,7 @@ impl Model {
             return;
         }
         form.source.looked_at = Some(path.clone());
-        self.emit(Effect::LookAtFile(path));
+        self.emit(FileJob::Inspect(path));
     }
 
     /// The file has been looked at.
@@ -255,39 +255,35 @@ impl Model {
         }
     }
 
-    /// The file has been taken in, or not.
-    pub(in crate::app) fn submitted(&mut self, request: &Request, result: Result<Identifier, Failure>) {
-        self.ended(request);
-        let Request::PrivateScan { submission, .. } = request else { return };
-        match result {
-            Ok(scan) => {
-                self.scans.insert(submission.file.clone(), scan);
-                // An earlier scan of the file is followed no more: the one that was paid for last is offered.
-                self.follows.retain(|follow| follow.file != submission.file);
-                self.note_pending(&submission.file);
-                let is_form = |form: &SubmitForm| form.submission().as_ref() == Some(submission);
-                if self.submitting().is_some_and(is_form) {
-                    self.over.close();
-                    self.open_file(submission.file.clone());
-                    // Its name is kept by now, and the title says it.
-                    self.emit(Effect::FindRecent);
-                }
-                let (follow, price) = (self.way_to("follow"), self.follow_price());
-                self.say(format!(
-                    "{} is submitted as {}. {follow} follows its scan: {price}.",
-                    submission.name(),
-                    submission.file.short()
-                ));
-            }
-            Err(failure) if failure.is_unsure => {
-                self.note_pending(&submission.file);
-                let (advice, now) = (self.way_to_look(&submission.file), self.now);
-                self.scan_failed(submission, Failure { advice, ..failure });
-                if let Some(found) = self.form_of(submission).and_then(|form| form.source.found.as_mut()) {
-                    found.sent = Some(now);
-                }
-            }
-            Err(failure) => self.scan_failed(submission, failure),
+    pub(in crate::app) fn on_submitted(&mut self, submission: &Submission, scan: Identifier) {
+        self.scans.insert(submission.file.clone(), scan);
+        // An earlier scan of the file is followed no more: the one that was paid for last is offered.
+        self.follows.retain(|follow| follow.file != submission.file);
+        self.note_pending(&submission.file);
+        let is_form = |form: &SubmitForm| form.submission().as_deref() == Some(submission);
+        if self.submitting().is_some_and(is_form) {
+            self.over.close();
+            self.open_file(submission.file.clone());
+            // Its name is stored by now, and the title shows it.
+            self.emit(StoreJob::FindRecent);
+        }
+        let (follow, price) = (self.way_to("follow"), self.follow_price());
+        self.say(format!(
+            "{} is submitted as {}. {follow} follows its scan: {price}.",
+            submission.name(),
+            submission.file.short()
+        ));
+    }
+
+    pub(in crate::app) fn on_submit_failed(&mut self, submission: &Submission, failure: Failure) {
+        if !failure.is_unsure {
+            return self.scan_failed(submission, failure);
+        }
+        self.note_pending(&submission.file);
+        let (advice, now) = (self.way_to_look(&submission.file), self.now);
+        self.scan_failed(submission, Failure { advice, ..failure });
+        if let Some(found) = self.form_of(submission).and_then(|form| form.source.found.as_mut()) {
+            found.sent = Some(now);
         }
     }
 
@@ -333,19 +329,6 @@ impl Model {
         let alone = KeyedAnswer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
         let answers = vec![KeyedAnswer::yes_to_all("yes, with its reports", delete(false)), alone];
         self.over.put(Overlay::Confirm(Confirmation { details: why, answers }));
-    }
-
-    /// The file has been deleted at the service, or not.
-    pub(in crate::app) fn deleted(&mut self, request: &Request, result: Result<(), Failure>) {
-        self.ended(request);
-        match (request, result) {
-            (Request::PrivateDelete { file, only_from_storage }, Ok(())) => {
-                let what = if *only_from_storage { "The file alone" } else { "The file with its reports" };
-                self.say(format!("{what} is deleted at the service: {}. What is held here stays.", file.short()));
-            }
-            (_, Ok(())) => {}
-            (_, Err(failure)) => self.warn(failure.words()),
-        }
     }
 }
 

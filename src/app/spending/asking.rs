@@ -2,7 +2,7 @@
 
 use super::confirm::{Consent, KeyedAnswer};
 use super::price::{Barred, Tag};
-use crate::app::effect::{Effect, Source};
+use crate::app::effect::{ServiceCall, Source};
 use crate::app::model::Model;
 use crate::quota::{Allowed, Period};
 use crate::request::{Quote, Request};
@@ -40,7 +40,7 @@ impl Model {
         }
         let quote = request.quote(&self.figures.entitlements);
         self.calls.begin(quote.request().clone(), false, self.now);
-        self.emit(Effect::Ask { quote, source: Source::Held });
+        self.emit(ServiceCall::Send { quote, source: Source::Held });
     }
 
     /// Refuses what cannot be sent now, and says why; whether it did.
@@ -91,7 +91,7 @@ impl Model {
         self.forget_failure(&request);
         let is_paid = !quote.price().is_free();
         self.calls.begin(request, is_paid, self.now);
-        self.emit(Effect::Ask { quote, source });
+        self.emit(ServiceCall::Send { quote, source });
     }
 
     /// Says that the same question is in flight, where it is.

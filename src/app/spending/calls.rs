@@ -85,9 +85,9 @@ impl Calls {
         }
     }
 
-    /// Forgets a call; says whether it may have had to be paid.
-    pub(in crate::app) fn end(&mut self, request: &Request) -> bool {
-        let ended: Vec<_> = self.0.extract_if(.., |call| call.request == *request).collect();
-        ended.iter().any(|call| call.is_paid)
+    /// Removes a call.
+    pub(in crate::app) fn end(&mut self, request: &Request) -> Option<UnderWay> {
+        let at = self.0.iter().position(|call| call.request == *request)?;
+        Some(self.0.remove(at))
     }
 }

@@ -4,7 +4,7 @@ use super::price::Tag;
 use super::questions::Questions;
 use crate::app::away::Copied;
 use crate::app::away::saving::Save;
-use crate::app::effect::{Effect, Source};
+use crate::app::effect::{FileJob, Source, StoreJob};
 use crate::app::keys::key::{Key, key};
 use crate::app::keys::place::Place;
 use crate::app::model::Model;
@@ -166,18 +166,18 @@ impl Model {
             Consent::Follow => self.follow(),
             Consent::CopyRaw(copied) => {
                 self.copies_raw = true;
-                self.emit(Effect::Copy(copied));
+                self.emit(FileJob::Copy(copied));
             }
             Consent::Overwrite(save) => {
                 self.mark_written();
-                self.emit(Effect::Save(Save { may_replace: true, ..save }));
+                self.emit(FileJob::Write(Save { may_replace: true, ..save }));
             }
             Consent::DeleteNote(note) => {
                 // The question stood over the line that was emptied.
                 self.over.close();
-                self.emit(Effect::DeleteNote(note));
+                self.emit(StoreJob::DeleteNote(note));
             }
-            Consent::DeleteStored(deletion) => self.emit(Effect::Purge(deletion)),
+            Consent::DeleteStored(deletion) => self.emit(StoreJob::Delete(deletion)),
         }
     }
 }

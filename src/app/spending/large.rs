@@ -2,7 +2,7 @@
 
 use super::confirm::{Consent, KeyedAnswer};
 use super::price::Together;
-use crate::app::effect::{Effect, Source};
+use crate::app::effect::{FileJob, Source};
 use crate::app::message::Failure;
 use crate::app::model::Model;
 use crate::app::scan::submit::{price_of, unsent};
@@ -40,7 +40,7 @@ impl Model {
         let Some(form) = self.form_of(submission) else { return };
         (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
         form.source.looked_at = Some(submission.path.clone());
-        self.emit(Effect::LookAtFile(submission.path.clone()));
+        self.emit(FileJob::Inspect(submission.path.clone()));
     }
 
     /// The large file has been looked at once more: it is sent if it still is what was agreed to.
@@ -68,17 +68,12 @@ impl Model {
         }
     }
 
-    /// The address has come: the file that was agreed to goes there, unless its form was closed.
-    pub(in crate::app) fn addressed(&mut self, result: Result<UploadAddress, Failure>) {
-        let agreed = self.calls.asking(&Request::UploadAddress).and_then(|call| call.uploads.clone());
-        self.ended(&Request::UploadAddress);
+    /// Uploads the file that the user agreed to, unless its form was closed.
+    pub(in crate::app) fn on_upload_url(&mut self, agreed: Option<Arc<Submission>>, to: UploadAddress) {
         let Some(submission) = agreed else { return };
-        match result {
-            Ok(to) if self.form_of(&submission).is_some() => {
-                self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, Source::Service);
-            }
-            Ok(_) => self.warn("The form was closed: nothing was uploaded. The address it asked for was paid."),
-            Err(failure) => self.scan_failed(&submission, failure),
+        if self.form_of(&submission).is_none() {
+            return self.warn("The form was closed: nothing was uploaded. The address it asked for was paid.");
         }
+        self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, Source::Service);
     }
 }

@@ -1,16 +1,19 @@
-//! Reads and writes files of the analyst's, and hands text to the clipboard.
+//! Reads and writes files of the user, and hands text to the clipboard.
 
 use super::{Performer, Work, words};
-use crate::app::Message;
-use crate::app::away::Copied;
-use crate::app::away::saving::{NotSaved, Save};
-use crate::export::file;
+use crate::app::away::saving::{NotSaved, Save, Saved};
+use crate::app::{FileEvent, FileJob, Message};
+use crate::export::file::{self, FileError, Fresh};
+use crate::export::{Job, Summary};
 use crate::files;
-use crate::gate::submission;
+use crate::gate::{Gate, submission};
+use crate::report::Cancel;
 use crate::report::identifier::hashes::Hashes;
+use crate::report::rules::Rules;
 use crate::request::{Request, ScanOptions, Submission};
-use crate::runtime::{clipboard, saver};
-use std::io::Read;
+use crate::runtime::clipboard;
+use crate::text::{bytes, thousands};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,52 +22,56 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
 impl Performer {
-    pub(super) fn save(&self, save: Save) {
+    pub(super) fn use_file(&self, job: FileJob) {
         let (gate, cancel) = (self.gate().cloned(), self.stopped.clone());
-        let writing = Writing::begin(&self.writing);
-        let write = move |work: Work| {
-            let result = saver::save(save, gate.as_deref(), &cancel);
-            drop(writing);
-            work.send(Message::Saved(result));
-        };
-        self.blocking(write, |why| Message::Saved(Err(NotSaved::Failed(why))));
+        match job {
+            FileJob::Inspect(path) => {
+                self.spawn(move |work| inspect(work, path, gate.as_deref(), &cancel), Message::Notice)
+            }
+            FileJob::CountHashes(path) => self.spawn(
+                move |work| {
+                    let result = count_hashes(&path);
+                    work.send(FileEvent::HashesCounted { path, result });
+                },
+                Message::Notice,
+            ),
+            FileJob::Write(save) => {
+                let writing = Writing::begin(&self.writing);
+                self.spawn(
+                    move |work| {
+                        let result = write(save, gate.as_deref(), &cancel);
+                        drop(writing);
+                        work.send(FileEvent::Written(result));
+                    },
+                    |why| FileEvent::Written(Err(NotSaved::Failed(why))).into(),
+                );
+            }
+            FileJob::Copy(copied) => self.spawn(
+                move |work| {
+                    let result = clipboard::by_tmux(&copied);
+                    work.send(FileEvent::Copied { what: copied.what, result });
+                },
+                Message::Notice,
+            ),
+        }
     }
+}
 
-    /// Looks at a file that is to be submitted.
-    pub(super) fn look_at_file(&self, path: PathBuf) {
-        let largest = self.gate().map_or(0, |gate| gate.client().profile().largest_upload());
-        let (cancel, gate) = (self.stopped.clone(), self.gate().cloned());
-        self.reading(move |work| {
-            let result = submission::look_at(&path, largest, &|| !cancel.is_cancelled())
-                .map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
-            let found = result.as_ref().ok().zip(gate);
-            let before = found.map(|((file, size), gate)| {
-                // What cannot be read of the store keeps nobody from sending it: then the call cannot be written down either.
-                let before = gate.scanned_before(file).ok().flatten();
-                let (file, options) = (file.clone(), ScanOptions::default());
-                let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
-                (gate.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten(), before)
-            });
-            let (sent, before) = before.unwrap_or_default();
-            work.send(Message::LookedAtFile { path, result, sent, before });
-        });
-    }
-
-    /// Counts the hashes that a file lists.
-    pub(super) fn count_hashes(&self, path: PathBuf) {
-        self.reading(move |work| {
-            let result = count_hashes(&path);
-            work.send(Message::Counted { path, result });
-        });
-    }
-
-    /// Hands text to the clipboard of the terminal multiplexer.
-    pub(super) fn copy(&self, copied: Copied) {
-        self.reading(move |work| {
-            let result = clipboard::by_tmux(&copied);
-            work.send(Message::Copied { what: copied.what, result });
-        });
-    }
+/// Hashes a file that is to be submitted, and looks up what is known of it.
+fn inspect(work: &Work, path: PathBuf, gate: Option<&Gate>, cancel: &Cancel) {
+    let largest = gate.map_or(0, |gate| gate.client().profile().largest_upload());
+    let result = submission::look_at(&path, largest, &|| !cancel.is_cancelled())
+        .map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
+    let found = result.as_ref().ok().zip(gate);
+    let before = found.map(|((file, size), gate)| {
+        // An unreadable store does not keep the user from sending: then the call cannot be written down either.
+        let before = gate.scanned_before(file).ok().flatten();
+        let (file, options) = (file.clone(), ScanOptions::default());
+        let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
+        (gate.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten(), before)
+    });
+    let (sent, before) = before.unwrap_or_default();
+    work.send(FileEvent::Inspected { path, result, sent, before });
 }
 
 /// A file that is being written, until it is dropped: whatever ends the writing.
@@ -92,4 +99,61 @@ fn count_hashes(path: &Path) -> Result<Hashes, String> {
         return Err(format!("it is larger than {}", crate::text::bytes(LARGEST_LIST)));
     }
     Hashes::of(&list)
+}
+
+/// Writes a file; returns where it is and how large.
+fn write(save: Save, gate: Option<&Gate>, cancel: &Cancel) -> Result<String, NotSaved> {
+    let path = file::typed(&save.path);
+    match write_new(&save, path.clone(), gate, cancel) {
+        Ok((length, summary)) => Ok(written_words(&path, length, summary)),
+        Err(FileError::Exists(_)) => {
+            let why = format!("{} is there already. A yes writes over it.", file::shown(&path));
+            Err(NotSaved::Exists(Box::new(save), why))
+        }
+        Err(error) => Err(NotSaved::Failed(format!("{error}."))),
+    }
+}
+
+fn write_new(
+    save: &Save,
+    path: PathBuf,
+    gate: Option<&Gate>,
+    cancel: &Cancel,
+) -> Result<(u64, Option<Summary>), FileError> {
+    let mut fresh = Fresh::begin(&path, save.may_replace)?;
+    let written = match &save.what {
+        Saved::Report { sources, what, format, rules } => {
+            let rules = rules.clone().unwrap_or_else(|| Arc::new(Rules::shipped()));
+            let job = Job { sources, what: what.clone(), rules: &rules, cancel };
+            format.write(&job, &mut fresh).map(Some)
+        }
+        Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),
+        Saved::Value { text, is_raw: false } => writeln!(fresh, "{}", text.visible().disarmed()).map(|()| None),
+        Saved::Held(request) => {
+            let held = gate.map(|gate| gate.held(request)).transpose().map_err(io::Error::other);
+            held.and_then(|held| held.flatten().ok_or_else(|| io::Error::other("it is not held any more")))
+                .and_then(|held| fresh.write_all(&held.body))
+                .map(|()| None)
+        }
+    };
+    let summary = written.map_err(|why| FileError::Io { path, why })?;
+    Ok((fresh.keep()?, summary))
+}
+
+fn written_words(path: &Path, length: u64, summary: Option<Summary>) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let rows = summary
+        .map(|summary| match summary.rows {
+            1 => ", 1 entry".to_owned(),
+            rows => format!(", {} entries", thousands(rows)),
+        })
+        .unwrap_or_default();
+    let cut = if summary.is_some_and(|summary| summary.cut > 0) {
+        " The report stops in the middle; what came of it is there."
+    } else {
+        ""
+    };
+    let missing = summary.and_then(|summary| summary.missing_words());
+    let missing = missing.map(|words| format!(" {words}.")).unwrap_or_default();
+    format!("Written: {}, {}{rows}, readable by you alone.{missing}{cut}", file::shown(&whole), bytes(length))
 }

@@ -12,7 +12,7 @@ mod store;
 pub(crate) use report::read_rules;
 
 use super::Outbox;
-use crate::app::{Effect, Message};
+use crate::app::{Effect, Message, ReportJob, StoreEvent, StoreJob};
 use crate::gate::{Gate, GateError};
 use crate::report::Cancel;
 use crate::text::said;
@@ -72,7 +72,7 @@ struct Work {
 
 impl Work {
     /// Sends a message; a loop that has ended needs none.
-    fn send(&self, message: Message) {
+    fn send(&self, message: impl Into<Message>) {
         self.outbox.send(message);
     }
 }
@@ -83,12 +83,12 @@ impl Drop for Work {
     }
 }
 
-/// Tells that something was taken in when it is dropped.
-struct TakenIn(Outbox);
+/// Reports the end of a write when it is dropped, however the write ends.
+struct WriteGuard(Outbox);
 
-impl Drop for TakenIn {
+impl Drop for WriteGuard {
     fn drop(&mut self) {
-        self.0.send(Message::TakenIn);
+        self.0.send(StoreEvent::WriteFinished);
     }
 }
 
@@ -159,54 +159,30 @@ impl Performer {
         self.later.push(effect);
     }
 
-    /// Performs an effect, without waiting for it; a document asks nothing and keeps nothing.
+    /// Performs an effect without waiting for it; without a store or a service, effects on these do nothing.
     pub fn perform(&mut self, effect: Effect) {
-        match effect {
-            Effect::Judge { .. } | Effect::NoteOpened(_) => self.put_off(effect),
-            effect if !self.awaits_frame => self.begin(effect),
-            Effect::Recall(_) | Effect::FindRecent | Effect::StopIndexing => self.begin(effect),
+        let is_now = match &effect {
+            Effect::Report(ReportJob::Evaluate { .. }) | Effect::Store(StoreJob::RecordFile(_)) => false,
+            _ if !self.awaits_frame => true,
+            Effect::Store(StoreJob::LoadFile(_) | StoreJob::FindRecent) => true,
+            Effect::Report(ReportJob::StopIndexing) => true,
             // The first rows of a long report come sooner from a thread than its last ones from here.
-            Effect::Index { ref body, .. } if body.len() >= AT_ONCE && !self.has_threads() => self.put_off(effect),
-            Effect::Index { .. } => self.begin(effect),
-            later => self.put_off(later),
-        }
+            Effect::Report(ReportJob::Index { body, .. }) => body.len() < AT_ONCE || self.has_threads(),
+            _ => false,
+        };
+        if is_now { self.begin(effect) } else { self.put_off(effect) }
     }
 
     /// Performs an effect on the threads, or on the spot while there are none.
     fn begin(&self, effect: Effect) {
         match effect {
-            Effect::Ask { quote, source } => self.ask(quote, source),
-            Effect::GiveUp(request) => self.give_up(&request),
-            Effect::LookUp(request) => self.look_up(request),
-            Effect::Recall(file) => self.recall(file),
-            Effect::NoteOpened(file) => self.note_opened(file),
-            Effect::NoteScan { file, scan } => self.note_scan(file, scan),
-            Effect::RecallBeside(file) => self.recall_beside(file),
-            Effect::FindRecent => self.find_recent(),
-            Effect::WriteNote { note, known, was_held } => self.write_note(note, known, was_held),
-            Effect::DeleteNote(note) => self.delete_note(note),
-            Effect::ReadHeld => self.read_held(),
-            Effect::Purge(doomed) => self.purge(doomed),
-            Effect::ReadLedger => self.read_ledger(),
-            Effect::ReadRecord => self.read_record(),
-            Effect::Index { opening, body } => self.index(opening, body),
-            Effect::StopIndexing => self.stop_indexing(),
-            Effect::Judge { opening, report, rules, own } => self.judge(opening, report, rules, own),
-            Effect::JudgeHeld { number, reports, rules } => self.judge_held(number, reports, rules),
-            Effect::FindIndicators { opening, report, sample, rules, marks } => {
-                self.find_indicators(opening, report, sample, rules, marks);
-            }
-            Effect::Compare { number, bodies } => self.compare(number, bodies),
-            Effect::Sift { number, matrix, sought } => self.sift(number, matrix, sought),
-            Effect::Filter { ticket, report, pattern, scope } => self.filter(ticket, report, pattern, scope),
-            Effect::Search { ticket, report, pattern, process } => self.search(ticket, report, pattern, process),
-            Effect::SearchHeld { ticket, pattern } => self.search_held(ticket, pattern),
-            Effect::Save(save) => self.save(save),
-            Effect::LookAtFile(path) => self.look_at_file(path),
-            Effect::CountHashes(path) => self.count_hashes(path),
-            Effect::Copy(copied) => self.copy(copied),
-            // The session's own.
-            Effect::Quit | Effect::Demo | Effect::Aside | Effect::TakeBack => {}
+            Effect::Service(call) => self.call_service(call),
+            Effect::Store(job) => self.use_store(job),
+            Effect::Report(job) => self.read_report(job),
+            Effect::Search(job) => self.search(job),
+            Effect::File(job) => self.use_file(job),
+            // The session performs these itself.
+            Effect::Terminal(_) => {}
         }
     }
 
@@ -231,16 +207,12 @@ impl Performer {
         Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
     }
 
-    /// Performs something that waits for the disk, on the spot while there are no threads; a bug in it is told, in `bug`'s
-    /// words, rather than waited for for ever.
-    fn blocking(
-        &self,
-        perform: impl FnOnce(Work) + Send + 'static,
-        bug: impl FnOnce(String) -> Message + Send + 'static,
-    ) {
+    /// Runs a job that waits for the disk, on the spot while there are no threads. A panic in it becomes the message that `bug`
+    /// makes of its words, so that nothing waits forever.
+    fn spawn(&self, job: impl FnOnce(&Work) + Send + 'static, bug: impl FnOnce(String) -> Message + Send + 'static) {
         let (work, outbox) = (self.work(), self.outbox.clone());
-        let Some(runtime) = &self.threads else { return perform(work) };
-        let done = runtime.spawn_blocking(move || perform(work));
+        let Some(runtime) = &self.threads else { return job(&work) };
+        let done = runtime.spawn_blocking(move || job(&work));
         runtime.spawn(async move {
             if let Err(error) = done.await {
                 outbox.send(bug(GateError::bug(&error).to_string()));
@@ -248,24 +220,10 @@ impl Performer {
         });
     }
 
-    /// Reads or writes something of the store's.
-    fn reading(&self, perform: impl FnOnce(Work) + Send + 'static) {
-        self.blocking(perform, Message::Notice);
-    }
-
-    /// Writes what must not be lost, and tells when that is done, however it ends.
-    fn taking_in(&self, perform: impl FnOnce(&Gate, &Work) + Send + 'static) {
-        let done = TakenIn(self.outbox.clone());
-        self.with_gate(move |gate, work| {
-            let _done = done;
-            perform(gate, work);
-        });
-    }
-
-    /// The same with what is behind the gate; nothing where there is none.
-    fn with_gate(&self, perform: impl FnOnce(&Gate, &Work) + Send + 'static) {
+    /// Runs a job on what is behind the gateway; nothing where there is none.
+    fn with_gate(&self, job: impl FnOnce(&Gate, &Work) + Send + 'static) {
         let Some(gate) = self.gate().cloned() else { return };
-        self.reading(move |work| perform(&gate, &work));
+        self.spawn(move |work| job(&gate, work), Message::Notice);
     }
 }
 
@@ -298,7 +256,7 @@ mod tests {
         let (sender, inbox) = std::sync::mpsc::channel();
         let mut performer = Performer::new(Backing::Nothing, Outbox(sender));
         performer.start().unwrap();
-        performer.reading(|_| panic!("a bug"));
+        performer.spawn(|_| panic!("a bug"), Message::Notice);
         let message = inbox.recv_timeout(Duration::from_secs(10)).ok();
         assert!(matches!(&message, Some(Message::Notice(words)) if words.contains("internal error")), "{message:?}");
     }

@@ -1,55 +1,64 @@
 //! Searches reports, and tells of what is found as it is found.
 
 use super::{PACE, Performer, Work};
-use crate::app::Message;
 use crate::app::find::finder::{HitGroup, MOST_HITS, Ticket};
 use crate::app::panes::facts::Named;
+use crate::app::{Message, SearchEvent, SearchJob};
 use crate::gate::Gate;
 use crate::report::find::{self, Pattern, Scope};
 use crate::report::{Report, RowSet};
 use crate::runtime::search;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Threads that search a report.
 const THREADS: usize = 2;
 
 impl Performer {
-    /// Begins a search unless another has taken its place by the time there is room for it: words typed in a row leave one behind
-    /// for every letter.
-    fn seeking(
+    pub(super) fn search(&self, job: SearchJob) {
+        let gate = self.gate().cloned();
+        match job {
+            SearchJob::Filter { ticket, report, pattern, scope } => {
+                let search = ticket.number;
+                let bug = move |why| SearchEvent::Rows { search, rows: RowSet::EMPTY, ended: Some(Err(why)) }.into();
+                self.seek(ticket, move |work, ticket| filter(work, ticket, &report, &pattern, &scope), bug);
+            }
+            SearchJob::Panes { ticket, report, pattern, process } => {
+                let bug = search_bug(&ticket);
+                let search =
+                    move |work: &Work, ticket: &Ticket| find_hits(work, ticket, &report, &pattern, process.as_ref());
+                self.seek(ticket, search, bug);
+            }
+            SearchJob::Stored { ticket, pattern } => {
+                let Some(gate) = gate else { return };
+                let bug = search_bug(&ticket);
+                self.seek(ticket, move |work, ticket| search_stored(work, ticket, &gate, &pattern), bug);
+            }
+            SearchJob::Comparison { number, matrix, sought } => {
+                let cancel = Self::renew(&self.sifting);
+                let search = move |work: &Work| {
+                    if let Ok(found) = matrix.find(sought.as_bytes(), &cancel) {
+                        work.send(SearchEvent::ComparisonFiltered { number, sought, found });
+                    }
+                };
+                self.spawn(search, Message::Notice);
+            }
+        }
+    }
+
+    /// Begins a search unless a newer one has replaced it meanwhile: each typed letter begins one.
+    fn seek(
         &self,
         ticket: Ticket,
-        seek: impl FnOnce(&Work, &Ticket) + Send + 'static,
+        search: impl FnOnce(&Work, &Ticket) + Send + 'static,
         bug: impl FnOnce(String) -> Message + Send + 'static,
     ) {
-        let begin = move |work: Work| {
+        let begin = move |work: &Work| {
             if !ticket.cancel.is_cancelled() {
-                seek(&work, &ticket);
+                search(work, &ticket);
             }
         };
-        self.blocking(begin, bug);
-    }
-
-    /// Finds the rows of a report that a filter lets through.
-    pub(super) fn filter(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>, scope: Scope) {
-        let search = ticket.number;
-        let bug = move |why| Message::Found { search, rows: RowSet::EMPTY, ended: Some(Err(why)) };
-        self.seeking(ticket, move |work, ticket| filter(work, ticket, &report, &pattern, &scope), bug);
-    }
-
-    /// Searches all panes of a report.
-    pub(super) fn search(&self, ticket: Ticket, report: Report, pattern: Arc<Pattern>, process: Option<Named>) {
-        let bug = search_bug(&ticket);
-        self.seeking(ticket, move |work, ticket| find_hits(work, ticket, &report, &pattern, process.as_ref()), bug);
-    }
-
-    /// Searches everything that is held.
-    pub(super) fn search_held(&self, ticket: Ticket, pattern: Arc<Pattern>) {
-        let Some(gate) = self.gate().cloned() else { return };
-        let bug = search_bug(&ticket);
-        self.seeking(ticket, move |work, ticket| search_held(work, ticket, &gate, &pattern), bug);
+        self.spawn(begin, bug);
     }
 }
 
@@ -67,7 +76,7 @@ impl<'a, T: Default> Teller<'a, T> {
     }
 
     /// Tells what has been found when it is time; says whether to go on.
-    fn tell(&mut self, is_first: bool, message: impl FnOnce(u64, T) -> Message) -> ControlFlow<()> {
+    fn tell(&mut self, is_first: bool, message: impl FnOnce(u64, T) -> SearchEvent) -> ControlFlow<()> {
         if self.ticket.cancel.is_cancelled() {
             return ControlFlow::Break(());
         }
@@ -83,7 +92,7 @@ impl<'a, T: Default> Teller<'a, T> {
 /// How a search ends that a bug has stopped.
 fn search_bug(ticket: &Ticket) -> impl FnOnce(String) -> Message + Send + 'static {
     let search = ticket.number;
-    move |why| Message::Hits { search, groups: Vec::new(), searched: (0, 0), ended: Some(Err(why)) }
+    move |why| SearchEvent::Hits { search, groups: Vec::new(), searched: (0, 0), ended: Some(Err(why)) }.into()
 }
 
 fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &Scope) {
@@ -91,9 +100,9 @@ fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scop
     find::search(report, pattern, scope, THREADS, &ticket.cancel, &mut |rows| {
         teller.found.extend(&rows);
         let is_first = !teller.found.is_empty();
-        teller.tell(is_first, |search, rows| Message::Found { search, rows, ended: None })
+        teller.tell(is_first, |search, rows| SearchEvent::Rows { search, rows, ended: None })
     });
-    work.send(Message::Found { search: ticket.number, rows: teller.found, ended: Some(Ok(())) });
+    work.send(SearchEvent::Rows { search: ticket.number, rows: teller.found, ended: Some(Ok(())) });
 }
 
 fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, process: Option<&Named>) {
@@ -102,13 +111,13 @@ fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, p
     let limits = (THREADS, MOST_HITS);
     search::by_pane(report, pattern, limits, &ticket.cancel, &keep, &mut |groups| {
         teller.found.extend(groups);
-        teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (0, 0), ended: None })
+        teller.tell(true, |search, groups| SearchEvent::Hits { search, groups, searched: (0, 0), ended: None })
     });
     let ended = Some(Ok(()));
-    work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (0, 0), ended });
+    work.send(SearchEvent::Hits { search: ticket.number, groups: teller.found, searched: (0, 0), ended });
 }
 
-fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
+fn search_stored(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
     let store = gate.store();
     let read = store.notes().and_then(|notes| Ok((notes, store.every_report(gate.service())?)));
@@ -116,7 +125,7 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
         Ok(found) => found,
         Err(error) => {
             let ended = Some(Err(error.to_string()));
-            return work.send(Message::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
+            return work.send(SearchEvent::Hits { search: ticket.number, groups: Vec::new(), searched: (0, 0), ended });
         }
     };
     teller.found = search::notes(notes, pattern, &reports);
@@ -131,8 +140,8 @@ fn search_held(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
             // The first hits do not wait for their turn.
             (has_hits, teller.told) = (true, None);
         }
-        teller.tell(true, |search, groups| Message::Hits { search, groups, searched: (done, all), ended: None })
+        teller.tell(true, |search, groups| SearchEvent::Hits { search, groups, searched: (done, all), ended: None })
     });
     let ended = Some(unreadable.map_or(Ok(()), Err));
-    work.send(Message::Hits { search: ticket.number, groups: teller.found, searched: (done, all), ended });
+    work.send(SearchEvent::Hits { search: ticket.number, groups: teller.found, searched: (done, all), ended });
 }

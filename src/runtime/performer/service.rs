@@ -1,16 +1,16 @@
 //! Asks the service by way of the gate, and takes its answers apart.
 
 use super::{PACE, Performer, Work};
-use crate::app::Message;
 use crate::app::effect::Source;
-use crate::app::message::{Failure, HeldPage, Here};
+use crate::app::message::{Failure, HeldPage, Here, Response};
+use crate::app::{ServiceCall, ServiceEvent};
 use crate::gate::{Answer, Cost, Gate, GateError, Received, Rows};
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Sha256;
 use crate::report::page::Page;
-use crate::report::rows::{Line, lines};
+use crate::report::rows::lines;
 use crate::request::{Quote, Request, UploadAddress};
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
@@ -20,30 +20,25 @@ use std::time::Instant;
 const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 
 impl Performer {
-    /// Gets an answer, at the price that was on the screen.
-    pub(super) fn ask(&self, quote: Quote, source: Source) {
+    pub(super) fn call_service(&self, call: ServiceCall) {
+        match call {
+            ServiceCall::Send { quote, source } => self.send_request(quote, source),
+            ServiceCall::Cancel(request) => self.gate().into_iter().for_each(|gate| gate.give_up(&request)),
+        }
+    }
+
+    /// Gets a response at the price that was on the screen.
+    fn send_request(&self, quote: Quote, source: Source) {
         let (Some(gate), Some(runtime)) = (self.gate(), &self.threads) else { return };
         let (work, gate, request) = (self.work(), Arc::clone(gate), quote.request().clone());
         let (outbox, call) =
             (self.outbox.clone(), runtime.spawn(async move { ask(&work, &gate, &quote, source).await }));
-        // A bug in the call must not leave it under way for ever.
+        // A panic in the call must not leave it in flight forever.
         runtime.spawn(async move {
             if let Err(error) = call.await {
-                outbox.send(message(request, Err(GateError::bug(&error))));
+                let result = response(&request, Err(GateError::bug(&error)));
+                outbox.send(ServiceEvent::Ended { request, result });
             }
-        });
-    }
-
-    /// Waits no longer for an answer.
-    pub(super) fn give_up(&self, request: &Request) {
-        self.gate().into_iter().for_each(|gate| gate.give_up(request));
-    }
-
-    /// Finds out whether an answer is held.
-    pub(super) fn look_up(&self, request: Request) {
-        self.with_gate(move |gate, work| {
-            let since = gate.held(&request).ok().flatten().map(|held| held.received);
-            work.send(Message::LookedUp { request, since });
         });
     }
 }
@@ -56,12 +51,12 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
         let Ok(mut told) = told.lock() else { return };
         match received {
             Received::Rows(Rows { body, read, batch }) => {
-                work.send(Message::Arriving { request: request(), body, read, batch });
+                work.send(ServiceEvent::RowsStreamed { request: request(), body, read, batch });
             }
             // How long it is does not wait for a moment that may not come.
             Received::Bytes { bytes, total } if told.0.elapsed() >= PACE || told.1 != total => {
                 *told = (Instant::now(), total);
-                work.send(Message::Received { request: request(), bytes, total });
+                work.send(ServiceEvent::Progress { request: request(), bytes, total });
             }
             Received::Bytes { .. } => {}
         }
@@ -79,15 +74,16 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
     }
     // Before the answer, so that the screen never shows one without the other. What else is under way the app knows itself.
     if let Ok(spent) = gate.settled() {
-        work.send(Message::Spent(spent));
+        work.send(ServiceEvent::Spent(spent));
     }
     if let Some(says_spent) = is_paid.then(|| says_spent(&result, begun)).flatten() {
-        work.send(Message::SaysSpent(says_spent));
+        work.send(ServiceEvent::QuotaExhausted(says_spent));
     }
     if let Some(wait) = result.as_ref().err().filter(|_| is_paid).and_then(GateError::wait) {
-        work.send(Message::WaitUntil(gate.now().saturating_add(wait).unwrap_or(Timestamp::MAX)));
+        work.send(ServiceEvent::RateLimitedUntil(gate.now().saturating_add(wait).unwrap_or(Timestamp::MAX)));
     }
-    work.send(message(request, result));
+    let result = response(&request, result);
+    work.send(ServiceEvent::Ended { request, result });
 }
 
 /// Whether the service says that the quota is spent; none where it says nothing of it, as what was held does not.
@@ -98,37 +94,27 @@ fn says_spent(result: &Result<Answer, GateError>, begun: Timestamp) -> Option<bo
     }
 }
 
-fn message(request: Request, result: Result<Answer, GateError>) -> Message {
-    if request == Request::Quotas {
-        return Message::Balances(balances(result));
-    }
-    let result = result.map_err(|error| with_address(&request, failure(&error)));
+fn response(request: &Request, result: Result<Answer, GateError>) -> Result<Response, Failure> {
+    let answer = result.map_err(|error| match request {
+        Request::Quotas => Failure::new(error.to_string()),
+        _ => with_address(request, failure(&error)),
+    })?;
     match request {
-        Request::Behaviours { ref file, .. } => {
-            let result = result.and_then(|answer| page(answer, file));
-            Message::Listed { request, result }
-        }
-        Request::User => Message::Entitled { request, result: result.and_then(|answer| entitled(&answer)) },
-        Request::Usage { .. } => Message::Used { request, result: result.and_then(|answer| used(&answer)) },
-        Request::Artefact { .. } => {
-            let result = result.map(|answer| (answer.received, answer.body.len() as u64));
-            Message::Fetched { request, result }
-        }
-        Request::PrivateScan { .. } => {
-            let result = result.and_then(|answer| told_by(&answer, submitted));
-            Message::Submitted { request, result }
-        }
+        Request::Quotas => balances(&answer).map(Response::Balances),
+        Request::Behaviour { .. } => Ok(Response::Report(here(answer))),
+        Request::Behaviours { file, .. } => page(answer, file).map(Response::Page),
+        Request::User => entitled(&answer).map(Response::Entitlements),
+        Request::Usage { .. } => used(&answer).map(Response::Usage),
+        Request::Artefact { .. } => Ok(Response::Artefact(answer.received, answer.body.len() as u64)),
+        Request::PrivateScan { .. } => told_by(&answer, submitted).map(Response::Scan),
         Request::UploadAddress => {
-            let address = result.and_then(|answer| told_by(&answer, upload_address));
-            Message::Addressed(address.map(UploadAddress::new))
+            told_by(&answer, upload_address).map(|address| Response::UploadUrl(UploadAddress::new(address)))
         }
         Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
-            let result = result.and_then(|answer| told_by(&answer, |bytes| Some(Analysis::of(bytes))));
-            Message::Looked { request, result }
+            told_by(&answer, |bytes| Some(Response::Progress(Analysis::of(bytes))))
         }
-        Request::PrivateDelete { .. } => Message::Deleted { request, result: result.map(drop) },
-        Request::Behaviour { .. } => Message::Answered { request, result: result.map(here) },
-        _ => Message::Told { request, result: result.and_then(told) },
+        Request::PrivateDelete { .. } => Ok(Response::Deleted),
+        _ => tree(answer),
     }
 }
 
@@ -142,10 +128,9 @@ fn with_address(request: &Request, failure: Failure) -> Failure {
     }
 }
 
-fn balances(result: Result<Answer, GateError>) -> Result<Balances, String> {
-    let body = result.map_err(|error| error.to_string())?.body;
-    let balances = Balances::parse(&body).ok().filter(|balances| !balances.counters().is_empty());
-    balances.ok_or_else(|| "the answer is no quota details".to_owned())
+fn balances(answer: &Answer) -> Result<Balances, Failure> {
+    let balances = Balances::parse(&answer.body).ok().filter(|balances| !balances.counters().is_empty());
+    balances.ok_or_else(|| Failure::new("the answer is no quota details".to_owned()))
 }
 
 fn here(answer: Answer) -> Here {
@@ -155,22 +140,17 @@ fn here(answer: Answer) -> Here {
 /// Nothing but the privileges: the user object holds the key.
 fn entitled(answer: &Answer) -> Result<Entitlements, Failure> {
     let user = serde_json::from_slice(&answer.body).ok();
-    user.map(|user| Entitlements::from_user(&user)).ok_or_else(|| Failure {
-        what: "The answer is no user object.".to_owned(),
-        cost: "Its price was paid.".to_owned(),
-        is_unsure: true,
-        ..Failure::default()
-    })
+    user.map(|user| Entitlements::from_user(&user)).ok_or_else(|| useless("The answer is no user object.".to_owned()))
+}
+
+/// The failure of a call whose paid response says nothing.
+fn useless(what: String) -> Failure {
+    Failure { what, cost: "Its price was paid.".to_owned(), is_unsure: true, ..Failure::default() }
 }
 
 /// Something that a short answer tells.
 fn told_by<T>(answer: &Answer, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Failure> {
-    read(&answer.body).ok_or_else(|| Failure {
-        what: "The answer is of no use.".to_owned(),
-        cost: "Its price was paid.".to_owned(),
-        is_unsure: true,
-        ..Failure::default()
-    })
+    read(&answer.body).ok_or_else(|| useless("The answer is of no use.".to_owned()))
 }
 
 fn used(answer: &Answer) -> Result<Usage, Failure> {
@@ -183,7 +163,7 @@ fn used(answer: &Answer) -> Result<Usage, Failure> {
 }
 
 /// An answer taken apart, a line a leaf.
-fn told(answer: Answer) -> Result<(Timestamp, Vec<Line>), Failure> {
+fn tree(answer: Answer) -> Result<Response, Failure> {
     let unreadable = |why: String| Failure {
         what: sentence(&why),
         cost: "Its price was paid, and it is held.".to_owned(),
@@ -192,16 +172,11 @@ fn told(answer: Answer) -> Result<(Timestamp, Vec<Line>), Failure> {
     if answer.body.len() as u64 > LARGEST_TREE {
         return Err(unreadable(format!("the answer is larger than {}", crate::text::bytes(LARGEST_TREE))));
     }
-    Ok((answer.received, lines(&answer.body)))
+    Ok(Response::Tree(answer.received, lines(&answer.body)))
 }
 
 fn page(answer: Answer, file: &Sha256) -> Result<HeldPage, Failure> {
-    let page = Page::of_file(&answer.body, file).map_err(|error| Failure {
-        what: sentence(&error.to_string()),
-        cost: "Its price was paid.".to_owned(),
-        is_unsure: true,
-        ..Failure::default()
-    })?;
+    let page = Page::of_file(&answer.body, file).map_err(|error| useless(sentence(&error.to_string())))?;
     Ok(HeldPage { received: answer.received, page, unkept: answer.unkept })
 }
 

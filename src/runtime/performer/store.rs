@@ -1,19 +1,19 @@
 //! Reads and writes what is held: reports, notes, the ledger.
 
-use super::{Performer, Work, words};
-use crate::app::Message;
+use super::{Performer, Work, WriteGuard, words};
 use crate::app::spending::confirm::Deletion;
 use crate::app::spending::ledger::{LedgerLine, LedgerPage, SHOWN};
+use crate::app::{Message, StoreEvent, StoreJob};
 use crate::gate::{Gate, GateError};
 use crate::quota::{Period, Unit};
-use crate::report::PendingScan;
+use crate::report::Holding;
 use crate::report::identifier::Sha256;
 use crate::report::note::Note;
 use crate::request::Request;
-use crate::runtime::held;
 use crate::runtime::recall::held_of;
-use crate::store::{LedgerEntry, StoreError};
-use crate::text::{Untrusted, said};
+use crate::store::{Keep, LedgerEntry, Purged, StoreError};
+use crate::text::{Untrusted, bytes, count, said};
+use std::slice::from_ref;
 
 /// Most earlier files that are offered.
 const RECENT: u32 = 50;
@@ -43,120 +43,101 @@ fn deleted_meanwhile(
 }
 
 impl Performer {
-    /// Finds what is held of a file.
-    pub(super) fn recall(&self, file: Sha256) {
+    pub(super) fn use_store(&self, job: StoreJob) {
+        let done = job.is_write().then(|| WriteGuard(self.outbox.clone()));
         self.with_gate(move |gate, work| {
-            send_or_say(work, recall(gate, &file));
-            say_if_list_quarantined(gate, work, &file);
-            work.send(notes(gate));
+            let _done = done;
+            run(gate, work, job);
         });
     }
+}
 
-    /// Notes that a file was opened.
-    pub(super) fn note_opened(&self, file: Sha256) {
-        self.with_gate(move |gate, work| {
-            if gate.client().has_key(file.as_str().as_bytes()) {
-                return work.send(Message::Notice(GateError::NamesKey.to_string()));
-            }
+fn run(gate: &Gate, work: &Work, job: StoreJob) {
+    match job {
+        StoreJob::FindRecent => send_or_warn(work, recent(gate)),
+        StoreJob::LoadFile(file) => {
+            send_or_warn(work, load(gate, &file));
+            warn_if_list_quarantined(gate, work, &file);
+            work.send(notes(gate));
+        }
+        StoreJob::LoadCompareFile(file) => {
+            let loaded = held_of(gate, &file);
+            let event = |(pages, reports)| StoreEvent::CompareFileLoaded { file, pages, reports }.into();
+            work.send(loaded.map_or_else(|error| Message::Notice(error.to_string()), event));
+        }
+        StoreJob::Check(request) => {
+            let since = gate.held(&request).ok().flatten().map(|held| held.received);
+            work.send(StoreEvent::Checked { request, since });
+        }
+        StoreJob::RecordFile(file) if gate.client().has_key(file.as_str().as_bytes()) => {
+            work.send(Message::Notice(GateError::NamesKey.to_string()));
+        }
+        StoreJob::RecordFile(file) => {
             if let Err(error) = gate.store().note_file(gate.service(), &file, None, gate.now()) {
                 work.send(Message::Notice(words(&error)));
             }
-        });
-    }
-
-    /// Notes that a scan of a file is under way, or that none is.
-    pub(super) fn note_scan(&self, file: Sha256, scan: Option<PendingScan>) {
-        self.with_gate(move |gate, work| {
-            if gate.client().has_key(file.as_str().as_bytes()) {
-                return;
-            }
+        }
+        StoreJob::RecordScan { file, .. } if gate.client().has_key(file.as_str().as_bytes()) => {}
+        StoreJob::RecordScan { file, scan } => {
             if let Err(error) = gate.store().note_scan(gate.service(), &file, scan.as_ref()) {
                 work.send(Message::Notice(format!("The scan is not remembered: {}", words(&error))));
             }
-        });
-    }
-
-    /// Finds what is held of a file that is compared with.
-    pub(super) fn recall_beside(&self, file: Sha256) {
-        self.with_gate(move |gate, work| {
-            let held = held_of(gate, &file);
-            work.send(match held {
-                Ok((pages, reports)) => Message::RecalledBeside { file, pages, reports },
-                Err(error) => Message::Notice(error.to_string()),
-            });
-        });
-    }
-
-    /// Finds the files that were opened before.
-    pub(super) fn find_recent(&self) {
-        self.with_gate(|gate, work| send_or_say(work, recent(gate)));
-    }
-
-    /// Keeps a note; where another was written meanwhile, that one is shown.
-    pub(super) fn write_note(&self, note: Note, known: Option<Untrusted>, was_held: bool) {
-        self.taking_in(move |gate, work| {
-            let gone = deleted_meanwhile(gate, &note, known.as_ref(), was_held);
-            match gone.and_then(|gone| Ok((gone, gate.store().write_note(&note, known.as_ref())?))) {
-                Ok((gone, is_written)) => {
-                    work.send(notes(gate));
-                    let said = if is_written {
-                        gone.map(|words| Message::Notice(words.to_owned()))
-                    } else {
-                        Some(Message::Unwritten(note))
-                    };
-                    said.into_iter().for_each(|message| work.send(message));
-                }
-                Err(error) => work.send(Message::Notice(format!("The note could not be kept: {}", words(&error)))),
-            }
-        });
-    }
-
-    /// Deletes a note; where another was written meanwhile, that one is shown.
-    pub(super) fn delete_note(&self, note: Note) {
-        self.taking_in(move |gate, work| match gate.store().delete_note(&note.about, &note.text) {
-            Ok(is_gone) => {
-                work.send(notes(gate));
-                let stays = (!is_gone).then(|| Message::Unwritten(Note { text: Untrusted::from(""), ..note }));
-                stays.into_iter().for_each(|message| work.send(message));
-            }
-            Err(error) => work.send(Message::Notice(format!("The note could not be deleted: {}", words(&error)))),
-        });
-    }
-
-    pub(super) fn read_ledger(&self) {
-        self.with_gate(|gate, work| send_or_say(work, ledger(gate)));
-    }
-
-    /// Reads how often prices were confirmed; without it a price is explained with less.
-    pub(super) fn read_record(&self) {
-        self.with_gate(|gate, work| {
-            let record = gate.store().price_record(gate.whose()).unwrap_or_default().into_iter();
-            work.send(Message::Record(
-                record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))).collect(),
-            ));
-        });
-    }
-
-    /// Finds everything that is held.
-    pub(super) fn read_held(&self) {
-        self.with_gate(|gate, work| send_or_say(work, held::lines(gate).map(Message::Held)));
-    }
-
-    pub(super) fn purge(&self, deletion: Deletion) {
-        self.taking_in(move |gate, work| {
-            work.send(held::purge(gate, deletion));
+        }
+        StoreJob::WriteNote { note, known, was_held } => write_note(gate, work, note, known.as_ref(), was_held),
+        StoreJob::DeleteNote(note) => delete_note(gate, work, note),
+        StoreJob::LoadInventory => {
+            send_or_warn(work, inventory(gate).map(|lines| StoreEvent::Inventory(lines).into()));
+        }
+        StoreJob::Delete(deletion) => {
+            work.send(delete(gate, deletion));
             work.send(notes(gate));
-        });
+        }
+        StoreJob::ReadLedger => send_or_warn(work, ledger(gate)),
+        // Without the record a price is explained with less.
+        StoreJob::ReadPriceRecord => {
+            let record = gate.store().price_record(gate.whose()).unwrap_or_default().into_iter();
+            let record = record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))).collect();
+            work.send(StoreEvent::PriceRecord(record));
+        }
+    }
+}
+
+/// Writes a note; one that another program wrote meanwhile is shown instead.
+fn write_note(gate: &Gate, work: &Work, note: Note, known: Option<&Untrusted>, was_held: bool) {
+    let gone = deleted_meanwhile(gate, &note, known, was_held);
+    match gone.and_then(|gone| Ok((gone, gate.store().write_note(&note, known)?))) {
+        Ok((gone, is_written)) => {
+            work.send(notes(gate));
+            match gone {
+                _ if !is_written => work.send(StoreEvent::NoteConflict(note)),
+                Some(words) => work.send(Message::Notice(words.to_owned())),
+                None => {}
+            }
+        }
+        Err(error) => work.send(Message::Notice(format!("The note could not be kept: {}", words(&error)))),
+    }
+}
+
+/// Deletes a note; one that another program wrote meanwhile is shown instead.
+fn delete_note(gate: &Gate, work: &Work, note: Note) {
+    match gate.store().delete_note(&note.about, &note.text) {
+        Ok(is_gone) => {
+            work.send(notes(gate));
+            if !is_gone {
+                work.send(StoreEvent::NoteConflict(Note { text: Untrusted::from(""), ..note }));
+            }
+        }
+        Err(error) => work.send(Message::Notice(format!("The note could not be deleted: {}", words(&error)))),
     }
 }
 
 /// Sends what was read, or says why it could not be.
-fn send_or_say(work: &Work, read: Result<Message, StoreError>) {
+fn send_or_warn(work: &Work, read: Result<Message, StoreError>) {
     work.send(read.unwrap_or_else(|error| Message::Notice(words(&error))));
 }
 
 /// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
-fn say_if_list_quarantined(gate: &Gate, work: &Work, file: &Sha256) {
+fn warn_if_list_quarantined(gate: &Gate, work: &Work, file: &Sha256) {
     let said = match gate.list_quarantined(file) {
         Ok(Some(aside)) => Some(format!("{}: {}", file.short(), aside.words())),
         Ok(None) => {
@@ -183,30 +164,72 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
     };
     let (store, whose) = (gate.store(), gate.whose());
     let lines: Vec<_> = store.latest_entries(whose, SHOWN)?.into_iter().map(line).collect();
-    Ok(Message::Ledger(LedgerPage {
+    let page = LedgerPage {
         session: gate.spent_by_unit()?,
         today: gate.spent_in_by_unit(Period::Daily)?,
         month: gate.spent_in_by_unit(Period::Monthly)?,
         older: store.count_entries(whose)?.saturating_sub(lines.len() as u64),
         lines,
-    }))
+    };
+    Ok(StoreEvent::Ledger(page).into())
 }
 
 fn recent(gate: &Gate) -> Result<Message, StoreError> {
-    gate.store().recent_files(gate.service(), RECENT).map(Message::Recent)
+    gate.store().recent_files(gate.service(), RECENT).map(|files| StoreEvent::RecentFiles(files).into())
 }
 
 /// All notes.
 fn notes(gate: &Gate) -> Message {
     match gate.store().notes() {
-        Ok(notes) => Message::Notes(notes),
+        Ok(notes) => StoreEvent::Notes(notes).into(),
         Err(error) => Message::Notice(error.to_string()),
     }
 }
 
 /// Everything that is held of a file: its list pages, one after another, and its reports.
-fn recall(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
+fn load(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     let (pages, reports) = held_of(gate, file)?;
     let scan = gate.store().pending_scan(gate.service(), file)?;
-    Ok(Message::Recalled { file: file.clone(), pages, reports, scan })
+    Ok(StoreEvent::FileLoaded { file: file.clone(), pages, reports, scan }.into())
+}
+
+/// Everything that is stored, as the screen shows it.
+fn inventory(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
+    let on_disk = |thing: Holding| match gate.store().keeps() {
+        Keep::Everything => thing,
+        Keep::Nothing => Holding { on_disk: 0, ..thing },
+    };
+    Ok(gate.store().inventory()?.into_iter().map(on_disk).collect())
+}
+
+/// Deletes what the user confirmed, and nothing where the store differs from that.
+fn delete(gate: &Gate, deletion: Deletion) -> Message {
+    let purged = match gate.store().purge(from_ref(&deletion.what), None, &|held| deletion.is_still(held)) {
+        Ok(purged) => purged,
+        Err(error) => {
+            return Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error)));
+        }
+    };
+    // What is deleted is deleted, whatever cannot be read afterwards.
+    let failed = |error| format!(" What is left could not be read: {}", words(&error));
+    let words = purged.map(|purged| {
+        let remarks = gate.store().remains(from_ref(&deletion.what));
+        let remarks = remarks.map(|remarks| remarks.iter().map(|remark| format!(" {remark}.")).collect::<String>());
+        gone(purged, &deletion) + &remarks.unwrap_or_else(failed)
+    });
+    match (words, inventory(gate)) {
+        (Some(words), Ok(lines)) => StoreEvent::Deleted { words, lines }.into(),
+        (None, Ok(lines)) => StoreEvent::DeleteConflict { what: deletion.what, lines }.into(),
+        (words, Err(error)) => Message::Notice(words.unwrap_or("Nothing was deleted.".to_owned()) + &failed(error)),
+    }
+}
+
+/// What was deleted.
+fn gone(purged: Purged, deletion: &Deletion) -> String {
+    let notes = if purged.notes > 0 { format!(", {}", count(purged.notes, "note")) } else { String::new() };
+    let what = match purged.reports {
+        0 if deletion.bytes() > 0 => count(deletion.things.len() as u64, "answer"),
+        reports => count(reports, "report"),
+    };
+    format!("Deleted: {what}, {}{notes}. The ledger stays.", bytes(purged.bytes))
 }

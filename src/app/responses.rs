@@ -1,0 +1,371 @@
+//! What the model makes of responses, of what the store has loaded, and of rows that were found.
+
+use super::effect::{Source, StoreJob};
+use super::list::{Entry, Next};
+use super::message::{Failure, HeldPage, HeldReport, Here, Opening, Response};
+use super::model::Model;
+use super::over::answer::AnswerTree;
+use super::over::overlay::Overlay;
+use super::over::sheet::Sheet;
+use super::spending::asks::last_days;
+use super::spending::calls::UnderWay;
+use super::spending::prompt::Prompt;
+use crate::quota::Balances;
+use crate::report::identifier::hashes::Hashes;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::index::Batch;
+use crate::report::rows::verdict;
+use crate::report::{Indicators, Pane, PendingScan};
+use crate::request::Request;
+use crate::text::{self, Untrusted};
+use jiff::Timestamp;
+use std::path::Path;
+use std::sync::Arc;
+
+impl Model {
+    /// Takes in the end of a call, and hands its response or its failure on.
+    pub(super) fn call_ended(&mut self, request: &Request, result: Result<Response, Failure>) {
+        let call = self.ended(request);
+        match result {
+            Ok(response) => self.on_response(request, call, response),
+            Err(failure) => self.on_failure(request, call, failure),
+        }
+        if *request == Request::Quotas && self.figures.take_outrun() && !self.is_quitting {
+            self.ask_agreed(Request::Quotas, Source::Service);
+        }
+    }
+
+    /// Removes a call from those in flight; after a paid one the counters are read, which is free.
+    fn ended(&mut self, request: &Request) -> Option<UnderWay> {
+        let call = self.calls.end(request);
+        self.notice.take_if(|notice| notice.is_passing);
+        if self.is_quitting {
+            self.leave();
+        } else if call.as_ref().is_some_and(|call| call.is_paid) {
+            if self.calls.has(&Request::Quotas) {
+                self.figures.outrun();
+            }
+            self.ask_agreed(Request::Quotas, Source::Service);
+            if self.figures.usage.is_some() {
+                self.ask_agreed(last_days(self.now), Source::Service);
+            }
+        }
+        call
+    }
+
+    fn on_response(&mut self, request: &Request, call: Option<UnderWay>, response: Response) {
+        match (response, request) {
+            (Response::Report(here), Request::Behaviour { identifier }) => self.on_report(identifier, here),
+            (Response::Page(page), Request::Behaviours { file, cursor, .. }) => {
+                self.on_page(file, cursor.as_ref(), page);
+                self.on_page_while_following(file, None);
+            }
+            (Response::Balances(balances), _) => {
+                self.on_balances(balances, call.map_or(self.now, |call| call.since));
+            }
+            (Response::Usage(usage), _) => {
+                let sheet = Sheet::usage(&usage, usize::from(self.overlay_room().width));
+                self.figures.usage = Some(usage);
+                let is_asked = self.figures.take_usage_awaited();
+                self.show_figures(sheet, is_asked);
+            }
+            (Response::Entitlements(entitlements), _) => {
+                let now = self.now;
+                self.figures.entitlements = self.figures.entitlements.updated(entitlements);
+                self.over.close_prompt(|prompt| prompt.asks(request, now));
+                self.say(self.figures.entitlements.words());
+            }
+            (Response::Artefact(received, length), _) => self.on_artefact(request, received, length),
+            (Response::UploadUrl(to), _) => self.on_upload_url(call.and_then(|call| call.uploads), to),
+            (Response::Scan(scan), Request::PrivateScan { submission, .. }) => self.on_submitted(submission, scan),
+            (Response::Progress(seen), _) => self.on_scan_polled(request, seen),
+            (Response::Deleted, Request::PrivateDelete { file, only_from_storage }) => {
+                let what = if *only_from_storage { "The file alone" } else { "The file with its reports" };
+                self.say(format!("{what} is deleted at the service: {}. What is held here stays.", file.short()));
+            }
+            (Response::Tree(received, lines), _) if self.prompts_for(request).is_some() => {
+                self.over.put(Overlay::Answer(AnswerTree::new(request.words(), received, lines)));
+            }
+            (Response::Tree(..), _) => {
+                self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words()));
+            }
+            _ => {}
+        }
+    }
+
+    fn on_failure(&mut self, request: &Request, call: Option<UnderWay>, failure: Failure) {
+        match request {
+            Request::Behaviour { identifier } => self.on_report_failed(identifier, &failure),
+            Request::Behaviours { file, .. } => {
+                let is_shown = self.file() == Some(file);
+                let list = self.list_of_mut(file);
+                let is_seen = is_shown && list.as_ref().is_some_and(|list| list.entries().is_empty());
+                let is_open = list.map(|list| list.failure = Some(failure.clone())).is_some();
+                if is_open && !is_seen {
+                    self.warn(failure.words());
+                }
+                self.on_page_while_following(file, Some(&failure));
+            }
+            Request::Quotas => {
+                if self.figures.take_balances_awaited() {
+                    self.warn(format!("The counters could not be read: {}", failure.what));
+                }
+                self.figures.failure = Some(failure.what);
+            }
+            Request::Artefact { .. } => self.on_artefact_failed(request, failure),
+            Request::UploadAddress => {
+                if let Some(submission) = call.and_then(|call| call.uploads) {
+                    self.scan_failed(&submission, failure);
+                }
+            }
+            Request::PrivateScan { submission, .. } => self.on_submit_failed(submission, failure),
+            Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
+                if let Some(file) = self.followed_by(request).map(|follow| follow.file.clone()) {
+                    self.failed_to_follow(&file, &failure);
+                }
+            }
+            _ => self.on_typed_request_failed(request, failure),
+        }
+    }
+
+    /// The open form of this request.
+    fn prompts_for(&mut self, request: &Request) -> Option<&mut Prompt> {
+        let now = self.now;
+        match self.over.top_mut() {
+            Some(Overlay::Prompt(form)) if form.asks(request, now) => Some(form),
+            _ => None,
+        }
+    }
+
+    fn on_typed_request_failed(&mut self, request: &Request, failure: Failure) {
+        let is_usage = matches!(request, Request::Usage { .. });
+        // Usage that the program refreshed by itself keeps its old figures.
+        let is_silent = is_usage && !self.figures.take_usage_awaited();
+        match self.prompts_for(request) {
+            Some(form) => {
+                form.failure = Some(failure);
+                // The stored response may be gone, and then its price has to show.
+                self.look_up();
+            }
+            None if is_silent => {}
+            None => self.warn(failure.words()),
+        }
+    }
+
+    fn on_report(&mut self, identifier: &Identifier, here: Here) {
+        if self.files.listing_mut(identifier).next().is_none() {
+            return;
+        }
+        let is_held = self.files.each_entry_mut(identifier).any(|entry| entry.here().is_some());
+        let files = self.files.listing_mut(identifier);
+        let arrived: Vec<_> = files.filter_map(|file| file.list.take_arrived(identifier, &here)).collect();
+        let is_new = !is_held && arrived.is_empty();
+        arrived.into_iter().for_each(|opening| self.known_whole(opening));
+        if let Some(why) = here.unkept {
+            self.warn(format!("The report is here, but {why}"));
+        }
+        if is_held {
+            self.list_notable_anew(identifier);
+        }
+        self.show_chosen();
+        self.compare_anew();
+        if is_new {
+            self.turn_to(identifier);
+        }
+        self.next_in_batch();
+    }
+
+    fn on_report_failed(&mut self, identifier: &Identifier, failure: &Failure) {
+        if self.files.listing_mut(identifier).next().is_none() {
+            return;
+        }
+        let is_held = self.files.each_entry_mut(identifier).any(|entry| entry.here().is_some());
+        self.files.listing_mut(identifier).for_each(|file| file.take_failure(identifier, failure));
+        self.settle();
+        if is_held {
+            self.warn(format!("{} The held report stays.", failure.words()));
+        }
+        self.stop_batch(&format!("A report could not be fetched. {}", failure.words()));
+        self.next_in_batch();
+    }
+
+    fn on_page(&mut self, file: &Sha256, cursor: Option<&Untrusted>, page: HeldPage) {
+        let Some(list) = self.list_of_mut(file) else { return };
+        let (is_empty, unkept, left_out) = (page.page.entries.is_empty(), page.unkept.clone(), page.page.left_out());
+        list.take_page(cursor, page);
+        let (next, is_empty) = (list.next.clone(), is_empty && list.entries().is_empty());
+        match (unkept, next, left_out) {
+            (Some(why), ..) => self.warn(format!("The list is here, but {why}")),
+            (None, Next::Circle, _) => {
+                self.warn("The service repeats a page's address: it goes in circles, so no further page is asked for.")
+            }
+            (None, Next::Lost, _) => self.warn(crate::report::page::no_way_on()),
+            (None, _, Some(left_out)) => self.warn(left_out),
+            _ if is_empty => self.say("The service lists no sandbox for this file."),
+            _ => {}
+        }
+        self.files.share_reports();
+        self.show_chosen();
+        self.settle();
+    }
+
+    fn on_balances(&mut self, balances: Balances, asked: Timestamp) {
+        let is_typed = self.prompts_for(&Request::Quotas).is_some();
+        let is_asked = self.figures.take_balances_awaited() || is_typed;
+        let columns = usize::from(self.overlay_room().width);
+        self.show_figures(Sheet::counters(&balances, self.now, columns), is_asked);
+        self.figures.take_balances(balances, asked);
+        self.figures.is_reread |= is_asked;
+        if !self.is_quitting {
+            self.emit(StoreJob::ReadPriceRecord);
+        }
+    }
+
+    pub(super) fn counted(&mut self, path: &Path, result: Result<Hashes, String>) {
+        let name = text::path(path).cut(60);
+        match (self.over.top_mut(), result) {
+            (Some(Overlay::Planner(planner)), Ok(hashes)) => {
+                planner.counted(path, hashes.count);
+                let again = match hashes.repeated {
+                    0 => String::new(),
+                    repeated => format!(", {repeated} of them repeated; each is charged"),
+                };
+                let way = self.way_to("plan");
+                self.say(format!("{name} lists {}{again}. {way} adds them.", text::count(hashes.count, "hash")));
+            }
+            (_, Ok(_)) => {}
+            (_, Err(why)) => self.warn(format!("{name} cannot be counted: {why}")),
+        }
+    }
+
+    /// Shows figures that were asked for; those that are shown already are refreshed in their place.
+    pub(super) fn show_figures(&mut self, sheet: Sheet, is_asked: bool) {
+        match self.over.top_mut() {
+            Some(Overlay::Sheet(shown)) if shown.title == sheet.title => shown.refresh(sheet),
+            _ if is_asked => self.over.put(Overlay::Sheet(sheet)),
+            _ => {}
+        }
+    }
+
+    pub(super) fn recalled(
+        &mut self,
+        file: &Sha256,
+        pages: Vec<HeldPage>,
+        reports: Vec<HeldReport>,
+        scan: Option<PendingScan>,
+    ) {
+        self.recalled_list(file, pages, reports);
+        self.recall_scan(file, scan);
+    }
+
+    fn recalled_list(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
+        let is_shown = self.file() == Some(file);
+        let Some(list) = self.list_of_mut(file) else { return };
+        list.take_recalled(pages, reports);
+        if !is_shown {
+            return;
+        }
+        let Some(list) = self.list() else { return };
+        let is_new = list.since.is_none();
+        self.settle();
+        if is_new && std::mem::take(&mut self.settings.lists_at_once) {
+            let page = self.list().and_then(|list| list.next_page(self.service.listing));
+            if let Some(page) = page {
+                self.ask(page, Source::HeldOrService);
+            }
+            return;
+        }
+        if self.bound_for.is_some() {
+            return self.go_on();
+        }
+        self.show_chosen()
+    }
+
+    pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) {
+        let Some(open) = self.opened_mut(opening) else { return };
+        open.absorb(batch);
+        let index = &open.report.index;
+        let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
+        let is_behaviour = open.report.is_behaviour();
+        if is_complete && !is_json {
+            open.unreadable = Some("it is not JSON".to_owned());
+        } else if is_complete && is_cut {
+            self.warn("This report stops in the middle: it was cut short. What came of it is shown.");
+        } else if is_complete && self.is_document() && !is_behaviour {
+            self.say("This document is no behaviour report. What no other pane is for stands in Other.");
+            self.focus_pane(Pane::Other);
+        }
+        if is_complete {
+            self.known_whole(opening)
+        }
+    }
+
+    /// Takes to what can be said of a report only once all of its rows are known.
+    fn known_whole(&mut self, opening: Opening) {
+        self.tell_verdict(opening);
+        // Who is bound for a row gets to its pane.
+        if self.bound_for.is_none() {
+            let file = self.files.with_opening_mut(opening);
+            file.into_iter().for_each(|file| file.leave_empty_pane(opening));
+        }
+        self.have_judged(opening)
+    }
+
+    /// Notes the verdict of a report that is known whole now.
+    fn tell_verdict(&mut self, opening: Opening) {
+        let is_it = |entry: &&mut Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
+        for entry in self.files.open_entries_mut().filter(is_it) {
+            entry.verdict = entry.open.as_ref().and_then(|open| verdict::of(&open.report));
+        }
+    }
+
+    /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.
+    pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) {
+        let Some(open) = self.opened_mut(opening) else { return };
+        match result {
+            Ok(found) => open.indicators = Some(Arc::new(found)),
+            Err(why) => {
+                self.warn(format!("The indicators could not be found: {why}"));
+                return;
+            }
+        }
+        if self.over.is_empty() {
+            self.show_indicators(opening)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::effect::{Effect, ServiceCall};
+    use crate::app::model::Service;
+
+    fn asks_for_counters(model: &mut Model) -> bool {
+        let is_it = |effect: &Effect| match effect {
+            Effect::Service(ServiceCall::Send { quote, .. }) => *quote.request() == Request::Quotas,
+            _ => false,
+        };
+        model.take_effects().iter().any(is_it)
+    }
+
+    #[test]
+    fn counters_that_may_be_from_before_something_was_paid_are_read_once_more() {
+        let mut model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
+        let counters = || Balances::parse(br#"{"data":{"api_requests_daily":{"user":{"allowed":9,"used":2}}}}"#);
+        for is_outrun in [true, false] {
+            model.calls.begin(Request::User, true, Timestamp::UNIX_EPOCH);
+            model.call_ended(&Request::User, Ok(Response::Deleted));
+            assert!(asks_for_counters(&mut model));
+            if is_outrun {
+                model.calls.begin(Request::User, true, Timestamp::UNIX_EPOCH);
+                model.call_ended(&Request::User, Ok(Response::Deleted));
+                assert!(!asks_for_counters(&mut model), "they are on their way");
+                model.call_ended(&Request::Quotas, Ok(Response::Balances(counters().unwrap())));
+                assert!(asks_for_counters(&mut model));
+            }
+            model.call_ended(&Request::Quotas, Ok(Response::Balances(counters().unwrap())));
+            assert!(!asks_for_counters(&mut model));
+        }
+    }
+}
