@@ -5,6 +5,10 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+/// Attempts to remove a folder into which something is still written, and the time between two.
+const REMOVALS: usize = 50;
+const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
+
 /// Makes a folder and those above it, as far as they are not there; what is made is the owner's alone.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() || folder.as_os_str().is_empty() {
@@ -20,20 +24,14 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// How often a folder is removed again into which something is still written, and how long is waited in between.
-const REMOVALS: usize = 50;
-const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
-
-/// Removes a folder with all that is in it; work that was given up may still try to put something there.
+/// Removes a folder with all that is in it. A call that was cancelled may still write there, so it is renamed first.
 pub fn remove_folder(folder: &Path) {
-    let mut aside = folder.as_os_str().to_owned();
-    aside.push("-gone");
-    let both = [folder, Path::new(&aside)];
+    let mut renamed = folder.as_os_str().to_owned();
+    renamed.push("-gone");
     for _ in 0..REMOVALS {
-        // Whether they are gone says more than what was in the way. It is moved first: by its name nothing more is put into it.
-        let _ = std::fs::rename(folder, &aside);
-        both.iter().for_each(|folder| _ = std::fs::remove_dir_all(folder));
-        if both.iter().all(|folder| std::fs::symlink_metadata(folder).is_err()) {
+        let _ = std::fs::rename(folder, &renamed);
+        let _ = std::fs::remove_dir_all(&renamed);
+        if !folder.exists() && !Path::new(&renamed).exists() {
             return;
         }
         std::thread::sleep(BETWEEN_REMOVALS);
@@ -105,22 +103,6 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 /// Whether something is there that is no ordinary file, such as a pipe, a device or a folder.
 pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file())
-}
-
-/// Whether something is the device that holds nothing. It is known by its number, so that no other device is opened to see.
-pub fn is_null_device(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{FileTypeExt, MetadataExt};
-        let number = |path: &Path| {
-            std::fs::metadata(path).ok().filter(|about| about.file_type().is_char_device()).map(|about| about.rdev())
-        };
-        number(path).is_some_and(|found| Some(found) == number(Path::new("/dev/null")))
-    }
-    #[cfg(not(unix))]
-    {
-        path.as_os_str().eq_ignore_ascii_case("NUL")
-    }
 }
 
 /// Refuses what is no ordinary file: to open a pipe is to wait for its other end, and to open some devices is to do something.

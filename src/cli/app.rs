@@ -236,7 +236,7 @@ fn documents(files: &[OsString], common: &Common) -> anyhow::Result<(Vec<OpenedD
 }
 
 // ScreenFlags about the screen.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(super) struct ScreenFlags {
     /// Theme: auto, dark, light, contrast or mono
     #[arg(long, global = true, value_name = "THEME", value_parser = PossibleValuesParser::new(Theme::names()))]

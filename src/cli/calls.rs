@@ -16,7 +16,7 @@ use crate::request::{Artefact, Request, UploadLimit};
 use crate::text::moment;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// The longest list of what is asked about that is taken, in bytes.
@@ -88,12 +88,8 @@ impl CallArgs {
         if self.input != ["-"] {
             return Ok(self.input.join(" "));
         }
-        let mut text = String::new();
-        std::io::stdin().lock().take(LONGEST_INPUT + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > LONGEST_INPUT {
-            let most = crate::text::bytes(LONGEST_INPUT);
-            fail!(Usage, "standard input gives more than {most}, which names nothing");
-        }
+        let text = document::read_bounded("-".as_ref(), LONGEST_INPUT)?;
+        let text = String::from_utf8(text).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?;
         Ok(text.trim().to_owned())
     }
 }

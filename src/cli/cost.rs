@@ -2,7 +2,7 @@
 //! call for the service's counters.
 
 use super::counters::{ask_balances, read_balances};
-use super::document::{STANDARD_INPUT, opened};
+use super::document::{STANDARD_INPUT, read_bounded};
 use super::output::{Table, print_json, print_text};
 use super::{CliError, Common, FailureKind, setup};
 use crate::config::Config;
@@ -15,7 +15,8 @@ use crate::text::thousands;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum};
 use std::fmt::Write as _;
-use std::io::{Read, Write as _};
+use std::io::Write as _;
+use std::path::Path;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -348,29 +349,12 @@ struct InputFiles {
 
 impl InputFiles {
     /// The whole of a file, or of standard input.
-    fn read(&mut self, path: &str) -> Result<Vec<u8>, CliError> {
-        let unreadable = |error| FailureKind::Usage.error(format!("{path} cannot be read: {error}"));
-        if path != STANDARD_INPUT {
-            return bounded(opened(&crate::export::file::typed(path)).map_err(unreadable)?, path);
-        }
-        if std::mem::replace(&mut self.is_input_read, true) {
+    fn read(&mut self, path: &str) -> anyhow::Result<Vec<u8>> {
+        if path == STANDARD_INPUT && std::mem::replace(&mut self.is_input_read, true) {
             fail!(Usage, "standard input can be read once only; name a file in one of the places");
         }
-        bounded(std::io::stdin().lock(), "standard input")
+        read_bounded(Path::new(path), LARGEST)
     }
-}
-
-/// All that a file gives, which may be a device without an end.
-fn bounded(source: impl Read, name: &str) -> Result<Vec<u8>, CliError> {
-    let mut bytes = Vec::new();
-    source
-        .take(LARGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| FailureKind::Usage.error(format!("{name} cannot be read: {error}")))?;
-    if bytes.len() as u64 > LARGEST {
-        fail!(Usage, "{name} is larger than {}", crate::text::bytes(LARGEST));
-    }
-    Ok(bytes)
 }
 
 /// Every rule: number and words, and what it speaks of.

@@ -3,7 +3,6 @@
 use super::FailureKind;
 use crate::app::Here;
 use crate::export::file;
-use crate::files;
 use crate::report::Body;
 use crate::report::body::LARGEST;
 use crate::report::document::{self, DocumentError, DocumentValue, decoded, is_encoded};
@@ -15,9 +14,6 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 
 /// The name that stands for standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
@@ -27,9 +23,6 @@ const FIRST_LOOK: u64 = 64 * 1024;
 
 /// The most that is taken from a pipe, in bytes: it is kept in memory.
 const LARGEST_PIPED: u64 = 1 << 30;
-
-/// How long somebody may take to write to a pipe before it is said that it is waited for.
-const SOON: Duration = Duration::from_secs(1);
 
 /// A document's reports.
 pub(super) struct Document {
@@ -216,7 +209,7 @@ fn as_saved(path: &Path) -> anyhow::Result<Body> {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
     }
     let path = &file::typed(path);
-    let mut file = opened(path).with_context(|| unopened(path))?;
+    let mut file = File::open(path).with_context(|| unopened(path))?;
     let length = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
     if let Some(length) = length {
         let (mut bytes, unreadable) = (Vec::new(), || format!("{} cannot be read", text::path(path)));
@@ -243,24 +236,19 @@ fn unopened(path: &Path) -> String {
     format!("{} cannot be opened{way}", text::path(path))
 }
 
-/// Opens what is to be read. To open a pipe is to wait for whoever writes to it: where nobody comes soon, that is said.
-pub(super) fn opened(path: &Path) -> io::Result<File> {
-    if !files::is_special(path) {
-        return File::open(path);
+/// The whole of a file, a device or, for `-`, standard input, up to this many bytes.
+pub(super) fn read_bounded(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
+    let is_input = path == Path::new(STANDARD_INPUT);
+    let shown = if is_input { name(path) } else { path.to_string_lossy().into_owned() };
+    let unreadable = |error| FailureKind::Usage.error(format!("{shown} cannot be read: {error}"));
+    let (typed, mut bytes) = (file::typed(path), Vec::new());
+    let mut source: Box<dyn Read> =
+        if is_input { Box::new(io::stdin().lock()) } else { Box::new(File::open(typed).map_err(unreadable)?) };
+    source.by_ref().take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > most {
+        fail!(Usage, "{shown} is larger than {}", text::bytes(most));
     }
-    let (open, waits) = mpsc::channel::<()>();
-    let words = format!("Waiting: nobody writes to {} yet. ctrl-c ends the wait.", text::path(path));
-    let say = move || {
-        if waits.recv_timeout(SOON) == Err(RecvTimeoutError::Timeout) {
-            // What is waited for is worth more than the remark.
-            let _ = writeln!(io::stderr(), "behaview: {words}");
-        }
-    };
-    // Where no thread is to be had, nothing is said.
-    let _ = thread::Builder::new().spawn(say);
-    let file = File::open(path);
-    drop(open);
-    file
+    Ok(bytes)
 }
 
 /// What a pipe or device gives: it can be read once only, and need not end. What is no JSON may be so many bytes long.

@@ -31,7 +31,6 @@ mod submit;
 use crate::config::{Config, Folders, Overrides};
 use crate::environment::variable;
 use crate::log::Log;
-use crate::report::identifier::Sha256;
 use crate::runtime;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
@@ -56,15 +55,6 @@ struct Cli {
     common: Common,
 }
 
-impl Cli {
-    /// A command line of nothing but hashes: the grammar of all commands takes longer to build than a first screen to draw.
-    fn of_hashes(arguments: impl Iterator<Item = OsString>) -> Option<Self> {
-        let hash = |argument: OsString| argument.into_string().ok().filter(|text| Sha256::parse(text).is_some());
-        let sha256 = arguments.map(hash).collect::<Option<_>>()?;
-        Some(Self { command: None, sha256, common: Common::default() })
-    }
-}
-
 const START: &str = "Start with: behaview demo";
 
 /// What the long help says behind the options: where to start, and what exit codes mean.
@@ -74,7 +64,7 @@ fn more_help() -> String {
 }
 
 // What every command takes.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 struct Common {
     /// Service profile from the config file
@@ -166,7 +156,7 @@ enum CliCommand {
 pub fn main() -> ExitCode {
     keep_key_private();
     runtime::tame_panics();
-    let cli = match Cli::of_hashes(std::env::args_os().skip(1)).map_or_else(Cli::try_parse, Ok) {
+    let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
@@ -276,22 +266,4 @@ impl Common {
 fn short(session: &str) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(session).get(..3).map(crate::text::hex).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hashes_alone_mean_the_same_with_and_without_the_grammar() {
-        let hash = "ab".repeat(32);
-        for arguments in [vec![], vec![hash.clone()], vec![hash.clone(), hash.to_uppercase()]] {
-            let short = Cli::of_hashes(arguments.iter().map(Into::into)).unwrap();
-            let long = Cli::try_parse_from(["behaview".to_owned()].into_iter().chain(arguments)).unwrap();
-            assert_eq!(format!("{short:?}"), format!("{long:?}"));
-        }
-        for other in ["demo", "--offline", "ab"] {
-            assert!(Cli::of_hashes([hash.as_str(), other].map(Into::into).into_iter()).is_none(), "{other}");
-        }
-    }
 }

@@ -11,7 +11,6 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::hidden;
 use clap::Args;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -198,13 +197,8 @@ fn unasked(error: std::io::Error) -> anyhow::Error {
 
 /// The first line of a file, or of standard input.
 fn first_line(path: &Path) -> anyhow::Result<String> {
-    let mut text = String::new();
-    let read = if path == Path::new("-") {
-        std::io::stdin().lock().take(LONGEST_PASSWORD).read_to_string(&mut text)
-    } else {
-        document::opened(path).and_then(|file| file.take(LONGEST_PASSWORD).read_to_string(&mut text))
-    };
-    read.map_err(|error| FailureKind::Usage.error(format!("the password cannot be read: {error}")))?;
+    let text = document::read_bounded(path, LONGEST_PASSWORD)?;
+    let text = String::from_utf8(text).map_err(|_| FailureKind::Usage.error("the password is not UTF-8"))?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 

@@ -29,6 +29,9 @@ use tables::{BudgetTable, EntitlementTable, FollowTable, KeyTable, StoreKeep, St
 /// The longest config file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
+/// Named as the config file, it means none.
+const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
+
 /// What is no longer than this cannot be a key, and is repeated as it was written.
 const SHORTEST_KEY: usize = 4;
 
@@ -252,9 +255,9 @@ impl Config {
 fn text(path: &Path) -> Result<String, ConfigError> {
     match files::read_text(path, LONGEST) {
         Ok(text) => Ok(text),
-        // Whoever names it wants no config file.
-        Err(_) if files::is_null_device(path) => Ok(String::new()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        // The null device means no config file.
+        Err(_) if path == Path::new(NULL_DEVICE) => Ok(String::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         Err(why) => Err(ConfigError::Unreadable { path: path.to_owned(), why }),
     }
 }

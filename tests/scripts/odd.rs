@@ -102,25 +102,3 @@ fn a_path_is_escaped_once_whatever_it_is_made_of() {
         says(&[command]);
     }
 }
-
-#[cfg(unix)]
-#[test]
-fn a_pipe_that_nobody_writes_to_is_waited_for_in_words() {
-    let desk = Desk::new();
-    let pipe = desk.home.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let report = format!(r#"{{"data":{{"id":"{}_Box-1794474845","attributes":{{"tags":["T"]}}}}}}"#, main_file());
-    for (seconds, says) in [(0, false), (3, true)] {
-        let (pipe, report) = (pipe.clone(), report.clone());
-        let argument = pipe.to_str().unwrap().to_owned();
-        let writer = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_secs(seconds));
-            std::fs::write(pipe, report).unwrap();
-        });
-        let shown = desk.run(&["show", &argument]);
-        writer.join().unwrap();
-        assert!(shown.status.success() && text(&shown).contains("Box-1794474845"), "{shown:?}");
-        let said = errors(&shown);
-        assert_eq!(said.contains("behaview: Waiting: nobody writes to "), says, "{said}");
-    }
-}
