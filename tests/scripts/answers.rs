@@ -1,28 +1,18 @@
 //! Answers that are not what was asked for, or come in another way than most: what is made of them, and that it is said.
 
-use crate::desk::{Desk, errors, json, main_file, text};
+use crate::desk::{Desk, FakeService, errors, json, main_file, text};
 use crate::faults::arm;
 use behaview::demo::{Demo, Endpoint};
-use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::io::Write;
 use std::process::Output;
 
-/// A service that answers each call by its path: what stands in the head beside the length, and the body. Gives the setting
-/// that leads to it.
+/// A service that answers each call by its path with headers and a body; gives the setting that leads to it.
 fn service(answer: impl Fn(&str) -> (String, Vec<u8>) + Send + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let set = format!("root=http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut asked = vec![0; 8192];
-            let length = stream.read(&mut asked).unwrap_or(0);
-            let asked = String::from_utf8_lossy(&asked[..length]).into_owned();
-            let (more, body) = answer(asked.split(' ').nth(1).unwrap_or_default());
-            let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\n{more}content-length: {}\r\n\r\n", body.len());
-            let _ = stream.write_all(&[head.as_bytes(), &body].concat());
-        }
-    });
-    set
+    let answer = move |path: &str| {
+        let (headers, body) = answer(path);
+        ("200 OK", headers, body)
+    };
+    FakeService::new(answer).set
 }
 
 fn plain(body: &str) -> (String, Vec<u8>) {
@@ -54,8 +44,7 @@ fn an_entry_of_another_type_is_left_out_and_said() {
     );
     let ids: Vec<_> = json(&output)["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
     assert_eq!(ids, [format!("{}_Sane-1794474845", main_file())]);
-    let shown = desk.run(&["show", "--offline", &format!("{}_Box-1794474845", main_file()), "--set", &set]);
-    assert_eq!(shown.status.code(), Some(13), "{shown:?}");
+    desk.fails(&["show", "--offline", &format!("{}_Box-1794474845", main_file()), "--set", &set], 13, &[]);
 }
 
 #[test]
@@ -75,8 +64,7 @@ fn a_second_useless_answer_names_the_first() {
 fn an_empty_answer_is_called_empty() {
     let desk = Desk::new();
     arm(&desk.demo, "list:empty*1");
-    let output = desk.run(&["list", &main_file()]);
-    assert_eq!(output.status.code(), Some(9), "{output:?}");
+    let output = desk.fails(&["list", &main_file()], 9, &[]);
     assert!(errors(&output).contains("it is empty") && !errors(&output).contains("JSON"), "{output:?}");
 }
 
@@ -86,9 +74,7 @@ fn an_answer_about_something_else_is_not_taken_for_what_was_asked() {
     for (ask, fault) in [("v3-file", "file"), ("v3-file-analyses", "file-analyses")] {
         let desk = Desk::new();
         arm(&desk.demo, &format!("{fault}:stranger*1"));
-        let wrong = desk.run(&["call", ask, &public]);
-        assert_eq!(wrong.status.code(), Some(9), "{ask}: {wrong:?}");
-        assert!(errors(&wrong).contains("it is about something else"), "{ask}: {wrong:?}");
+        let wrong = desk.fails(&["call", ask, &public], 9, &["it is about something else"]);
         assert!(wrong.stdout.is_empty());
         // It is not held in the place of the right one.
         assert!(desk.run(&["call", ask, &public]).status.success());
@@ -169,9 +155,7 @@ fn an_answer_of_several_packed_parts_is_read_whole() {
 fn an_answer_that_is_packed_in_an_unknown_way_names_it() {
     let desk = Desk::new();
     let set = service(|_| ("content-encoding: br\r\n".to_owned(), b"\x0b\x02\x80".to_vec()));
-    let refused = desk.run(&["list", &main_file(), "--set", &set]);
-    assert_eq!(refused.status.code(), Some(9), "{refused:?}");
-    assert!(errors(&refused).contains("it is packed as br"), "{refused:?}");
+    desk.fails(&["list", &main_file(), "--set", &set], 9, &["it is packed as br"]);
 }
 
 #[test]

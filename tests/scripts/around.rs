@@ -1,6 +1,6 @@
 //! What stands around the program: completions, man pages, logs, the doctor, proxies and authorities.
 
-use crate::desk::{Desk, behaview, errors, json, main_file, squeezed, text};
+use crate::desk::{Desk, FakeService, behaview, errors, json, main_file, squeezed, text};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
@@ -181,56 +181,29 @@ fn the_doctor_runs_no_command_and_names_files_that_others_may_read() {
 
 #[test]
 fn a_page_whose_word_for_the_next_is_too_long_says_that_there_is_more() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let set = format!("root=http://{}", listener.local_addr().unwrap());
-    let service = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let _ = stream.read(&mut [0; 2048]).unwrap();
-        // Longer than any address, though no longer than a word that is read.
-        let cursor = "c".repeat(900_000);
-        let page = format!(r#"{{"data":[{{"id":"a"}}],"meta":{{"cursor":"{cursor}"}}}}"#);
-        let head =
-            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", page.len());
-        stream.write_all((head + &page).as_bytes()).unwrap();
-    });
+    // Longer than any address, though no longer than a word that is read.
+    let page = format!(r#"{{"data":[{{"id":"a"}}],"meta":{{"cursor":"{}"}}}}"#, "c".repeat(900_000));
+    let service = FakeService::of(vec![("200 OK", "", page)]);
     let desk = Desk::new();
-    let listed = desk.run(&["list", "--all", &main_file(), "--set", &set]);
-    service.join().unwrap();
+    let listed = desk.run(&["list", "--all", &main_file(), "--set", &service.set]);
     let words = "There are more pages, but the service's word for the next one is longer than 57.3 kB";
     assert!(errors(&listed).contains(words), "{listed:?}");
     let listed = json(&listed);
     assert_eq!((listed["sandboxes"][0]["id"].as_str(), listed["more"].as_bool()), (Some("a"), Some(true)));
 }
 
-/// A service that answers each call with a page.
-fn pages(answers: Vec<(&'static str, String)>) -> (String, std::thread::JoinHandle<Vec<String>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let set = format!("root=http://{}", listener.local_addr().unwrap());
-    let service = std::thread::spawn(move || {
-        let hear = |(status, page): (&str, String)| {
-            let (mut stream, _) = listener.accept().unwrap();
-            let mut said = [0; 4096];
-            let length = stream.read(&mut said).unwrap();
-            let length_of = format!("content-length: {}\r\nconnection: close\r\n\r\n", page.len());
-            stream.write_all((format!("HTTP/1.1 {status}\r\n{length_of}") + &page).as_bytes()).unwrap();
-            String::from_utf8_lossy(&said[..length]).lines().next().unwrap_or_default().to_owned()
-        };
-        answers.into_iter().map(hear).collect()
-    });
-    (set, service)
-}
-
 #[test]
 fn a_page_that_gives_only_the_address_of_the_next_is_not_the_last() {
-    let page =
-        |id: &str, links: &str| ("200 OK", format!(r#"{{"data":[{{"id":"{id}"}}],"links":{{{links}}},"meta":{{}}}}"#));
-    let (set, service) = pages(vec![
+    let page = |id: &str, links: &str| {
+        ("200 OK", "", format!(r#"{{"data":[{{"id":"{id}"}}],"links":{{{links}}},"meta":{{}}}}"#))
+    };
+    let service = FakeService::of(vec![
         page("a", r#""next":"http://127.0.0.1:1/x?cursor=w%2Bd%3D&limit=10""#),
         page("b", r#""next":"http://127.0.0.1:1/x?offset=20""#),
     ]);
     let desk = Desk::new();
-    let listed = desk.run(&["list", "--all", &main_file(), "--set", &set]);
-    let asked = service.join().unwrap();
+    let listed = desk.run(&["list", "--all", &main_file(), "--set", &service.set]);
+    let asked = service.asked();
     assert!(asked[0].contains("/behaviours?limit=40 "), "{asked:?}");
     assert!(asked[1].contains("/behaviours?limit=40&cursor=w%2Bd%3D "), "{asked:?}");
     assert!(errors(&listed).contains("There are more pages, but"), "{listed:?}");
@@ -242,9 +215,8 @@ fn a_page_that_gives_only_the_address_of_the_next_is_not_the_last() {
 #[test]
 fn a_refusal_that_says_only_when_to_come_back_says_it_in_one_piece() {
     let desk = Desk::new();
-    let (set, service) = pages(vec![("600 Odd\r\nretry-after: 7", String::new())]);
-    let refused = desk.run(&["list", &main_file(), "--set", &set]);
-    service.join().unwrap();
+    let service = FakeService::of(vec![("600 Odd", "retry-after: 7\r\n", String::new())]);
+    let refused = desk.run(&["list", &main_file(), "--set", &service.set]);
     let words = errors(&refused);
     assert!(words.contains("(600)") && words.contains("The service says: again in 7 s."), "{words}");
     assert!(!words.contains("  The"), "{words}");
@@ -305,8 +277,7 @@ fn no_proxy_is_used_unless_it_is_asked_for_nor_for_what_is_on_this_machine() {
 fn a_silent_service_is_given_up_after_the_time_that_the_profile_sets() {
     let desk = Desk::faulty("stall=100*1");
     let began = std::time::Instant::now();
-    let output = desk.run(&["list", &main_file(), "--set", "timeout=1"]);
-    assert!(output.status.code() == Some(8) && errors(&output).contains("silent for too long"), "{output:?}");
+    desk.fails(&["list", &main_file(), "--set", "timeout=1"], 8, &["silent for too long"]);
     assert!(began.elapsed().as_secs() < 30);
 }
 
@@ -315,11 +286,9 @@ fn authorities_that_cannot_be_read_are_told_before_anything_is_sent() {
     let desk = Desk::new();
     let path = desk.home.path().join("ca.pem");
     let set = format!("ca_file={}", path.display());
-    let missing = desk.run(&["list", &main_file(), "--set", &set]);
-    assert!(missing.status.code() == Some(14) && errors(&missing).contains("ca_file cannot be read"), "{missing:?}");
+    desk.fails(&["list", &main_file(), "--set", &set], 14, &["ca_file cannot be read"]);
     std::fs::write(&path, "no certificate\n").unwrap();
-    let empty = desk.run(&["list", &main_file(), "--set", &set]);
-    assert!(empty.status.code() == Some(14) && errors(&empty).contains("holds no certificate"), "{empty:?}");
+    desk.fails(&["list", &main_file(), "--set", &set], 14, &["holds no certificate"]);
     assert_eq!(desk.demo.seen().len(), 0);
 }
 
@@ -389,10 +358,10 @@ fn a_home_that_cannot_be_one_is_named_once_and_nothing_is_made() {
 #[test]
 fn a_list_that_goes_in_circles_says_so_and_is_not_followed() {
     let page = r#"{"data":[{"id":"a"}],"meta":{"cursor":"again"}}"#.to_owned();
-    let (set, service) = pages(vec![("200 OK", page.clone()), ("200 OK", page)]);
+    let service = FakeService::of(vec![("200 OK", "", page.clone()), ("200 OK", "", page)]);
     let desk = Desk::new();
-    let listed = desk.run(&["list", "--all", &main_file(), "--set", &set]);
-    assert_eq!((listed.status.code(), service.join().unwrap().len()), (Some(12), 2), "{listed:?}");
+    let listed = desk.run(&["list", "--all", &main_file(), "--set", &service.set]);
+    assert_eq!((listed.status.code(), service.asked().len()), (Some(12), 2), "{listed:?}");
     assert!(errors(&listed).contains("a page brought nothing new, and says that there is more"), "{listed:?}");
     assert_eq!(
         serde_json::from_slice::<serde_json::Value>(&listed.stdout).unwrap()["sandboxes"].as_array().unwrap().len(),
@@ -405,9 +374,9 @@ fn pages_behind_a_list_that_is_another_one_now_are_asked_for_again() {
     let page = |ids: &[&str], count: usize, cursor: &str| {
         let ids: Vec<_> = ids.iter().map(|id| format!(r#"{{"id":"{id}"}}"#)).collect();
         let cursor = if cursor.is_empty() { String::new() } else { format!(r#","cursor":"{cursor}""#) };
-        ("200 OK", format!(r#"{{"data":[{}],"meta":{{"count":{count}{cursor}}}}}"#, ids.join(",")))
+        ("200 OK", "", format!(r#"{{"data":[{}],"meta":{{"count":{count}{cursor}}}}}"#, ids.join(",")))
     };
-    let (set, service) = pages(vec![
+    let service = FakeService::of(vec![
         page(&["a", "b"], 4, "2"),
         page(&["c", "d"], 4, ""),
         page(&["a", "b"], 4, "2"),
@@ -417,7 +386,7 @@ fn pages_behind_a_list_that_is_another_one_now_are_asked_for_again() {
     ]);
     let desk = Desk::new();
     let list = |arguments: &[&str]| {
-        let listed = json(&desk.run(&[&["list", &main_file(), "--set", &set], arguments].concat()));
+        let listed = json(&desk.run(&[&["list", &main_file(), "--set", &service.set], arguments].concat()));
         let ids = listed["sandboxes"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned());
         ids.collect::<Vec<_>>().concat()
     };
@@ -426,5 +395,5 @@ fn pages_behind_a_list_that_is_another_one_now_are_asked_for_again() {
     assert_eq!((list(&["--refresh"]), list(&["--all"])), ("abcd".to_owned(), "abcd".to_owned()));
     assert_eq!((list(&["--refresh"]), list(&["--all"])), ("na".to_owned(), "nabcd".to_owned()));
     assert_eq!(list(&["--all"]), "nabcd");
-    assert_eq!(service.join().unwrap().len(), 6);
+    assert_eq!(service.asked().len(), 6);
 }

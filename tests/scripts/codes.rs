@@ -82,8 +82,7 @@ fn what_is_refused_is_said_in_plain_words() {
     let desk = Desk::new();
     let export = desk.run(&["export", "x", "-o", "e.html"]);
     assert!(errors(&export).contains("there are raw, json, jsonl, csv, md, txt, stix, misp"), "{export:?}");
-    let call = desk.run(&["call", "v3-quotas", "x"]);
-    assert!(call.status.code() == Some(2) && errors(&call).contains("v3-quotas is asked about nothing"), "{call:?}");
+    desk.fails(&["call", "v3-quotas", "x"], 2, &["v3-quotas is asked about nothing"]);
     assert!(desk.demo.seen().is_empty());
     let help = text(&desk.run(&["submit", "--help"]));
     assert!(!help.contains("asking back") && help.contains("without --yes that is refused"), "{help}");

@@ -6,9 +6,7 @@ use serde_json::Value;
 #[test]
 fn held_reports_are_compared_and_nothing_is_asked() {
     let desk = Desk::new();
-    let nothing = desk.run(&["compare", &main_file()]);
-    assert_eq!(nothing.status.code(), Some(5), "{nothing:?}");
-    assert!(errors(&nothing).contains("behaview list"), "{nothing:?}");
+    desk.fails(&["compare", &main_file()], 5, &["behaview list"]);
     assert!(desk.demo.seen().is_empty());
     desk.run(&["list", &main_file()]);
     let asked = desk.demo.seen().len();
@@ -39,8 +37,7 @@ fn what_is_not_held_is_said_with_its_price() {
     let found = json(&desk.run(&["compare", &main_file(), "--json"]));
     assert_eq!((&found["columns"][0]["held"], &found["columns"][1]["held"]), (&Value::Bool(true), &Value::Bool(false)));
     assert_eq!(found["missing"], "3 requests");
-    let unknown = desk.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "2"]);
-    assert_eq!(unknown.status.code(), Some(5), "{unknown:?}");
+    let unknown = desk.fails(&["compare", &main_file(), "--only", "not-here", "--sandbox", "2"], 5, &[]);
     let said = errors(&unknown);
     assert!(said.contains("behaview show ") && said.contains("fetches it: 1 request"), "{said}");
     assert!(desk.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "1"]).status.success());

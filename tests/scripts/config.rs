@@ -84,8 +84,7 @@ fn no_secret_is_shown_wherever_it_was_put() {
     }
     let shown = text(&desk.run(&["config", "show"]));
     assert!(shown.contains("(the key, not shown)") && shown.contains("(as long as a key, not shown)"), "{shown}");
-    let by_key = desk.run(&["list", "--profile", &desk.key, &main_file()]);
-    assert!(by_key.status.code() == Some(14) && errors(&by_key).contains("named by the key"), "{by_key:?}");
+    desk.fails(&["list", "--profile", &desk.key, &main_file()], 14, &["named by the key"]);
     let named = desk.run(&["config", "show", "--set", "user=spellman"]);
     assert!(text(&named).contains("\"spellman\""), "{named:?}");
 }
@@ -146,8 +145,7 @@ fn a_file_to_start_from_is_made_once_and_is_right() {
 fn every_mistake_in_the_file_is_named_with_its_line() {
     let desk = Desk::new();
     desk.configure("listing = \"all\"\ntimeuot = 3\n[budget]\ndaily = \"5ecretK3y\"\n");
-    let output = desk.run(&["config", "check"]);
-    assert_eq!(output.status.code(), Some(14), "{output:?}");
+    let output = desk.fails(&["config", "check"], 14, &[]);
     let said = text(&output);
     let lines: Vec<_> = said.lines().map(|line| line.split(':').nth(1).unwrap()).collect();
     assert_eq!(lines, ["5", "6", "8"], "{said}");

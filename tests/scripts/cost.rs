@@ -316,8 +316,7 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
     assert!(fits.status.success(), "{fits:?}");
     assert!(text(&fits).contains("240 hashes: fits; 0 left to the user this hour"), "{fits:?}");
     assert_eq!(errors(&fits), "behaview: nothing was charged\n");
-    let short = desk.run(&["cost", "v2-file-report", "--hashes", "502", "--balances", "--json"]);
-    assert_eq!(short.status.code(), Some(10), "{short:?}");
+    let short = desk.fails(&["cost", "v2-file-report", "--hashes", "502", "--balances", "--json"], 10, &[]);
     // In the last hour before midnight UTC nothing more is short: a new day begins with the next hour.
     assert!(errors(&short).contains("502 hashes: 262 more than are left this hour"), "{short:?}");
     assert!(!errors(&short).contains("[log"), "it is an answer, and the log says no more of it: {short:?}");
@@ -352,9 +351,7 @@ fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
 fn what_the_config_file_refuses_is_not_sent() {
     let desk = Desk::new();
     desk.configure("[entitlements]\nprivate_scanning = false\n");
-    let output = desk.run(&["list", &crate::desk::main_file()]);
-    assert_eq!(output.status.code(), Some(4), "{output:?}");
-    assert!(errors(&output).contains("nothing was sent: no private scanning licence"), "{output:?}");
+    desk.fails(&["list", &crate::desk::main_file()], 4, &["nothing was sent: no private scanning licence"]);
     assert_eq!(desk.demo.seen().len(), 0);
 }
 

@@ -3,9 +3,11 @@
 use crate::faults::arm;
 use behaview::demo::{Demo, Options};
 use serde_json::Value;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -55,6 +57,16 @@ impl Desk {
         self.command(arguments).output().unwrap()
     }
 
+    /// Runs what is to end with this exit code, and to say these words on standard error.
+    pub fn fails(&self, arguments: &[&str], code: i32, words: &[&str]) -> Output {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
+        for words in words {
+            assert!(errors(&output).contains(words), "{arguments:?}: {words}: {output:?}");
+        }
+        output
+    }
+
     /// Adds to the config file.
     pub fn configure(&self, more: &str) {
         let path = self.home.path().join(".config/behaview/config.toml");
@@ -64,6 +76,53 @@ impl Desk {
 
     pub fn paid(&self) -> usize {
         self.demo.seen().iter().filter(|call| call.charged > 0).count()
+    }
+}
+
+/// A service that answers each call, by its path, with a status, headers and a body, and notes what it was asked.
+pub struct FakeService {
+    pub root: String,
+    /// The setting that leads to it.
+    pub set: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl FakeService {
+    pub fn new<H: Into<String>, B: Into<Vec<u8>>>(
+        mut answer: impl FnMut(&str) -> (&'static str, H, B) + Send + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let root = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let noted = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let mut bytes = vec![0; 65_536];
+                let length = stream.read(&mut bytes).unwrap_or(0);
+                let call = String::from_utf8_lossy(&bytes[..length]).into_owned();
+                let (status, headers, body) = answer(call.split(' ').nth(1).unwrap_or_default());
+                noted.lock().unwrap().push(call);
+                let (headers, body) = (headers.into(), body.into());
+                let length = match status.starts_with("204") {
+                    true => String::new(),
+                    false => format!("content-length: {}\r\n", body.len()),
+                };
+                let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\n{headers}{length}\r\n");
+                let _ = stream.write_all(&[head.as_bytes(), &body].concat());
+            }
+        });
+        Self { set: format!("root={root}"), root, asked }
+    }
+
+    /// One that gives these answers, one after another.
+    pub fn of(answers: Vec<(&'static str, &'static str, String)>) -> Self {
+        let mut answers = answers.into_iter();
+        Self::new(move |_| answers.next().unwrap_or(("500 Too many calls", "", String::new())))
+    }
+
+    /// The calls with their heads.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
     }
 }
 

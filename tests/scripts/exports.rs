@@ -197,8 +197,7 @@ fn several_reports_go_to_one_output_or_a_file_each() {
         assert!(named, "{format}");
         assert_eq!(found.matches("\"origin\",\"report\"").count(), usize::from(format == "csv"));
     }
-    let refused = desk.run(&[&["export", "--format", "raw"], both].concat());
-    assert!(refused.status.code() == Some(2) && errors(&refused).contains("--output FOLDER/"), "{refused:?}");
+    desk.fails(&[&["export", "--format", "raw"], both].concat(), 2, &["--output FOLDER/"]);
     let folder = desk.home.path().join("reports/");
     let into = |more: &[&str]| {
         desk.run(&[&["export", "--format", "raw", "--output", folder.to_str().unwrap()], both, more].concat())
@@ -221,8 +220,7 @@ fn nothing_is_written_into_a_folder_by_way_of_a_link() {
     std::os::unix::fs::symlink(&folder, &link).unwrap();
     for end in ["", "/", "/."] {
         let output = format!("{}{end}", link.display());
-        let refused = desk.run(&["export", "--format", "csv", "--force", "--output", &output, &ids[0]]);
-        assert!(refused.status.code() == Some(2) && errors(&refused).contains("is a link"), "{refused:?}");
+        desk.fails(&["export", "--format", "csv", "--force", "--output", &output, &ids[0]], 2, &["is a link"]);
         assert_eq!(names(&folder), [""; 0]);
     }
 }
@@ -232,8 +230,7 @@ fn identifiers_come_by_standard_input_and_one_that_is_not_there_is_told() {
     let desk = Desk::new();
     let ids = listed(&desk);
     let missing = ids[0].replace("CAPE Sandbox", "Nobody");
-    let output = desk.run(&["export", "--format", "jsonl", &ids[0], &missing]);
-    assert_eq!(output.status.code(), Some(12), "{output:?}");
+    let output = desk.fails(&["export", "--format", "jsonl", &ids[0], &missing], 12, &[]);
     assert!(errors(&output).contains("1 of 2 are there") && text(&output).contains("gate.lumen.example"));
     let dry = json(&desk.run(&["export", "--format", "csv", "--dry-run", "--json", &ids[0], &missing]));
     assert_eq!(dry["calls"].as_array().unwrap().iter().filter(|call| call["held"] == true).count(), 1);
@@ -347,9 +344,7 @@ fn what_the_held_report_says_is_not_there_is_paid_for_only_on_demand() {
     std::fs::write(&report, bytes).unwrap();
     assert!(desk.run(&["import", "--replace", report.to_str().unwrap()]).status.success());
     let paid = desk.paid();
-    let refused = desk.run(&["fetch", &id, "pcap"]);
-    assert_eq!(refused.status.code(), Some(5), "{refused:?}");
-    assert!(errors(&refused).contains("says that there is no network capture (has_pcap: false)"), "{refused:?}");
+    desk.fails(&["fetch", &id, "pcap"], 5, &["says that there is no network capture (has_pcap: false)"]);
     let dry = text(&desk.run(&["fetch", &id, "pcap", "--dry-run"]));
     assert!(dry.contains("no network capture") && dry.contains("--anyway"), "{dry}");
     assert_eq!(desk.paid(), paid);

@@ -82,8 +82,7 @@ fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
     let desk = Desk::new();
     json(&desk.run(&["list", "--all", &main_file()]));
     note(&desk, &format!("{}_CAPE Sandbox-1794474845", main_file()), "quoted words");
-    let asked = desk.run(&["held", "--all"]);
-    assert!(asked.status.code() == Some(2) && errors(&asked).contains("nothing was deleted"), "{asked:?}");
+    let asked = desk.fails(&["held", "--all"], 2, &["nothing was deleted"]);
     assert!(text(&asked).contains("Would be deleted: 6 things"), "{asked:?}");
     assert_eq!(held(&desk).len(), 6);
     let gone = text(&desk.run(&["held", "--all", "--yes"]));
@@ -180,8 +179,7 @@ fn one_report_of_a_list_goes_and_the_list_stays() {
     assert_eq!(desk.paid(), 1);
     saved(&desk, &id(2));
     assert_eq!((desk.paid(), held(&desk).len()), (2, 4));
-    let unknown = desk.run(&["held", "--delete", "nothing", "--yes"]);
-    assert_eq!(unknown.status.code(), Some(5), "{unknown:?}");
+    desk.fails(&["held", "--delete", "nothing", "--yes"], 5, &[]);
     assert!(desk.run(&["held", "--delete", &main_file(), "--yes"]).status.success());
     assert!(held(&desk).is_empty());
 }
@@ -390,8 +388,7 @@ fn what_answers_no_question_is_refused_and_says_why() {
         ("cut", format!(r#"{{"data":{{"id":"{hash}_Box-5","attributes":{{"tags":["A""#), "cut short"),
         ("odd", r#"{"data":{"id":"box","attributes":{"tags":["A"]}}}"#.to_owned(), "--file SHA256"),
     ] {
-        let refused = desk.run(&["import", &file(folder.path(), name, bytes.as_bytes())]);
-        assert_eq!(refused.status.code(), Some(9), "{name} {refused:?}");
+        let refused = desk.fails(&["import", &file(folder.path(), name, bytes.as_bytes())], 9, &[]);
         assert!(text(&refused).contains(words), "{name} {refused:?}");
     }
     assert!(held(&desk).is_empty());
@@ -416,8 +413,7 @@ fn what_never_ends_is_no_report_and_is_read_no_further() {
     let script = "while :; do printf '0123456789abcdef' || exit; done > \"$0\"";
     let mut endless = std::process::Command::new("sh").args(["-c", script]).arg(&pipe).spawn().unwrap();
     for path in [std::path::Path::new("/dev/zero"), &sparse, &pipe] {
-        let refused = desk.run(&["import", path.to_str().unwrap()]);
-        assert_eq!(refused.status.code(), Some(9), "{refused:?}");
+        let refused = desk.fails(&["import", path.to_str().unwrap()], 9, &[]);
         assert!(text(&refused).contains("not JSON"), "{refused:?}");
     }
     endless.wait().unwrap();

@@ -142,8 +142,7 @@ fn nothing_is_sent_beyond_the_budget() {
     let wanted = "nothing was sent: over the budget: it would cost 1 request, and this run may spend nothing";
     assert!((none.status.code(), none.stdout.len()) == (Some(11), 0) && errors(&none).contains(wanted), "{none:?}");
     assert_eq!(desk.demo.seen().len(), 0);
-    let some = desk.run(&["list", &main_file(), "--all", "--max-cost", "1"]);
-    assert!(some.status.code() == Some(11) && errors(&some).contains("charged: 1"), "{some:?}");
+    desk.fails(&["list", &main_file(), "--all", "--max-cost", "1"], 11, &["charged: 1"]);
     assert_eq!(desk.paid(), 1);
     assert!(desk.run(&["list", &main_file(), "--max-cost", "0"]).status.success(), "what is held costs nothing");
     let show = desk.run(&["show", &report(), "--refresh", "--max-cost", "0"]);

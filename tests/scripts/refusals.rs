@@ -1,36 +1,12 @@
 //! What the service refuses, and how: by status, by body, by header; and what is made of it.
 
-use crate::desk::{Desk, errors, json, main_file};
+use crate::desk::{Desk, FakeService, errors, json, main_file};
 use crate::faults::arm;
-use std::io::{Read, Write};
-use std::net::TcpListener;
 use std::process::Output;
-use std::sync::{Arc, Mutex};
 
-/// What a service was asked, each call with its head.
-type Asked = Arc<Mutex<Vec<String>>>;
-
-/// A service that answers each call with a status line, headers and a body. Gives the setting that leads to it, and what it was
-/// asked.
-fn service(answer: impl Fn(&str) -> (&'static str, &'static str, String) + Send + 'static) -> (String, Asked) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let set = format!("root=http://{}", listener.local_addr().unwrap());
-    let asked = Asked::default();
-    let noted = Arc::clone(&asked);
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut bytes = vec![0; 65_536];
-            let length = stream.read(&mut bytes).unwrap_or(0);
-            let call = String::from_utf8_lossy(&bytes[..length]).into_owned();
-            let (status, headers, body) = answer(call.split(' ').nth(1).unwrap_or_default());
-            noted.lock().unwrap().push(call);
-            let length =
-                if status.starts_with("204") { String::new() } else { format!("content-length: {}\r\n", body.len()) };
-            let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\n{headers}{length}\r\n");
-            let _ = stream.write_all(&[head.as_bytes(), body.as_bytes()].concat());
-        }
-    });
-    (set, asked)
+/// A service that answers each call so; gives the setting that leads to it.
+fn service(answer: impl Fn(&str) -> (&'static str, &'static str, String) + Send + 'static) -> String {
+    FakeService::new(answer).set
 }
 
 fn error(code: &str, message: &str) -> String {
@@ -40,38 +16,38 @@ fn error(code: &str, message: &str) -> String {
 /// A report that is asked for, and refused so.
 fn shown(status: &'static str, headers: &'static str, body: String) -> Output {
     let desk = Desk::new();
-    let (set, _) = service(move |_| (status, headers, body.clone()));
+    let set = service(move |_| (status, headers, body.clone()));
     desk.run(&["show", &format!("{}_Box-1794474845", main_file()), "--set", &set])
 }
 
 #[test]
 fn follow_polls_at_its_pace_where_nothing_is_listed() {
     let desk = Desk::new();
-    let (set, asked) = service(|_| ("200 OK", "", r#"{"data":[]}"#.to_owned()));
-    let output = desk.run(&["follow", "--interval", "1", "--looks", "4", &main_file(), "--set", &set]);
-    assert_eq!(output.status.code(), Some(12), "{output:?}");
-    assert!(errors(&output).contains("the service knows of no scan of this file"), "{output:?}");
-    let lists = asked.lock().unwrap().iter().filter(|call| call.contains("/behaviours")).count();
-    assert_eq!((asked.lock().unwrap().len(), lists), (4, 3));
+    let service = FakeService::new(|_| ("200 OK", "", r#"{"data":[]}"#.to_owned()));
+    desk.fails(
+        &["follow", "--interval", "1", "--looks", "4", &main_file(), "--set", &service.set],
+        12,
+        &["the service knows of no scan of this file"],
+    );
+    let lists = service.asked().iter().filter(|call| call.contains("/behaviours")).count();
+    assert_eq!((service.asked().len(), lists), (4, 3));
 }
 
 #[test]
 fn a_post_without_a_body_has_a_length() {
     let desk = Desk::new();
-    let (set, asked) = service(|_| ("200 OK", "", r#"{"data":{"type":"analysis","id":"a-1"}}"#.to_owned()));
-    let output = desk.run(&["call", "v3-rescan", "--yes", &main_file(), "--set", &set]);
+    let service = FakeService::new(|_| ("200 OK", "", r#"{"data":{"type":"analysis","id":"a-1"}}"#.to_owned()));
+    let output = desk.run(&["call", "v3-rescan", "--yes", &main_file(), "--set", &service.set]);
     assert!(output.status.success(), "{output:?}");
-    let call = asked.lock().unwrap()[0].to_ascii_lowercase();
+    let call = service.asked()[0].to_ascii_lowercase();
     assert!(call.starts_with("post ") && call.contains("\r\ncontent-length: 0\r\n"), "{call}");
 }
 
 #[test]
 fn an_empty_204_of_v2_is_a_spent_quota() {
     let desk = Desk::new();
-    let (set, _) = service(|_| ("204 No Content", "", String::new()));
-    let output = desk.run(&["call", "v2-file-report", &"a".repeat(32), "--set", &set]);
-    assert_eq!(output.status.code(), Some(6), "{output:?}");
-    assert!(errors(&output).contains("the quota is spent (204)"), "{output:?}");
+    let set = service(|_| ("204 No Content", "", String::new()));
+    desk.fails(&["call", "v2-file-report", &"a".repeat(32), "--set", &set], 6, &["the quota is spent (204)"]);
 }
 
 #[test]
@@ -110,7 +86,7 @@ fn a_refused_upload_speaks_of_the_archive_or_its_size() {
         let desk = Desk::new();
         let path = desk.home.path().join("sample.zip");
         std::fs::write(&path, b"PK").unwrap();
-        let (set, _) = service(move |_| (status, "", body.clone()));
+        let set = service(move |_| (status, "", body.clone()));
         desk.run(&["submit", path.to_str().unwrap(), "--set", &set])
     };
     let wrong = upload("401 Unauthorized", error("WrongCredentialsError", "Wrong password"));
@@ -142,7 +118,7 @@ fn a_404_is_remembered_with_its_time() {
 #[test]
 fn an_empty_first_page_is_followed_by_one_more() {
     let desk = Desk::new();
-    let (set, asked) = service(|path| {
+    let service = FakeService::new(|path| {
         let id = format!("{}_Box-1794474845", main_file());
         let body = match path.contains("cursor=") {
             true => format!(r#"{{"data":[{{"id":"{id}","type":"file_behaviour","attributes":{{"tags":["A"]}}}}]}}"#),
@@ -150,19 +126,18 @@ fn an_empty_first_page_is_followed_by_one_more() {
         };
         ("200 OK", "", body)
     });
-    let listed = json(&desk.run(&["list", "--all", &main_file(), "--set", &set]));
+    let listed = json(&desk.run(&["list", "--all", &main_file(), "--set", &service.set]));
     assert_eq!(listed["sandboxes"].as_array().unwrap().len(), 1, "{listed}");
-    let (circle, again) = service(|_| ("200 OK", "", r#"{"data":[],"meta":{"cursor":"next"}}"#.to_owned()));
-    let output = desk.run(&["list", "--all", "--refresh", &main_file(), "--set", &circle]);
-    assert_eq!(output.status.code(), Some(12), "{output:?}");
-    assert_eq!((asked.lock().unwrap().len(), again.lock().unwrap().len()), (2, 2));
+    let circle = FakeService::new(|_| ("200 OK", "", r#"{"data":[],"meta":{"cursor":"next"}}"#.to_owned()));
+    desk.fails(&["list", "--all", "--refresh", &main_file(), "--set", &circle.set], 12, &[]);
+    assert_eq!((service.asked().len(), circle.asked().len()), (2, 2));
 }
 
 #[test]
 fn an_analysis_that_is_refused_as_invalid_is_free() {
     for status in ["400 Bad Request", "404 Not Found"] {
         let desk = Desk::new();
-        let (set, _) = service(move |_| (status, "", error("InvalidArgumentError", "no such analysis")));
+        let set = service(move |_| (status, "", error("InvalidArgumentError", "no such analysis")));
         let output = desk.run(&["call", "v3-analysis", "nonsense", "--yes", "--set", &set]);
         assert!(!output.status.success(), "{output:?}");
         let ledger = json(&desk.run(&["ledger", "--json", "--set", &set]));

@@ -86,10 +86,8 @@ fn an_identifier_opens_its_stored_report_in_the_app() {
         assert!(said.contains(&format!(" · {sandbox} · ")), "{arguments:?}: {said}");
     }
     let unknown = format!("{}_Other-1794474845", main_file());
-    let refused = desk.run(&[&unknown]);
-    assert!(refused.status.code() == Some(5) && errors(&refused).contains("is not stored"), "{refused:?}");
-    let refused = desk.run(&["open", "--plain", &unknown]);
-    assert!(refused.status.code() == Some(5) && errors(&refused).contains("is not stored"), "{refused:?}");
+    desk.fails(&[&unknown], 5, &["is not stored"]);
+    desk.fails(&["open", "--plain", &unknown], 5, &["is not stored"]);
     assert_eq!(desk.paid(), 1);
 }
 
@@ -137,8 +135,7 @@ fn what_is_no_hash_and_what_is_no_identifier_is_a_mistake_of_usage() {
         &["show", &main_file()],
         &["--profile", "x", "list", &main_file()],
     ] {
-        let output = desk.run(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?} {output:?}");
+        desk.fails(arguments, 2, &[]);
     }
     assert_eq!(desk.demo.seen().len(), 0);
 }
@@ -299,9 +296,7 @@ fn a_call_that_makes_something_public_wants_a_yes() {
 #[test]
 fn a_question_that_is_not_there_names_those_that_are() {
     let desk = Desk::new();
-    let output = desk.run(&["call", "v3-everything"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("v2-file-submissions"), "{output:?}");
+    desk.fails(&["call", "v3-everything"], 2, &["v2-file-submissions"]);
     let output = desk.run(&["call", "v3-file", "short"]);
     assert!(errors(&output).contains("SHA-256"), "{output:?}");
 }

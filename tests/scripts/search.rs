@@ -1,6 +1,6 @@
 //! `behaview search`: over everything that is held, over what is named, over documents; at no cost.
 
-use crate::desk::{Desk, behaview, errors, main_file, text};
+use crate::desk::{Desk, behaview, main_file, text};
 use serde_json::Value;
 
 /// A desk that holds the first page of the main file's reports.
@@ -29,9 +29,7 @@ fn what_is_held_is_searched_for_nothing() {
     assert!(found.iter().filter(|hit| hit["pane"] == "registry").all(is_there), "{found:?}");
     let plain = text(&desk.run(&["search", r"currentversion\run"]));
     assert_eq!(plain.lines().count(), found.len());
-    let exact = desk.run(&["search", r"CURRENTVERSION\run", "--case-sensitive"]);
-    assert_eq!(exact.status.code(), Some(5), "{exact:?}");
-    assert!(errors(&exact).contains("no hit in 4 reports"), "{exact:?}");
+    desk.fails(&["search", r"CURRENTVERSION\run", "--case-sensitive"], 5, &["no hit in 4 reports"]);
     assert_eq!(desk.paid(), paid);
 }
 
@@ -49,9 +47,7 @@ fn panes_files_and_reports_narrow_a_search() {
     for arguments in [&["search", "x", "--pane", "nowhere"][..], &["search", "--regex", "a(b"], &["search", ""]] {
         assert_eq!(desk.run(arguments).status.code(), Some(2), "{arguments:?}");
     }
-    let nowhere = desk.run(&["search", "x", &"ab".repeat(32)]);
-    assert_eq!(nowhere.status.code(), Some(5), "{nowhere:?}");
-    assert!(errors(&nowhere).contains("nothing is held of"), "{nowhere:?}");
+    desk.fails(&["search", "x", &"ab".repeat(32)], 5, &["nothing is held of"]);
 }
 
 #[test]

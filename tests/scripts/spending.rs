@@ -49,8 +49,7 @@ fn what_cannot_be_an_identifier_is_not_asked_for() {
     let file = main_file();
     let halves = [format!("{file}_CAPE"), "Sandbox-1794474845".to_owned()];
     for arguments in [&["show", &halves[0], &halves[1]][..], &["show", "src"], &["export", "nothing"], &["show", "."]] {
-        let refused = desk.run(arguments);
-        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {refused:?}");
+        desk.fails(arguments, 2, &[]);
     }
     assert!(errors(&desk.run(&["show", &halves[1]])).contains("nothing was sent. One with a blank wants quotes"));
     assert_eq!(desk.demo.seen().len(), 0);
@@ -146,8 +145,7 @@ fn what_is_named_twice_is_paid_for_once() {
 #[test]
 fn offline_shows_what_is_held_and_sends_nothing() {
     let desk = Desk::new();
-    let nothing = desk.run(&["list", "--offline", &main_file()]);
-    assert!(nothing.status.code() == Some(13) && errors(&nothing).contains("not held"), "{nothing:?}");
+    desk.fails(&["list", "--offline", &main_file()], 13, &["not held"]);
     assert_eq!(desk.demo.seen().len(), 0);
     let listed = json(&desk.run(&["list", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
@@ -159,8 +157,7 @@ fn offline_shows_what_is_held_and_sends_nothing() {
         let output = command.env(variable, "true").env_remove("VT_APIKEY").output().unwrap();
         assert_eq!(json(&output)["data"]["id"], id);
     }
-    let anew = desk.run(&["show", "--offline", "--refresh", id]);
-    assert_eq!(anew.status.code(), Some(13), "{anew:?}");
+    desk.fails(&["show", "--offline", "--refresh", id], 13, &[]);
     let rest = desk.run(&["list", "--offline", "--all", &main_file()]);
     assert_eq!(
         (rest.status.code(), &several(&rest)[0]["more"]),
@@ -204,8 +201,7 @@ fn a_mistake_in_one_of_several_is_found_before_anything_is_asked() {
 fn some_of_several_is_an_exit_code_of_its_own() {
     let desk = Desk::new();
     let (there, gone) = (main_file(), "ab".repeat(32));
-    let output = desk.run(&["list", &gone, &there]);
-    assert_eq!(output.status.code(), Some(12), "{output:?}");
+    let output = desk.fails(&["list", &gone, &there], 12, &[]);
     assert!(errors(&output).contains("does not have it") && errors(&output).contains("1 of 2 are there"), "{output:?}");
     assert_eq!(several(&output).len(), 1);
     let none = desk.run(&["list", &gone, &"cd".repeat(32)]);

@@ -83,10 +83,8 @@ fn a_dry_run_and_a_limit_send_nothing() {
     assert!(words.contains("at most 20 calls") && words.contains("In all: 1 to 20 requests, 1 scan."), "{words}");
     let follow = text(&desk.run(&["follow", "--dry-run", "--looks", "3", &main_file()]));
     assert!(follow.contains("In all: 1 to 3 requests."), "{follow}");
-    let output = desk.run(&["submit", "--max-cost", "0", &path]);
-    assert_eq!(output.status.code(), Some(11), "{}", errors(&output));
-    let output = desk.run(&["submit", "--internet", "yes", &path]);
-    assert_eq!(output.status.code(), Some(2));
+    desk.fails(&["submit", "--max-cost", "0", &path], 11, &[]);
+    let output = desk.fails(&["submit", "--internet", "yes", &path], 2, &[]);
     assert!(errors(&output).contains("--yes") && errors(&output).contains("can see"), "{}", errors(&output));
     assert!(desk.demo.seen().is_empty());
 }
@@ -103,8 +101,7 @@ fn a_look_that_is_not_sent_is_not_counted() {
 fn an_option_without_words_is_refused_before_anything_is_sent() {
     let (desk, path) = desk(Options::default());
     for (option, words) in [("--sandbox", ""), ("--sandbox", " "), ("--command-line", "")] {
-        let output = desk.run(&["submit", option, words, &path]);
-        assert_eq!(output.status.code(), Some(2), "{option}");
+        let output = desk.fails(&["submit", option, words, &path], 2, &[]);
         assert!(errors(&output).contains(option) && errors(&output).contains("it is empty"), "{}", errors(&output));
     }
     assert!(desk.demo.seen().is_empty());
@@ -154,11 +151,11 @@ fn each_failure_has_its_exit_code() {
     assert_eq!(code(&["follow", &"ab".repeat(32)]), Some(5));
     assert_eq!(scans(&desk), 0);
     arm(&desk.demo, "scan:lost*1");
-    let output = desk.run(&["submit", &path]);
-    assert_eq!(output.status.code(), Some(8));
-    assert!(errors(&output).contains("charged: 0 to 1 scan"), "{}", errors(&output));
-    assert!(errors(&output).contains("behaview follow --looks 1 "), "{}", errors(&output));
-    assert!(errors(&output).contains("looks for its scan: 1 request"), "{}", errors(&output));
+    desk.fails(
+        &["submit", &path],
+        8,
+        &["charged: 0 to 1 scan", "behaview follow --looks 1 ", "looks for its scan: 1 request"],
+    );
     assert_eq!(desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);
     // Whoever sends it again is told of that one first.
     for again in [&["submit", "--keep-days", "1", &path][..], &["submit", "--dry-run", &path]] {
@@ -176,8 +173,7 @@ fn each_failure_has_its_exit_code() {
     assert_eq!(scans(&desk), 1);
     // What became of an upload is not told, and nothing of such an answer is kept.
     arm(&desk.demo, "scan:number*1");
-    let silent = desk.run(&["submit", "--yes", &path]);
-    assert_eq!(silent.status.code(), Some(9));
+    let silent = desk.fails(&["submit", "--yes", &path], 9, &[]);
     let words = "it does not name a scan that has begun. Nothing of it is kept.";
     assert!(errors(&silent).contains(words), "{}", errors(&silent));
     let (spent, path) = self::desk(Options { licence: false, ..Options::default() });
@@ -205,9 +201,7 @@ fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
         "session = x'00', at = 9223372036854775807",
     ] {
         meddle(&format!("UPDATE ledger SET {damage}"));
-        let told = desk.run(&["submit", &path]);
-        assert_eq!(told.status.code(), Some(2), "{damage}: {told:?}");
-        assert!(errors(&told).contains("may have been sent for a scan on"), "{damage}: {}", errors(&told));
+        desk.fails(&["submit", &path], 2, &["may have been sent for a scan on"]);
         std::fs::write(records(&desk), &sound).unwrap();
     }
     // It keeps no other file from being sent.
@@ -251,9 +245,7 @@ fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
     ];
     for (path, words) in others.into_iter().chain(unreadable) {
         for call in [&["submit", &path][..], &["call", "--yes", "v2-file-scan", &path]] {
-            let output = desk.run(call);
-            assert_eq!(output.status.code(), Some(2), "{call:?}: {}", errors(&output));
-            assert!(errors(&output).contains(words), "{call:?}: {}", errors(&output));
+            desk.fails(call, 2, &[words]);
         }
     }
     assert!(desk.demo.seen().is_empty());

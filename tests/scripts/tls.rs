@@ -79,17 +79,20 @@ fn an_authority_of_ones_own_is_trusted_where_the_profile_names_it() {
 fn a_certificate_for_another_name_is_refused_though_its_authority_is_trusted() {
     let desk = Desk::new();
     let root = encrypted(desk.demo.root()).replace("127.0.0.1", "localhost");
-    let output = desk.run(&[
-        "list",
-        &main_file(),
-        "--set",
-        &format!("root={root}"),
-        "--set",
-        &format!("ca_file={}", fixture("authority.pem").display()),
-        "--set",
-        "connect_timeout=5",
-    ]);
-    assert!(output.status.code() == Some(8) && errors(&output).contains("it is for another name"), "{output:?}");
+    desk.fails(
+        &[
+            "list",
+            &main_file(),
+            "--set",
+            &format!("root={root}"),
+            "--set",
+            &format!("ca_file={}", fixture("authority.pem").display()),
+            "--set",
+            "connect_timeout=5",
+        ],
+        8,
+        &["it is for another name"],
+    );
     assert!(desk.demo.seen().is_empty());
 }
 
