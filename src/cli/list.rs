@@ -12,6 +12,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, PageError, no_way_on};
 use crate::report::rows::verdict::Summary;
 use crate::request::Request;
+use crate::store::StoredReport;
 use crate::text::{Untrusted, said};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
@@ -63,7 +64,7 @@ enum ListFormat {
     Text,
 }
 
-/// The most pages that `--all` fetches in one run; the next run goes on behind those that are held.
+/// The most pages that `--all` fetches in one run; the next run continues behind the stored ones.
 const MOST_PAGES: usize = 100;
 
 /// What `list` prints.
@@ -88,7 +89,7 @@ struct ListedSandbox {
     verdict: Option<String>,
     score: Option<u64>,
     tags: Vec<String>,
-    /// Since when the report is held, and costs nothing.
+    /// Since when the report is stored, and costs nothing.
     held_since: Option<Timestamp>,
     /// The file that the report was imported from; none for one that came from the service.
     imported_from: Option<String>,
@@ -115,16 +116,16 @@ impl ListArgs {
 
     fn print_saved(&self, subject: &Subject<Sha256>) -> anyhow::Result<()> {
         let Subject::Saved(document) = subject else { return Ok(()) };
-        self.print(&saved_list(document)?)?;
+        self.print(&saved_list(document))?;
         document.outcome()
     }
 
-    /// Lists a file. What came is printed even if more could not be had, and what is held though no page lists it: it is paid for.
+    /// Lists a file. Pages before a failure are printed all the same, and stored reports that no page lists: they are paid for.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
         let mut listed = ListOutput { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
         let mut seen = HashSet::new();
         let mut pages = self.pages(setup, runtime, file, (&mut listed, &mut seen));
-        // Whoever wants a new list is given no old one in its place.
+        // A refresh that fails prints no old list in its place.
         if self.refresh && pages.is_err() && listed.sandboxes.is_empty() {
             return pages;
         }
@@ -202,7 +203,7 @@ impl ListArgs {
         }
     }
 
-    /// The pages that are held, and the first that is not.
+    /// Prices the stored pages, and the first that is not stored.
     fn dry_run(&self, setup: &Setup, files: &[Subject<Sha256>]) -> anyhow::Result<()> {
         let (mut requests, mut is_open) = (Vec::new(), false);
         let listing = setup.gate.client().profile().listing;
@@ -238,8 +239,8 @@ impl ListArgs {
     }
 }
 
-/// Prints the identifiers that are read back as what they are, each on a line or as an argument, and names the others: whoever
-/// reads them on does not have all.
+/// Prints the identifiers that can be read back from a line or an argument, and names the others on standard error:
+/// the reader of a pipe does not have all.
 fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     let named = listed.sandboxes.iter().map(|sandbox| (sandbox.id.as_deref().unwrap_or_default(), sandbox.is_unicode));
     let (clear, odd): (Vec<_>, Vec<_>) = named.partition(|(id, is_unicode)| *is_unicode && is_clear(id));
@@ -264,7 +265,7 @@ fn is_clear(id: &str) -> bool {
         && services(id.as_ref()).is_some()
 }
 
-/// What is said where reports are held and no page of their list is.
+/// The outcome where reports are stored and no page of their list is.
 fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::Result<()> {
     let beside = "its list is in quarantine, and only what is held beside it is printed";
     match pages {
@@ -288,9 +289,9 @@ struct SandboxLine<'a> {
     sandbox: &'a ListedSandbox,
 }
 
-fn saved_list(document: &Document) -> anyhow::Result<ListOutput> {
-    let sandboxes = document.reports.iter().map(|(id, here)| sandbox(id.as_ref(), None, Some(&here.body)));
-    Ok(ListOutput { file: None, sandboxes: sandboxes.collect::<anyhow::Result<_>>()?, more: false })
+fn saved_list(document: &Document) -> ListOutput {
+    let sandboxes = document.reports.iter().map(|(id, here)| sandbox(id.as_ref(), None, Some(&here.body), None));
+    ListOutput { file: None, sandboxes: sandboxes.collect(), more: false }
 }
 
 fn columns(listed: &ListOutput) -> String {
@@ -315,48 +316,38 @@ fn columns(listed: &ListOutput) -> String {
     format!("{table}{more}")
 }
 
-/// The reports of a file that are held though no page that was seen lists them: those that were imported, or whose page gave way to
+/// The stored reports of a file that no page lists: imported ones, and those whose page was replaced by
 /// another.
 fn held_reports(gate: &Gate, file: &Sha256, seen: &HashSet<Identifier>) -> anyhow::Result<Vec<ListedSandbox>> {
-    let held = gate.store().reports(gate.service(), file)?;
-    let others = held.into_iter().filter(|held| !seen.contains(&held.identifier));
-    let sandboxes = others.map(|held| {
-        let from = held.imported.as_ref();
-        let imported_from = from.map(|from| from.from.unicode());
-        Ok(ListedSandbox {
-            imported_from,
-            ..sandbox(Some(&held.identifier), Some(held.received), held.body().ok().as_ref())?
-        })
-    });
-    sandboxes.collect()
+    let stored = gate.store().reports(gate.service(), file)?;
+    let others = stored.iter().filter(|stored| !seen.contains(&stored.identifier));
+    Ok(others.map(|stored| sandbox(Some(&stored.identifier), Some(stored), None, None)).collect())
 }
 
 fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> anyhow::Result<Vec<ListedSandbox>> {
     let identifiers: Vec<_> = entries.iter().map(|entry| &entry.identifier).collect();
-    let held = gate.store().reports_of(gate.service(), &identifiers)?;
-    let held: HashMap<_, _> = held.iter().map(|report| (&report.identifier, report)).collect();
-    let listed = entries.iter().map(|entry| {
-        let held = held.get(&entry.identifier);
-        let since = held.map(|held| held.received).or(entry.report.as_ref().map(|_| received));
-        let imported = held.and_then(|held| held.imported.as_ref());
-        let imported_from = imported.map(|imported| imported.from.unicode());
-        let stored = held.and_then(|held| held.body().ok());
-        let body = stored.as_ref().or(entry.report.as_ref());
-        Ok(ListedSandbox { imported_from, ..sandbox(Some(&entry.identifier), since, body)? })
+    let stored = gate.store().reports_of(gate.service(), &identifiers)?;
+    let stored: HashMap<_, _> = stored.iter().map(|report| (&report.identifier, report)).collect();
+    let listed = entries.iter().map(|PageEntry { identifier, report, .. }| {
+        sandbox(Some(identifier), stored.get(identifier).copied(), report.as_ref(), Some(received))
     });
-    listed.collect()
+    Ok(listed.collect())
 }
 
+/// A sandbox with its stored report, or else that of a page or document.
 fn sandbox(
     identifier: Option<&Identifier>,
-    held_since: Option<Timestamp>,
-    body: Option<&Body>,
-) -> anyhow::Result<ListedSandbox> {
+    stored: Option<&StoredReport>,
+    report: Option<&Body>,
+    received: Option<Timestamp>,
+) -> ListedSandbox {
     let parts = identifier.map(Identifier::parts);
-    let Summary { sandbox, ran, verdict, score, tags } = body.map(Summary::of).unwrap_or_default();
+    let body = stored.and_then(|stored| stored.body().ok());
+    let Summary { sandbox, ran, verdict, score, tags } = body.as_ref().or(report).map(Summary::of).unwrap_or_default();
     let named = parts.as_ref().map(|parts| parts.sandbox.clone()).or(sandbox);
     let ran = parts.and_then(|parts| parts.when).or(ran);
-    Ok(ListedSandbox {
+    let imported = stored.and_then(|stored| stored.imported.as_ref());
+    ListedSandbox {
         id: identifier.map(|identifier| identifier.text().unicode()),
         is_unicode: identifier.is_none_or(|identifier| str::from_utf8(identifier.text().as_bytes()).is_ok()),
         sandbox: named.map(|name| name.unicode()).unwrap_or_default(),
@@ -364,7 +355,7 @@ fn sandbox(
         verdict: verdict.map(|verdict| verdict.unicode()),
         score,
         tags: tags.iter().map(Untrusted::unicode).collect(),
-        held_since,
-        imported_from: None,
-    })
+        held_since: stored.map(|stored| stored.received).or(received.filter(|_| report.is_some())),
+        imported_from: imported.map(|imported| imported.from.unicode()),
+    }
 }

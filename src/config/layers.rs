@@ -6,14 +6,14 @@ use crate::text::Untrusted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 /// The longest part of a name that is repeated, and the most parts.
 const LONGEST_NAME: usize = 15;
 const DEEPEST_NAME: usize = 6;
 
-/// A name of so many bytes may be a key.
+/// Fewest bytes of a name that may be a key.
 const SHORTEST_LIKE_KEY: usize = 32;
 
 /// What the command line says of settings.
@@ -32,7 +32,6 @@ pub enum SettingOrigin {
     Variable(String),
     /// The file, in this line.
     File(usize),
-    /// Nobody: it is what holds then.
     Default,
 }
 
@@ -75,7 +74,7 @@ fn in_words<S: serde::Serializer>(origin: &SettingOrigin, to: S) -> Result<S::Ok
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigMistake {
     pub line: usize,
-    /// What is wrong, without what stands there: it may be the key.
+    /// The mistake, without the value: it may be the key.
     pub words: String,
 }
 
@@ -91,7 +90,7 @@ pub(super) fn line(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or_default().matches('\n').count() + 1
 }
 
-/// What is said of a parser's error.
+/// A parser's error without the values that it quotes.
 pub(super) fn finding(text: &str, error: &toml::de::Error) -> ConfigMistake {
     let at = error.span().map_or(0, |span| span.start);
     ConfigMistake { line: line(text, at), words: without_values(error.message()) }
@@ -103,36 +102,17 @@ pub(super) fn sort_out(text: &str) -> (Vec<ConfigMistake>, Table) {
     if !errors.is_empty() {
         return (errors.iter().map(|error| finding(text, error)).collect(), Table::new());
     }
+    let mut values = match toml::from_str::<Table>(text) {
+        Ok(values) => values,
+        Err(error) => return (vec![finding(text, &error)], Table::new()),
+    };
     let mut found = Vec::new();
-    let mut values = values(text, table.get_ref(), "", &mut found);
     look(text, table.get_ref(), &mut values, &mut Vec::new(), &mut found);
     found.sort_by_key(|finding| finding.line);
     (found, values)
 }
 
-/// The values of a table; what no value can be, such as a number beyond what is counted, is named and left out.
-fn values(text: &str, spans: &DeTable<'_>, before: &str, found: &mut Vec<ConfigMistake>) -> Table {
-    let mut table = Table::new();
-    for (key, span) in spans {
-        let name = format!("{before}{}", masked(key.get_ref()));
-        let value = match span.get_ref() {
-            DeValue::Table(inner) => Ok(Value::Table(values(text, inner, &format!("{name}."), found))),
-            _ => Value::deserialize(ValueDeserializer::from(span.clone())),
-        };
-        match value {
-            Ok(value) => {
-                table.insert(key.get_ref().to_string(), value);
-            }
-            Err(_) => {
-                let words = format!("{name}: a number beyond what can be counted");
-                found.push(ConfigMistake { line: line(text, key.span().start), words });
-            }
-        }
-    }
-    table
-}
-
-/// Tries each member of a table by itself, and then what is inside of it; what is wrong is taken out.
+/// Tries each member of a table by itself, and then its own members; takes wrong ones out.
 fn look(text: &str, spans: &DeTable<'_>, values: &mut Table, path: &mut Vec<String>, found: &mut Vec<ConfigMistake>) {
     for (key, span) in spans {
         let name = key.get_ref().as_ref();
@@ -163,7 +143,7 @@ fn accepts(path: &[String], value: Value) -> Result<(), String> {
     })
 }
 
-/// A name that is no setting's, as it was typed: but for a part as long as a key, which may be one.
+/// An unknown name as it was typed, without parts that are as long as a key.
 fn named(name: &str) -> String {
     let part =
         |part: &str| if part.len() > LONGEST_NAME { "…".into() } else { Untrusted::from(part).visible().to_string() };

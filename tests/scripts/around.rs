@@ -397,3 +397,19 @@ fn pages_behind_a_list_that_is_another_one_now_are_asked_for_again() {
     assert_eq!(list(&["--all"]), "nabcd");
     assert_eq!(service.asked().len(), 6);
 }
+
+#[test]
+fn the_table_shows_what_the_config_changes() {
+    let desk = Desk::new();
+    desk.configure("[keys]\nzoom = [\"Z\", \"f11\"]\nplanner = \"none\"\n");
+    let shown = text(&desk.run(&["keys"]));
+    assert!(shown.contains("Z f11") && shown.contains("none "), "{shown}");
+    let rows = json(&desk.run(&["keys", "--json"]));
+    let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["command"] == name).unwrap().clone();
+    assert_eq!(row("zoom")["keys"], serde_json::json!(["Z", "f11"]));
+    assert_eq!(
+        (row("zoom")["usual_keys"][0].as_str(), row("planner")["keys"].as_array().unwrap().len()),
+        (Some("z"), 0)
+    );
+    assert_eq!((row("open")["asks"].as_bool(), row("zoom")["asks"].as_bool()), (Some(true), Some(false)));
+}

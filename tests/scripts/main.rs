@@ -23,7 +23,6 @@ mod faults;
 mod held;
 mod imports;
 mod kept;
-mod keys;
 mod ledger;
 mod marked;
 mod models;
