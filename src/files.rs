@@ -9,16 +9,16 @@ use std::time::Duration;
 const REMOVALS: usize = 50;
 const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
 
-/// Makes a folder and those above it, as far as they are not there; what is made is the owner's alone.
+/// Makes a folder and the missing ones above it, with mode 0700.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() || folder.as_os_str().is_empty() {
         return Ok(());
     }
     folder.parent().map_or(Ok(()), make_folder)?;
     match DirBuilder::new().create(folder) {
-        // Whatever the umask left of it: the owner's, and nobody else's.
+        // Whatever the umask has left of the mode.
         Ok(()) => set_mode(folder, 0o700),
-        // Somebody was quicker.
+        // Another program has made it meanwhile.
         Err(_) if folder.is_dir() => Ok(()),
         Err(error) => Err(error),
     }
@@ -38,7 +38,7 @@ pub fn remove_folder(folder: &Path) {
     }
 }
 
-/// Makes a folder for files that are written without asking, and sees to it that nobody else can put anything there.
+/// Makes a folder for files that are written without asking, in which only this user can write.
 ///
 /// A link on the way that the user made, or the system, is followed: it is how they arranged their folders. Another's is not, nor
 /// one that leads to another's folder.
@@ -54,7 +54,7 @@ pub fn own_folder(folder: &Path) -> io::Result<()> {
     if is_open_to_others(folder) { set_mode(folder, 0o700) } else { Ok(()) }
 }
 
-/// Whether a part of a path is a link that neither the system nor this user made: whoever made it can turn it.
+/// Whether a part of a path is a link of another user, who can change where it leads.
 pub fn is_anothers_link(part: &Path) -> bool {
     std::fs::symlink_metadata(part).is_ok_and(|about| about.is_symlink() && is_anothers(&about))
 }
@@ -105,7 +105,7 @@ pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file())
 }
 
-/// Refuses what is no ordinary file: to open a pipe is to wait for its other end, and to open some devices is to do something.
+/// Refuses pipes, devices and folders: opening a pipe waits for its other end, opening some devices acts on them.
 pub fn not_special(path: &Path) -> io::Result<()> {
     if is_special(path) { Err(io::Error::other("it is no ordinary file")) } else { Ok(()) }
 }
@@ -127,7 +127,7 @@ pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
     if about.is_file() { Ok((file, about.len())) } else { Err(io::Error::other("it is no ordinary file")) }
 }
 
-/// Makes a new file, and its folder; never over a file or link that is there.
+/// Makes a new file, and its folder; never over an existing file or link.
 pub fn make_new(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().write(true).create_new(true))
 }
@@ -153,7 +153,7 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// Puts a file in the place of what is there, whole or not at all.
+/// Replaces a file, whole or not at all.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make_folder(folder)?;

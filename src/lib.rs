@@ -27,10 +27,10 @@
 //! | section | an attribute's rows as they were found in the bytes |
 //! | pane | attributes that are looked at together; what no table names lands in "Other" |
 //! | body | the bytes of an answer as received, in memory; where they repeated the key, it is redacted before anything else has them |
-//! | request | a question to the service: its address, its price, the key its answer is held under, its identity |
+//! | request | a question to the service: its address, its price, the key under which its answer is stored, its identity |
 //! | scan | a private analysis of a submitted file, which several sandboxes run |
-//! | look | one call that asks how far a scan is, while it is followed, or what the counters say |
-//! | held | here, paid for, and so free |
+//! | poll | one call that asks how far a scan is, while it is followed |
+//! | stored | on this machine, paid for, and so free; the screen says "held" |
 //! | gate | the only way to the service |
 //! | ledger | what was asked and what it cost, written before it is sent |
 //! | note | what an analyst wrote about a report or about what a row says |

@@ -29,10 +29,10 @@ pub enum Level {
     Off,
     Error,
     Warn,
-    /// What was asked of the service.
+    /// Calls to the service, too.
     #[default]
     Info,
-    /// What was answered from what is held, too.
+    /// Answers from the store, too.
     Debug,
 }
 
@@ -72,7 +72,7 @@ struct LogFile {
 }
 
 impl Log {
-    /// A log in this folder. `run` tells the lines of this run from those of others.
+    /// A log in this folder. `run` is the name of this run in its lines.
     pub fn open(folder: &Path, level: Level, run: &str) -> io::Result<Self> {
         if level == Level::Off {
             return Ok(Self::default());

@@ -1,6 +1,6 @@
-//! The file that remembers how the screen was left. Nobody writes it by hand, so it is no part of the config.
+//! The file that remembers how the screen was left. Only the program writes it, so it is apart from the config.
 //!
-//! Files that were opened are in the store, beside what is held of them.
+//! Files that were opened are in the store, beside their reports.
 
 use crate::app::remembered::Remembered;
 use crate::files;

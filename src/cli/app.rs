@@ -54,7 +54,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
         }
         Ok(reach(gate, model))
     };
-    // A file is shown at once with what is held of it.
+    // A file is shown at once with its stored reports.
     let start = if is_empty {
         Start::Awaited(Box::new(begin))
     } else {
@@ -144,7 +144,7 @@ fn allowance(gate: &Gate, now: Timestamp) -> Allowance {
     Allowance::new(gate.budget(), spent.unwrap_or_default(), now)
 }
 
-/// The file that remembers it, and what that said at the start.
+/// The file that remembers how the screen was left, and its content at the start.
 #[derive(Debug, Default)]
 pub(super) struct UiStateFile {
     /// None where nothing is to be kept.
@@ -217,7 +217,7 @@ fn opened(file: &OsStr, common: &Common) -> anyhow::Result<OpenedDocument> {
     Ok((document.titled(), document.reports))
 }
 
-/// The documents that can be read, and a remark about each that cannot: one keeps nobody from the others.
+/// The documents that can be read, and a remark about each other.
 fn documents(files: &[OsString], common: &Common) -> anyhow::Result<(Vec<OpenedDocument>, Vec<String>)> {
     let (mut read, mut remarks, mut first) = (Vec::new(), Vec::new(), None);
     for file in files {

@@ -19,7 +19,7 @@ use clap::builder::PossibleValuesParser;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// The longest list of what is asked about that is taken, in bytes.
+/// The longest input, in bytes.
 const LONGEST_INPUT: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
@@ -83,7 +83,7 @@ impl CallArgs {
         print_body(&answer.body)
     }
 
-    /// What was typed behind the name.
+    /// The words behind the name.
     fn typed(&self) -> anyhow::Result<String> {
         if self.input != ["-"] {
             return Ok(self.input.join(" "));
@@ -197,7 +197,7 @@ impl FetchArgs {
         write_file(&path, self.force, |out| out.write_all(&got.body))
     }
 
-    /// Why nothing is to be asked: the report that is held says that there is no such artefact, and none is held.
+    /// Why no call is made: the stored report says that it has no such artefact, and none is stored.
     fn none_beside(&self, gate: &Gate, request: &Request) -> anyhow::Result<Option<String>> {
         let Request::Artefact { identifier, artefact } = request else { return Ok(None) };
         let is_held = !self.refresh && gate.held(request)?.is_some();

@@ -76,18 +76,18 @@ impl ValueEnum for Only {
 struct ComparedColumn {
     side: usize,
     file: Option<Sha256>,
-    /// The name of the document that it stands in.
+    /// The name of its document.
     document: Option<Untrusted>,
     identifier: Option<Identifier>,
     body: Option<Body>,
 }
 
-/// What is compared, and what is not known of it.
+/// Sandboxes to compare, and what is unknown of them.
 struct Compared {
     columns: Vec<ComparedColumn>,
-    /// Whether further sandboxes may be on pages that are not held.
+    /// Whether further sandboxes may be on pages that are not stored.
     has_more_pages: bool,
-    /// Whether a list is held that cannot be read.
+    /// Whether a stored list cannot be read.
     is_aside: bool,
     /// Parts of documents that could not be read.
     unread: u64,
@@ -95,9 +95,9 @@ struct Compared {
     left_out: usize,
     /// What holding the missing reports costs.
     missing: Option<String>,
-    /// What is said of reports that only other profiles hold.
+    /// A remark on reports that only other profiles have.
     elsewhere: String,
-    /// By what a report that is not held is priced; none for documents.
+    /// For pricing missing reports; none for documents.
     entitled: Option<Entitlements>,
 }
 
@@ -165,7 +165,7 @@ impl CompareArgs {
         })
     }
 
-    /// What is compared of documents: each is held against the others; one alone, report against report.
+    /// Compares documents with each other, or the reports of a single one.
     fn documents(&self) -> anyhow::Result<Compared> {
         let all = || std::iter::once(&self.file).chain(&self.others);
         if self.with.is_some() || all().any(|document| document::services(document).is_some()) {
@@ -200,7 +200,7 @@ impl CompareArgs {
         })
     }
 
-    /// The column that "here" means. What one saw that is not held is not known, so nothing is told by it.
+    /// The column that "here" means; an error if its report is missing and the selection needs it.
     fn here(&self, compared: &Compared) -> anyhow::Result<usize> {
         let here = self.named(&compared.columns)?;
         match compared.columns.get(here).filter(|column| column.body.is_none()) {
@@ -217,7 +217,7 @@ impl CompareArgs {
         }
     }
 
-    /// The column that is named, or else the first that is held.
+    /// The column of `--sandbox`, or else the first with a stored report.
     fn named(&self, columns: &[ComparedColumn]) -> anyhow::Result<usize> {
         let Some(wanted) = &self.sandbox else {
             return Ok(columns.iter().position(|column| column.body.is_some()).unwrap_or(0));
@@ -230,7 +230,7 @@ impl CompareArgs {
     }
 }
 
-/// The sandboxes of a file as far as they are held, in the order of the pages, and whether there may be more.
+/// The known sandboxes of a file in the order of the pages, and whether there may be more.
 fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<ComparedColumn>, bool)> {
     let (pages, reports) = held_of(gate, file)?;
     let mut list = List::unasked(file.clone());
@@ -252,7 +252,7 @@ fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> any
     Ok(true)
 }
 
-/// What is said of a file's reports that only other profiles hold, which may be of other services.
+/// A remark on a file's reports that only other profiles have, which may be of other services.
 fn elsewhere(gate: &Gate, file: &Sha256) -> anyhow::Result<String> {
     let mut profiles = BTreeMap::<String, u64>::new();
     for held in gate.store().every_report(gate.service())? {
@@ -288,8 +288,8 @@ fn visible(text: &Untrusted) -> String {
     text.visible().to_string()
 }
 
-/// A legend, and an item a line: its marks, its pane, what happened, what it is. What others tell of it follows, a line each with
-/// the number of who tells it.
+/// A legend, and an item a line: marks, pane, action, value. Values of other sandboxes follow, a line each with
+/// the sandbox's number.
 fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Variants>]) -> String {
     let mut out = String::new();
     for (n, column) in compared.columns.iter().enumerate() {
@@ -341,7 +341,7 @@ const MOST_TOLD: usize = 50;
 #[derive(Serialize)]
 struct CompareOutput {
     columns: Vec<ColumnOutput>,
-    /// Whether further sandboxes may be on pages that are not held.
+    /// Whether further sandboxes may be on pages that are not stored.
     more: bool,
     /// Sandboxes beyond the 64 that can be compared at once.
     left_out: usize,
@@ -354,7 +354,7 @@ struct CompareOutput {
 struct ColumnOutput {
     number: usize,
     file: Option<String>,
-    /// The name of the document that it stands in.
+    /// The name of its document.
     document: Option<String>,
     id: String,
     sandbox: String,
@@ -374,14 +374,14 @@ struct ItemOutput {
     /// Numbers of the columns that do not list it, by a list that was perhaps cut by the service.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     perhaps_unlisted: Vec<usize>,
-    /// Whether one of them tells something else of it than the first: `item` is what the first tells.
+    /// Whether a sandbox has another value than the first, whose value is `item`.
     differs: bool,
-    /// Where it differs, what each of them tells.
+    /// Where it differs, the values of each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     told: Vec<Variants>,
 }
 
-/// What one sandbox tells of an item, at most fifty texts.
+/// The values of one sandbox for an item, at most fifty.
 #[derive(Clone, Serialize)]
 struct Variants {
     number: usize,
@@ -424,7 +424,7 @@ fn compare_output(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> std:
     })
 }
 
-/// What each sandbox tells of those of these items of which not all tell alike.
+/// The values of each sandbox for those of these items that differ.
 fn variants(matrix: &Matrix, numbers: &[u32], shown: fn(&Untrusted) -> String) -> Vec<Vec<Variants>> {
     let mut all = vec![Vec::<Variants>::new(); numbers.len()];
     matrix.each_of_differing(&mut |item, column, row| {

@@ -1,4 +1,4 @@
-//! `behaview config`: what is set, by whom, where the files are, and what is wrong.
+//! `behaview config`: settings with their origins, paths, and mistakes.
 
 use super::output::{Table, print_json, print_text};
 use super::{Common, FailureKind};

@@ -81,7 +81,7 @@ impl CostArgs {
         if self.json { print_json(&RULES) } else { print_text(&rules_text()) }
     }
 
-    /// What is asked about: one operation, or the items of a plan.
+    /// One operation, or the items of a plan.
     fn planned(&mut self) -> Result<Vec<PlanItem>, CliError> {
         let options = std::mem::take(&mut self.options);
         match self.target {
@@ -124,7 +124,7 @@ impl CostArgs {
         }
     }
 
-    /// What the exit code says. The text has told why already; beside JSON it is told here.
+    /// The verdict as an exit code. The text has its reason already; JSON has it here.
     fn verdict(&self, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {
         let words = |short: &str| if self.json { forecast.words.clone() } else { short.to_owned() };
         if forecast.fit == Fit::Refused {
@@ -290,7 +290,7 @@ struct ParsedItem {
     entitled: EntitlementFlags,
 }
 
-/// An operation, how many of it, and what is said of entitlements beside it.
+/// An operation with its amount and entitlements.
 #[derive(Debug)]
 struct PlanItem {
     kind: Kind,
@@ -320,7 +320,7 @@ impl PlanItem {
         Ok(Self { entitled, ..item })
     }
 
-    /// The operation, with the hashes of its file counted, and what is said of entitlements beside it.
+    /// The operation, with the hashes of its file counted, and its entitlements.
     fn read(self, files: &mut InputFiles) -> anyhow::Result<(Operation, Entitlements)> {
         let numbers = match self.amount {
             Amount::Numbers(numbers) => numbers,
@@ -330,7 +330,7 @@ impl PlanItem {
     }
 }
 
-/// What is wrong and what may be meant, without the lines on usage.
+/// A parser's error and its suggestion, without the lines on usage.
 fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let lines = text.lines().map(str::trim);
@@ -369,7 +369,7 @@ fn rule_words(rule: &Rule) -> String {
     format!("{number:<7}{words}\n       {} · {} · {operations}\n", rule.pool.words(), rule.basis.name())
 }
 
-/// What is asked about, its price and, where the balances are known, what it leaves.
+/// Operations with their prices and, where the balances are known, the rest.
 fn forecast_text(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String {
     let mut text = match plan.items() {
         [one] => price(one),
@@ -409,7 +409,7 @@ fn price(item: &Item) -> String {
     text
 }
 
-/// The option that would tell the price exactly, where it is not told yet.
+/// The option that would make an open price exact.
 fn settled(item: &Item) -> Option<String> {
     let is_open = matches!(item.price.units, Units::PerItem { .. });
     let how_many = item.operation.kind().settled_by().filter(|_| is_open)?;
@@ -458,7 +458,7 @@ fn prices(items: &[Item]) -> String {
     format!("{table}{}", told.concat())
 }
 
-/// Every limit that is drawn on: what is left now, and after.
+/// Every limit that is charged, now and after the plan.
 fn limits(forecast: &Forecast) -> String {
     let mut table = Table::new(&["whose", "period", "counts", "left", "of", "after", "fit", "resets at"], &[3, 4, 5]);
     for line in &forecast.lines {

@@ -33,7 +33,7 @@ struct QuotaOutput<'a> {
 #[derive(Serialize)]
 struct CounterOutput<'a> {
     name: &'a str,
-    /// These five are none for a counter that nobody has listed yet.
+    /// These five are none for an unknown counter.
     pool: Option<Pool>,
     unit: Option<Unit>,
     period: Option<Period>,
@@ -205,7 +205,7 @@ impl UsageArgs {
     }
 }
 
-/// Asks for so many days, in as many calls as that takes.
+/// Asks for this many days, up to 30 in a call.
 fn ask_usage(setup: &Setup, days: u8, today: Date) -> anyhow::Result<UsageDetails> {
     let (runtime, mut usage) = (runtime()?, UsageDetails::default());
     for (first, last) in spans(days, today) {

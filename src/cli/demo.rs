@@ -98,7 +98,7 @@ impl DemoArgs {
 struct Scratch(TempDir);
 
 impl Drop for Scratch {
-    /// A call that was given up may still write in it.
+    /// A cancelled call may still write in it.
     fn drop(&mut self) {
         files::remove_folder(self.0.path());
     }

@@ -1,4 +1,4 @@
-//! `behaview doctor`: looks for what may keep the program from working, and says what to do. Nothing is sent unless asked
+//! `behaview doctor`: checks config, key, store and terminal, and gives advice. Nothing is sent unless asked
 //! for, and then only the free look at the service's counters.
 
 use super::counters::ask_balances;
@@ -17,10 +17,10 @@ use crate::{files, runtime};
 use clap::Args;
 use serde::Serialize;
 
-/// Less free space than this, in bytes, is told.
+/// Least free space without a remark, in bytes.
 const LITTLE_SPACE: u64 = 256 << 20;
 
-/// A clock that differs more, in seconds, is told: the ledger's days and the service's would not be the same.
+/// Largest difference of clocks without a remark, in seconds: days of ledger and service would differ.
 const MOST_BEHIND: i64 = 60;
 
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ enum Health {
     Wrong,
 }
 
-/// One line of what is printed.
+/// One line of the output.
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
@@ -62,10 +62,8 @@ struct Check {
     kind: FailureKind,
 }
 
-/// What one check found, or what is not as it should be.
 type Checked = Result<String, Problem>;
 
-/// What is not as it should be, and what to do about it.
 struct Problem {
     health: Health,
     found: String,
@@ -160,7 +158,7 @@ fn file(folders: &Folders) -> Checked {
     }
 }
 
-/// A variable that looks like one of this program's and is none does nothing: a slip.
+/// A misspelt variable of this program has no effect.
 fn variables() -> Checked {
     let known = |name: &str| {
         name == FILE_VARIABLE

@@ -1,4 +1,4 @@
-//! Exit codes, so that a script can tell one failure from another.
+//! Exit codes, by which a script distinguishes failures.
 
 use super::output::Output;
 use crate::config::ConfigError;
@@ -65,12 +65,12 @@ impl FailureKind {
     }
 }
 
-/// The system ended the app: the shell is told of it as of any program that a signal ended.
+/// The system ended the app by a signal, which the exit code repeats as shells do.
 #[derive(Debug, thiserror::Error)]
 #[error("ended by signal {0}")]
 struct SignalExit(u8);
 
-/// Ctrl-c where the terminal hands it over as a key: the shell is told of it as of a signal.
+/// Ctrl-c as a key of the raw terminal; the exit code is that of the signal.
 pub(super) fn interrupted() -> anyhow::Error {
     SignalExit(2).into()
 }
@@ -92,19 +92,19 @@ pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
     ExitCode::from(kind_of(error) as u8)
 }
 
-/// Says on standard error what went wrong, by way of the escaper, with the line of the log where that tells more.
+/// Prints a failure on standard error, escaped, with its line of the log where that has more details.
 pub(super) fn say(error: &anyhow::Error, log: &Log) {
     let advice = advice(error).map(|advice| format!(". {advice}")).unwrap_or_default();
     let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();
     let causes: Vec<_> = error.chain().map(told).collect();
     let words = format!("{}{advice}{line}", causes.join(": "));
     let words = text::own(&words);
-    // Standard error that is closed leaves nobody to tell.
+    // Standard error may be closed.
     let _ = writeln!(std::io::stderr(), "{}{words}", if words.starts_with("behaview") { "" } else { "behaview: " });
 }
 
-/// Logs a failure, and gives the line that helps to find its cause: that of the call that failed, or of what nobody foresaw. Of what
-/// was answered, if only by a no, the log knows no more than was said.
+/// Logs a failure, and returns the line that helps to find its cause: that of the failed call, or of an internal error. Of
+/// a refusal the log knows no more than the message.
 fn logged(error: &anyhow::Error, log: &Log) -> Option<LineId> {
     let kind = kind_of(error);
     let line = match error.downcast_ref::<GateError>() {
@@ -125,12 +125,12 @@ fn told(cause: &(dyn std::error::Error + 'static)) -> String {
     text::said(cause.to_string()).to_string()
 }
 
-/// What to do about a failure of the service's.
+/// What to do about a failure of the service.
 pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
     error.downcast_ref::<GateError>().map(GateError::advice).filter(|advice| !advice.is_empty())
 }
 
-/// Whether a failure says something of what was asked for alone, so that the next may be there.
+/// Whether a failure concerns one subject alone, so that the next may succeed.
 pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
     matches!(
         kind_of(error),
@@ -144,7 +144,7 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let lines = text.lines().map(|line| format!("{}\n", Untrusted::from(line).visible()));
     let text = lines.collect::<String>();
     if error.use_stderr() {
-        // Standard error that is closed leaves nobody to tell.
+        // Standard error may be closed.
         let _ = std::io::stderr().write_all(text.as_bytes());
     } else if let Err(error) = Output::new(false).print(text.as_bytes()) {
         return report(&error, &Log::default());
@@ -174,7 +174,7 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
     }
 }
 
-/// Whether a file is not what was written there.
+/// Whether a file is damaged.
 pub(super) fn is_damaged(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref::<io::Error>(), Some(why) if why.kind() == io::ErrorKind::InvalidData)
 }
@@ -188,7 +188,7 @@ fn kind_of_config(error: &ConfigError) -> FailureKind {
         | ConfigError::Invalid { .. }
         | ConfigError::Exposed(_)
         | ConfigError::KeyAsName => FailureKind::Config,
-        // What is wrong came from the command line or a variable.
+        // The mistake is on the command line or in a variable.
         ConfigError::Override(..)
         | ConfigError::UnknownSetting(..)
         | ConfigError::SecretFlag(_)

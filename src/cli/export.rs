@@ -75,7 +75,7 @@ pub(super) struct ExportArgs {
 enum ExportInput {
     /// It is in a file.
     Saved(Box<Source>),
-    /// It is held, or the service has it.
+    /// It is stored, or the service has it.
     Of(Identifier),
 }
 
@@ -97,7 +97,7 @@ fn about() -> String {
     )
 }
 
-/// What a run comes to in which so many of all reports were damaged.
+/// The outcome of a run in which `damaged` of `all` reports were damaged.
 fn unless_damaged(damaged: usize, all: usize) -> anyhow::Result<()> {
     let words = || format!("damaged, and not written: {damaged} of {all} reports");
     match damaged {
@@ -225,12 +225,12 @@ impl ExportArgs {
 
     fn write(&self, format: &Format, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
-        // What is written is worth more than the remark about it.
+        // The result is worth more than the remark.
         problems.iter().for_each(|problem| drop(writeln!(io::stderr(), "behaview: {problem}")));
         let job = |cancel| Job { sources, what: self.what(), rules: &rules, cancel };
         let summary = match path {
             Some(path) => {
-                // Whoever ends it leaves nothing of the report behind.
+                // A signal leaves nothing of the report behind.
                 let signals = HeldBack::begin()?;
                 let cancel = signals.cancel();
                 let written = write_file(path, self.force, |out| format.write(&job(&cancel), out));
@@ -252,7 +252,7 @@ impl ExportArgs {
     }
 }
 
-/// What is named, documents taken apart into their reports.
+/// The reports that the arguments name, those of documents one by one.
 fn wanted(
     identifiers: &[OsString],
     format: &Format,
@@ -315,7 +315,7 @@ pub(super) fn write_file<T>(
 ) -> anyhow::Result<T> {
     let mut fresh = Fresh::begin(path, may_replace)?;
     let written = write(&mut fresh).map_err(|why| match why.kind() {
-        // Not the file is at fault, but what was to be written to it.
+        // The report is at fault, not the file.
         io::ErrorKind::InvalidData => why.into(),
         _ => anyhow::Error::from(file::FileError::Io { path: path.to_owned(), why }),
     })?;

@@ -1,4 +1,4 @@
-//! `behaview follow`: looks at a file's scan, now and then, until its reports are there.
+//! `behaview follow`: polls a file's scan until its reports are listed.
 
 use super::output::print_json;
 use super::query::{CostOutput, DryRunRemark, ask, cost, print_dry_run, runtime, say_cost};
@@ -64,7 +64,7 @@ impl Polls {
     }
 }
 
-/// What is printed of a scan.
+/// What `follow` prints.
 #[derive(Serialize)]
 struct FollowOutput {
     file: String,
@@ -105,7 +105,7 @@ impl FollowArgs {
             };
             return print_dry_run(&setup, vec![look], true, Some(most(pace, 1)), self.json);
         }
-        // What was given may be misspelt: it is noted once the service knows of it.
+        // A typed identifier may be misspelt: it is noted once the service knows of it.
         if !is_given {
             note(&setup, &file, Some(scan.clone()))?;
         }
@@ -125,7 +125,7 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
     Ok(setup.gate.store().note_scan(setup.gate.service(), file, scan.as_ref())?)
 }
 
-/// What following costs at most, for a dry run that names so many of its calls.
+/// What following costs at most, beside the `named` calls of a dry run.
 pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
     let words = format!(
@@ -135,7 +135,7 @@ pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
     DryRunRemark { words, further: (1_u64.saturating_sub(named), Some(pace.most.saturating_sub(named))) }
 }
 
-/// Follows a scan to its end, and prints what came of it.
+/// Follows a scan to its end, and prints its state.
 pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> anyhow::Result<()> {
     let mut following = Following::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = Vec::new();
@@ -243,7 +243,7 @@ async fn poll(
     }
 }
 
-/// A page of the list that another program has got since the last look began: there is in it what that look told of.
+/// A page of the list that another program has stored since the last poll began, and so as new as that poll.
 fn come_since(setup: &Setup, request: &Request, since: Timestamp) -> anyhow::Result<Option<(Timestamp, Body)>> {
     let held = setup.gate.held(request)?.filter(|held| held.received >= since);
     Ok(held.map(|held| (held.received, held.body)))

@@ -1,4 +1,4 @@
-//! `behaview held`: what is held on this machine, and how it is deleted. Nothing is sent.
+//! `behaview held`: lists and deletes what is stored on this machine. Nothing is sent.
 
 use super::output::{Table, print_json, print_text};
 use super::setup::{say, service_of};
@@ -63,13 +63,13 @@ struct Selection {
     all: bool,
 }
 
-/// What `held --json` prints.
+/// The output of `held --json`.
 #[derive(Serialize)]
 struct HeldOutput {
     held: Vec<HeldRow>,
     bytes: u64,
     on_disk: u64,
-    /// What was deleted, or would be without `--yes`; none where nothing was to be.
+    /// What the command deleted, or would delete with `--yes`.
     deleted: Option<Deleted>,
 }
 
@@ -81,7 +81,7 @@ struct HeldRow {
     profile: String,
     file: Option<String>,
     name: Option<String>,
-    /// None for what is no report.
+    /// None except for reports.
     sandbox: Option<String>,
     received: Timestamp,
     bytes: u64,
@@ -131,7 +131,7 @@ impl HeldArgs {
         let kept = of_service(all.clone(), service.as_deref());
         let what = self.which.purge(&kept, now)?;
         let Some(what) = what else { return self.print(&store, [&kept; 2], None, now) };
-        // What is named says itself whose it is.
+        // An id or a hash already names one service's things.
         let only = service.as_deref().filter(|_| self.which.delete.is_none());
         let doomed = Doomed::of(&what, &all, only);
         let files = store.forgotten_files(&what, only, &all)?;
@@ -159,7 +159,7 @@ impl HeldArgs {
         self.print(&store, [&things, &left], Some(deleted(&doomed, files, now, true)), now)
     }
 
-    /// Prints what the command is about, and how much is held.
+    /// Prints the things that the command is about, and how much is stored.
     fn print(
         &self,
         store: &Store,
@@ -192,7 +192,7 @@ impl HeldArgs {
 }
 
 impl Selection {
-    /// What is to be deleted; none where nothing is.
+    /// What the options select for deletion.
     fn purge(&self, kept: &[Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
         if self.all {
             return Ok(Some(vec![Purge::Everything]));
@@ -258,14 +258,14 @@ fn service_named(name: &str, config: &Config, kept: &[Holding]) -> anyhow::Resul
     }
 }
 
-/// What a profile of a service can open: what the service sent, what was imported, and what was written.
+/// What a profile of a service can open: its own answers, imports and notes.
 fn of_service(kept: Vec<Holding>, service: Option<&str>) -> Vec<Holding> {
     let is_here =
         |kept: &Holding| service.is_none_or(|service| kept.service == service || kept.is_import() || !kept.is_answer());
     kept.into_iter().filter(is_here).collect()
 }
 
-/// The notes on a report and on what is in it.
+/// The notes on a report and on its rows.
 fn notes(store: &Store, kept: &Holding) -> Result<Vec<NoteOutput>, StoreError> {
     let Some(identifier) = kept.noted().filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
     let notes = store.notes()?.into_iter().filter(|note| note.about.identifier == *identifier);
@@ -351,7 +351,7 @@ fn is_list(key: &Untrusted) -> bool {
 fn id(kept: &Holding) -> String {
     match &kept.what {
         Thing::Report(identifier) | Thing::Notes(identifier) => {
-            // What is no text is named as it is shown, which tells one from another.
+            // Bytes that are no UTF-8 are named by their visible form, which is unique.
             let text = std::str::from_utf8(identifier.as_bytes()).map(str::to_owned);
             text.unwrap_or_else(|_| identifier.text().visible().to_string())
         }

@@ -43,12 +43,12 @@ pub(super) struct Agreed {
 }
 
 impl Agreed {
-    /// Whether it may be sent: a question that warns wants a yes.
+    /// Whether it may be sent: a request with a warning needs `--yes`.
     pub(super) fn check(self, request: &Request) -> Result<(), CliError> {
         self.check_warned(request.warning().as_deref())
     }
 
-    /// The same for what was found out about it.
+    /// The same for a warning that was found out otherwise.
     pub(super) fn check_warned(self, why: Option<&str>) -> Result<(), CliError> {
         match why {
             Some(why) if !self.yes => Err(FailureKind::Usage.error(format!("nothing was sent. {why} --yes sends it"))),
@@ -75,7 +75,7 @@ pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
     Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(no_command(text)).into())
 }
 
-/// The start of a word; it is said by way of the escaper.
+/// The start of a word, for messages.
 pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -200,7 +200,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Does something with each. A failure that is about one alone is told, and the next is tried; any other would
+/// Does something with each. A failure of one subject alone is printed, and the next is tried; any other would
 /// come again, and perhaps be paid for again.
 pub(super) fn each<T>(
     common: &Common,

@@ -1,4 +1,4 @@
-//! `behaview ledger`: what was asked of the service, what it cost, and what the service's counters say of it. Nothing is sent.
+//! `behaview ledger`: calls, their cost, and the service's counters beside them. Nothing is sent.
 
 use super::Common;
 use super::output::{Table, json_line, print_json, print_text};
@@ -117,11 +117,9 @@ impl LedgerTime {
 /// What the service counted, beside what this program accounts for.
 #[derive(Debug, Serialize)]
 struct Reconciliation {
-    /// When the first of the looks was.
     since: Timestamp,
-    /// When the last one was.
     until: Timestamp,
-    /// Requests by which the user's counter rose between looks.
+    /// Requests by which the user's counter rose from the first reading to the last.
     counted: u64,
     /// Requests that this program's calls cost for certain.
     certain: u64,
@@ -132,7 +130,7 @@ struct Reconciliation {
 }
 
 impl Reconciliation {
-    /// The comparison for these entries, the oldest first; none if no two looks are around any of them.
+    /// The comparison for these entries, the oldest first; none without two readings around any of them.
     fn of(entries: &[LedgerEntry], windows: &[Window]) -> Option<Self> {
         let (first, last) = (entries.first()?.at, entries.last()?.at);
         let mut touched = windows.iter().filter(|window| window.until >= first && window.since <= last).peekable();
@@ -243,7 +241,7 @@ impl EntryOutput {
     }
 }
 
-/// Text that may be shown. What is in visible form already, as most of the ledger is, stays as it is.
+/// Text in visible form, in which most of the ledger is already.
 fn safe(text: &str) -> String {
     said(text).into()
 }
@@ -276,7 +274,7 @@ fn ledger_text(rows: &[EntryOutput], compared: Option<&Reconciliation>) -> Strin
         Table::new(&["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"], &[]);
     let mut before = None;
     for row in rows {
-        // What one look at the counters said of several calls is said once.
+        // One reading of the counters explains several calls; it is printed once.
         let counted = row.counted.as_ref().map(|counted| if before == Some(counted) { "the same" } else { counted });
         before = row.counted.as_ref();
         let dash = || "-".to_owned();

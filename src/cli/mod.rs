@@ -252,7 +252,7 @@ impl Common {
         self.log.get().unwrap_or_else(|| NOWHERE.get_or_init(Log::default))
     }
 
-    /// Opens the log. One that cannot be written keeps nobody from working.
+    /// Opens the log. The command runs without one, too.
     fn open_log(&self, folders: &Folders, config: &Config, session: &str) -> Log {
         let log = Log::open(&folders.logs(), config.log_level, &short(session)).unwrap_or_else(|error| {
             say(format!("there is no log: {error}"));

@@ -19,14 +19,14 @@ use std::time::{Duration, Instant};
 /// How often it is looked whether a signal has come.
 const PACE: Duration = Duration::from_millis(50);
 
-/// The answer that is stored, or the service's; says what the run cost.
+/// The stored answer, or the service's; prints the cost of the run.
 pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
     let answer = runtime()?.block_on(get(setup, request, refresh))?;
     say_cost(&setup.gate)?;
     Ok(answer)
 }
 
-/// The answer that is stored, or the service's; where there is none, what it cost is said.
+/// The stored answer, or the service's; on failure prints the cost of the run.
 pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
     let answer = ask(setup, request, refresh).await;
     if answer.is_err() {
@@ -35,7 +35,7 @@ pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyh
     Ok(answer?)
 }
 
-/// The answer that is held, or the service's.
+/// The stored answer, or the service's.
 pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GateError> {
     let Setup { gate, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
@@ -53,7 +53,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     answer
 }
 
-/// A signal that ends the program finds a call under way: its answer has a moment to come in. Then the call is given up, so that what
+/// A signal during a call leaves its answer a moment to arrive. Then the call is cancelled, so that what
 /// is here of it is kept and what it may have cost is written down; the signal comes after that.
 async fn to_its_end(
     gate: &Gate,
@@ -82,7 +82,7 @@ async fn to_its_end(
     answer
 }
 
-/// Says of what is not held, and would be asked, that an answer to it was paid for before and cannot be used.
+/// Warns before a call whose stored answer was paid for and is damaged.
 pub(super) fn say_if_aside(gate: &Gate, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
     let aside = if gate.held(request)?.is_none() { gate.quarantined(request)? } else { None };
@@ -104,12 +104,12 @@ fn say_before(gate: &Gate, quote: &Quote, refresh: bool) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Tells people at a terminal how much of an answer has come; a file or pipe hears nothing.
+/// Shows at a terminal how much of an answer has arrived.
 #[derive(Default)]
 struct Meter(Mutex<Option<Instant>>);
 
 impl Meter {
-    /// How often it tells.
+    /// Time between two updates.
     const PACE: Duration = Duration::from_millis(200);
 
     fn tell(&self, received: &Received) {
@@ -155,9 +155,9 @@ pub(super) fn cost(gate: &Gate) -> anyhow::Result<BTreeMap<Unit, CostOutput>> {
 /// What a run has cost of one unit.
 #[derive(Serialize)]
 pub(super) struct CostOutput {
-    /// What was answered.
+    /// Units of answered calls.
     charged: u64,
-    /// What more may have been charged: what was lost or refused.
+    /// Units that lost or refused calls may have cost.
     perhaps: u64,
     /// Whether it may be more than that.
     is_open: bool,
@@ -172,31 +172,31 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 #[derive(Serialize)]
 struct DryRunOutput {
     calls: Vec<DryRunCall>,
-    /// Units in all, by what they are counted in; none where nobody knows the most.
+    /// Sums by unit; no maximum where it is unknown.
     total: BTreeMap<Unit, Total>,
-    /// What cannot be known before it is asked.
+    /// What is unknown before the calls.
     remark: Option<String>,
 }
 
 #[derive(Serialize)]
 struct DryRunCall {
     what: String,
-    /// Whether the answer is held, so that nothing is asked.
+    /// Whether the answer is stored, so that nothing is sent.
     held: bool,
-    /// The price; none for what is held.
+    /// None for a stored answer.
     price: Option<Price>,
 }
 
-/// What cannot be known before it is asked.
+/// What is unknown before the calls.
 pub(super) struct DryRunRemark {
     /// In words.
     pub(super) words: String,
-    /// Requests that it stands for, beside those that are named: at least, and at most where that is known.
+    /// Further requests beside the named ones: at least, and at most where that is known.
     pub(super) further: (u64, Option<u64>),
 }
 
 impl DryRunRemark {
-    /// One that stands for no request.
+    /// One without further requests.
     pub(super) fn only(words: String) -> Self {
         Self { words, further: (0, Some(0)) }
     }
@@ -214,7 +214,7 @@ pub(super) fn print_dry_run(
     let calls = requests
         .into_iter()
         .map(|request| {
-            // What was asked a line before is held by then.
+            // An earlier line's answer is stored by then.
             let is_repeated = request.holding_key().is_some_and(|key| !kept.insert(key));
             dry_run_call(setup, request, refresh, is_repeated)
         })
@@ -253,7 +253,7 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> anyhow::Resul
     verdict(setup, quotes.iter().map(Quote::price))
 }
 
-/// Whether all of it would be sent, one after another, after what was spent today.
+/// Whether the budget allows all of it, one after another, after today's spending.
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow::Result<()> {
     let (mut run, mut today) = (Spent::default(), setup.gate.spent_in(Period::Daily)?);
     for price in prices {

@@ -1,4 +1,4 @@
-//! `behaview search`: rows of reports that are held, or of documents, by what stands in them. It asks the service for nothing.
+//! `behaview search`: rows of stored reports or of documents that match a pattern. Nothing is sent.
 
 use super::output::{print_json_line, print_text};
 use super::setup::say;
@@ -47,7 +47,7 @@ pub(super) struct SearchArgs {
     what: Vec<OsString>,
 }
 
-/// A row that holds what is sought.
+/// A row that matches.
 #[derive(Serialize)]
 struct FoundRow {
     file: Option<String>,
@@ -145,7 +145,7 @@ fn plain_name(name: &str) -> Visible {
 
 type Print<'a> = dyn FnMut(&Source, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
-/// The stored reports of what is named, or all.
+/// The stored reports of these files and identifiers, or all.
 fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
     let (store, service) = (gate.store(), gate.service());
     let all = store.every_report(service)?;
@@ -174,7 +174,7 @@ fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
     Ok(reports)
 }
 
-/// The notes on what is named, or all.
+/// Searches the notes on these files and identifiers, or all.
 fn search_notes(gate: &Gate, names: &[&str], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
     let mut notes = gate.store().notes()?;
     let is_named = |note: &Note| {
@@ -190,7 +190,7 @@ fn search_notes(gate: &Gate, names: &[&str], pattern: &Pattern, print: &mut Prin
     hits.try_for_each(|(of, hit)| print(of, None, hit))
 }
 
-/// Searches what is held; says how many reports could not be, each of which is named.
+/// Searches stored reports; returns how many could not be read, and names each on standard error.
 fn search_held(reports: &[StoredReport], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<u64> {
     let (mut result, mut unreadable) = (Ok(()), 0);
     every_report(reports, pattern, &Cancel::default(), &mut |outcome| {

@@ -64,11 +64,11 @@ impl Prepared {
             "run",
             &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
         );
-        // What is sent nowhere needs no key, and a command that prints it may ask for a password.
+        // A run that sends nothing needs no key, and api_key_command may ask for a password.
         let is_offline = config.offline || spending.dry_run;
         let credential = if is_offline { None } else { config.credential()? };
         let client = Client::new(profile, credential)?;
-        // Nothing notes what was typed before this.
+        // Nothing has stored the arguments before this.
         if std::env::args_os().any(|argument| client.has_key(argument.as_encoded_bytes())) {
             return Err(GateError::NamesKey.into());
         }
@@ -77,7 +77,6 @@ impl Prepared {
         Ok(Self { client, is_offline, budget, session, log, entitled, pace })
     }
 
-    /// What is worked with, now that the store is open.
     pub(super) fn with(self, opened: Opened) -> Setup {
         let Opened { store, remarks } = opened;
         let gate = Gate::new(Arc::new(store), self.client, self.session, crate::clock::now)
@@ -100,7 +99,7 @@ pub(super) struct Opened {
     pub(super) remarks: Vec<String>,
 }
 
-/// Opens the store, and deletes what is not to be kept any longer.
+/// Opens the store, and deletes by the limits of the config.
 pub(super) fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<Opened> {
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
     let store = Store::open_keeping(&folders.store, keep)?;
@@ -116,7 +115,7 @@ pub(super) fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<O
     Ok(Opened { store, remarks })
 }
 
-/// What came more than so many days ago; nothing where all did, for the clock may have been set ahead.
+/// Answers older than this many days; none where all are, for the clock may have been set ahead.
 fn outdated(store: &Store, days: u32, remarks: &mut Vec<String>) -> Result<Option<Purge>, StoreError> {
     let age = SignedDuration::from_hours(24 * i64::from(days));
     let Ok(before) = crate::clock::now().checked_sub(age) else { return Ok(None) };

@@ -83,7 +83,7 @@ impl ShowArgs {
 }
 
 /// An identifier that was typed. One that cannot be the service's would be asked for and paid for all the same, as both halves of
-/// one with a blank that was not quoted would be; what is held under one is free.
+/// an unquoted one with a blank would be; a stored report is free.
 pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifier> {
     let identifier = listed(text)?;
     if identifier.is_documented() || stored(&identifier, common)?.is_some() {
@@ -105,7 +105,7 @@ pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result
     Ok(store.report(&super::setup::service_of(&config.profile(None)?), identifier)?)
 }
 
-/// What is reported where a command opens stored reports alone, and this is none.
+/// The error of commands that open stored reports alone.
 pub(super) fn not_stored(identifier: &Identifier) -> CliError {
     let report = Request::Behaviour { identifier: identifier.clone() }.words();
     FailureKind::NotFound
@@ -125,7 +125,7 @@ pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
         .ok_or_else(|| FailureKind::Usage.error("that is no sandbox identifier; behaview list prints them").into())
 }
 
-/// Where a held report was imported from, in words; none if it came from the service or is not held.
+/// Where a stored report was imported from, in words; none for one of the service.
 fn imported(gate: &Gate, identifier: &Identifier) -> anyhow::Result<Option<String>> {
     let held = gate.store().report(gate.service(), identifier)?;
     let words = held.and_then(|held| {

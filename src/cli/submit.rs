@@ -125,7 +125,7 @@ impl SubmitArgs {
         if !error.downcast_ref::<GateError>().is_some_and(GateError::may_have_arrived) {
             return error;
         }
-        // Whoever follows it later, or opens it, is told that its scan may be under way. That this cannot be noted matters less.
+        // A later run then knows that its scan may be in progress. A failure to note it matters less than the call's.
         let _ = note(setup, &submission.file, Some(None));
         // The failure itself is what the run ends with; this is advice.
         say(format!(
@@ -158,7 +158,7 @@ impl SubmitArgs {
         Ok((Arc::new(Submission { sent, ..Arc::unwrap_or_clone(submission) }), limit))
     }
 
-    /// The password, from where nobody else sees it; a dry run needs none.
+    /// The password from a file or the terminal; a dry run needs none.
     fn password(&self) -> anyhow::Result<Option<Password>> {
         if self.agreed.spending.dry_run {
             return Ok(None);
@@ -178,7 +178,7 @@ fn way_to_look(setup: &Setup, file: &Sha256) -> String {
     format!("behaview follow --looks 1 {file} looks for its scan: {}", look.price().short())
 }
 
-/// An option's words, as they are typed: a field that is sent empty is paid for, and nobody knows what it does.
+/// A non-empty option: the effect of an empty form field is not documented, and it is charged.
 fn something(typed: &str) -> Result<String, String> {
     let is_empty = typed.trim().is_empty();
     if is_empty { Err("it is empty; without the option the service decides".to_owned()) } else { Ok(typed.to_owned()) }

@@ -32,14 +32,14 @@ const LONGEST: u64 = 1 << 20;
 /// Named as the config file, it means none.
 const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 
-/// What is no longer than this cannot be a key, and is repeated as it was written.
+/// Text of at most this many bytes cannot be a key, and is quoted.
 const SHORTEST_KEY: usize = 4;
 
-/// What is set.
+/// The settings in effect.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Who says what, and what is shown of it.
+    /// Each setting with its origin, for `config show`.
     #[serde(skip)]
     effective: Vec<Effective>,
     /// Whether nothing is to be sent.
@@ -54,7 +54,6 @@ pub struct Config {
     /// What the user has bought.
     entitlements: EntitlementTable,
     budget: BudgetTable,
-    /// What is kept of the answers.
     store: StoreTable,
     pub look: LookTable,
     /// How a scan is followed.
@@ -167,13 +166,13 @@ impl Config {
         self.effective.iter().map(|setting| setting.without(&has_key)).collect()
     }
 
-    /// Tells whether a text has a key in it that stands in a variable or a file; no command is run for one.
+    /// Finds out whether a text contains a key of [`Self::known_keys`].
     fn key_finder(&self) -> impl Fn(&str) -> bool + use<> {
         let keys = self.known_keys();
         move |text| keys.iter().any(|key| key.is_in(text.as_bytes()))
     }
 
-    /// Every key that stands in a variable or a file; no command is run for one.
+    /// Every key in variables and files; `api_key_command` is not run.
     pub fn known_keys(&self) -> Vec<Credential> {
         let configured = Configured { key: self.api_key.clone(), command: None };
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
@@ -239,7 +238,7 @@ impl Config {
         Pace { interval, most: self.follow.looks.get().into() }
     }
 
-    /// The price above which the app wants a yes; none where it wants none.
+    /// The price above which the app asks for a confirmation.
     pub fn confirm_above(&self) -> Option<u64> {
         self.budget.confirm_above
     }
@@ -262,7 +261,7 @@ fn text(path: &Path) -> Result<String, ConfigError> {
     }
 }
 
-/// A name as it was written, if it is a plain word or one of the settings' own: a key may stand anywhere by mistake. What is as
+/// A name as it was written, if it is a plain word or one of the settings' own: a key may be anywhere by mistake. Text as
 /// short as these is none.
 fn masked(written: &str) -> &str {
     let is_plain = written.len() <= 24 && written.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
@@ -270,11 +269,11 @@ fn masked(written: &str) -> &str {
     if is_plain || written.len() <= SHORTEST_KEY || is_own() { written } else { "…" }
 }
 
-/// A parser's message without what it quotes of the file, unless that may be shown. What was expected there are the parser's own words.
+/// A parser's message without its quotes from the file, unless they may be shown. The expected part is the parser's own.
 fn without_values(message: &str) -> String {
     let (found, expected) = message.rfind(", expected ").map_or((message, ""), |at| message.split_at(at));
     let is_quote = |c: char| matches!(c, '`' | '"');
-    // What is quoted may hold quotes itself: all between the first and the last is of the file.
+    // The quoted text may contain quotes: all between the first and the last is of the file.
     let quoted = found.find(is_quote).zip(found.rfind(is_quote)).filter(|(first, last)| first < last);
     let parts =
         quoted.and_then(|(first, last)| Some((found.get(..=first)?, found.get(first + 1..last)?, found.get(last..)?)));
@@ -300,7 +299,7 @@ pub struct Folders {
     pub store: PathBuf,
     /// Folder of things that can be made again.
     pub cache: PathBuf,
-    /// Folder of logs, and of what is remembered from one run to the next.
+    /// Folder of logs and of the state file.
     pub state: PathBuf,
 }
 
@@ -340,7 +339,6 @@ impl Folders {
         self.state.join("log")
     }
 
-    /// What is remembered from one run to the next.
     pub fn state_file(&self) -> PathBuf {
         self.state.join(crate::state::FILE)
     }

@@ -1,4 +1,4 @@
-//! The settings, read from the config file to start from: each stands there with what it does, behind a `#`.
+//! The settings, read from the config file to start from, in which each is commented out below its description.
 //!
 //! The comment before a setting ends with its default, as in "; 30 without it", and the variable that sets it.
 
@@ -19,7 +19,7 @@ const CHOSEN: [&str; 2] = ["profiles.lab", "keys.zoom"];
 /// A setting of the config file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// Dotted name in the file; `*` stands for a name that the user chooses.
+    /// Dotted name in the file; `*` is a name that the user chooses.
     pub name: String,
     /// Value in effect without the setting, as TOML; empty for none.
     pub default: &'static str,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-/// How a scan is followed: the seconds between two looks, and the most calls that one following makes.
+/// How a scan is followed: the seconds between two polls, and the most calls.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct FollowTable {
@@ -26,15 +26,15 @@ impl Default for FollowTable {
     }
 }
 
-/// What is kept of the answers, and how long; what is left out is kept for ever.
+/// Which answers are stored, and for how long; without a limit for ever.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct StoreTable {
     pub(super) keep: StoreKeep,
-    /// What came longer ago is deleted at the start.
+    /// Answers that are older are deleted at the start.
     #[serde(deserialize_with = "some")]
     pub(super) days: Option<u64>,
-    /// What came first is deleted at the start, until no more than so much is left.
+    /// The oldest answers are deleted at the start, down to this size.
     #[serde(deserialize_with = "some")]
     pub(super) megabytes: Option<u64>,
 }
@@ -58,7 +58,7 @@ pub(super) enum StoreKeep {
     Nothing,
 }
 
-/// What may be spent, in units; what is left out has no limit.
+/// Limits of spending, in units.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct BudgetTable {
@@ -68,7 +68,7 @@ pub(super) struct BudgetTable {
     pub(super) confirm_above: Option<u64>,
 }
 
-/// What the user has bought, set by hand; what is left out is read from the service or stays unknown.
+/// What the user has bought; the rest is read from the service or stays unknown.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct EntitlementTable {
@@ -88,7 +88,7 @@ pub struct LookTable {
     pub ascii: bool,
     /// Whether the mouse is the program's.
     pub mouse: bool,
-    /// Whether it is all said in lines.
+    /// Whether the app prints lines and draws nothing.
     pub plain: bool,
 }
 
@@ -126,11 +126,11 @@ impl KeyNames {
 }
 
 impl KeyTable {
-    /// The keys as changed, or what is wrong with which command's, without what stands there: it may be a secret.
+    /// The changed keys, or the mistakes by command, without their values, which may be secrets.
     pub(super) fn read(&self) -> Result<Keymap, Vec<(String, String)>> {
         let changes: Vec<_> = self.0.iter().map(|(command, names)| Change { command, keys: names.each() }).collect();
         let command = |change: usize| changes.get(change).map_or_else(String::new, |change| change.command.to_owned());
-        // Only what was written is left out: the other words are the program's own.
+        // Only quotes of the file are left out: the other words are the program's own.
         let quoted = |written: &str| format!("`{written}`");
         let shown = |change: Option<&Change<'_>>, words: &str| {
             let written = change.into_iter().flat_map(|change| std::iter::once(&change.command).chain(&change.keys));
