@@ -5,15 +5,15 @@ use super::counters::{ask_balances, read_balances};
 use super::document::{STANDARD_INPUT, read_bounded};
 use super::output::{Table, print_json, print_text};
 use super::{CliError, Common, FailureKind, setup};
-use crate::config::Config;
+use crate::config::{Config, EntitlementTable};
 use crate::quota::{
-    Allowed, Amount, Balances, Choice, Entitlement, Entitlements, Fit, Forecast, Holder, Item, Kind, Numbers, OPTIONS,
-    Operation, Plan, Pool, Price, RULES, Rule, Units,
+    Allowed, Amount, Balances, Choice, Entitlements, Fit, Forecast, Holder, Item, Kind, Numbers, OPTIONS, Operation,
+    Plan, Pool, Price, RULES, Rule, Units,
 };
 use crate::report::identifier::hashes::Hashes;
 use crate::text::thousands;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(super) struct CostArgs {
     #[command(flatten)]
     options: CostOptions,
     #[command(flatten)]
-    entitled: EntitlementFlags,
+    entitled: EntitlementTable,
 }
 
 impl CostArgs {
@@ -75,7 +75,7 @@ impl CostArgs {
 
     fn rules(&self) -> anyhow::Result<()> {
         let (limits, number) = (self.balances || self.balances_from.is_some(), self.options.names());
-        if limits || !number.is_empty() || self.entitled.is_given() || !self.items.is_empty() {
+        if limits || !number.is_empty() || self.entitled != EntitlementTable::default() || !self.items.is_empty() {
             fail!(Usage, "rules takes --json and nothing else");
         }
         if self.json { print_json(&RULES) } else { print_text(&rules_text()) }
@@ -113,7 +113,7 @@ impl CostArgs {
     /// The options settle it, else the config file, else the balances.
     fn entitlements(&self, config: &Config, balances: Option<&Balances>) -> Entitlements {
         let read = balances.map(Entitlements::from_balances).unwrap_or_default();
-        read.updated(config.entitlements()).updated(self.entitled.by_hand())
+        read.updated(config.entitlements()).updated(self.entitled.entitlements())
     }
 
     fn print(&self, plan: &Plan, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {
@@ -232,50 +232,6 @@ fn listed(path: &str, numbers: Numbers, files: &mut InputFiles) -> anyhow::Resul
     Ok(Numbers { hashes: found.count, ..numbers })
 }
 
-// What the user has bought; an option overrules config and balances.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Entitlements, else from the config file or the balances")]
-struct EntitlementFlags {
-    /// Premium API
-    #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
-    premium_api: Option<YesNo>,
-    /// Premium intelligence
-    #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
-    premium_intelligence: Option<YesNo>,
-    /// A private scanning licence
-    #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
-    private_scanning: Option<YesNo>,
-}
-
-impl EntitlementFlags {
-    fn is_given(&self) -> bool {
-        [self.premium_api, self.premium_intelligence, self.private_scanning].iter().any(Option::is_some)
-    }
-
-    fn by_hand(&self) -> Entitlements {
-        let by_hand =
-            |answer: Option<YesNo>| answer.map_or(Entitlement::Unknown, |answer| Entitlement::by_hand(answer.is_yes()));
-        Entitlements {
-            premium_api: by_hand(self.premium_api),
-            premium_intelligence: by_hand(self.premium_intelligence),
-            private_scanning: by_hand(self.private_scanning),
-            group: Entitlement::Unknown,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum YesNo {
-    Yes,
-    No,
-}
-
-impl YesNo {
-    fn is_yes(self) -> bool {
-        self == Self::Yes
-    }
-}
-
 /// An operation as a plan's item says it.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
@@ -287,7 +243,7 @@ struct ParsedItem {
     #[command(flatten)]
     options: CostOptions,
     #[command(flatten)]
-    entitled: EntitlementFlags,
+    entitled: EntitlementTable,
 }
 
 /// An operation with its amount and entitlements.
@@ -295,7 +251,7 @@ struct ParsedItem {
 struct PlanItem {
     kind: Kind,
     amount: Amount,
-    entitled: EntitlementFlags,
+    entitled: EntitlementTable,
 }
 
 fn kind() -> impl TypedValueParser<Value = Kind> {
@@ -307,7 +263,7 @@ impl PlanItem {
     fn of(kind: Kind, mut words: Vec<String>, options: CostOptions) -> Result<Self, CliError> {
         words.extend(options.given);
         let amount = Amount::of(kind, words).map_err(|why| FailureKind::Usage.error(why))?;
-        Ok(Self { kind, amount, entitled: EntitlementFlags::default() })
+        Ok(Self { kind, amount, entitled: EntitlementTable::default() })
     }
 
     /// Reads the `n`th item of a plan.
@@ -326,7 +282,7 @@ impl PlanItem {
             Amount::Numbers(numbers) => numbers,
             Amount::Listed { path, numbers, .. } => listed(&path, numbers, files)?,
         };
-        Ok((Operation::with(self.kind, numbers), self.entitled.by_hand()))
+        Ok((Operation::with(self.kind, numbers), self.entitled.entitlements()))
     }
 }
 

@@ -77,8 +77,7 @@ impl Prepared {
         Ok(Self { client, is_offline, budget, session, log, entitled, pace })
     }
 
-    pub(super) fn with(self, opened: Opened) -> Setup {
-        let Opened { store, remarks } = opened;
+    pub(super) fn with(self, (store, remarks): (Store, Vec<String>)) -> Setup {
         let gate = Gate::new(Arc::new(store), self.client, self.session, crate::clock::now)
             .with_budget(self.budget)
             .with_offline(self.is_offline)
@@ -92,15 +91,8 @@ pub(super) fn session() -> String {
     format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
 }
 
-/// The store, open.
-pub(super) struct Opened {
-    pub(super) store: Store,
-    /// What the user must know of it.
-    pub(super) remarks: Vec<String>,
-}
-
-/// Opens the store, and deletes by the limits of the config.
-pub(super) fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<Opened> {
+/// Opens the store, and deletes by the limits of the config; with remarks for the user.
+pub(super) fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<String>)> {
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
     let store = Store::open_keeping(&folders.store, keep)?;
     let mut remarks: Vec<_> = store.notice().map(str::to_owned).into_iter().collect();
@@ -112,7 +104,7 @@ pub(super) fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<O
             remarks.push(format!("The config's [store] limits deleted {reports}, {size}."));
         }
     }
-    Ok(Opened { store, remarks })
+    Ok((store, remarks))
 }
 
 /// Answers older than this many days; none where all are, for the clock may have been set ahead.

@@ -6,14 +6,14 @@ mod tables;
 
 pub use layers::{ConfigMistake, Effective, Overrides, SettingOrigin};
 pub use settings::{SETTINGS, Setting, TEMPLATE};
-pub use tables::LookTable;
+pub use tables::{EntitlementTable, LookTable};
 
 use crate::app::Keymap;
 use crate::app::scan::follow::Pace;
 use crate::environment::variable;
 use crate::files;
 use crate::log::Level;
-use crate::quota::{Budget, Entitlement, Entitlements};
+use crate::quota::{Budget, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use directories::{BaseDirs, ProjectDirs};
@@ -24,7 +24,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use tables::{BudgetTable, EntitlementTable, FollowTable, KeyTable, StoreKeep, StoreTable};
+use tables::{BudgetTable, FollowTable, KeyTable, StoreKeep, StoreTable};
 
 /// The longest config file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -203,13 +203,7 @@ impl Config {
 
     /// What the user has bought, as far as the file says.
     pub fn entitlements(&self) -> Entitlements {
-        let by_hand = |held: Option<bool>| held.map_or(Entitlement::Unknown, Entitlement::by_hand);
-        Entitlements {
-            premium_api: by_hand(self.entitlements.premium_api),
-            premium_intelligence: by_hand(self.entitlements.premium_intelligence),
-            private_scanning: by_hand(self.entitlements.private_scanning),
-            group: Entitlement::Unknown,
-        }
+        self.entitlements.entitlements()
     }
 
     /// What may be spent.

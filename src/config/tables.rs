@@ -4,7 +4,10 @@ use super::masked;
 use crate::app::Keymap;
 use crate::app::keys::keymap::{Change, Mistake};
 use crate::app::scan::follow::Pace;
+use crate::quota::{Entitlement, Entitlements};
 use crate::view::Theme;
+use clap::Args;
+use clap::builder::BoolishValueParser;
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -68,13 +71,32 @@ pub(super) struct BudgetTable {
     pub(super) confirm_above: Option<u64>,
 }
 
-/// What the user has bought; the rest is read from the service or stays unknown.
-#[derive(Debug, Default, Deserialize)]
+// What the user has bought, as the config or an option says. No doc comment: clap would show it as a command's help.
+#[derive(Debug, Default, PartialEq, Eq, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct EntitlementTable {
-    pub(super) premium_api: Option<bool>,
-    pub(super) premium_intelligence: Option<bool>,
-    pub(super) private_scanning: Option<bool>,
+#[command(next_help_heading = "Entitlements, else from the config file or the balances")]
+pub struct EntitlementTable {
+    /// Premium API
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new())]
+    premium_api: Option<bool>,
+    /// Premium intelligence
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new())]
+    premium_intelligence: Option<bool>,
+    /// A private scanning licence
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new())]
+    private_scanning: Option<bool>,
+}
+
+impl EntitlementTable {
+    pub fn entitlements(&self) -> Entitlements {
+        let by_hand = |held: Option<bool>| held.map_or(Entitlement::Unknown, Entitlement::by_hand);
+        Entitlements {
+            premium_api: by_hand(self.premium_api),
+            premium_intelligence: by_hand(self.premium_intelligence),
+            private_scanning: by_hand(self.private_scanning),
+            group: Entitlement::Unknown,
+        }
+    }
 }
 
 /// The table as it is written.

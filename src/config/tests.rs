@@ -1,6 +1,7 @@
 //! What a config may hold, and what is said of one that is wrong.
 
 use super::*;
+use crate::quota::Entitlement;
 
 fn read(text: &str) -> Result<Config, ConfigError> {
     let folder = tempfile::tempdir().unwrap();
