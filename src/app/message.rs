@@ -8,7 +8,7 @@ use super::keys::pointer::Pointer;
 use super::layout::Size;
 use super::over::marks::Noted;
 use super::spending::ledger::LedgerPage;
-use crate::quota::{Balances, Entitlements, Spent, Unit, Usage};
+use crate::quota::{Balances, Entitlements, Spent, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::identifier::hashes::Hashes;
@@ -173,8 +173,12 @@ pub enum StoreEvent {
         what: Purge,
         lines: Vec<Holding>,
     },
-    /// How often the counters confirmed and contradicted the price of each operation.
-    PriceRecord(BTreeMap<String, (u64, u64)>),
+    /// What the ledger says of prices.
+    PriceRecord {
+        /// How often the counters confirmed and contradicted the price of each operation.
+        record: BTreeMap<String, (u64, u64)>,
+        uploads: Uploads,
+    },
 }
 
 /// What reading reports has produced.

@@ -47,7 +47,8 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     }
     let begin = move |model: &mut Model, _: Tell<'_>| {
         let opened = open_store(&folders, &config)?;
-        let Setup { gate, remarks, .. } = prepared.with(opened);
+        let Setup { gate, entitled, remarks, .. } = prepared.with(opened);
+        model.figures.entitlements = entitled;
         let remarks: Vec<_> = remarks.into_iter().chain(remark).collect();
         if !remarks.is_empty() {
             model.warn(remarks.join(" "));
@@ -91,7 +92,7 @@ impl Prepared {
     fn model(&self) -> Model {
         let service = service_of(&self.client, self.is_offline);
         let mut model = Model::new(service, crate::clock::now());
-        model.figures.entitlements = self.entitled;
+        model.figures.entitlements = self.entitled.clone();
         model.figures.allowance = Allowance::new(self.budget, Spent::default(), model.now);
         model
     }

@@ -82,7 +82,10 @@ impl Prepared {
             .with_budget(self.budget)
             .with_offline(self.is_offline)
             .with_log(self.log);
-        Setup { gate, entitled: self.entitled, pace: self.pace, remarks }
+        // Without them later look-ups are priced as any other.
+        let uploads = gate.store().uploads(gate.whose()).unwrap_or_default();
+        let entitled = Entitlements { uploads, ..self.entitled };
+        Setup { gate, entitled, pace: self.pace, remarks }
     }
 }
 

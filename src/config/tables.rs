@@ -94,7 +94,7 @@ impl EntitlementTable {
             premium_api: by_hand(self.premium_api),
             premium_intelligence: by_hand(self.premium_intelligence),
             private_scanning: by_hand(self.private_scanning),
-            group: Entitlement::Unknown,
+            ..Entitlements::default()
         }
     }
 }

@@ -28,7 +28,9 @@ use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::store::{Call, Entry, Keep, Reserved, Settlement, Store, StoreError, StoredAnswer, Whose, service_id};
+use crate::store::{
+    ANSWERED, Call, Entry, Keep, Reserved, Settlement, Store, StoreError, StoredAnswer, Whose, service_id,
+};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -278,7 +280,7 @@ impl Gate {
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
         let taken = self.send(request, look, progress, &under_way.given_up).await?;
         let settled = price.settle(reading::outcome(request, &taken));
-        let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| "answered".to_owned());
+        let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| ANSWERED.to_owned());
         self.settle(call, settlement(settled, &taken), &outcome).await;
         taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled, price.unit), line: None })
     }

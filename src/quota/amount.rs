@@ -159,7 +159,8 @@ mod tests {
             other => panic!("{typed}: {other:?}"),
         };
         let listed = |path: &str, after, others: &str| (path.to_owned(), after, others.to_owned());
-        let (plain, upload) = (listed("my list.txt", false, ""), listed("my list.txt", true, "--after-new-upload"));
+        let (plain, upload) =
+            (listed("my list.txt", Some(false), ""), listed("my list.txt", Some(true), "--after-new-upload"));
         for typed in ["@ my list.txt", "@my list.txt", "--hashes-from my list.txt", "'--hashes-from=my list.txt'"] {
             assert_eq!(read(typed), plain, "{typed}");
         }

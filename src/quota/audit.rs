@@ -8,7 +8,7 @@
 //! A counter of the user's also counts other programs and machines with the same key, so it can rise by more than this
 //! program's calls cost, and never by less. A rise that the certain charges explain to the last unit therefore leaves
 //! nothing for the unsure ones: they were free, and what is written down adds up to what was counted, be the prices right or
-//! not. Nothing else lowers a call. Where anything is in doubt there is no verdict:
+//! not. A rise below the certain charges lowers them: a price was too high. Where anything is in doubt there is no verdict:
 //! a call under way during a look, a period that ended in between, a clock that was set, another key.
 
 use super::{Holder, Period, Unit};

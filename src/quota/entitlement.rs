@@ -2,6 +2,8 @@
 
 use super::{Balances, Holder, Period, Unit};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How an entitlement is known; later sources are stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,8 +67,31 @@ impl Entitlement {
     }
 }
 
+/// Files that were uploaded with this key by the public API, by their SHA-256, as the ledger tells: whether the
+/// service certainly did not know them. Later look-ups of those are free (§8.3.6).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uploads(Arc<BTreeMap<String, bool>>);
+
+impl Uploads {
+    /// Whether a look-up of a file follows an upload that was new to the service; none where the upload's
+    /// answer was lost.
+    pub fn has_new(&self, sha256: &str) -> Option<bool> {
+        match self.0.get(sha256) {
+            None => Some(false),
+            Some(true) => Some(true),
+            Some(false) => None,
+        }
+    }
+}
+
+impl FromIterator<(String, bool)> for Uploads {
+    fn from_iter<I: IntoIterator<Item = (String, bool)>>(uploads: I) -> Self {
+        Self(Arc::new(uploads.into_iter().collect()))
+    }
+}
+
 /// Everything about the user that changes a price.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entitlements {
     /// The premium API: searches draw on API quota (§8.3.2).
     pub premium_api: Entitlement,
@@ -76,6 +101,7 @@ pub struct Entitlements {
     pub private_scanning: Entitlement,
     /// Whether a group shares its quota with the user (§8.1.1).
     pub group: Entitlement,
+    pub uploads: Uploads,
 }
 
 impl Entitlements {
@@ -122,6 +148,7 @@ impl Entitlements {
             premium_intelligence: allowance(Unit::Search, Source::Inferred),
             private_scanning: allowance(Unit::Scan, Source::Service),
             group,
+            ..Self::default()
         }
     }
 
@@ -141,12 +168,13 @@ impl Entitlements {
     }
 
     /// Both views joined, the better founded answer first; of two alike, the `newer` one.
-    pub fn updated(self, newer: Self) -> Self {
+    pub fn updated(&self, newer: Self) -> Self {
         Self {
             premium_api: self.premium_api.updated(newer.premium_api),
             premium_intelligence: self.premium_intelligence.updated(newer.premium_intelligence),
             private_scanning: self.private_scanning.updated(newer.private_scanning),
             group: self.group.updated(newer.group),
+            uploads: if newer.uploads.0.is_empty() { self.uploads.clone() } else { newer.uploads },
         }
     }
 }

@@ -42,7 +42,7 @@ mod usage;
 pub use amount::{Amount, words};
 pub use balance::{Balance, Balances, Counter, Limit, PRACTICALLY_UNLIMITED, Remainder, SetAside};
 pub use budget::{Budget, OverBudget, Span, Spent, in_units};
-pub use entitlement::{Entitlement, Entitlements, Source};
+pub use entitlement::{Entitlement, Entitlements, Source, Uploads};
 pub use numbers::Numbers;
 pub use operation::{Kind, Operation};
 pub use options::{Choice, OPTIONS};

@@ -13,8 +13,8 @@ pub struct Numbers {
     pub known: Option<bool>,
     /// Whether the analysis exists, once that is known.
     pub exists: Option<bool>,
-    /// Whether the look-up follows the upload of a file that was new to the service.
-    pub after_new_upload: bool,
+    /// Whether the look-up follows the upload of a file that was new to the service, once that is known.
+    pub after_new_upload: Option<bool>,
     pub rules: u64,
     /// Whether the ruleset is active that the rules are created in.
     pub active: bool,
@@ -33,7 +33,7 @@ impl Default for Numbers {
             submissions: None,
             known: None,
             exists: None,
-            after_new_upload: false,
+            after_new_upload: Some(false),
             rules: 1,
             active: true,
             jobs: 1,

@@ -80,12 +80,12 @@ operations! {
     PrivateAnalysis   { calls: u64 }                            "private-analysis"    "Look at private analyses"                           Private
     PrivateUploadUrl  { calls: u64 }                            "private-upload-url"  "Ask where to upload a large private file"           Private
     PrivateScan       { scans: u64 }                            "private-scan"        "Scan a file privately, or once more"                Private
-    V2FileReport      { hashes: u64, after_new_upload: bool }   "v2-file-report"      "Fetch v2 file reports for a list of hashes"         Priced
+    V2FileReport      { hashes: u64, after_new_upload: Option<bool> } "v2-file-report"      "Fetch v2 file reports for a list of hashes"         Priced
     V2FileSubmissions { submissions: Option<Vec<u64>> }         "v2-file-submissions" "Fetch the uploads of files by v2"                   Priced
     V2FileScan        { known: Option<bool> }                   "v2-file-scan"        "Upload a file to the public corpus by v2"           Priced
     V3FileUpload      { known: Option<bool> }                   "v3-file-upload"      "Upload a file to the public corpus"                 Priced
-    V3File            { calls: u64, after_new_upload: bool }    "v3-file"             "Look up a file"                                     Priced
-    V3FileAnalyses    { calls: u64, after_new_upload: bool }    "v3-file-analyses"    "List the analyses of a file"                        Priced
+    V3File            { calls: u64, after_new_upload: Option<bool> } "v3-file"             "Look up a file"                                     Priced
+    V3FileAnalyses    { calls: u64, after_new_upload: Option<bool> } "v3-file-analyses"    "List the analyses of a file"                        Priced
     V3Rescan          { calls: u64 }                            "v3-rescan"           "Scan a public file again"                           Priced
     V3Analysis        { exists: Option<bool> }                  "v3-analysis"         "Fetch an analysis by its identifier"                Priced
     V3User            { calls: u64 }                            "v3-user"             "Fetch the user object"                              Unnamed
@@ -197,7 +197,7 @@ mod tests {
     fn numbers_left_out_are_one_or_unknown_or_the_dearer_case() {
         assert_eq!(Operation::once(Kind::LivehuntRules), Operation::LivehuntRules { rules: 1, active: true });
         assert_eq!(Operation::once(Kind::V3Analysis), Operation::V3Analysis { exists: None });
-        assert_eq!(Operation::once(Kind::V3File), Operation::V3File { calls: 1, after_new_upload: false });
+        assert_eq!(Operation::once(Kind::V3File), Operation::V3File { calls: 1, after_new_upload: Some(false) });
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub static OPTIONS: [Choice; 12] = [
         name: "--after-new-upload",
         about: "The look-up follows the upload of a file that was new to the service",
         settles: &["after_new_upload"],
-        value: Value::Nothing(|numbers| numbers.after_new_upload = true),
+        value: Value::Nothing(|numbers| numbers.after_new_upload = Some(true)),
     },
     Choice {
         name: "--rules",

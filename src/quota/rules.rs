@@ -65,7 +65,7 @@ pub static RULES: [&Rule; 22] = [
         pool: Pool::Api,
         basis: Documented,
         effect: Prices(|operation, _| match operation {
-            Operation::V2FileReport { hashes, after_new_upload: false } => requests(*hashes),
+            Operation::V2FileReport { hashes, after_new_upload: Some(false) | None } => requests(*hashes),
             _ => None,
         }),
     },
@@ -100,7 +100,7 @@ pub static RULES: [&Rule; 22] = [
         pool: Pool::Api,
         basis: Documented,
         effect: Prices(|operation, _| match operation {
-            Operation::V2FileReport { hashes, after_new_upload: true } => requests(*hashes),
+            Operation::V2FileReport { hashes, after_new_upload: Some(true) } => requests(*hashes),
             _ => None,
         }),
     },
@@ -171,8 +171,17 @@ pub static RULES: [&Rule; 22] = [
         basis: Documented,
         effect: Prices(|operation, _| match operation {
             Operation::V3FileUpload { known: Some(false) }
-            | Operation::V3File { after_new_upload: true, .. }
-            | Operation::V3FileAnalyses { after_new_upload: true, .. } => free(),
+            | Operation::V3File { after_new_upload: Some(true), .. }
+            | Operation::V3FileAnalyses { after_new_upload: Some(true), .. } => free(),
+            Operation::V3File { calls, after_new_upload: None }
+            | Operation::V3FileAnalyses { calls, after_new_upload: None } => takes(
+                Unit::Request,
+                Units::Range {
+                    min: 0,
+                    max: Some(*calls),
+                    why: "Nothing if the file was new to the service when it was uploaded; the answer to that was lost.",
+                },
+            ),
             Operation::V3FileUpload { known: None } => nothing_or_one("Nothing if the file is new to the service."),
             _ => None,
         }),

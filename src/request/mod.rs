@@ -101,6 +101,9 @@ pub enum Request {
     },
 }
 
+/// How the claim of an upload by the public API begins; the file's SHA-256 follows.
+pub const PUBLIC_UPLOAD: &str = "public-upload ";
+
 /// What a list brings along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -177,7 +180,16 @@ impl Request {
 
     /// The question with its price for a user with these entitlements.
     pub fn quote(self, entitlements: &Entitlements) -> Quote {
-        let price = price(&self.operation(), entitlements);
+        let operation = match &self {
+            Self::File { file } => {
+                Operation::V3File { calls: 1, after_new_upload: entitlements.uploads.has_new(file.as_str()) }
+            }
+            Self::FileAnalyses { file } => {
+                Operation::V3FileAnalyses { calls: 1, after_new_upload: entitlements.uploads.has_new(file.as_str()) }
+            }
+            _ => self.operation(),
+        };
+        let price = price(&operation, entitlements);
         Quote { request: self, price }
     }
 
@@ -281,7 +293,7 @@ impl Request {
     pub fn claim(&self) -> Option<Vec<u8>> {
         let action = match self {
             Self::PrivateScan { submission, .. } => submission.claim(),
-            Self::V2Scan { file, .. } => format!("public-upload {}", file.as_ref()?.0),
+            Self::V2Scan { file, .. } => format!("{PUBLIC_UPLOAD}{}", file.as_ref()?.0),
             Self::Rescan { file } => format!("public-rescan {}", file.as_str()),
             Self::PrivateDelete { file, only_from_storage } => format!("delete {file} {only_from_storage}"),
             Self::PrivateAnalysis { identifier } => return Some([&b"look "[..], identifier.as_bytes()].concat()),

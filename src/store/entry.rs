@@ -1,6 +1,7 @@
 //! An entry of the ledger, and what it counts as.
 
 use super::format::moment;
+use super::sent::ANSWERED;
 use crate::quota::Period;
 use crate::quota::audit::{Call, Charge};
 use jiff::{SignedDuration, Timestamp};
@@ -89,6 +90,12 @@ impl LedgerEntry {
     /// Whether it may have cost any number of units, so that what it counts as is a least.
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Unknown | State::Reserved) && self.predicted_max.is_none()
+    }
+
+    /// Whether it was answered, and the counters showed that it cost less than its price.
+    pub(super) fn is_lowered(&self) -> bool {
+        let is_less = self.settled.is_some_and(|settled| settled < self.predicted_min);
+        is_less && self.counted.is_some() && self.outcome.as_deref() == Some(ANSWERED)
     }
 
     /// Units that it cost, where that is beyond doubt.

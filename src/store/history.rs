@@ -87,8 +87,14 @@ impl Store {
     /// How often the price of each operation was confirmed and contradicted by the counters, by its name, as far as the last
     /// thousands of calls tell.
     pub fn price_record(&self, whose: Whose<'_>) -> Result<BTreeMap<String, Record>, StoreError> {
-        let windows = self.read(|connection| windows(connection, whose, &entries(connection, whose, COMPARED)?))?;
-        Ok(audit::record(&windows))
+        self.read(|connection| {
+            let entries = entries(connection, whose, COMPARED)?;
+            let mut record = audit::record(&windows(connection, whose, &entries)?);
+            for entry in entries.iter().filter(|entry| entry.is_lowered()) {
+                record.entry(entry.operation.clone()).or_default().contradicted += 1;
+            }
+            Ok(record)
+        })
     }
 }
 
@@ -124,17 +130,9 @@ fn write_look(connection: &Connection, whose: Whose<'_>, session: &str, look: &L
     Ok(())
 }
 
-/// Settles what the counters explain. An entry is only ever touched while its cost is not known.
+/// Settles what the counters explain: entries whose cost is not known, and those that were settled for more than
+/// the counter rose by.
 fn reconcile(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<usize> {
-    let is_any_unsure: bool = connection.query_row(
-        "SELECT EXISTS (SELECT 1 FROM ledger
-                        WHERE (profile = ?1 AND service = ?2 OR profile = '') AND state IN ('reserved', 'unknown'))",
-        [whose.profile, whose.service],
-        |row| row.get(0),
-    )?;
-    if !is_any_unsure {
-        return Ok(0);
-    }
     let entries = |connection| entries(connection, whose, COMPARED);
     let looks = looks(connection, whose, before(&entries(connection)?))?;
     let mut changed = 0;
@@ -155,6 +153,7 @@ fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<u
     let (state, mut settled) = match window.finding() {
         Finding::Free => (State::Free, Some(0)),
         Finding::Charged(units) => (State::Charged, units.map(|n| i64::try_from(n).unwrap_or(i64::MAX))),
+        Finding::Contradicted => return correct(connection, window),
         _ => return Ok(0),
     };
     let mut settle = connection.prepare_cached(
@@ -170,6 +169,23 @@ fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<u
         settled = settled.map(|_| 0);
     }
     Ok(changed)
+}
+
+/// Lowers what the calls of a window are thought to have cost to what the counter rose by: all of them where it did
+/// not rise, otherwise a call that stands alone.
+fn correct(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
+    if window.rose > 0 && window.calls.len() > 1 {
+        return Ok(0);
+    }
+    let state = if window.rose == 0 { State::Free } else { State::Charged };
+    let mut update =
+        connection.prepare_cached("UPDATE ledger SET state = ?1, settled = ?2, counted = ?3 WHERE id = ?4")?;
+    for call in &window.calls {
+        let units = i64::try_from(window.rose).unwrap_or(i64::MAX);
+        update.execute(params![state.name(), units, window.words(), call.number])?;
+        checksum::write(connection, "ledger", call.number)?;
+    }
+    Ok(window.calls.len())
 }
 
 /// Deletes looks that explain nothing any more: of those with no call in between all but the first, the last and those that

@@ -36,5 +36,6 @@ pub use inventory::Purged;
 pub use ledger::{Entry, Reserved, Settlement};
 pub use page::PageReport;
 pub use records::{Keep, Store};
+pub use sent::ANSWERED;
 pub use shelf::{IMPORTED, service_id};
 pub use spent::Whose;

@@ -6,10 +6,29 @@ use super::error::StoreError;
 use super::ledger::digest;
 use super::records::Store;
 use super::spent::Whose;
+use crate::quota::Uploads;
+use crate::request::PUBLIC_UPLOAD;
 use jiff::Timestamp;
-use rusqlite::params;
+use rusqlite::{Row, params};
+
+/// The outcome of a call that was answered, as it is written into the ledger.
+pub const ANSWERED: &str = "answered";
 
 impl Store {
+    /// The files that were uploaded by the public API, and whether the counters showed that they were new.
+    pub fn uploads(&self, whose: Whose<'_>) -> Result<Uploads, StoreError> {
+        let select = "SELECT substr(key, length(?4) + 1), state = 'free' AND outcome = ?3 FROM ledger
+                      WHERE substr(key, 1, length(?4)) = ?4 AND state IN ('free', 'unknown', 'reserved')
+                      AND (owner = ?1 OR ?1 IS NULL AND service = ?2) ORDER BY 2";
+        let values = params![whose.owner, whose.service, ANSWERED, PUBLIC_UPLOAD.as_bytes()];
+        self.read(|connection| {
+            let mut select = connection.prepare_cached(select)?;
+            let row =
+                |row: &Row<'_>| Ok((String::from_utf8_lossy(row.get_ref(0)?.as_blob()?).into_owned(), row.get(1)?));
+            select.query_map(values, row)?.collect()
+        })
+    }
+
     /// When the last scan was sent to a service whose claim begins so, or is this one, if no response to it came, and nobody waits for
     /// one. One entry of the ledger is left out, if that is named.
     ///

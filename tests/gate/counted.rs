@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use behaview::gate::Gate;
-use behaview::quota::Budget;
+use behaview::gate::submission;
+use behaview::quota::{Budget, Entitlements};
 use behaview::report::identifier::FileHash;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, Source};
@@ -229,4 +230,52 @@ async fn the_key_cannot_be_told_from_the_account() {
     let other = Credential::new("another", Source::Demo).unwrap();
     let other = Client::new(Visit::profile(&scene.visit.demo), Some(other)).unwrap();
     assert_ne!(other.account().unwrap(), account);
+}
+
+/// A file that the service does not know, uploaded by the public API.
+async fn upload(scene: &Scene) -> Request {
+    let path = scene.visit.folder().join("new.bin");
+    std::fs::write(&path, b"nobody has seen this before").unwrap();
+    let (file, _) = submission::look_at(&path, u64::MAX, &|| true).unwrap();
+    visit::ask(&scene.gate, &Request::V2Scan { path, file: None }).await.unwrap();
+    Request::File { file: FileHash::parse(file.as_str()).unwrap() }
+}
+
+#[tokio::test]
+async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new() {
+    let scene = Scene::begin().await;
+    let quote = |request: Request| {
+        let uploads = scene.gate.store().uploads(scene.gate.whose()).unwrap();
+        request.quote(&Entitlements { uploads, ..Entitlements::default() })
+    };
+    let (known, new) = (Request::File { file: public() }, upload(&scene).await);
+    assert_eq!(
+        (&*quote(known.clone()).price().short(), &*quote(new.clone()).price().short()),
+        ("1 request", "0 or 1 request")
+    );
+    scene.look_later().await;
+    assert_eq!(scene.states(), [State::Free]);
+    assert_eq!((&*quote(known).price().short(), &*quote(new.clone()).price().short()), ("1 request", "0"));
+    let charged = scene.visit.charged();
+    scene.gate.ask(&quote(new), &|_| {}).await.unwrap();
+    assert_eq!((scene.visit.charged(), scene.gate.spent().unwrap().total()), (charged, charged));
+}
+
+#[tokio::test]
+async fn a_charge_that_the_counters_do_not_show_is_lowered() {
+    let scene = Scene::begin().await;
+    let new = upload(&scene).await;
+    scene.look_later().await;
+    // Priced as any look-up, by a program that does not know of the upload.
+    visit::ask(&scene.gate, &new).await.unwrap();
+    assert_eq!(scene.states(), [State::Free, State::Charged]);
+    scene.look_later().await;
+    assert_eq!(scene.states(), [State::Free, State::Free]);
+    assert_eq!(
+        scene.counted().as_deref(),
+        Some("the counter did not rise, this program accounts for 1: a price is too high")
+    );
+    assert_eq!(scene.gate.spent().unwrap().total(), scene.visit.charged());
+    let record = scene.gate.store().price_record(scene.gate.whose()).unwrap();
+    assert_eq!((record["v3-file"].contradicted, record["private-behaviour"].contradicted), (1, 0));
 }

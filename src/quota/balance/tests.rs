@@ -213,7 +213,8 @@ fn strings_from_outside_are_kept_as_they_are() {
 #[test]
 fn what_a_price_leaves_is_shown_for_every_limit_it_counts_against() {
     let balances = premium();
-    let exact = price(&Operation::V2FileReport { hashes: 900, after_new_upload: false }, &Entitlements::default());
+    let exact =
+        price(&Operation::V2FileReport { hashes: 900, after_new_upload: Some(false) }, &Entitlements::default());
     let after = balances.after(&exact);
     assert_eq!(after.len(), 2);
     assert_eq!((after[0].at_best, after[0].at_worst), (26, Some(26)));

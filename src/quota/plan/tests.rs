@@ -10,7 +10,7 @@ fn now() -> Timestamp {
 }
 
 fn report(hashes: u64) -> Operation {
-    Operation::V2FileReport { hashes, after_new_upload: false }
+    Operation::V2FileReport { hashes, after_new_upload: Some(false) }
 }
 
 fn plan(operations: &[Operation]) -> Plan {

@@ -227,13 +227,13 @@ fn rule_8_3_6_the_upload_of_perhaps_a_new_file_is_nothing_or_one() {
 
 #[test]
 fn rule_8_3_6_looking_up_the_new_file_later_is_free() {
-    let price = priced(&Operation::V3File { calls: 5, after_new_upload: true });
+    let price = priced(&Operation::V3File { calls: 5, after_new_upload: Some(true) });
     assert_price(&price, "8.3.6", Pool::None, "0");
 }
 
 #[test]
 fn rule_8_3_6_looking_up_the_analyses_of_the_new_file_later_is_free() {
-    let price = priced(&Operation::V3FileAnalyses { calls: 5, after_new_upload: true });
+    let price = priced(&Operation::V3FileAnalyses { calls: 5, after_new_upload: Some(true) });
     assert_price(&price, "8.3.6", Pool::None, "0");
 }
 

@@ -17,7 +17,13 @@ fn no() -> Entitlement {
 
 /// A user who holds everything and shares a group.
 fn entitled() -> Entitlements {
-    Entitlements { premium_api: yes(), premium_intelligence: yes(), private_scanning: yes(), group: yes() }
+    Entitlements {
+        premium_api: yes(),
+        premium_intelligence: yes(),
+        private_scanning: yes(),
+        group: yes(),
+        ..Entitlements::default()
+    }
 }
 
 fn searcher(premium_api: Entitlement, premium_intelligence: Entitlement) -> Entitlements {
@@ -37,7 +43,7 @@ fn assert_price(price: &Price, rule: &str, pool: Pool, short: &str) {
 }
 
 fn report(hashes: u64, after_new_upload: bool) -> Operation {
-    Operation::V2FileReport { hashes, after_new_upload }
+    Operation::V2FileReport { hashes, after_new_upload: Some(after_new_upload) }
 }
 
 /// Every entitlement in every state, a group or none.
@@ -48,7 +54,14 @@ fn every_entitlement() -> Vec<Entitlements> {
         for premium_intelligence in states {
             for private_scanning in states {
                 for group in states {
-                    all.push(Entitlements { premium_api, premium_intelligence, private_scanning, group });
+                    let known = Entitlements {
+                        premium_api,
+                        premium_intelligence,
+                        private_scanning,
+                        group,
+                        ..Entitlements::default()
+                    };
+                    all.push(known);
                 }
             }
         }
@@ -62,7 +75,7 @@ fn every_operation() -> Vec<Operation> {
     let mut all = Vec::new();
     for kind in Kind::ALL {
         for fact in facts {
-            for after_new_upload in [false, true] {
+            for after_new_upload in [Some(false), Some(true), None] {
                 let numbers = Numbers {
                     calls: 3,
                     loads: fact.map(|_| 3),
@@ -83,7 +96,7 @@ fn every_operation() -> Vec<Operation> {
 pub(super) fn any_numbers() -> impl Strategy<Value = Numbers> {
     let count = || prop_oneof![any::<u64>(), 0..9u64];
     let counts = (count(), count(), count(), count(), count(), count());
-    let facts = (any::<Option<bool>>(), any::<Option<bool>>(), any::<bool>(), any::<bool>());
+    let facts = (any::<Option<bool>>(), any::<Option<bool>>(), any::<bool>(), any::<Option<bool>>());
     let returned = (prop::option::of(prop::collection::vec(count(), 0..4)), prop::option::of(count()));
     (counts, facts, returned).prop_map(|(counts, facts, returned)| Numbers {
         calls: counts.0,

@@ -97,7 +97,8 @@ fn run(gate: &Gate, work: &Work, job: StoreJob) {
         StoreJob::ReadPriceRecord => {
             let record = gate.store().price_record(gate.whose()).unwrap_or_default().into_iter();
             let record = record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))).collect();
-            work.send(StoreEvent::PriceRecord(record));
+            let uploads = gate.store().uploads(gate.whose()).unwrap_or_default();
+            work.send(StoreEvent::PriceRecord { record, uploads });
         }
     }
 }
