@@ -1,13 +1,13 @@
 //! Reports as JSON in the envelope of the service, `notes` beside the attributes.
 
-use super::names::Names;
 use super::noted::Noted;
 use super::opened::{Opened, Rows};
-use super::rewriter::{Rewriter, Strings, rewrite};
+use super::rewriter::{Strings, rewrite};
 use super::{Job, Summary, list, literal, object, own_literal};
 use crate::report::index::{Form, Section};
 use crate::report::{Note, Pane, Place, Report};
 use crate::text::Untrusted;
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 /// Writes reports as JSON in the envelope of the service (specification §2.1), `notes` beside the attributes; several as a list.
@@ -35,9 +35,9 @@ fn write_report(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<()> {
     head.extend(report.kind().map(|kind| format!("\"type\":{}", literal(&kind))));
     write!(out, "{{{}{}\"attributes\":{{", head.join(","), if head.is_empty() { "" } else { "," })?;
     let is_beside = |section: &Section| report.index.is_attributed && section.is_beside;
-    write_sections(opened, &|section| !is_beside(section), &mut Names::default(), false, out)?;
+    write_sections(opened, &|section| !is_beside(section), &mut MemberNames::default(), false, out)?;
     out.write_all(b"}")?;
-    let mut names = Names::default();
+    let mut names = MemberNames::default();
     for taken in ["id", "type", "attributes", "notes"] {
         names.next(&Untrusted::from(taken));
     }
@@ -50,7 +50,7 @@ fn write_report(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn write_sections(
     opened: &Opened<'_>,
     is_wanted: &dyn Fn(&Section) -> bool,
-    names: &mut Names,
+    names: &mut MemberNames,
     mut has_members: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -81,7 +81,7 @@ fn write_rows(
     report: &Report,
     number: usize,
     section: &Section,
-    (rows, names): (&Rows<'_>, &mut Names),
+    (rows, names): (&Rows<'_>, &mut MemberNames),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (open, close) = match section.form {
@@ -101,7 +101,7 @@ fn write_rows(
             (member, false) => member.as_ref().map(literal),
         };
         name.map_or(Ok(()), |name| write!(out, "{name}:"))?;
-        out.write_all(&rewrite(&record.value, Strings::Plain).0)?;
+        out.write_all(&rewrite(b"", &record.value, Strings::Plain).0)?;
     }
     out.write_all(close.as_bytes())
 }
@@ -130,11 +130,23 @@ fn write_section(report: &Report, section: &Section, name: &str, out: &mut dyn W
     let start = section.start(0).map_or(0, |start| start as usize);
     let end = section.end().map_or(report.body.len(), |end| end as usize);
     let opening = if section.form == Form::Object { b"{" } else { b"[" };
+    let rows = if section.is_empty() { &[][..] } else { report.body.window(start..end) };
     write!(out, "{name}:")?;
-    let mut rewriter = Rewriter::new(out, Strings::Plain);
-    rewriter.feed(opening)?;
-    if !section.is_empty() {
-        rewriter.feed(report.body.window(start..end))?;
+    out.write_all(&rewrite(opening, rows, Strings::Plain).0)
+}
+
+/// The member names of one object.
+#[derive(Default)]
+struct MemberNames(HashSet<Untrusted>);
+
+impl MemberNames {
+    /// The literal of a name, with a number added where it was there before: most readers keep the last of two equal names only.
+    fn next(&mut self, name: &Untrusted) -> String {
+        let numbered = |number: usize| match number {
+            1 => name.clone(),
+            _ => Untrusted::from([name.as_bytes(), format!(" ({number})").as_bytes()].concat()),
+        };
+        let name = (1..).map(numbered).find(|name| self.0.insert(name.clone()));
+        name.as_ref().map(literal).unwrap_or_default()
     }
-    rewriter.finish()
 }

@@ -15,7 +15,6 @@ mod json;
 mod lines;
 mod markdown;
 mod misp;
-mod names;
 mod nested;
 mod noted;
 mod opened;

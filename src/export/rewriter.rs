@@ -1,256 +1,145 @@
-//! JSON that any strict reader takes, whatever it is made of: rewritten as it streams by.
+//! Rewrites JSON of any kind into JSON that every strict reader takes.
 
-use crate::report::json::is_delimiter;
+use crate::report::json::{Event, Raw, Scanner, is_delimiter};
 use crate::text::Untrusted;
-use std::io::{self, Write};
 
 /// How strings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strings {
-    /// As they are; those that are no Unicode in their visible form.
+    /// As they are, but in their visible form where they are not Unicode.
     Plain,
     /// All in their visible form, from which their bytes can be read back.
     Visible,
 }
 
-/// A value as one line of JSON, and whether its strings stand in their visible form because one of them is no Unicode.
+/// Rewrites a value as one line; the flag says that one string is not Unicode, so that all are in their visible form.
 pub fn rewritten(value: &[u8]) -> (Vec<u8>, bool) {
-    let (plain, is_foreign) = rewrite(value, Strings::Plain);
-    if is_foreign { (rewrite(value, Strings::Visible).0, true) } else { (plain, false) }
+    let (plain, is_foreign) = rewrite(b"", value, Strings::Plain);
+    if is_foreign { (rewrite(b"", value, Strings::Visible).0, true) } else { (plain, false) }
 }
 
-/// A value, and whether a string of it is no Unicode.
-pub(super) fn rewrite(value: &[u8], strings: Strings) -> (Vec<u8>, bool) {
-    let mut rewriter = Rewriter::new(Vec::with_capacity(value.len()), strings);
-    // Writing to memory does not fail.
-    let _ = rewriter.feed(value).and_then(|()| rewriter.finish());
+/// Rewrites a value, and says whether one of its strings is not Unicode. `opening` is the bracket of a container whose inside follows.
+///
+/// [`Scanner`] goes on where a strict reader gives up. What a strict one takes is written: brackets that match, a value for each
+/// name, numbers that are numbers, strings without controls. Only the first value counts.
+pub(super) fn rewrite(opening: &[u8], value: &[u8], strings: Strings) -> (Vec<u8>, bool) {
+    let mut rewriter =
+        Rewriter { out: Vec::with_capacity(value.len()), strings, open: Vec::new(), is_done: false, is_foreign: false };
+    let mut scanner = Scanner::default();
+    for bytes in [opening, value] {
+        let start = scanner.position();
+        scanner.feed(bytes, &mut |at, event| {
+            let at = usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
+            rewriter.on_event(bytes.get(at..).unwrap_or_default(), event);
+        });
+    }
+    rewriter.finish();
     (rewriter.out, rewriter.is_foreign)
 }
 
-/// Reads JSON as [`crate::report::json`] does, which goes on where a strict reader gives up, and writes what a strict one takes:
-/// brackets that match, a value for each name, numbers that are numbers, strings without controls. Only the first value counts.
-pub(super) struct Rewriter<W> {
-    out: W,
+struct Rewriter {
+    out: Vec<u8>,
     strings: Strings,
-    open: Vec<Open>,
-    state: State,
-    /// Bytes of the string or word that is being read.
-    token: Vec<u8>,
-    at: u64,
+    open: Vec<Container>,
     is_done: bool,
-    /// Whether a string was found that is no Unicode.
     is_foreign: bool,
 }
 
-#[derive(Debug, Default)]
-struct Open {
-    object: bool,
+/// An object or array whose closing bracket is still to come.
+struct Container {
+    is_object: bool,
     is_filled: bool,
-    expects_name: bool,
-    /// A name whose value has not come yet, as a literal.
+    /// The literal of a name that has no value yet.
     name: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Between,
-    Text { is_escaped: bool },
-    Word,
-}
-
-impl<W: Write> Rewriter<W> {
-    pub(super) fn new(out: W, strings: Strings) -> Self {
-        let (open, token) = (Vec::new(), Vec::new());
-        Self { out, strings, open, state: State::Between, token, at: 0, is_done: false, is_foreign: false }
-    }
-
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        for byte in bytes {
-            self.byte(*byte)?;
-            self.at += 1;
-        }
-        Ok(())
-    }
-
-    fn byte(&mut self, byte: u8) -> io::Result<()> {
-        match self.state {
-            _ if self.is_done => Ok(()),
-            State::Text { is_escaped: false } if byte == b'"' => self.end_text(),
-            State::Text { is_escaped } => {
-                self.token.push(byte);
-                self.state = State::Text { is_escaped: !is_escaped && byte == b'\\' };
-                Ok(())
+impl Rewriter {
+    fn on_event(&mut self, rest: &[u8], event: Event<'_>) {
+        match event {
+            _ if self.is_done => {}
+            // A scanner cuts long names: the bytes have the whole one.
+            Event::Name(_) => {
+                let name = self.literal(&Raw::new(rest).text());
+                self.end_name();
+                self.open.last_mut().into_iter().for_each(|open| open.name = Some(name.clone()));
             }
-            State::Word if !is_delimiter(byte) => {
-                self.token.push(byte);
-                Ok(())
+            Event::Open { object } => {
+                self.begin_value();
+                self.out.push(if object { b'{' } else { b'[' });
+                self.open.push(Container { is_object: object, is_filled: false, name: None });
             }
-            State::Word => {
-                self.end_word()?;
-                self.between(byte)
+            Event::Close => self.close(),
+            Event::Text => {
+                let literal = self.literal(&Raw::new(rest).text());
+                self.write_value(literal.as_bytes());
             }
-            State::Between => self.between(byte),
+            Event::Word { .. } => self.write_word(rest.split(|byte| is_delimiter(*byte)).next().unwrap_or_default()),
         }
     }
 
-    fn between(&mut self, byte: u8) -> io::Result<()> {
-        match byte {
-            _ if self.is_done => Ok(()),
-            b'{' | b'[' => self.opens(byte),
-            b'}' | b']' => self.closes(),
-            b',' => {
-                if let Some(open) = self.open.last_mut() {
-                    open.expects_name = open.object;
-                }
-                Ok(())
-            }
-            b'"' => {
-                self.state = State::Text { is_escaped: false };
-                Ok(())
-            }
-            b' ' | b'\n' | b'\r' | b'\t' | b':' => Ok(()),
-            // A byte order mark before the first value is no value.
-            0xef | 0xbb | 0xbf if self.at < 3 && self.open.is_empty() => Ok(()),
-            other => {
-                self.token.push(other);
-                self.state = State::Word;
-                Ok(())
-            }
+    /// Writes a number or a constant; any other word, and a number beyond the range of a double, becomes a string.
+    fn write_word(&mut self, word: &[u8]) {
+        if serde_json::from_slice::<serde_json::Value>(word).is_ok() {
+            return self.write_value(word);
         }
+        let literal = self.literal(&Untrusted::from(word));
+        self.write_value(literal.as_bytes());
     }
 
-    fn opens(&mut self, byte: u8) -> io::Result<()> {
-        self.begin_value()?;
-        self.out.write_all(&[byte])?;
-        let object = byte == b'{';
-        self.open.push(Open { object, expects_name: object, ..Open::default() });
-        Ok(())
-    }
-
-    fn closes(&mut self) -> io::Result<()> {
-        self.end_name()?;
-        if let Some(closed) = self.open.pop() {
-            self.out.write_all(if closed.object { b"}" } else { b"]" })?;
-            self.end_value();
-        }
-        Ok(())
-    }
-
-    fn end_text(&mut self) -> io::Result<()> {
-        self.state = State::Between;
-        let literal = self.literal();
-        if self.open.last().is_some_and(|open| open.object && open.expects_name) {
-            self.end_name()?;
-            if let Some(open) = self.open.last_mut() {
-                open.name = Some(literal);
-                open.expects_name = false;
-            }
-            return Ok(());
-        }
-        self.value(literal.as_bytes())
-    }
-
-    fn end_word(&mut self) -> io::Result<()> {
-        self.state = State::Between;
-        if is_word(&self.token) {
-            let word = std::mem::take(&mut self.token);
-            return self.value(&word);
-        }
-        let text = Untrusted::from(std::mem::take(&mut self.token));
-        let literal = self.written(&text);
-        self.value(literal.as_bytes())
-    }
-
-    fn value(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.begin_value()?;
-        self.out.write_all(bytes)?;
-        self.end_value();
-        Ok(())
-    }
-
-    /// A name whose value never came stands for nothing.
-    fn end_name(&mut self) -> io::Result<()> {
-        if self.open.last().is_some_and(|open| open.name.is_some()) { self.value(b"null") } else { Ok(()) }
-    }
-
-    /// What stands before a value: a comma, a name.
-    fn begin_value(&mut self) -> io::Result<()> {
-        let Some(open) = self.open.last_mut() else { return Ok(()) };
-        if std::mem::replace(&mut open.is_filled, true) {
-            self.out.write_all(b",")?;
-        }
-        if open.object {
-            open.expects_name = false;
-            let name = open.name.take().unwrap_or_else(|| "\"\"".to_owned());
-            self.out.write_all(name.as_bytes())?;
-            self.out.write_all(b":")?;
-        }
-        Ok(())
-    }
-
-    fn end_value(&mut self) {
+    fn write_value(&mut self, bytes: &[u8]) {
+        self.begin_value();
+        self.out.extend_from_slice(bytes);
         self.is_done = self.open.is_empty();
     }
 
-    /// The string that was read, as a literal.
-    fn literal(&mut self) -> String {
-        let text = Untrusted::from_json(&self.token);
-        self.token.clear();
-        self.written(&text)
+    /// Writes null for a name without a value.
+    fn end_name(&mut self) {
+        if self.open.last().is_some_and(|open| open.name.is_some()) {
+            self.write_value(b"null");
+        }
     }
 
-    fn written(&mut self, text: &Untrusted) -> String {
+    /// Writes the comma and the name that precede a value.
+    fn begin_value(&mut self) {
+        let Some(open) = self.open.last_mut() else { return };
+        if std::mem::replace(&mut open.is_filled, true) {
+            self.out.push(b',');
+        }
+        if open.is_object {
+            let name = open.name.take().unwrap_or_else(|| "\"\"".to_owned());
+            self.out.extend_from_slice(name.as_bytes());
+            self.out.push(b':');
+        }
+    }
+
+    fn close(&mut self) {
+        self.end_name();
+        if let Some(closed) = self.open.pop() {
+            self.out.push(if closed.is_object { b'}' } else { b']' });
+            self.is_done = self.open.is_empty();
+        }
+    }
+
+    fn literal(&mut self, text: &Untrusted) -> String {
         let plain = if self.strings == Strings::Plain { text.json() } else { None };
         self.is_foreign |= plain.is_none();
         plain.unwrap_or_else(|| text.visible().json())
     }
 
-    /// Ends whatever is open; nothing at all becomes null.
-    pub(super) fn finish(&mut self) -> io::Result<()> {
-        match self.state {
-            State::Text { .. } if !self.is_done => self.end_text()?,
-            State::Word if !self.is_done => self.end_word()?,
-            _ => {}
-        }
+    /// Closes every open container; no value at all becomes null.
+    fn finish(&mut self) {
         while !self.open.is_empty() {
-            self.closes()?;
+            self.close();
         }
-        if !self.is_done { self.value(b"null") } else { Ok(()) }
-    }
-}
-
-/// Whether bytes are `true`, `false`, `null`, or a number by the letter of RFC 8259 that readers can hold: beyond the range of a
-/// double many refuse the whole document.
-fn is_word(bytes: &[u8]) -> bool {
-    let is_finite = || std::str::from_utf8(bytes).is_ok_and(|text| text.parse().is_ok_and(f64::is_finite));
-    matches!(bytes, b"true" | b"false" | b"null") || is_number(bytes) && is_finite()
-}
-
-fn is_number(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"-").unwrap_or(bytes);
-    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (whole, rest) = bytes.split_at_checked(digits(bytes)).unwrap_or_default();
-    if whole.is_empty() || whole.len() > 1 && whole.starts_with(b"0") {
-        return false;
-    }
-    let rest = match rest.strip_prefix(b".") {
-        Some(fraction) if digits(fraction) > 0 => fraction.get(digits(fraction)..).unwrap_or_default(),
-        Some(_) => return false,
-        None => rest,
-    };
-    match rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E")) {
-        Some(power) => {
-            let power = power.strip_prefix(b"+").or_else(|| power.strip_prefix(b"-")).unwrap_or(power);
-            !power.is_empty() && digits(power) == power.len()
+        if !self.is_done {
+            self.write_value(b"null");
         }
-        None => rest.is_empty(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::json::Raw;
     use crate::report::rows::records::{leaves, pointer};
     use proptest::prelude::*;
 
