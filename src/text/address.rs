@@ -1,4 +1,4 @@
-//! Which words are addresses: what a browser, a chat client or a mail program makes a link of, or what is opened.
+//! Recognizes addresses: words that a browser, chat client or mail program turns into a link, or opens.
 //!
 //! A word is one that has `://` in it, a scheme that opens something, a share of another machine, an address of version 6; or a name
 //! with dots in a place where a host can stand, which
@@ -10,7 +10,7 @@
 //! `setup.exe` and a class `java.lang.String` are no addresses, for nothing leads there; `payload.zip` alone is one, for there are
 //! hosts in `zip`.
 
-use super::class::{Role, role};
+use super::class::{CharRole, role};
 use super::escape::reads_as_escape;
 use std::net::Ipv6Addr;
 use std::sync::LazyLock;
@@ -43,7 +43,7 @@ const OPENING: [&str; 15] = [
     "mhtml",
 ];
 
-/// Ends of names that stand for hosts in examples, in networks of one's own and in those beside the internet's.
+/// Top-level labels of examples, of private networks and of networks beside the internet.
 const OTHER_TOPS: [&str; 13] = [
     "example",
     "test",
@@ -78,7 +78,7 @@ pub(super) fn is_address(word: &str, is_among_hosts: bool) -> bool {
     word.contains("://") || pieces(word).into_iter().any(is_address)
 }
 
-/// A word without what stands for a character that cannot be shown, piece by piece.
+/// Splits a word at its escapes of hidden characters.
 fn pieces(word: &str) -> Vec<&str> {
     let escapes = word.match_indices('\\').filter(|(at, _)| word.get(at + 1..).is_some_and(is_escape));
     let mut begin = 0;
@@ -126,7 +126,7 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric()
         || matches!(c, '-' | '_')
         || DOTS.contains(&c)
-        || !c.is_ascii() && matches!(role(c), Role::Mark(_))
+        || !c.is_ascii() && matches!(role(c), CharRole::Mark(_))
 }
 
 /// Whether a name is a scheme, by which what stands behind it is opened.
@@ -137,7 +137,7 @@ fn is_opened(name: &str, after: &str) -> bool {
     is_known && after.strip_prefix(':').is_some_and(|rest| !rest.is_empty())
 }
 
-/// The names with dots in what has the letters of one; two dots after one another stand in none.
+/// The names with dots among characters of names; two dots in a row separate names.
 fn hosts(name: &str) -> impl Iterator<Item = &str> {
     let names = name.split("..").map(|name| name.trim_matches(|c| DOTS.contains(&c) || matches!(c, '-' | '_')));
     names.filter(|name| name.contains(DOTS))
@@ -146,7 +146,7 @@ fn hosts(name: &str) -> impl Iterator<Item = &str> {
 fn is_host(name: &str) -> bool {
     let begins_so = |start: &str| name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
     let last = last_label(name).to_lowercase();
-    // What is joined to it by a dash may be no more of it.
+    // A part joined by a dash may belong to the surrounding text.
     let first = last.split('-').next().unwrap_or_default();
     is_top(&last) || is_top(first) || begins_so("www.") || name.split(['-', '_']).any(is_four_numbers)
 }
@@ -170,9 +170,9 @@ fn is_four_numbers(name: &str) -> bool {
     name.split(DOTS).count() == 4 && name.split(DOTS).all(is_number)
 }
 
-/// Whether an address of version 6 stands in it, behind something with a colon or not.
+/// Whether it contains an IPv6 address, after another part with a colon or not.
 fn holds_version_six(piece: &str) -> bool {
-    // The address that is none is two colons, which stand in source text as well.
+    // The unspecified address is two colons, which source code contains as well.
     let is_address = |text: &str| text != "::" && text.parse::<Ipv6Addr>().is_ok();
     let tokens = piece.split(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '.')));
     let tokens = tokens.filter(|token| token.matches(':').take(2).count() == 2);
@@ -185,7 +185,7 @@ fn holds_version_six(piece: &str) -> bool {
     })
 }
 
-/// Whether a share of another machine stands in it, which is opened as well: `\\host.example\share`.
+/// Whether it contains a share of another machine, which programs open: `\\host.example\share`.
 fn leads_to_a_machine(piece: &str) -> bool {
     let begins = |(at, _): &(usize, &str)| {
         let before = piece.get(..*at).and_then(|before| before.chars().next_back());

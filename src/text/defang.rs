@@ -1,4 +1,4 @@
-//! Addresses made safe to pass on: nothing links to them and nobody opens them by accident.
+//! Addresses made safe to pass on: no program links to them, no reader opens them by accident.
 
 use super::address::{is_address, is_border};
 use super::visible::Visible;
@@ -13,9 +13,9 @@ impl Visible {
     /// The text of a URL, host or address with its teeth out, for copying.
     ///
     /// A leading `http`, `https` or `ftp` becomes `hxxp`, `hxxps` or `fxp`, and every dot, colon
-    /// and at sign stands in brackets:
+    /// and at sign is put in brackets:
     /// `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`.
-    /// What is in brackets already stays, so doing it twice changes nothing. Like every visible
+    /// Brackets are not added twice, so doing it again changes nothing. Like every visible
     /// form the result is one line without controls: pasted into a shell, it waits for Enter.
     pub fn defanged(&self) -> Visible {
         let (scheme, rest) = split_scheme(self.as_str());

@@ -1,8 +1,10 @@
 //! The escaper: bytes in, units of the visible form out; every other function stands on it.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::class::{Role, role};
+use super::class::{CharRole, role};
 
 /// The most combining marks shown on one base character; further ones are escaped.
 const MARKS: usize = 3;
@@ -26,9 +28,66 @@ impl Charset {
     }
 }
 
+static IS_ASCII: AtomicBool = AtomicBool::new(false);
+
+/// This program's own signs, and the ASCII substitute of each, in as many columns.
+const SIGNS: &[(&str, &str)] = &[
+    ("─━┄═", "-"),
+    ("│┃║", "|"),
+    ("┌┐└┘├┤┬┴┼┏┓┗┛┣┫╭╮╰╯╔╗╚╝", "+"),
+    ("…›▸▶→", ">"),
+    ("‹◀←", "<"),
+    ("▾▼↓", "v"),
+    ("▹▿", ":"),
+    ("▲↑", "^"),
+    ("●•", "*"),
+    ("○", "o"),
+    ("◌", "~"),
+    ("◷", "@"),
+    ("·–—", "-"),
+    ("█▇▆▅▄", "#"),
+    ("▃▂▁", "_"),
+    ("▏▎▌▐▕", "|"),
+    ("░▒▓", "."),
+    ("×", "x"),
+    ("≤", "<"),
+    ("≥", ">"),
+    ("≠", "!"),
+    ("✎", "&"),
+];
+
+/// Shows ASCII alone from now on: own signs get their stand-ins, everything else from outside is escaped.
+pub fn show_ascii_alone() {
+    IS_ASCII.store(true, Ordering::Relaxed);
+}
+
+/// Whether ASCII alone is shown.
+pub fn is_ascii() -> bool {
+    IS_ASCII.load(Ordering::Relaxed)
+}
+
+/// The characters that the terminal has.
+pub(super) fn current() -> Charset {
+    if is_ascii() { Charset::Ascii } else { Charset::Unicode }
+}
+
+/// Our own words as the terminal can show them, as wide as they were.
+pub fn own(text: &str) -> Cow<'_, str> {
+    if current() == Charset::Unicode || text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(in_ascii(text)) }
+}
+
+fn in_ascii(text: &str) -> String {
+    let stand_in = |c: char| SIGNS.iter().find(|(signs, _)| signs.contains(c)).map_or("?", |(_, ascii)| ascii);
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() { shown.push(c) } else { shown.push_str(stand_in(c)) }
+    }
+    shown
+}
+
 /// The smallest part of a visible form; at least one column wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit<'a> {
+pub(super) enum VisibleUnit<'a> {
     /// A base character and its marks, as they are.
     Shown { text: &'a str, columns: usize },
     /// A control below U+0080 or a backslash: `\xHH`. A byte that belongs to no character: `\x{HH}`, for a path may have a
@@ -38,33 +97,33 @@ pub(super) enum Unit<'a> {
     CodePoint(u32),
 }
 
-impl Unit<'_> {
+impl VisibleUnit<'_> {
     pub(super) fn columns(&self) -> usize {
         match self {
-            Unit::Shown { columns, .. } => *columns,
-            Unit::Byte(byte) if byte.is_ascii() => r"\x00".len(),
-            Unit::Byte(_) => r"\x{00}".len(),
-            Unit::CodePoint(code) => r"\u{0}".len() + code.checked_ilog(16).unwrap_or(0) as usize,
+            VisibleUnit::Shown { columns, .. } => *columns,
+            VisibleUnit::Byte(byte) if byte.is_ascii() => r"\x00".len(),
+            VisibleUnit::Byte(_) => r"\x{00}".len(),
+            VisibleUnit::CodePoint(code) => r"\u{0}".len() + code.checked_ilog(16).unwrap_or(0) as usize,
         }
     }
 
-    /// How many bytes of the source the unit stands for.
+    /// The number of bytes that the unit represents.
     fn source_len(&self) -> usize {
         match self {
-            Unit::Shown { text, .. } => text.len(),
-            Unit::Byte(_) => 1,
-            Unit::CodePoint(code) => char::from_u32(*code).map_or(SURROGATE_LEN, char::len_utf8),
+            VisibleUnit::Shown { text, .. } => text.len(),
+            VisibleUnit::Byte(_) => 1,
+            VisibleUnit::CodePoint(code) => char::from_u32(*code).map_or(SURROGATE_LEN, char::len_utf8),
         }
     }
 }
 
-impl fmt::Display for Unit<'_> {
+impl fmt::Display for VisibleUnit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unit::Shown { text, .. } => f.write_str(text),
-            Unit::Byte(byte) if byte.is_ascii() => write!(f, r"\x{byte:02x}"),
-            Unit::Byte(byte) => write!(f, r"\x{{{byte:x}}}"),
-            Unit::CodePoint(code) => write!(f, r"\u{{{code:x}}}"),
+            VisibleUnit::Shown { text, .. } => f.write_str(text),
+            VisibleUnit::Byte(byte) if byte.is_ascii() => write!(f, r"\x{byte:02x}"),
+            VisibleUnit::Byte(byte) => write!(f, r"\x{{{byte:x}}}"),
+            VisibleUnit::CodePoint(code) => write!(f, r"\u{{{code:x}}}"),
         }
     }
 }
@@ -73,42 +132,28 @@ impl fmt::Display for Unit<'_> {
 ///
 /// What a unit is depends on nothing before it, so a walk can start again wherever one stopped.
 #[derive(Clone, Debug)]
-pub(super) struct Units<'a> {
+pub(super) struct VisibleUnits<'a> {
     rest: &'a [u8],
     charset: Charset,
 }
 
-impl<'a> Units<'a> {
+impl<'a> VisibleUnits<'a> {
     pub(super) fn new(bytes: &'a [u8], charset: Charset) -> Self {
-        Units { rest: bytes, charset }
-    }
-
-    /// The letters that come next and are a unit each, as far as that is seen at once; a mark may follow the letter after them.
-    pub(super) fn take_plain(&mut self) -> &'a str {
-        let is_plain = |pair: &[u8]| match pair {
-            [b'\\', b'x' | b'u'] => false,
-            [letter, next] => matches!(letter, b' '..=b'~') && next.is_ascii(),
-            _ => false,
-        };
-        let end = self.rest.windows(2).position(|pair| !is_plain(pair)).unwrap_or(self.rest.len().saturating_sub(1));
-        let (plain, rest) = self.rest.split_at(end);
-        let Ok(plain) = str::from_utf8(plain) else { return "" };
-        self.rest = rest;
-        plain
+        VisibleUnits { rest: bytes, charset }
     }
 }
 
-impl<'a> Iterator for Units<'a> {
-    type Item = Unit<'a>;
+impl<'a> Iterator for VisibleUnits<'a> {
+    type Item = VisibleUnit<'a>;
 
-    fn next(&mut self) -> Option<Unit<'a>> {
+    fn next(&mut self) -> Option<VisibleUnit<'a>> {
         let unit = first_unit(self.rest, self.charset)?;
         self.rest = self.rest.get(unit.source_len()..).unwrap_or_default();
         Some(unit)
     }
 }
 
-fn first_unit(bytes: &[u8], charset: Charset) -> Option<Unit<'_>> {
+fn first_unit(bytes: &[u8], charset: Charset) -> Option<VisibleUnit<'_>> {
     let (&byte, after) = bytes.split_first()?;
     let as_is = match byte {
         b'\\' => !reads_as_escape(after),
@@ -119,10 +164,10 @@ fn first_unit(bytes: &[u8], charset: Charset) -> Option<Unit<'_>> {
 }
 
 /// The escape for what `bytes`, of which `byte` is the first, start with.
-fn escaped(byte: u8, bytes: &[u8]) -> Unit<'_> {
+fn escaped(byte: u8, bytes: &[u8]) -> VisibleUnit<'_> {
     match code_point(bytes) {
-        Some(code) if !byte.is_ascii() => Unit::CodePoint(code),
-        _ => Unit::Byte(byte),
+        Some(code) if !byte.is_ascii() => VisibleUnit::CodePoint(code),
+        _ => VisibleUnit::Byte(byte),
     }
 }
 
@@ -142,16 +187,16 @@ pub(super) fn reads_as_escape(after: &[u8]) -> bool {
     }
 }
 
-/// The byte that two hexadecimal digits stand for.
+/// Decodes a byte from two hexadecimal digits.
 fn byte(high: u8, low: u8) -> Option<u8> {
     let digit = |digit: u8| char::from(digit).to_digit(16);
     u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
 /// The base character that `bytes` start with and its marks, unless it has to be escaped.
-fn shown(bytes: &[u8], charset: Charset) -> Option<Unit<'_>> {
+fn shown(bytes: &[u8], charset: Charset) -> Option<VisibleUnit<'_>> {
     let base = first_char(bytes)?;
-    let Role::Base(mut columns) = role(base) else {
+    let CharRole::Base(mut columns) = role(base) else {
         return None;
     };
     let mut len = base.len_utf8();
@@ -162,14 +207,14 @@ fn shown(bytes: &[u8], charset: Charset) -> Option<Unit<'_>> {
         }
     }
     let text = str::from_utf8(bytes.get(..len)?).ok()?;
-    Some(Unit::Shown { text, columns })
+    Some(VisibleUnit::Shown { text, columns })
 }
 
 /// The marks that `bytes` start with, as many as a base may carry, and their widths in columns.
 fn marks(mut bytes: &[u8]) -> impl Iterator<Item = (char, usize)> {
     std::iter::from_fn(move || {
         let mark = first_char(bytes)?;
-        let Role::Mark(columns) = role(mark) else {
+        let CharRole::Mark(columns) = role(mark) else {
             return None;
         };
         bytes = bytes.get(mark.len_utf8()..)?;
@@ -199,4 +244,21 @@ fn first_char(bytes: &[u8]) -> Option<char> {
         _ => return None,
     };
     str::from_utf8(bytes.get(..len)?).ok()?.chars().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn every_sign_has_a_stand_in_of_its_width() {
+        for (signs, ascii) in SIGNS {
+            for sign in signs.chars().map(String::from) {
+                assert_eq!(in_ascii(&sign), *ascii);
+                assert_eq!((sign.width(), ascii.width()), (1, 1), "{sign}");
+            }
+        }
+        assert_eq!(in_ascii("┌─ 3 · 4 … é"), "+- 3 - 4 > ?");
+    }
 }

@@ -1,18 +1,18 @@
 //! The inside of a JSON string literal: decoded without ever failing, and written so that it holds no control.
 
-use super::escape::{Charset, Unit, Units};
+use super::escape::{Charset, VisibleUnit, VisibleUnits};
 use std::fmt::Write as _;
 
 /// A JSON string literal, its quotes included: what can be seen stands as it is, all else as `\uXXXX`; none for bytes that
 /// are no Unicode, which no JSON can hold.
-pub(super) fn encode(units: Units<'_>) -> Option<String> {
+pub(super) fn encode(units: VisibleUnits<'_>) -> Option<String> {
     let mut literal = String::from("\"");
     for unit in units {
         match unit {
-            Unit::Shown { text, .. } => text.chars().for_each(|shown| push_shown(shown, &mut literal)),
-            Unit::Byte(byte) if byte.is_ascii() => push_escape(char::from(byte), &mut literal),
-            Unit::Byte(_) => return None,
-            Unit::CodePoint(code) => push_escape(char::from_u32(code)?, &mut literal),
+            VisibleUnit::Shown { text, .. } => text.chars().for_each(|shown| push_shown(shown, &mut literal)),
+            VisibleUnit::Byte(byte) if byte.is_ascii() => push_escape(char::from(byte), &mut literal),
+            VisibleUnit::Byte(_) => return None,
+            VisibleUnit::CodePoint(code) => push_escape(char::from_u32(code)?, &mut literal),
         }
     }
     literal.push('"');
@@ -23,13 +23,13 @@ pub(super) fn encode(units: Units<'_>) -> Option<String> {
 /// reader takes for the same.
 pub fn escaped_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
-    for unit in Units::new(json.as_bytes(), Charset::Unicode) {
+    for unit in VisibleUnits::new(json.as_bytes(), Charset::Unicode) {
         match unit {
-            Unit::Shown { text, .. } => escaped.push_str(text),
+            VisibleUnit::Shown { text, .. } => escaped.push_str(text),
             // What stands between values, and what begins an escape already.
-            Unit::Byte(byte @ (b'\n' | b'\\')) => escaped.push(char::from(byte)),
-            Unit::Byte(byte) => push_escape(char::from(byte), &mut escaped),
-            Unit::CodePoint(code) => char::from_u32(code).into_iter().for_each(|c| push_escape(c, &mut escaped)),
+            VisibleUnit::Byte(byte @ (b'\n' | b'\\')) => escaped.push(char::from(byte)),
+            VisibleUnit::Byte(byte) => push_escape(char::from(byte), &mut escaped),
+            VisibleUnit::CodePoint(code) => char::from_u32(code).into_iter().for_each(|c| push_escape(c, &mut escaped)),
         }
     }
     escaped
@@ -57,14 +57,14 @@ fn push_escape(character: char, literal: &mut String) {
     }
 }
 
-/// Decodes what stands between the quotes; what is no escape stays as it is.
+/// Decodes the inside of a literal; invalid escapes stay as they are.
 pub(super) fn decode(raw: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(raw.len());
     decode_into(raw, &mut decoded);
     decoded
 }
 
-/// The same, appended to what is there.
+/// Appends the decoded inside of a literal.
 pub(super) fn decode_into(raw: &[u8], decoded: &mut Vec<u8>) {
     let mut rest = raw;
     while let Some(backslash) = memchr::memchr(b'\\', rest) {

@@ -30,26 +30,20 @@
 //! layouts ask [`Visible::width`].
 
 mod address;
-mod charset;
 mod class;
-mod columns;
 mod defang;
 mod escape;
 mod json;
+mod layout;
 mod number;
-mod path;
-mod rows;
-mod said;
 mod untrusted;
 mod visible;
 
-pub use charset::{is_ascii, own, show_ascii_alone};
 pub use class::is_shown;
-pub(crate) use columns::{Columns, is_single, stands_alone};
+pub use escape::{is_ascii, own, show_ascii_alone};
 pub use json::escaped_json;
-pub use number::{bytes, count, hex, lasting, moment, plural, thousands};
-pub use path::last_part;
-pub use rows::{words_in_rows, words_in_rows_cut};
-pub use said::{path, said};
+pub(crate) use layout::Columns;
+pub use layout::{words_in_rows, words_in_rows_cut};
+pub use number::{bytes, count, hex, last_part, lasting, moment, plural, thousands};
 pub use untrusted::{Lines, Untrusted, UntrustedStr};
-pub use visible::Visible;
+pub use visible::{Visible, path, said};

@@ -1,4 +1,4 @@
-//! Numbers as they stand on the screen.
+//! Numbers, sizes and moments as the screen shows them.
 
 /// A number with its thousands apart: `1,204`.
 pub fn thousands(number: u64) -> String {
@@ -16,7 +16,7 @@ pub fn thousands(number: u64) -> String {
     grouped
 }
 
-/// So many of a thing, by its name for one: `1 report`, `1,204 reports`, `2 entries`, `2 hashes`.
+/// A count with its noun, given in the singular: `1 report`, `1,204 reports`, `2 entries`, `2 hashes`.
 pub fn count(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {}", thousands(number), plural(one)) }
 }
@@ -68,6 +68,11 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
 /// A moment to the minute: `2026-11-20 10:00 UTC`.
 pub fn moment(at: jiff::Timestamp) -> String {
     at.strftime("%F %R UTC").to_string()
+}
+
+/// The last part of a path: what stands behind its last separator.
+pub fn last_part(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path)
 }
 
 #[cfg(test)]

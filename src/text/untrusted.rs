@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use super::charset;
-use super::escape::{Charset, Unit, Units, reads_as_escape};
+use super::escape::{Charset, VisibleUnit, VisibleUnits, current, reads_as_escape};
 use super::json;
 use super::visible::Visible;
 
@@ -76,8 +75,9 @@ impl Untrusted {
     ///
     /// Backslashes are nothing to be marked there, so two texts may come out the same, which on a screen they never do.
     pub fn legible(&self) -> Cow<'_, str> {
-        let can_be_seen = |unit: Unit<'_>| matches!(unit, Unit::Shown { .. } | Unit::Byte(b'\\'));
-        let seen = Units::new(&self.bytes, Charset::Unicode).all(can_be_seen).then(|| str::from_utf8(&self.bytes).ok());
+        let can_be_seen = |unit: VisibleUnit<'_>| matches!(unit, VisibleUnit::Shown { .. } | VisibleUnit::Byte(b'\\'));
+        let seen =
+            VisibleUnits::new(&self.bytes, Charset::Unicode).all(can_be_seen).then(|| str::from_utf8(&self.bytes).ok());
         seen.flatten().map_or_else(|| String::from(self.visible()).into(), Cow::from)
     }
 
@@ -142,7 +142,7 @@ pub struct UntrustedStr<'a> {
 impl<'a> UntrustedStr<'a> {
     /// Takes any bytes; they are shown in the characters that the terminal has.
     pub fn new(bytes: &'a [u8]) -> Self {
-        UntrustedStr { bytes, charset: charset::current() }
+        UntrustedStr { bytes, charset: current() }
     }
 
     /// The same string, shown in ASCII alone: every other character is escaped.
@@ -152,7 +152,7 @@ impl<'a> UntrustedStr<'a> {
 
     /// The whole string.
     pub fn visible(self) -> Visible {
-        match self.plain(usize::MAX) {
+        match self.plain() {
             Some(text) => Visible::from_parts(text.to_owned(), text.len()),
             None => self.units().into(),
         }
@@ -170,15 +170,6 @@ impl<'a> UntrustedStr<'a> {
     /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII). The work
     /// depends on `columns`, not on the length of the string.
     pub fn visible_cut(self, columns: usize) -> Visible {
-        if let Some(plain) = self.plain(columns.saturating_add(1)) {
-            let is_whole = plain.len() <= columns;
-            let kept = if is_whole { Some(plain) } else { plain.get(..columns.saturating_sub(1)) }.unwrap_or_default();
-            let mut shown = Visible::from_parts(kept.to_owned(), kept.len());
-            if !is_whole && columns > 0 {
-                shown.push_ellipsis(self.ellipsis());
-            }
-            return shown;
-        }
         let mut shown = Visible::default();
         let mut before_ellipsis = shown.end();
         for unit in self.units() {
@@ -203,10 +194,6 @@ impl<'a> UntrustedStr<'a> {
     /// stays aligned. The work depends on `skip + columns`, not on the length of the string.
     pub fn visible_window(self, skip: usize, columns: usize) -> Visible {
         let end = skip.saturating_add(columns);
-        if let Some(plain) = self.plain(end.saturating_add(1)) {
-            let part = plain.get(skip.min(plain.len())..end.min(plain.len())).unwrap_or_default();
-            return Visible::from_parts(part.to_owned(), part.len());
-        }
         let mut shown = Visible::default();
         let mut at = 0;
         for unit in self.units() {
@@ -239,21 +226,18 @@ impl<'a> UntrustedStr<'a> {
         lines.take(range.len()).collect()
     }
 
-    fn units(self) -> Units<'a> {
-        Units::new(self.bytes, self.charset)
+    fn units(self) -> VisibleUnits<'a> {
+        VisibleUnits::new(self.bytes, self.charset)
     }
 
-    /// The text up to so many bytes, if it is its own visible form and one byte is one column.
-    ///
-    /// Whatever follows the last byte may still change what that one is shown as.
-    fn plain(self, most: usize) -> Option<&'a str> {
-        let text = self.bytes.get(..most).unwrap_or(self.bytes);
-        let is_plain = text.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    /// The text, if it is its own visible form and one byte is one column.
+    fn plain(self) -> Option<&'a str> {
+        let is_plain = self.bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
         let is_escape = |at| self.bytes.get(at + 1..).is_some_and(reads_as_escape);
-        if !is_plain || memchr::memchr_iter(b'\\', text).any(is_escape) {
+        if !is_plain || memchr::memchr_iter(b'\\', self.bytes).any(is_escape) {
             return None;
         }
-        str::from_utf8(text).ok()
+        str::from_utf8(self.bytes).ok()
     }
 
     fn ellipsis(self) -> char {
@@ -270,28 +254,8 @@ impl fmt::Debug for UntrustedStr<'_> {
 /// The lines of a string that is too long for one.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
-    units: Units<'a>,
+    units: VisibleUnits<'a>,
     columns: usize,
-}
-
-impl<'a> Lines<'a> {
-    /// Walks over the next line and hands its units to `keep`. Says whether there was a line.
-    fn walk(&mut self, mut keep: impl FnMut(&Unit<'a>)) -> bool {
-        let mut room = self.columns;
-        let mut ahead = self.units.clone();
-        while let Some(unit) = ahead.next() {
-            let Some(left) = room.checked_sub(unit.columns()) else {
-                return true;
-            };
-            keep(&unit);
-            self.units = ahead.clone();
-            if unit == Unit::Byte(b'\n') {
-                return true;
-            }
-            room = left;
-        }
-        room < self.columns
-    }
 }
 
 impl Iterator for Lines<'_> {
@@ -299,16 +263,14 @@ impl Iterator for Lines<'_> {
 
     fn next(&mut self) -> Option<Visible> {
         let mut line = Visible::default();
-        self.walk(|unit| line.push(unit)).then_some(line)
-    }
-
-    /// Skips lines without making them visible.
-    fn nth(&mut self, lines: usize) -> Option<Visible> {
-        let skipped = (0..lines).all(|_| self.walk(|_| ()));
-        skipped.then(|| self.next()).flatten()
-    }
-
-    fn count(mut self) -> usize {
-        std::iter::from_fn(|| self.walk(|_| ()).then_some(())).count()
+        let mut ahead = self.units.clone();
+        while let Some(unit) = ahead.next().filter(|unit| line.width() + unit.columns() <= self.columns) {
+            line.push(&unit);
+            self.units = ahead.clone();
+            if unit == VisibleUnit::Byte(b'\n') {
+                break;
+            }
+        }
+        (!line.is_empty()).then_some(line)
     }
 }

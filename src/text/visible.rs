@@ -2,15 +2,16 @@
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
+use std::path::Path;
 
-use super::charset;
-use super::escape::{Unit, Units};
+use super::escape::{Charset, VisibleUnit, VisibleUnits, current};
+use super::untrusted::UntrustedStr;
 use unicode_width::UnicodeWidthChar;
 
 /// Escaped text with its width; only the escaper makes one.
 ///
 /// It holds no control, no invisible character and no line end, and begins with no combining
-/// mark, so it neither moves the cursor nor touches what stands beside it.
+/// mark, so it neither moves the cursor nor changes its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Visible {
     text: String,
@@ -33,7 +34,7 @@ impl Visible {
         self.columns
     }
 
-    /// The start of the text, at most so many columns wide; one that does not fit ends with `…`.
+    /// The start of the text in at most this many columns; one that does not fit ends with `…`.
     pub fn cut(&self, columns: usize) -> Visible {
         if self.columns <= columns {
             return self.clone();
@@ -47,7 +48,7 @@ impl Visible {
         let kept = self.text.get(..end.unwrap_or(self.text.len())).unwrap_or_default();
         let mut cut = Visible { text: kept.to_owned(), columns: columns.saturating_sub(1) - left };
         if columns > 0 {
-            cut.push_ellipsis(charset::current().ellipsis());
+            cut.push_ellipsis(current().ellipsis());
         }
         cut
     }
@@ -71,9 +72,9 @@ impl Visible {
         literal
     }
 
-    pub(super) fn push(&mut self, unit: &Unit<'_>) {
+    pub(super) fn push(&mut self, unit: &VisibleUnit<'_>) {
         match unit {
-            Unit::Shown { text, .. } => self.text.push_str(text),
+            VisibleUnit::Shown { text, .. } => self.text.push_str(text),
             // Writing to a String does not fail.
             escape => _ = write!(self.text, "{escape}"),
         }
@@ -82,13 +83,13 @@ impl Visible {
 
     /// Appends those columns of a unit that lie in `part`. An escape can be split; half of a wide
     /// character cannot be shown and becomes a space.
-    pub(super) fn push_part(&mut self, unit: &Unit<'_>, part: Range<usize>) {
+    pub(super) fn push_part(&mut self, unit: &VisibleUnit<'_>, part: Range<usize>) {
         if part == (0..unit.columns()) {
             return self.push(unit);
         }
         let columns = part.len();
         let escape = match unit {
-            Unit::Shown { .. } => None,
+            VisibleUnit::Shown { .. } => None,
             escape => Some(escape.to_string()),
         };
         match escape.as_ref().and_then(|escape| escape.get(part)) {
@@ -116,18 +117,11 @@ impl Visible {
     }
 }
 
-impl From<Units<'_>> for Visible {
-    fn from(mut units: Units<'_>) -> Self {
+impl From<VisibleUnits<'_>> for Visible {
+    fn from(units: VisibleUnits<'_>) -> Self {
         let mut visible = Visible::default();
-        loop {
-            let plain = units.take_plain();
-            visible.text.push_str(plain);
-            visible.columns += plain.len();
-            match units.next() {
-                Some(unit) => visible.push(&unit),
-                None => return visible,
-            }
-        }
+        units.for_each(|unit| visible.push(&unit));
+        visible
     }
 }
 
@@ -146,5 +140,54 @@ impl AsRef<str> for Visible {
 impl From<Visible> for String {
     fn from(visible: Visible) -> String {
         visible.text
+    }
+}
+
+/// This program's words, with outside text in its visible form already: they are not escaped twice. Where
+/// a character cannot be shown, as in messages of the system, the whole text is escaped.
+pub fn said(words: impl AsRef<str>) -> Visible {
+    let words = words.as_ref();
+    let escaped = Visible::from(VisibleUnits::new(words.as_bytes(), Charset::Unicode));
+    if escaped.as_str().replace(r"\x5c", r"\") != words {
+        return escaped;
+    }
+    // Each backslash that was escaped once more takes three columns fewer.
+    let more = escaped.as_str().len().saturating_sub(words.len());
+    Visible::from_parts(words.to_owned(), escaped.width().saturating_sub(more))
+}
+
+/// A path in its visible form, whatever it is made of.
+pub fn path(path: impl AsRef<Path>) -> Visible {
+    UntrustedStr::new(path.as_ref().as_os_str().as_encoded_bytes()).visible()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Untrusted;
+
+    #[test]
+    fn what_is_said_is_escaped_once() {
+        for text in ["a\u{1b}[2J", r"C:\x\x1b", "\u{202e}b", "é日\u{301}", r"\x5cx1b"] {
+            let once = Untrusted::from(text).visible();
+            assert_eq!(said(once.as_str()), once, "{text:?}");
+        }
+        assert_eq!(said("a\u{7}b · c").as_str(), r"a\x07b · c");
+        assert_eq!(said("a\u{7}\\x1b").as_str(), r"a\x07\x5cx1b");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_may_be_made_of_any_bytes() {
+        use std::os::unix::ffi::OsStrExt;
+        let odd = std::ffi::OsStr::from_bytes(b"/tmp/a\xff\x1b.json");
+        assert_eq!(path(odd).as_str(), r"/tmp/a\x{ff}\x1b.json");
+    }
+
+    #[test]
+    fn a_visible_form_is_cut_where_it_is_too_wide() {
+        let words = said("日本 and more");
+        assert_eq!((words.cut(20), words.cut(7).as_str().to_owned()), (words.clone(), "日本 a…".to_owned()));
+        assert_eq!((words.cut(4).as_str(), words.cut(2).as_str(), words.cut(0).as_str()), ("日…", "…", ""));
     }
 }

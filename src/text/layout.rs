@@ -1,9 +1,19 @@
-//! Our own words in rows.
+//! How wide this program's own words are, and how they wrap.
 
-use super::Columns;
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Words in rows of at most so many columns; a word that is longer is broken.
+/// Columns of a text on a terminal.
+pub(crate) trait Columns {
+    fn columns(&self) -> usize;
+}
+
+impl Columns for str {
+    fn columns(&self) -> usize {
+        self.width()
+    }
+}
+
+/// Wraps words in rows of this many columns; a longer word is broken.
 pub fn words_in_rows(text: &str, columns: usize) -> Vec<String> {
     let (mut rows, mut row, mut taken) = (Vec::new(), String::new(), 0);
     for word in text.split(' ') {
@@ -28,7 +38,7 @@ pub fn words_in_rows(text: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// The same in so many rows at most; `…` at the end of the last one stands for words that have no room.
+/// Wraps words in at most this many rows; `…` ends the last one where words had no room.
 pub fn words_in_rows_cut(text: &str, columns: usize, most: usize) -> Vec<String> {
     let rows = words_in_rows(text, columns);
     if rows.len() <= most {
