@@ -1,8 +1,7 @@
-//! What is taken away, over the screen: indicators, downloads, the line that says where a file is written.
+//! Indicators, downloads and the form that writes a file.
 
-use super::canvas::Canvas;
+use super::canvas::{Canvas, LineWriter};
 use super::form::DrawForm;
-use super::line::LineWriter;
 use super::list::{progress, since};
 use super::list_view::DrawList;
 use super::theme::Meaning;
@@ -22,7 +21,7 @@ const KIND: usize = 11;
 /// Columns of a format's ending, the gap included.
 const ENDING: usize = 12;
 
-/// Columns from which on it stands beside an indicator where it was seen.
+/// Columns from which on an indicator's rows are shown beside it.
 const WIDE: usize = 80;
 
 impl DrawList for FoundIndicators {
@@ -44,20 +43,20 @@ impl DrawList for FoundIndicators {
     }
 
     /// Kinds with their counts.
-    fn draw_head(&self, line: LineWriter<'_, '_>, _: u16, _: &usize) {
+    fn draw_head(&self, line: LineWriter<'_, '_>, _: &usize) {
         draw_kinds(line, self);
     }
 
     /// An indicator with its mark, and where it was seen.
-    fn draw_row(&self, mut line: LineWriter<'_, '_>, start: u16, end: &usize, indicator: &Indicator, model: &Model) {
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, end: &usize, indicator: &Indicator, model: &Model) {
         let mark = mark(indicator, model);
         line.own(mark.map_or(" ", Severity::sign), Meaning::Price);
         line.own(" ", Meaning::Text);
         line.own(indicator.kind.name(), Meaning::Faint);
-        line.tab(start, KIND);
+        line.tab(KIND);
         let meaning = if mark == Some(Severity::Noise) { Meaning::Faint } else { Meaning::Text };
-        line.within(start, *end, |line| line.visible(&indicator.defanged(), meaning));
-        line.tab(start, end + 1);
+        line.within(*end, |line| line.visible(&indicator.defanged(), meaning));
+        line.tab(end + 1);
         if line.room() > 0 {
             line.own(&seen(indicator, model), Meaning::Detail);
         }
@@ -69,7 +68,7 @@ fn draw_kinds(mut line: LineWriter<'_, '_>, list: &FoundIndicators) {
     let kinds = list.kinds().into_iter();
     let kinds =
         kinds.map(|(kind, count)| (format!("{} {}", kind.name(), thousands(count as u64)), list.kind == Some(kind)));
-    // The one that is shown is told apart without its colour.
+    // Brackets mark the kind that is shown, for terminals without colour.
     let words = all.chain(kinds).map(|(text, is_shown)| match is_shown {
         true => (format!("[{text}]"), Meaning::Focus),
         false => (format!(" {text} "), Meaning::Text),
@@ -87,7 +86,7 @@ fn draw_kinds(mut line: LineWriter<'_, '_>, list: &FoundIndicators) {
     }
 }
 
-/// How much an indicator deserves a look, by the one judgement that exports go by too; it is noise only where every row is.
+/// The severity of an indicator, by the rules that exports use; noise only where all its rows are.
 fn mark(indicator: &Indicator, model: &Model) -> Option<Severity> {
     let (open, rules) = model.open().zip(model.rules.as_ref())?;
     let mark = |place: Place| open.mark(rules, place);
@@ -124,11 +123,11 @@ impl DrawList for Artefacts {
     fn columns(&self, _: &[&Self::Row], _: usize, _: &Model) {}
 
     /// An artefact with what it costs, or since when it is stored.
-    fn draw_row(&self, mut line: LineWriter<'_, '_>, start: u16, (): &(), row: &Self::Row, model: &Model) {
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, (): &(), row: &Self::Row, model: &Model) {
         let (artefact, stored) = row;
         let request = self.request(*artefact);
         line.own(artefact.words(), Meaning::Text);
-        line.tab(start, 18);
+        line.tab(18);
         match (stored, model.calls.asking(&request)) {
             (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Meaning::Strong),
             (Some(when), None) => {
@@ -183,7 +182,7 @@ fn draw_formats(buffer: &mut Canvas<'_>, area: Area, formats: &[(String, &'stati
     for (row, (ending, about)) in (0..area.height).zip(formats) {
         let mut line = LineWriter::new(buffer, area, row);
         line.own(ending, Meaning::Key);
-        line.tab(area.x, ENDING);
+        line.tab(ENDING);
         line.own_cut(about, usize::MAX, Meaning::Faint);
     }
 }

@@ -1,7 +1,6 @@
-//! The status bar: what each key costs before it is pressed, and what is left. Narrow, it keeps prices and drops words.
+//! The status bar: the price of each key before it is pressed, and the balances. Narrow, it drops words first.
 
-use super::canvas::Canvas;
-use super::line::LineWriter;
+use super::canvas::{Canvas, LineWriter};
 use super::theme::Meaning;
 use crate::app::commands::{Act, Command};
 use crate::app::over::overlay::Overlay;
@@ -17,18 +16,18 @@ pub(super) fn words(model: &Model) -> String {
     text(&keys(model, usize::MAX))
 }
 
-/// What is left, and what was spent, as one line.
+/// The balances and the session's costs, as one line.
 pub(super) fn left_words(model: &Model) -> String {
     text(&left(model, usize::MAX))
 }
 
-fn text(pieces: &[Piece]) -> String {
+fn text(pieces: &[BarSpan]) -> String {
     let text: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
     text.trim().replace('│', ";")
 }
 
 /// A stretch of the bar.
-type Piece = (String, Meaning);
+type BarSpan = (String, Meaning);
 
 /// Columns kept for free keys beside prices in full words.
 const FREE: usize = 18;
@@ -44,7 +43,7 @@ const WIDE: usize = 100;
 
 /// How many words the second row spends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wordy {
+enum Verbosity {
     Full,
     Short,
     Tight,
@@ -67,18 +66,18 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     write(LineWriter::new(buffer, area, 1), &left(model, area.width.into()));
 }
 
-fn write(mut line: LineWriter<'_, '_>, pieces: &[Piece]) {
+fn write(mut line: LineWriter<'_, '_>, pieces: &[BarSpan]) {
     for (text, meaning) in pieces {
         line.own(text, *meaning);
     }
 }
 
-fn width(pieces: &[Piece]) -> usize {
+fn width(pieces: &[BarSpan]) -> usize {
     pieces.iter().map(|(text, _)| text.columns()).sum()
 }
 
 /// The keys that apply: first those that may cost, with their prices, then as many free ones as fit.
-fn keys(model: &Model, room: usize) -> Vec<Piece> {
+fn keys(model: &Model, room: usize) -> Vec<BarSpan> {
     // After a jump the way back comes first.
     let told = || Command::told_at(model.place());
     let is_back = |command: &&Command| way_back(model, command).is_some();
@@ -121,7 +120,7 @@ fn is_priced(model: &Model, command: &Command) -> bool {
 }
 
 /// Which hit of a search this is, while its hits are gone through.
-fn hit(model: &Model) -> Vec<Piece> {
+fn hit(model: &Model) -> Vec<BarSpan> {
     let of = model.hit().filter(|_| model.goes_through_hits());
     let words = of.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
     words.map(|words| (words, Meaning::Strong)).into_iter().collect()
@@ -144,7 +143,7 @@ fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
 const PRICES: &str = "prices";
 
 /// How a price is worded.
-type Worded = fn(&PricedKey) -> &str;
+type PriceText = fn(&PricedKey) -> &str;
 
 impl PricedKey {
     /// The key and price of a command; none where it does not apply now.
@@ -161,12 +160,12 @@ impl PricedKey {
         };
         let (spends, words) = (tag.spends().is_some(), tag.words());
         let brief = if let Tag::OverBudget(_) = tag { "over budget".to_owned() } else { tag.short() };
-        // That nothing is charged yet is said by "then" alone.
+        // The word "then" implies that nothing is charged yet.
         let words = words.strip_prefix("0 now, ").unwrap_or(&words).to_owned();
         Self { key, label, words, brief, meaning, spends }
     }
 
-    fn pieces(&self) -> Vec<Piece> {
+    fn pieces(&self) -> Vec<BarSpan> {
         let (key, label) = (format!(" {}", self.key), format!(" {} ·", self.label));
         vec![(key, Meaning::Key), (label, Meaning::Text), (format!(" {} ", self.words), self.meaning)]
     }
@@ -174,7 +173,7 @@ impl PricedKey {
 
 /// The keys with prices: each with its own in full words, or else grouped by price; whether some are only counted.
 /// In a group a key drops its label for want of room, the last ones first; a narrow bar counts those it cannot name.
-fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<Piece>, bool) {
+fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<BarSpan>, bool) {
     let pieces: Vec<_> = priced.iter().flat_map(PricedKey::pieces).collect();
     if width(&pieces) + FREE <= room {
         return (pieces, false);
@@ -183,7 +182,7 @@ fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<Piece>,
     if width(&pieces) + FREE <= room {
         return (pieces, false);
     }
-    let brief: Worded = |known| &known.brief;
+    let brief: PriceText = |known| &known.brief;
     let kept = if room >= ROOMY { HELP } else { 0 };
     let is_needed = |(at, known): (usize, &PricedKey)| at == 0 || known.spends || room >= WIDE;
     // Whether a key is shown, and whether with its label.
@@ -199,9 +198,9 @@ fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<Piece>,
 }
 
 /// The shown keys, grouped by price in the order of their first, and the count of the others with the key that explains them.
-fn grouped(model: &Model, priced: &[PricedKey], shown: &[(bool, bool)], worded: Worded) -> Vec<Piece> {
+fn grouped(model: &Model, priced: &[PricedKey], shown: &[(bool, bool)], worded: PriceText) -> Vec<BarSpan> {
     let keys: Vec<_> = priced.iter().zip(shown).filter(|(_, (is_shown, _))| *is_shown).collect();
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<BarSpan> = Vec::new();
     for (at, (first, _)) in keys.iter().enumerate() {
         if keys.iter().take(at).any(|(before, _)| worded(before) == worded(first)) {
             continue;
@@ -223,29 +222,29 @@ fn grouped(model: &Model, priced: &[PricedKey], shown: &[(bool, bool)], worded: 
     pieces
 }
 
-fn free_key(key: Key, label: &str, lead: &str) -> Vec<Piece> {
+fn free_key(key: Key, label: &str, lead: &str) -> Vec<BarSpan> {
     vec![(lead.to_owned(), Meaning::Faint), (key.to_string(), Meaning::Key), (format!(" {label}  "), Meaning::Text)]
 }
 
-/// What is left to the user and to the group in the scarcest period, and what this session has spent.
-fn left(model: &Model, room: usize) -> Vec<Piece> {
+/// The balances of user and group in the scarcest period, and the costs of this session.
+fn left(model: &Model, room: usize) -> Vec<BarSpan> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Meaning::Free)];
     }
     let is_told = model.figures.says_spent;
-    let forms = [Wordy::Full, Wordy::Short, Wordy::Tight, Wordy::Prices].into_iter();
+    let forms = [Verbosity::Full, Verbosity::Short, Verbosity::Tight, Verbosity::Prices].into_iter();
     let fits = forms.map(|wordy| balances(model, wordy, is_told)).find(|pieces| width(pieces) <= room);
-    // What is left goes before the refusal once the counters were read again for it.
-    fits.unwrap_or_else(|| balances(model, Wordy::Prices, is_told && !model.figures.is_reread))
+    // Once the counters were read again, the balance has precedence over the refusal.
+    fits.unwrap_or_else(|| balances(model, Verbosity::Prices, is_told && !model.figures.is_reread))
 }
 
-/// What is counted where the analyst is: a form to submit a file spends scans, everything else requests.
+/// The unit of the current screen: scans in the form that submits a file, requests elsewhere.
 fn counted(model: &Model) -> Unit {
     let submits = model.over.all().iter().any(|over| matches!(over, Overlay::Submit(_)));
     if submits { Unit::Scan } else { Unit::Request }
 }
 
-fn balances(model: &Model, wordy: Wordy, is_told: bool) -> Vec<Piece> {
+fn balances(model: &Model, wordy: Verbosity, is_told: bool) -> Vec<BarSpan> {
     let unit = counted(model);
     let holders = [(Holder::User, "you"), (Holder::Group, "group")].into_iter();
     let scarcest = |(holder, name)| Some((name, model.figures.scarcest(unit, holder, model.now)?));
@@ -256,8 +255,8 @@ fn balances(model: &Model, wordy: Wordy, is_told: bool) -> Vec<Piece> {
         Some(1..) if is_told => vec![(says_spent(model, wordy), Meaning::Problem)],
         _ => Vec::new(),
     };
-    if wordy == Wordy::Prices {
-        // A number without its period tells nothing: what binds is kept with its own, unless the service denies it.
+    if wordy == Verbosity::Prices {
+        // A number needs its period: the binding limit is shown with its own, unless the service denies it.
         known.retain(|(_, found)| {
             Some(found.limit.remaining) == least && (pieces.is_empty() || model.figures.is_reread)
         });
@@ -266,13 +265,13 @@ fn balances(model: &Model, wordy: Wordy, is_told: bool) -> Vec<Piece> {
     for (n, (name, found)) in known.iter().enumerate() {
         let lead = match (n, wordy) {
             (0, _) if unit == Unit::Scan => " scans left:",
-            (0, Wordy::Full) => "",
+            (0, Verbosity::Full) => "",
             (0, _) => " left:",
-            (_, Wordy::Tight) => ",",
+            (_, Verbosity::Tight) => ",",
             _ => " ·",
         };
         let meaning = if found.limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
-        let wordy = if unit == Unit::Scan && wordy == Wordy::Full { Wordy::Short } else { wordy };
+        let wordy = if unit == Unit::Scan && wordy == Verbosity::Full { Verbosity::Short } else { wordy };
         pieces.extend([(lead.to_owned(), Meaning::Faint), (balance(name, found, wordy), meaning)]);
     }
     pieces.push(spent(model, wordy));
@@ -280,39 +279,39 @@ fn balances(model: &Model, wordy: Wordy, is_told: bool) -> Vec<Piece> {
 }
 
 /// What this session has spent, and what it may have.
-fn spent(model: &Model, wordy: Wordy) -> Piece {
+fn spent(model: &Model, wordy: Verbosity) -> BarSpan {
     let spent = model.spent();
     let all: Spent = spent.values().copied().sum();
     let lead = match wordy {
-        Wordy::Full => "spent this session:",
-        Wordy::Short => "spent here:",
-        Wordy::Tight | Wordy::Prices => "spent",
+        Verbosity::Full => "spent this session:",
+        Verbosity::Short => "spent here:",
+        Verbosity::Tight | Verbosity::Prices => "spent",
     };
     (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Meaning::Free } else { Meaning::Price })
 }
 
 /// That the service refuses for a spent quota what its counters leave, and what reads them again.
-fn says_spent(model: &Model, wordy: Wordy) -> String {
+fn says_spent(model: &Model, wordy: Verbosity) -> String {
     let asks = model.way_to("balances");
     match wordy {
         _ if model.figures.is_reread => " refused as spent, yet".to_owned(),
-        Wordy::Full => format!(" the service says: quota spent; its counters differ ({asks} rereads, 0):"),
-        Wordy::Short | Wordy::Tight => format!(" refused as spent, yet ({asks} rereads, 0)"),
-        Wordy::Prices => format!(" refused as spent ({asks} rereads)"),
+        Verbosity::Full => format!(" the service says: quota spent; its counters differ ({asks} rereads, 0):"),
+        Verbosity::Short | Verbosity::Tight => format!(" refused as spent, yet ({asks} rereads, 0)"),
+        Verbosity::Prices => format!(" refused as spent ({asks} rereads)"),
     }
 }
 
-fn unknown(model: &Model, wordy: Wordy) -> String {
+fn unknown(model: &Model, wordy: Verbosity) -> String {
     match (&model.figures.failure, wordy) {
         _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
-        (Some(why), Wordy::Full) => format!(" left: not known ({why}); {} asks again, 0", model.way_to("balances")),
-        (Some(why), Wordy::Short) => {
+        (Some(why), Verbosity::Full) => format!(" left: not known ({why}); {} asks again, 0", model.way_to("balances")),
+        (Some(why), Verbosity::Short) => {
             let why = Untrusted::from(why.as_str()).visible_cut(40);
             format!(" left: not known ({why}); {} asks, 0", model.way_to("balances"))
         }
         (Some(_), _) => format!(" left: ? ({} asks, 0)", model.way_to("balances")),
-        (None, Wordy::Full) if model.figures.balances.is_some() => {
+        (None, Verbosity::Full) if model.figures.balances.is_some() => {
             format!(" left: the service counts no {} for this key", counted(model).plural())
         }
         (None, _) if model.figures.balances.is_some() => " left: not counted".to_owned(),
@@ -320,12 +319,12 @@ fn unknown(model: &Model, wordy: Wordy) -> String {
     }
 }
 
-fn balance(name: &str, found: &Left, wordy: Wordy) -> String {
+fn balance(name: &str, found: &Left, wordy: Verbosity) -> String {
     let most = if found.is_at_most { "≤" } else { "" };
     let remaining = thousands(found.limit.remaining);
     match wordy {
-        Wordy::Full => format!(" {name} {}", sheet::left_words(found)),
-        Wordy::Prices => format!(" {most}{remaining} {}", found.limit.period.current()),
+        Verbosity::Full => format!(" {name} {}", sheet::left_words(found)),
+        Verbosity::Prices => format!(" {most}{remaining} {}", found.limit.period.current()),
         _ => format!(" {name} {most}{remaining} {}", found.limit.period.current()),
     }
 }

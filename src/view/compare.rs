@@ -1,7 +1,6 @@
 //! A comparison: a legend of its columns, a mark for each, and the items beside them.
 
-use super::canvas::Canvas;
-use super::line::LineWriter;
+use super::canvas::{Canvas, LineWriter};
 use super::list::since;
 use super::list_view::DrawList;
 use super::overlay::{draw_line, inside};
@@ -20,7 +19,7 @@ const PANE: usize = 6;
 /// Columns of the word beside an item, the gap included.
 const LABEL: usize = 16;
 
-/// Columns beside the marks below which words stand close together: an item that nobody can read is none.
+/// Columns beside the marks below which words are closer together, to leave room for the item.
 const NARROW: usize = 48;
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model: &Model) {
@@ -30,7 +29,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model
     for (row, text) in (0..inside.height).zip(&head) {
         LineWriter::new(buffer, inside, row).own_cut(text, usize::MAX, Meaning::Detail);
     }
-    draw_numbers(LineWriter::new(buffer, inside, rows), inside.x, compare);
+    draw_numbers(LineWriter::new(buffer, inside, rows), compare);
     if compare.filter.rows() > 0 {
         let x = inside.x.saturating_add(u16::try_from(marks(compare)).unwrap_or(0)).min(inside.x + inside.width);
         let place = Area { x, width: inside.x + inside.width - x, ..inside };
@@ -51,7 +50,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model
         let Some(item) = compare.shown.get(position).and_then(|n| matrix.items().get(*n as usize)) else { break };
         let line = LineWriter::new(buffer, body, row);
         let line = if position == compare.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        draw_item(line, body.x, compare, matrix, item);
+        draw_item(line, compare, matrix, item);
     }
 }
 
@@ -73,16 +72,16 @@ fn marks(compare: &Compare) -> usize {
     compare.columns.len() * cell(compare) + 1
 }
 
-fn draw_numbers(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare) {
+fn draw_numbers(mut line: LineWriter<'_, '_>, compare: &Compare) {
     for n in 0..compare.columns.len() {
-        line.tab(start, n * cell(compare));
+        line.tab(n * cell(compare));
         line.own(&(n + 1).to_string(), if n == compare.here { Meaning::Cursor } else { Meaning::Strong });
     }
 }
 
-fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix: &Matrix, item: &Item) {
+fn draw_item(mut line: LineWriter<'_, '_>, compare: &Compare, matrix: &Matrix, item: &Item) {
     for (n, column) in compare.columns.iter().enumerate() {
-        line.tab(start, n * cell(compare));
+        line.tab(n * cell(compare));
         let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
             (false, _) => ("?", Meaning::Faint),
             (true, true) if item.other >> n & 1 == 1 => ("≠", Meaning::Strong),
@@ -93,19 +92,19 @@ fn draw_item(mut line: LineWriter<'_, '_>, start: u16, compare: &Compare, matrix
         line.own(mark, meaning);
     }
     let mut at = marks(compare);
-    line.tab(start, at);
+    line.tab(at);
     let is_narrow = line.room() < NARROW;
     if compare.pane.is_none() {
         line.own(panes::info(item.pane).map_or("", |info| info.short), Meaning::Detail);
         at += PANE - usize::from(is_narrow);
-        line.tab(start, at);
+        line.tab(at);
     }
     let row = matrix.row(item);
     draw_label(&mut line, &row.label);
     match (&row.label, is_narrow) {
         (Label::Known(""), true) => {}
         (_, true) => line.own(" ", Meaning::Text),
-        (_, false) => line.tab(start, at + LABEL),
+        (_, false) => line.tab(at + LABEL),
     }
     draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
 }
@@ -119,7 +118,7 @@ impl DrawList for OtherFiles {
 
     fn columns(&self, _: &[&Recent], _: usize, _: &Model) {}
 
-    fn draw_row(&self, mut line: LineWriter<'_, '_>, _: u16, (): &(), recent: &Recent, model: &Model) {
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, (): &(), recent: &Recent, model: &Model) {
         line.own(&format!("{}  ", recent.file.short()), Meaning::Text);
         if let Some(name) = &recent.name {
             line.visible(&name.visible_cut(40), Meaning::Strong);

@@ -1,4 +1,4 @@
-//! What is shown of a text that is longer than its place: the part that tells most.
+//! Shortens a text to the part that is most useful.
 //!
 //! Of a path or a registry key its root and its last parts, of a command the programs without their folders and then as much as
 //! fits, of an address of the web its beginning, of anything else both ends.
@@ -8,7 +8,7 @@ use crate::report::hives::{HIVES, Hive};
 use crate::text::Columns;
 use std::ops::Range;
 
-/// The widest root that keeps its place before what is left out: a drive, a hive, a short variable.
+/// The widest root that is kept before a gap: a drive, a hive, a short variable.
 const ROOT: usize = 8;
 
 /// Last parts of a path that are worth more than its root.
@@ -29,7 +29,7 @@ pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The stretches of a text that are shown in so many columns, each given in columns of the text; `…` stands for every stretch
+/// The spans of a text that are shown in this many columns, in columns of the text; `…` replaces every span
 /// that is left out.
 pub(super) fn kept(text: &str, columns: usize) -> Vec<Range<usize>> {
     let width = text.columns();
@@ -87,13 +87,13 @@ fn is_command(text: &str) -> bool {
     !arguments.is_empty() && (is_quoted || !program.contains(SEPARATORS) || is_program(program))
 }
 
-/// Whether a word ends as what is run does.
+/// Whether a word ends like an executable.
 fn is_program(word: &str) -> bool {
     let end = word.len().checked_sub(4).and_then(|start| word.as_bytes().get(start..)).unwrap_or_default();
     ENDINGS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
 }
 
-/// What is left out of a folder, for so many columns to be won: as little as does, and where that is not enough all of it but its
+/// The part of a folder that is left out to win columns: as little as possible, at most all but its
 /// hive.
 fn gap(folder: &str, wanted: usize) -> Range<usize> {
     let root = folder.find(SEPARATORS).and_then(|end| folder.get(..end)).unwrap_or(folder);
@@ -138,8 +138,8 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     Some(kept)
 }
 
-/// The folders of the paths in a command, each with the column where it starts: what stands before their last separator, but for
-/// a quotation mark.
+/// The folders of the paths in a command, up to their last separator, each with the column where it starts,
+/// without a quotation mark.
 fn folders(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut next = Some(command_line::program(text.as_bytes()));
     std::iter::from_fn(move || {
@@ -154,7 +154,7 @@ fn folders(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The next word of a command, without its quotation marks: what stands in double quotes is one.
+/// The next word of a command; double quotes are not part of it, blanks between them are.
 fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
     let is_open = text.get(..from)?.matches('"').count() % 2 == 1 && text.get(from..)?.starts_with('"');
     let from = from + usize::from(is_open);

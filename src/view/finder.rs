@@ -1,7 +1,6 @@
-//! The list of hits: by pane of the report, or by report of everything that is held.
+//! The list of hits: by pane of the report, or by report of the whole store.
 
-use super::canvas::Canvas;
-use super::line::LineWriter;
+use super::canvas::{Canvas, LineWriter};
 use super::overlay::{draw_line_as, inside};
 use super::pane::{draw_pieces, key};
 use super::theme::Meaning;
@@ -32,7 +31,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: 
     for (row, (position, found)) in (2..inside.height).zip(finder.lines().enumerate().skip(finder.scroll.top)) {
         let line = LineWriter::new(buffer, inside, row);
         let line = if position == finder.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        draw_hit(line, inside.x, found, finder, model);
+        draw_hit(line, found, finder, model);
     }
     if finder.groups.is_empty() && !finder.quest.is_running() {
         let words = if finder.quest.pattern.is_some() { "nothing holds this" } else { "type what is sought" };
@@ -63,7 +62,7 @@ fn state(finder: &Finder) -> String {
     format!("{count}{reports}{more}")
 }
 
-fn draw_hit<'a>(mut line: LineWriter<'a, '_>, start: u16, found: HitLine<'_>, finder: &'a Finder, model: &Model) {
+fn draw_hit<'a>(mut line: LineWriter<'a, '_>, found: HitLine<'_>, finder: &'a Finder, model: &Model) {
     match found {
         HitLine::Group(group) => draw_group(&mut line, group, model),
         HitLine::More(group) => {
@@ -81,7 +80,7 @@ fn draw_hit<'a>(mut line: LineWriter<'a, '_>, start: u16, found: HitLine<'_>, fi
                 Label::Known(word) => line.own(word, Meaning::Faint),
                 Label::Named(name) => line.visible(&name.visible_cut(15), Meaning::Faint),
             }
-            line.tab(start, if finder.is_held { LABELS } else { LABELS - 6 });
+            line.tab(if finder.is_held { LABELS } else { LABELS - 6 });
             draw_pieces(&mut line, &hit.row.pieces, Meaning::Text, true, finder.quest.pattern.as_deref());
         }
     }

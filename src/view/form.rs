@@ -1,7 +1,6 @@
-//! A form over the screen: its lines, and what is said below them.
+//! A form over the screen: its lines, and the words below them.
 
-use super::canvas::Canvas;
-use super::line::{LineWriter, fitting};
+use super::canvas::{Canvas, LineWriter, fitting};
 use super::overlay::{draw_line_as, inside};
 use super::theme::Meaning;
 use crate::app::over::form::{Form, FormSource, TextField};
@@ -22,7 +21,7 @@ pub(super) trait DrawForm: FormSource {
         None
     }
 
-    /// What is said below the lines.
+    /// The words below the lines.
     fn words(form: &Form<Self>, model: &Model) -> Vec<(String, Meaning)>;
 
     /// Draws what stands below the words.
@@ -36,7 +35,7 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Form
     let words: Vec<_> = words
         .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
         .collect();
-    // All words are seen first: they may be what keeps somebody from paying twice.
+    // The words have precedence: they may keep the user from paying twice.
     let said = u16::try_from(words.len()).unwrap_or(u16::MAX);
     let all = u16::try_from(form.fields.len()).unwrap_or(u16::MAX);
     let fields = all.min(inside.height.saturating_sub(said).max(1));
@@ -68,7 +67,7 @@ fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, label: &Field, fi
     };
     let mut line = LineWriter::new(buffer, inside, row);
     line.own(label.label, if is_chosen { Meaning::Focus } else { Meaning::Key });
-    line.tab(inside.x, LABEL);
+    line.tab(LABEL);
     line.typed(&shown, usize::from(inside.width).saturating_sub(LABEL + 2), Meaning::Strong);
     if is_chosen {
         line.own("▏", Meaning::Focus);

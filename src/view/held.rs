@@ -1,6 +1,6 @@
-//! Everything that is held, a row a thing, with what is known of the chosen one below.
+//! The store, a row an item, with the facts of the chosen one below.
 
-use super::line::LineWriter;
+use super::canvas::LineWriter;
 use super::list::since;
 use super::list_view::DrawList;
 use super::theme::Meaning;
@@ -51,10 +51,10 @@ impl DrawList for StoreContents {
         HeldColumns::of(room)
     }
 
-    fn draw_head(&self, mut line: LineWriter<'_, '_>, start: u16, columns: &HeldColumns) {
+    fn draw_head(&self, mut line: LineWriter<'_, '_>, columns: &HeldColumns) {
         let mut head = |column: Option<usize>, text: &str| {
             if let Some(column) = column {
-                line.tab(start, column);
+                line.tab(column);
                 line.own(text, Meaning::Strong);
             }
         };
@@ -67,19 +67,12 @@ impl DrawList for StoreContents {
         head(columns.from, "from");
     }
 
-    fn draw_row(
-        &self,
-        mut line: LineWriter<'_, '_>,
-        start: u16,
-        columns: &HeldColumns,
-        thing: &Holding,
-        model: &Model,
-    ) {
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, columns: &HeldColumns, thing: &Holding, model: &Model) {
         if columns.what > 0 {
             let file = thing.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short());
             line.own(&file, Meaning::Text);
         }
-        line.tab(start, columns.what);
+        line.tab(columns.what);
         let notes = if thing.notes > 0 { format!(" {MARK}{}", thing.notes) } else { String::new() };
         let room = columns.received.saturating_sub(columns.what + 2 + notes.chars().count());
         line.visible(&held::title(thing).cut(room), Meaning::Strong);
@@ -87,7 +80,7 @@ impl DrawList for StoreContents {
         let all = [Some(columns.received), columns.raw, Some(columns.on_disk), columns.service, columns.from];
         let mut cell = |column: Option<usize>, text: &str, meaning| {
             if let Some(column) = column {
-                line.tab(start, column);
+                line.tab(column);
                 // Two numbers that touch are read as one.
                 let next =
                     all.iter().flatten().find(|next| **next > column).map_or(usize::MAX, |next| next - column - 1);
@@ -96,7 +89,7 @@ impl DrawList for StoreContents {
         };
         let received = since(thing.received, model.now);
         let received = match columns.raw {
-            // Where there is little room a date is told without its year.
+            // A narrow screen shows dates without the year.
             None => received.get(5..).filter(|short| !short.is_empty()).unwrap_or(&received),
             Some(_) => &received,
         };

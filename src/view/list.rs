@@ -1,7 +1,6 @@
-//! The list of sandboxes, and what stands in the place of a report that is not here.
+//! The list of sandboxes, and the text in the place of a report that is not stored.
 
-use super::canvas::Canvas;
-use super::line::{LineWriter, fitting};
+use super::canvas::{Canvas, LineWriter, fitting};
 use super::overlay::window;
 use super::pane::frame;
 use super::theme::Meaning;
@@ -34,7 +33,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
     let fit = usize::from(area.inside().height / height);
     let window = window(list.scroll.top, fit, list.count());
     let room = usize::from(area.inside().width).saturating_sub(title.columns() + 2);
-    // What is counted in the title matters more than which of it is in sight.
+    // The counts of the title have precedence over the rows in sight.
     let is_room = |window: &String| !window.is_empty() && window.columns() + 2 <= room;
     let right = [window.clone(), window.replace(" of ", "/")].into_iter().find(is_room);
     let right = right.map(|window| format!(" {window} ")).unwrap_or_default();
@@ -66,7 +65,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
     let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(VERDICT));
     let beside = verdict.filter(|verdict| verdict.width() < line.room());
     if let Some(verdict) = &beside {
-        line.tab(area.x, usize::from(area.width) - if area.height < 2 { line.room() - 1 } else { verdict.width() });
+        line.tab(usize::from(area.width) - if area.height < 2 { line.room() - 1 } else { verdict.width() });
         line.visible(verdict, Meaning::Strong);
     }
     if area.height < 2 {
@@ -82,7 +81,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
     let mut second = LineWriter::new(buffer, area, 1);
     second.own("  ", Meaning::Text);
     let verdict = entry.verdict.as_ref().filter(|_| beside.is_none()).map(|verdict| verdict.visible_cut(VERDICT));
-    // That something went wrong is said whole.
+    // A failure is shown uncut.
     let is_room = |verdict: &Visible| verdict.width() + 3 + state.columns() <= second.room();
     if let Some(verdict) = verdict.filter(|verdict| entry.failure.is_none() || is_room(verdict)) {
         second.visible(&verdict, Meaning::Strong);
@@ -211,7 +210,7 @@ pub(super) fn since(then: Timestamp, now: Timestamp) -> String {
     then.strftime(if is_today { "%H:%M" } else { "%F %H:%M" }).to_string()
 }
 
-/// Draws what stands in the place of a report that is not here: why, and which key to press next.
+/// Draws the text in the place of a report that is not stored: the reason, and the next key.
 pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = frame(buffer, area, " Report ", "", false);
     let mut rows = absent(model);
@@ -287,7 +286,7 @@ fn absent(model: &Model) -> Vec<(String, Meaning)> {
     }
 }
 
-/// What is held of a file, where no page of its list is.
+/// Describes the stored reports of a file without a stored list.
 fn held_without_list(reports: u64) -> String {
     match reports {
         0 => "Nothing is held of this file.".to_owned(),

@@ -1,7 +1,6 @@
-//! A list over the screen: its filter line, its rows, and what is known of the chosen one.
+//! A list over the screen: its filter line, its rows, and the facts of the chosen one.
 
-use super::canvas::Canvas;
-use super::line::LineWriter;
+use super::canvas::{Canvas, LineWriter};
 use super::overlay::{draw_line, inside_beside};
 use super::theme::Meaning;
 use crate::app::over::list_view::{ListSource, ListView};
@@ -13,7 +12,7 @@ pub(super) trait DrawList: ListSource + Sized {
     /// Where the parts of a row begin.
     type Columns;
 
-    /// What is shown where there are no rows at all.
+    /// The text of a list without rows.
     const EMPTY: &'static str = "no row holds this";
 
     /// What can be typed into its filter line.
@@ -21,15 +20,15 @@ pub(super) trait DrawList: ListSource + Sized {
 
     fn title(list: &ListView<Self>, model: &Model) -> String;
 
-    /// Where the parts of these rows begin, in so many columns.
+    /// Where the parts of these rows begin, within this many columns.
     fn columns(&self, rows: &[&Self::Row], room: usize, model: &Model) -> Self::Columns;
 
     /// Draws what stands above the rows.
-    fn draw_head(&self, _line: LineWriter<'_, '_>, _start: u16, _columns: &Self::Columns) {}
+    fn draw_head(&self, _line: LineWriter<'_, '_>, _columns: &Self::Columns) {}
 
-    fn draw_row(&self, line: LineWriter<'_, '_>, start: u16, columns: &Self::Columns, row: &Self::Row, model: &Model);
+    fn draw_row(&self, line: LineWriter<'_, '_>, columns: &Self::Columns, row: &Self::Row, model: &Model);
 
-    /// What is said below the rows, of the chosen one or of the list.
+    /// The words below the rows, about the chosen one or about the list.
     fn words_below(&self, _chosen: Option<&Self::Row>, _model: &Model) -> Option<(String, Meaning)> {
         None
     }
@@ -48,7 +47,7 @@ pub(super) fn draw<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: &List
         draw_line(buffer, inside, 0, "/", &list.filter.typed, list.filter.is_typing);
         if list.filter.typed.is_empty() {
             let mut hint = LineWriter::new(buffer, inside, 0);
-            hint.tab(inside.x, HINT);
+            hint.tab(HINT);
             hint.own(S::HINT, Meaning::Faint);
         }
     }
@@ -57,7 +56,7 @@ pub(super) fn draw<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: &List
     let window: Vec<_> = list.shown().skip(list.scroll.top).take(body.height.into()).collect();
     let columns = list.source.columns(&window, body.width.into(), model);
     if above > filter && list.counts().1 > 0 {
-        list.source.draw_head(LineWriter::new(buffer, inside, filter), inside.x, &columns);
+        list.source.draw_head(LineWriter::new(buffer, inside, filter), &columns);
     }
     if window.is_empty() {
         let words = if list.counts().1 == 0 { S::EMPTY } else { "no row holds this" };
@@ -66,7 +65,7 @@ pub(super) fn draw<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: &List
     for (at, (position, row)) in (0..body.height).zip((list.scroll.top..).zip(&window)) {
         let line = LineWriter::new(buffer, body, at);
         let line = if position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        list.source.draw_row(line, body.x, &columns, row, model);
+        list.source.draw_row(line, &columns, row, model);
     }
     let Some((words, meaning)) = list.source.words_below(list.chosen(), model).filter(|_| below > 0) else { return };
     // Where there is room an empty row stands before the words.

@@ -11,7 +11,6 @@ mod elide;
 mod finder;
 mod form;
 mod held;
-mod line;
 mod list;
 mod list_view;
 mod overlay;

@@ -1,8 +1,7 @@
-//! What stands over the screen: a row whole, the keys, the prices.
+//! Draws the overlays: row details, keys, prices and the others.
 
-use super::canvas::Canvas;
+use super::canvas::{Canvas, LineWriter};
 use super::form::{self, DrawForm};
-use super::line::LineWriter;
 use super::list::progress;
 use super::list_view;
 use super::pane::frame;
@@ -57,7 +56,7 @@ fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &
     for (row, (position, item)) in (2..rows).zip(found.iter().enumerate().skip(palette.scroll.top)) {
         let line = LineWriter::new(buffer, inside, row);
         let line = if position == palette.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        draw_item(line, inside.x, columns, item);
+        draw_item(line, columns, item);
     }
     match found.get(palette.scroll.cursor) {
         Some(item) if told > 0 => draw_told(buffer, Area { y: inside.y + rows, height: told, ..inside }, item),
@@ -66,20 +65,20 @@ fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &
     }
 }
 
-/// Where names and what is said of them begin.
+/// Where names and their explanations begin.
 fn columns(found: &[&Item], room: usize) -> (usize, usize) {
     let widest = |cell: fn(&Item) -> &str| found.iter().map(|item| cell(item).columns()).max().unwrap_or(0);
     let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
     (keys, keys + widest(|item| item.name).min(room / 3) + 2)
 }
 
-fn draw_item(mut line: LineWriter<'_, '_>, start: u16, (names, words): (usize, usize), item: &Item) {
+fn draw_item(mut line: LineWriter<'_, '_>, (names, words): (usize, usize), item: &Item) {
     let (key, name) =
         if item.off.is_some() { (Meaning::Faint, Meaning::Faint) } else { (Meaning::Key, Meaning::Strong) };
-    line.within(start, names - 1, |line| line.own(&item.keys, key));
-    line.tab(start, names);
+    line.within(names - 1, |line| line.own(&item.keys, key));
+    line.tab(names);
     line.own_cut(item.name, words - names - 1, name);
-    line.tab(start, words);
+    line.tab(words);
     match (&item.off, item.price(line.room())) {
         (Some(why), _) => line.own_cut(&format!("off: {why}"), usize::MAX, Meaning::Faint),
         (None, Some(price)) => {
@@ -119,12 +118,12 @@ fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &
     draw_rows(buffer, inside, 2, sheet);
 }
 
-/// A line that is typed into, or has been: its end is what is seen.
+/// A text field, of which the end is seen.
 pub(super) fn draw_line(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str, is_typed: bool) {
     draw_line_as(buffer, area, row, (prompt, Meaning::Strong), typed, is_typed);
 }
 
-/// The same, where what is typed means something else.
+/// The same, with a meaning for the typed text.
 pub(super) fn draw_line_as(
     buffer: &mut Canvas<'_>,
     area: Area,
@@ -156,7 +155,7 @@ impl DrawForm for TypedQuestion {
                 (failure.cost.clone(), Meaning::Text),
                 (failure.advice.clone(), Meaning::Text),
             ],
-            // Nobody has typed anything wrong yet.
+            // An empty field is not a mistake.
             (None, Err(_)) if form.text().is_empty() => vec![input()],
             (None, Err(missing)) => vec![input(), (missing, Meaning::Faint)],
             (None, Ok(request)) => match model.calls.asking(&request) {
@@ -177,7 +176,7 @@ impl DrawForm for AgeInDays {
     }
 }
 
-/// A line that takes what is typed, and why that does nothing.
+/// A line that swallows typed text, and the reason.
 impl DrawForm for TypeAheadGuard {
     fn title(_: &IdleLine, _: &Model) -> String {
         "Nothing can be typed here".to_owned()
@@ -221,7 +220,7 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, mo
     let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
     let room = usize::from(inside.width).max(10);
     let keys = question.key_rows(model, room);
-    // Whoever cannot see the keys cannot answer: the words give way to them.
+    // A confirmation needs its keys: the words give way to them.
     let words = words_in_rows_cut(&question.details, room, usize::from(inside.height).saturating_sub(keys.len()));
     let words = words.iter().map(|row| (row, Meaning::Problem)).chain(keys.iter().map(|row| (row, Meaning::Text)));
     for (row, (text, meaning)) in (0..inside.height).zip(words) {
@@ -238,7 +237,7 @@ fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: 
         let Some((found, children)) = answer.line(position) else { break };
         let line = LineWriter::new(buffer, inside, row);
         let mut line = if position == answer.scroll.cursor { line.base(Meaning::Cursor) } else { line };
-        line.tab(inside.x, (found.depth * 2).min(40));
+        line.tab((found.depth * 2).min(40));
         line.own(
             match children {
                 Some(true) => "▸ ",
@@ -268,7 +267,7 @@ pub(super) fn inside(
     inside_beside(buffer, area, model, title, (top, count), 0)
 }
 
-/// The same, where so many of the rows inside are none of those that are counted.
+/// The same with rows inside that are not part of the count.
 pub(super) fn inside_beside(
     buffer: &mut Canvas<'_>,
     area: Area,
@@ -300,12 +299,12 @@ fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model)
     draw_rows(buffer, inside, 0, sheet);
 }
 
-/// The rows of a sheet from the first one shown on, below so many others.
+/// Draws the rows of a sheet from the first in sight on, below `above` others.
 fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, above: u16, sheet: &Sheet) {
     for (row, shown) in (above..inside.height).zip(sheet.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
         line.own(&shown.head, Meaning::Key);
-        line.tab(inside.x, HEAD);
+        line.tab(HEAD);
         line.own(&shown.text, Meaning::Text);
     }
 }
@@ -315,7 +314,7 @@ fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Mod
     for (row, shown) in (0..inside.height).zip(detail.rows(inside.height.into())) {
         let line = LineWriter::new(buffer, inside, row);
         let mut line = if shown.is_chosen { line.base(Meaning::Cursor) } else { line };
-        line.tab(inside.x, shown.indent);
+        line.tab(shown.indent);
         if let Some(name) = &shown.name {
             line.visible(name, Meaning::Key);
             line.own(": ", Meaning::Faint);

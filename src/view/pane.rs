@@ -1,7 +1,6 @@
 //! A pane of a report: its frame with title and count, and the rows that fit.
 
-use super::canvas::Canvas;
-use super::line::LineWriter;
+use super::canvas::{Canvas, LineWriter};
 use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::over::notes::MARK;
@@ -22,10 +21,13 @@ const LABELS: usize = 15;
 /// Columns of the labels of the overview, which is narrow, at most.
 const OVERVIEW: usize = 10;
 
-/// Deepest level of a process tree that is drawn with its guides; deeper ones are told by a number.
+/// Columns of the sign of a row's mark.
+const MARK_WIDTH: usize = 1;
+
+/// Deepest level of a process tree that is drawn with guides; deeper ones show a number.
 const GUIDES: usize = 24;
 
-/// What is said of a document in which no behaviour report is.
+/// The text of a document without a behaviour report.
 pub(super) const NO_REPORT: &str = "no behaviour report";
 
 /// Draws a frame and gives back its inside.
@@ -36,7 +38,7 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     let title_meaning = if has_focus { Meaning::Focus } else { Meaning::Strong };
     let left = usize::from(top.width).saturating_sub(right.columns());
     let mut line = LineWriter::new(buffer, top, 0);
-    line.tab(top.x, left);
+    line.tab(left);
     line.own(right, meaning);
     let columns = u16::try_from(left).unwrap_or(u16::MAX);
     // A title is no part of the border: it has none of its colour.
@@ -45,7 +47,7 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     area.inside()
 }
 
-/// What was written of the report that is open.
+/// The notes on the open report.
 fn notes(model: &Model) -> Option<&Notes> {
     model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?))
 }
@@ -61,7 +63,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         return draw_problem(buffer, inside, state);
     }
     let notes = notes(model);
-    let rows = Rows { open, state, labels: label_columns(open, pane), notes, model };
+    let rows = PaneRows { open, state, labels: label_columns(open, pane), notes, model };
     let top = state.scroll.top;
     let places = state.places(&open.report, pane, top..top + usize::from(inside.height));
     for (row, place) in (0..inside.height).zip(places) {
@@ -93,7 +95,7 @@ struct RowHead {
 }
 
 /// The rows of a pane, and what they are drawn by.
-struct Rows<'a> {
+struct PaneRows<'a> {
     open: &'a OpenReport,
     state: &'a PaneState,
     labels: usize,
@@ -101,7 +103,7 @@ struct Rows<'a> {
     model: &'a Model,
 }
 
-impl Rows<'_> {
+impl PaneRows<'_> {
     fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, place: Place, has_cursor: bool) {
         let (report, state) = (&self.open.report, self.state);
         let inside = Area { y: inside.y.saturating_add(row), height: 1, ..inside };
@@ -129,7 +131,7 @@ impl Rows<'_> {
         self.state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref())
     }
 
-    /// Draws a row, elided where that is wanted and it was not moved; says whether what is sought is in sight.
+    /// Draws a row, elided where wanted and not scrolled; true if a match is in sight.
     fn draw_row(
         &self,
         buffer: &mut Canvas<'_>,
@@ -144,12 +146,12 @@ impl Rows<'_> {
         }
         let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
         // Its column is there before the rules have come: no text moves when they do.
-        let (mut line, start) = draw_mark(line, inside.x, mark);
-        let is_shifted = draw_head(&mut line, start, found, head);
+        draw_mark(&mut line, mark);
+        let is_shifted = draw_head(&mut line, found, head);
         if has_cursor {
             line.begin_bar();
         }
-        // What only stands above what is wanted steps back.
+        // Rows that are shown only for their matching descendants step back.
         let steps_back = !head.is_wanted || mark == Some(Severity::Noise);
         let value = if steps_back { Meaning::Faint } else { Meaning::Text };
         draw_pieces(&mut line, &found.pieces, value, is_elided && !is_shifted, self.sought());
@@ -157,10 +159,10 @@ impl Rows<'_> {
     }
 }
 
-/// Columns of a row that stay before what was found in it.
+/// Columns that stay before a match.
 const BEFORE: usize = 12;
 
-/// How far a row is moved to bring what is sought in it into sight; none where what is shown of it does not hold that.
+/// How far a row scrolls to show its match; none where the row's line has no match.
 fn shift_to(sought: &Pattern, pieces: &[Piece]) -> Option<usize> {
     let text: String = pieces.iter().map(|piece| visible(piece).map_or_else(|| own(piece), String::from)).collect();
     let found = sought.spans(&text).into_iter().next()?;
@@ -175,7 +177,7 @@ fn own(piece: &Piece) -> String {
     }
 }
 
-/// Says at the end of a row that it has a note; gives what is left of the row.
+/// Draws the note sign at the end of a row; returns the rest of the row.
 fn draw_note_mark(buffer: &mut Canvas<'_>, inside: Area) -> Area {
     let width = inside.width.saturating_sub(2);
     let end = Area { x: inside.x + width, width: inside.width - width, ..inside };
@@ -183,7 +185,7 @@ fn draw_note_mark(buffer: &mut Canvas<'_>, inside: Area) -> Area {
     Area { width, ..inside }
 }
 
-/// Says in the last row why what is typed is no filter; the rows of the last one that was stay.
+/// Shows in the last row why the filter is invalid; the rows of the last valid one stay.
 fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
     if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
         let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
@@ -192,7 +194,7 @@ fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
     }
 }
 
-/// The note on the report stands in the last row of its overview.
+/// Draws the note on the report in the last row of its overview.
 fn draw_note(buffer: &mut Canvas<'_>, inside: Area, notes: Option<&Notes>) {
     let Some(note) = notes.and_then(Notes::on_report) else { return };
     let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
@@ -223,7 +225,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     let more = if open.report.index.is_complete { "" } else { "+" };
     let all = open.report.count(pane);
     if state.sieve().is_open() {
-        // What stands beside the tree is counted as well: together they are the rows that are gone through.
+        // Rows beside the tree are counted as well, since the cursor goes through them.
         let count = order::told(&open.report, pane);
         let beside = match all.saturating_sub(count) {
             0 => String::new(),
@@ -244,14 +246,13 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
 }
 
 /// The sign of a row's mark in a column of its own.
-fn draw_mark<'a, 'c>(mut line: LineWriter<'a, 'c>, start: u16, mark: Option<Severity>) -> (LineWriter<'a, 'c>, u16) {
+fn draw_mark(line: &mut LineWriter<'_, '_>, mark: Option<Severity>) {
     let meaning = match mark {
         Some(Severity::High) => Meaning::Problem,
         Some(Severity::Medium) => Meaning::Price,
         _ => Meaning::Faint,
     };
     line.own(mark.map_or(" ", Severity::sign), meaning);
-    (line, start.saturating_add(1))
 }
 
 /// The filter as the title says it; its line's end is where the next letter goes.
@@ -299,13 +300,13 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
 }
 
 /// What stands before a row's text: its place in the tree, or its label; says whether columns of the text are scrolled off.
-fn draw_head(line: &mut LineWriter<'_, '_>, start: u16, row: &Row, head: &RowHead) -> bool {
+fn draw_head(line: &mut LineWriter<'_, '_>, row: &Row, head: &RowHead) -> bool {
     if let Some(branch) = &head.branch {
         draw_branch(line, branch, head.is_wanted);
         return false;
     }
-    draw_labelled(line, start, head.labels, &row.label);
-    // What is in sight whole has nothing to show beside it.
+    draw_labelled(line, MARK_WIDTH, head.labels, &row.label);
+    // A row that fits does not scroll.
     let is_shifted = head.shift > 0 && width_of(&row.pieces) > line.room();
     if is_shifted {
         line.own("…", Meaning::Faint);
@@ -322,13 +323,13 @@ pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
     }
 }
 
-/// The word beside a row, and the gap up to so many columns behind the start; a longer word stands out into its row's value.
-pub(super) fn draw_labelled(line: &mut LineWriter<'_, '_>, start: u16, columns: usize, label: &Label) {
+/// Draws a row's label, and the gap up to this many columns; a longer label reaches into its row's value.
+pub(super) fn draw_labelled(line: &mut LineWriter<'_, '_>, from: usize, columns: usize, label: &Label) {
     draw_label(line, label);
-    if columns > 0 && line.starts_after(start, columns) {
+    if columns > 0 && line.starts_after(from + columns) {
         line.own(" ", Meaning::Text);
     }
-    line.tab(start, columns);
+    line.tab(from + columns);
 }
 
 /// Columns that the widest of these labels takes, the gap included; none where no row has one.
@@ -340,8 +341,8 @@ pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-/// A row's text in what is left of a line, what is sought marked; elided, its first value gives way to what is said
-/// about it.
+/// Draws a row's text in the rest of a line, matches marked; elided, its first value gives way to the details
+/// behind it.
 pub(super) fn draw_pieces<'a>(
     line: &mut LineWriter<'a, '_>,
     pieces: &[Piece],
@@ -372,7 +373,7 @@ pub(super) fn draw_pieces<'a>(
             }
             (Piece::Own(text), _, kept) => {
                 room = kept;
-                // Where what stands behind it has no room it says so; a time by itself tells the day and the minute at least.
+                // Shows that the part behind it has no room; a time alone still has its day and minute.
                 let more = if at + 1 < pieces.len() { "…" } else { "" };
                 match is_elided && at > 0 && text.columns() + more.columns() > line.room() {
                     true => line.own_cut(&format!("{text}{more}"), line.room(), Meaning::Faint),
@@ -384,7 +385,7 @@ pub(super) fn draw_pieces<'a>(
     line.end_bar();
 }
 
-/// Columns for the first value of a row: what is said about it keeps its place beside one that is longer, up to two fifths of
+/// Columns for the first value of a row: details keep their place beside a longer one, up to two fifths of
 /// the row.
 fn value_room(pieces: &[Piece], known: &[Option<Visible>], room: usize) -> usize {
     let width = |(piece, known): (&Piece, &Option<Visible>)| match (piece, known) {

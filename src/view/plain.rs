@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 /// Signs of frames, which lines do without.
 const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];
 
-/// What is to be read of the model, line by line: where one is, what is there, and which keys apply at which price.
+/// The model in lines: the place, its rows, and the keys that apply with their prices.
 pub fn lines(model: &Model) -> Vec<String> {
     let area = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
     let mut buffer = Buffer::empty(area);
@@ -37,7 +37,7 @@ pub fn keys(model: &Model) -> String {
     bar::words(model)
 }
 
-/// What is left to the user and the group, and what this session has spent.
+/// The balances of user and group, and the costs of this session.
 pub fn balances(model: &Model) -> String {
     bar::left_words(model)
 }

@@ -1,7 +1,6 @@
 //! The whole screen: title, content, bar.
 
-use super::canvas::Canvas;
-use super::line::LineWriter;
+use super::canvas::{Canvas, LineWriter};
 use super::theme::Meaning;
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
@@ -62,7 +61,7 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let mut left = line.room().saturating_sub(right.columns() + gap);
     for (at, (text, meaning)) in title(model, area.width).into_iter().enumerate() {
         let text = format!(" · {text}");
-        // A part that does not fit is left out whole, and those after it; what is open is always said.
+        // A part that does not fit is left out whole, with those after it; the open file is always shown.
         if text.columns() > left && at > 1 {
             break;
         }
@@ -70,12 +69,12 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         left = left.saturating_sub(text.columns());
     }
     if line.room() >= right.columns() {
-        line.tab(area.x, usize::from(area.width) - right.columns());
+        line.tab(usize::from(area.width) - right.columns());
         line.own(&right, Meaning::Price);
     }
 }
 
-/// Columns of the title that are kept for the name of the program and of what is open.
+/// Columns of the title that are kept for the names of the program and of the open file.
 const TITLE: usize = 33;
 
 /// The parts of the title, what matters most first.
@@ -91,7 +90,7 @@ fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
         Some(Origin::Service(file)) => {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
             parts.extend([(own_name(&model.service.name), Meaning::Faint), (hash, Meaning::Strong)]);
-            // Of less than a few words nobody has any use; sandbox and verdict have the room.
+            // A name in few columns is useless; sandbox and verdict have the room.
             let name = model.file_name().filter(|_| columns >= NAMED);
             let name = name.map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
             parts.extend(name.map(|name| (name, Meaning::Strong)));
@@ -122,22 +121,22 @@ fn own_name(name: &str) -> String {
     said(name).cut(48).to_string()
 }
 
-/// What goes on by itself and may cost: the call that is under way, and what is followed, on whatever screen the analyst is.
+/// The work in progress that may cost, on every screen: the call in flight, and the followed scans.
 fn right_of_title(model: &Model, columns: usize) -> String {
     let all = model.batch.as_ref().map(|batch| (batch.total - batch.waiting.len(), batch.total));
     let all = all.map(|(done, all)| format!("{} of {} · ", thousands(done as u64), thousands(all as u64)));
     let all = all.unwrap_or_default();
-    // A look says by itself that something is followed.
+    // The countdown to a poll implies that a scan is followed.
     let end = if model.follows.is_empty() { " " } else { " · " };
     let call = model.calls.paid().next().map(|call| format!("◌ {all}{}{end}", list::progress(call, model.now)));
     let first = call.unwrap_or(all);
-    // What is open is said beside it, at least in short.
+    // The open file is named beside it, at least in short.
     let room = columns.saturating_sub(TITLE + first.columns());
     format!("{first}{}", followed(model, room))
 }
 
-/// What is followed, in as many words as there is room for: of the file in front when the next look comes and how many there may
-/// still be; of others which, or how many; of all what they have cost so far.
+/// The followed scans, in the words that fit: of the file in front the next poll and how many may follow; of
+/// others their names or number; of all the costs so far.
 fn followed(model: &Model, room: usize) -> String {
     if model.follows.is_empty() {
         return String::new();
@@ -174,32 +173,32 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
 
 /// How much the strip says of a pane.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum StripDetail {
     Nothing,
     Key,
     Name,
 }
 
 /// A pane in the strip: its key, its name, and how many rows it has.
-struct Stop {
+struct StripEntry {
     pane: Pane,
     key: String,
     name: &'static str,
     /// How many rows, behind the sign that stands before it.
     count: String,
     is_empty: bool,
-    told: Told,
+    told: StripDetail,
     /// Columns of key and count.
     columns: usize,
 }
 
-impl Stop {
+impl StripEntry {
     /// Columns that it takes.
-    fn width(&self, told: Told) -> usize {
+    fn width(&self, told: StripDetail) -> usize {
         match told {
-            Told::Nothing => 0,
-            Told::Key => self.columns,
-            Told::Name => self.columns + 1 + self.name.columns(),
+            StripDetail::Nothing => 0,
+            StripDetail::Key => self.columns,
+            StripDetail::Name => self.columns + 1 + self.name.columns(),
         }
     }
 }
@@ -210,8 +209,8 @@ const GAP: usize = 2;
 /// The same where the keys of all panes would have no room else.
 const NARROW_GAP: usize = 1;
 
-/// Every pane with its key, name and count: what is worth a look is seen without looking. Where there is little room, names are
-/// said as far as they fit, first of the pane with the focus; panes without rows are left out first.
+/// Draws every pane with its key, name and count, so that findings are seen at once. In little room, names
+/// are shown as far as they fit, first of the focused pane; panes without rows are left out first.
 fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
     let stop = |info: &PaneInfo| {
@@ -219,18 +218,27 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         let rows = order::told(&open.report, info.pane);
         let count = format!("·{}", thousands(rows as u64));
         let columns = key.columns() + count.columns();
-        Stop { pane: info.pane, key, name: info.short, count, is_empty: rows == 0, told: Told::Nothing, columns }
+        StripEntry {
+            pane: info.pane,
+            key,
+            name: info.short,
+            count,
+            is_empty: rows == 0,
+            told: StripDetail::Nothing,
+            columns,
+        }
     };
-    let mut stops: Vec<Stop> = PANES.iter().map(stop).collect();
-    let wanted = |stop: &Stop| if model.focused() == Some(stop.pane) { Told::Name } else { Told::Key };
+    let mut stops: Vec<StripEntry> = PANES.iter().map(stop).collect();
+    let wanted =
+        |stop: &StripEntry| if model.focused() == Some(stop.pane) { StripDetail::Name } else { StripDetail::Key };
     let kept = stops.iter().filter(|stop| !stop.is_empty).map(|stop| stop.width(wanted(stop)) + GAP).sum::<usize>();
     let gap = if kept <= usize::from(area.width) + 1 { GAP } else { NARROW_GAP };
     stops.iter_mut().for_each(|stop| stop.columns += gap);
     let mut room = usize::from(area.width).saturating_sub(1) + gap;
-    tell(&mut stops, &mut room, Told::Key, |stop| !stop.is_empty);
-    tell(&mut stops, &mut room, Told::Name, |stop| model.focused() == Some(stop.pane));
-    tell(&mut stops, &mut room, Told::Name, |stop| !stop.is_empty);
-    tell(&mut stops, &mut room, Told::Name, |_| true);
+    tell(&mut stops, &mut room, StripDetail::Key, |stop| !stop.is_empty);
+    tell(&mut stops, &mut room, StripDetail::Name, |stop| model.focused() == Some(stop.pane));
+    tell(&mut stops, &mut room, StripDetail::Name, |stop| !stop.is_empty);
+    tell(&mut stops, &mut room, StripDetail::Name, |_| true);
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" ", Meaning::Text);
     if open.report.is_of_another_kind() {
@@ -239,14 +247,14 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         line.own(pane::NO_REPORT, Meaning::Problem);
         line.own("  ", Meaning::Text);
     }
-    for stop in stops.iter().filter(|stop| stop.told != Told::Nothing) {
+    for stop in stops.iter().filter(|stop| stop.told != StripDetail::Nothing) {
         draw_stop(&mut line, stop, model.focused() == Some(stop.pane));
         line.own(&" ".repeat(gap), Meaning::Text);
     }
 }
 
-/// Tells more of the panes that are meant, as far as there is room.
-fn tell(stops: &mut [Stop], room: &mut usize, told: Told, is_meant: impl Fn(&Stop) -> bool) {
+/// Shows more of the selected panes, as far as there is room.
+fn tell(stops: &mut [StripEntry], room: &mut usize, told: StripDetail, is_meant: impl Fn(&StripEntry) -> bool) {
     for stop in stops.iter_mut().filter(|stop| is_meant(stop)) {
         let more = stop.width(told).saturating_sub(stop.width(stop.told));
         if stop.told != told && more <= *room {
@@ -256,14 +264,14 @@ fn tell(stops: &mut [Stop], room: &mut usize, told: Told, is_meant: impl Fn(&Sto
     }
 }
 
-fn draw_stop(line: &mut LineWriter<'_, '_>, stop: &Stop, has_focus: bool) {
+fn draw_stop(line: &mut LineWriter<'_, '_>, stop: &StripEntry, has_focus: bool) {
     let (key, name) = match (has_focus, stop.is_empty) {
         (true, _) => (Meaning::Focus, Meaning::Focus),
         (false, true) => (Meaning::Faint, Meaning::Faint),
         (false, false) => (Meaning::Key, Meaning::Text),
     };
     line.own(&stop.key, key);
-    if stop.told == Told::Name {
+    if stop.told == StripDetail::Name {
         line.own(" ", Meaning::Text);
         line.own(stop.name, name);
     }
@@ -316,7 +324,7 @@ fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let rows: Vec<_> = rows
         .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
         .collect();
-    // Where there is little room, the words give way to what is typed and chosen.
+    // In little room, the words give way to the typed hash and the chosen file.
     let words = inside.height.saturating_sub(START_ROWS);
     let words =
         if rows.len() <= usize::from(words) { words.min(u16::try_from(rows.len()).unwrap_or(words)) } else { 0 };
@@ -380,7 +388,7 @@ fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
     let mut line = LineWriter::new(buffer, inside, row);
     line.own("  SHA-256 ", Meaning::Key);
     if model.start.typed.is_empty() {
-        // It is no line yet: but for the digits of a hash, letters are keys.
+        // An empty field takes digits of a hash only; other letters are keys.
         return line.own("type its digits, 0 to 9 and a to f, or paste it", Meaning::Faint);
     }
     line.own(&model.start.typed, Meaning::Strong);

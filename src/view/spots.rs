@@ -1,6 +1,6 @@
 //! A list of rows to go to: why each is there, and what it says.
 
-use super::line::LineWriter;
+use super::canvas::LineWriter;
 use super::list_view::DrawList;
 use super::pane::{columns_of, draw_labelled, draw_pieces};
 use super::theme::Meaning;
@@ -43,7 +43,7 @@ impl DrawList for RowPicker {
         }
     }
 
-    /// No wider than what is shown needs.
+    /// The columns are as wide as the rows in sight need.
     fn columns(&self, rows: &[&Spot], room: usize, model: &Model) -> SpotColumns {
         let shown: Vec<_> = rows.iter().filter_map(|spot| row_of(spot, model)).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
@@ -59,8 +59,8 @@ impl DrawList for RowPicker {
         SpotColumns { seen_by, label, labels, tells_below }
     }
 
-    fn draw_row(&self, line: LineWriter<'_, '_>, start: u16, columns: &SpotColumns, spot: &Spot, model: &Model) {
-        draw_spot(line, start, columns, spot, row_of(spot, model).as_deref());
+    fn draw_row(&self, line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, model: &Model) {
+        draw_spot(line, columns, spot, row_of(spot, model).as_deref());
     }
 
     /// Who saw the chosen row and why it is there, and the row itself where that is cut above.
@@ -87,30 +87,29 @@ fn row_of<'a>(spot: &'a Spot, model: &Model) -> Option<Cow<'a, Row>> {
     }
 }
 
-fn draw_spot(mut line: LineWriter<'_, '_>, start: u16, columns: &SpotColumns, spot: &Spot, row: Option<&Row>) {
+fn draw_spot(mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, row: Option<&Row>) {
     if let Some(severity) = spot.severity {
         let meaning = if severity == Severity::High { Meaning::Problem } else { Meaning::Price };
         line.own(severity.sign(), meaning);
-        line.tab(start, SIGN);
+        line.tab(SIGN);
     }
     if !columns.tells_below {
         let meaning = if spot.target.is_some() { Meaning::Strong } else { Meaning::Faint };
         let before = if spot.severity.is_some() { SIGN } else { 0 };
         line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
-        line.tab(start, columns.seen_by);
+        line.tab(columns.seen_by);
         if let Some(by) = &spot.seen_by {
             line.visible(by, Meaning::Detail);
         }
-        line.tab(start, columns.label);
+        line.tab(columns.label);
     }
     if let Shows::Words(words) = &spot.shows {
         line.own(words, Meaning::Faint);
     }
     if let Some(row) = row {
-        let at = start.saturating_add(u16::try_from(columns.label).unwrap_or(u16::MAX));
         // Where it is narrow, words stand close together.
         let own = columns_of(std::iter::once(&row.label));
-        draw_labelled(&mut line, at, if columns.tells_below { own } else { columns.labels }, &row.label);
+        draw_labelled(&mut line, columns.label, if columns.tells_below { own } else { columns.labels }, &row.label);
         draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
     }
 }

@@ -24,7 +24,7 @@ impl DrawForm for FileToScan {
     }
 }
 
-/// What is said below the fields.
+/// The words below the fields.
 fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
     if let Some(call) = model.call_of(form) {
         let words = match call.request {

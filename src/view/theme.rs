@@ -1,4 +1,4 @@
-//! Looks by meaning: each theme says how a meaning looks, each terminal how much of that it can show.
+//! Colours by meaning: each theme gives a meaning its style, each terminal shows as much of it as it can.
 
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
     Text,
-    /// What is said about a thing, beside it.
+    /// Details of a thing, beside it.
     Detail,
     /// Less important text: labels, guides, hints.
     Faint,
@@ -23,7 +23,7 @@ pub enum Meaning {
     Key,
     /// What something is about: a name, a title.
     Strong,
-    /// What was sought and is found.
+    /// A match of a search or filter.
     Found,
 }
 
@@ -51,7 +51,7 @@ pub enum Depth {
     True,
 }
 
-/// How the screen looks.
+/// The theme and the colours of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     pub theme: Theme,
@@ -81,11 +81,11 @@ impl From<Meaning> for Tone {
     }
 }
 
-/// How one meaning looks: colours for terminals with many and with sixteen, and how the letters are set.
+/// The style of one meaning: its colour on terminals with true colour, with 256 and with sixteen, and its letters.
 #[derive(Debug, Clone, Copy)]
 struct Ink {
-    front: Option<(u32, Color)>,
-    back: Option<u32>,
+    front: Option<(u32, u8, Color)>,
+    back: Option<(u32, u8)>,
     letters: Modifier,
 }
 
@@ -93,8 +93,8 @@ const fn plain(letters: Modifier) -> Ink {
     Ink { front: None, back: None, letters }
 }
 
-const fn ink(rgb: u32, sixteen: Color, letters: Modifier) -> Ink {
-    Ink { front: Some((rgb, sixteen)), back: None, letters }
+const fn ink(rgb: u32, indexed: u8, sixteen: Color, letters: Modifier) -> Ink {
+    Ink { front: Some((rgb, indexed, sixteen)), back: None, letters }
 }
 
 const NONE: Modifier = Modifier::empty();
@@ -138,34 +138,34 @@ impl Theme {
 fn dark(meaning: Meaning) -> Ink {
     match meaning {
         Meaning::Text => plain(NONE),
-        Meaning::Detail => ink(0x8f_bcbb, Color::Cyan, NONE),
-        Meaning::Faint => ink(0x8b_93a7, Color::DarkGray, NONE),
-        Meaning::Frame => ink(0x4c_5670, Color::DarkGray, NONE),
-        Meaning::Focus => ink(0x7a_a8f0, Color::Cyan, BOLD),
-        Meaning::Cursor => Ink { back: Some(0x2c_3a55), ..plain(BOLD) },
-        Meaning::Price => ink(0xeb_bc5c, Color::Yellow, BOLD),
-        Meaning::Free => ink(0x94_c97a, Color::Green, NONE),
-        Meaning::Problem => ink(0xf0_7178, Color::LightRed, BOLD),
-        Meaning::Key => ink(0x7f_c8ff, Color::Cyan, NONE),
+        Meaning::Detail => ink(0x8f_bcbb, 109, Color::Cyan, NONE),
+        Meaning::Faint => ink(0x8b_93a7, 103, Color::DarkGray, NONE),
+        Meaning::Frame => ink(0x4c_5670, 240, Color::DarkGray, NONE),
+        Meaning::Focus => ink(0x7a_a8f0, 111, Color::Cyan, BOLD),
+        Meaning::Cursor => Ink { back: Some((0x2c_3a55, 237)), ..plain(BOLD) },
+        Meaning::Price => ink(0xeb_bc5c, 179, Color::Yellow, BOLD),
+        Meaning::Free => ink(0x94_c97a, 114, Color::Green, NONE),
+        Meaning::Problem => ink(0xf0_7178, 204, Color::LightRed, BOLD),
+        Meaning::Key => ink(0x7f_c8ff, 117, Color::Cyan, NONE),
         Meaning::Strong => plain(BOLD),
-        Meaning::Found => ink(0xeb_bc5c, Color::Yellow, BOLD.union(Modifier::UNDERLINED)),
+        Meaning::Found => ink(0xeb_bc5c, 179, Color::Yellow, BOLD.union(Modifier::UNDERLINED)),
     }
 }
 
 fn light(meaning: Meaning) -> Ink {
     match meaning {
         Meaning::Text => plain(NONE),
-        Meaning::Detail => ink(0x1f_6f78, Color::Blue, NONE),
-        Meaning::Faint => ink(0x5c_6370, Color::DarkGray, NONE),
-        Meaning::Frame => ink(0xa4_abb8, Color::DarkGray, NONE),
-        Meaning::Focus => ink(0x1a_56b0, Color::Blue, BOLD),
-        Meaning::Cursor => Ink { back: Some(0xd5_e3f7), ..plain(BOLD) },
-        Meaning::Price => ink(0x8f_5a00, Color::Magenta, BOLD),
-        Meaning::Free => ink(0x2c_6e1f, Color::Green, NONE),
-        Meaning::Problem => ink(0xb3_1d28, Color::Red, BOLD),
-        Meaning::Key => ink(0x1a_56b0, Color::Blue, NONE),
+        Meaning::Detail => ink(0x1f_6f78, 24, Color::Blue, NONE),
+        Meaning::Faint => ink(0x5c_6370, 241, Color::DarkGray, NONE),
+        Meaning::Frame => ink(0xa4_abb8, 145, Color::DarkGray, NONE),
+        Meaning::Focus => ink(0x1a_56b0, 25, Color::Blue, BOLD),
+        Meaning::Cursor => Ink { back: Some((0xd5_e3f7, 189)), ..plain(BOLD) },
+        Meaning::Price => ink(0x8f_5a00, 94, Color::Magenta, BOLD),
+        Meaning::Free => ink(0x2c_6e1f, 22, Color::Green, NONE),
+        Meaning::Problem => ink(0xb3_1d28, 124, Color::Red, BOLD),
+        Meaning::Key => ink(0x1a_56b0, 25, Color::Blue, NONE),
         Meaning::Strong => plain(BOLD),
-        Meaning::Found => ink(0x8f_5a00, Color::Magenta, BOLD.union(Modifier::UNDERLINED)),
+        Meaning::Found => ink(0x8f_5a00, 94, Color::Magenta, BOLD.union(Modifier::UNDERLINED)),
     }
 }
 
@@ -193,10 +193,10 @@ impl Look {
     pub fn style(self, meaning: Meaning) -> Style {
         let ink = if self.depth == Depth::None { mono(meaning) } else { self.theme.ink(meaning) };
         let mut style = Style::new().add_modifier(ink.letters);
-        if let Some((rgb, sixteen)) = ink.front {
-            style = style.fg(self.colour(rgb).unwrap_or(sixteen));
+        if let Some((rgb, indexed, sixteen)) = ink.front {
+            style = style.fg(self.colour(rgb, indexed).unwrap_or(sixteen));
         }
-        match ink.back.map(|rgb| self.colour(rgb)) {
+        match ink.back.map(|(rgb, indexed)| self.colour(rgb, indexed)) {
             None => style,
             Some(Some(colour)) => style.bg(colour),
             // Sixteen colours have none that is quiet behind every other.
@@ -212,39 +212,14 @@ impl Look {
         if tone.is_opaque { Style::reset().patch(style) } else { style }
     }
 
-    fn colour(self, rgb: u32) -> Option<Color> {
+    fn colour(self, rgb: u32, indexed: u8) -> Option<Color> {
         let [_, red, green, blue] = rgb.to_be_bytes();
         match self.depth {
             Depth::True => Some(Color::Rgb(red, green, blue)),
-            Depth::Indexed => Some(Color::Indexed(nearest(red, green, blue))),
+            Depth::Indexed => Some(Color::Indexed(indexed)),
             Depth::Sixteen | Depth::None => None,
         }
     }
-}
-
-/// The nearest of the 216 colours and 24 greys that terminals with 256 colours agree on.
-///
-/// Every styled piece of every frame asks, so nothing is searched: each channel has its nearest step by itself, and the nearest
-/// grey is that of the mean.
-fn nearest(red: u8, green: u8, blue: u8) -> u8 {
-    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let wanted = [red, green, blue];
-    let far = |found: [u8; 3]| -> u32 {
-        wanted.iter().zip(found).map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
-    };
-    let steps = wanted.map(|channel| match channel {
-        0..48 => 0,
-        48..=115 => 1,
-        _ => (channel - 36) / 40,
-    });
-    let cube = steps.map(|step| STEPS.get(usize::from(step)).copied().unwrap_or(u8::MAX));
-    let mean = wanted.iter().map(|channel| u16::from(*channel)).sum::<u16>() / 3;
-    let grey = u8::try_from(mean.saturating_sub(3) / 10).unwrap_or(u8::MAX).min(23);
-    if far([8 + 10 * grey; 3]) < far(cube) {
-        return 232 + grey;
-    }
-    let [red, green, blue] = steps;
-    16 + 36 * red + 6 * green + blue
 }
 
 impl Depth {
@@ -280,7 +255,6 @@ impl Depth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashMap;
 
     impl Meaning {
         const ALL: [Self; 12] = [
@@ -316,9 +290,9 @@ mod tests {
     #[test]
     fn words_can_be_read_on_the_background_and_on_the_chosen_row() {
         for (theme, background) in [(Theme::Dark, 0x1e_2230), (Theme::Light, 0xff_ffff)] {
-            let row = theme.ink(Meaning::Cursor).back.unwrap();
+            let row = theme.ink(Meaning::Cursor).back.unwrap().0;
             for meaning in Meaning::ALL.into_iter().filter(|meaning| *meaning != Meaning::Frame) {
-                let Some((rgb, _)) = theme.ink(meaning).front else { continue };
+                let Some((rgb, ..)) = theme.ink(meaning).front else { continue };
                 for behind in [background, row] {
                     let contrast = contrast_of(rgb, behind);
                     assert!(contrast >= 3.5, "{theme:?} {meaning:?} on {behind:06x}: {contrast:.1}");
@@ -374,26 +348,5 @@ mod tests {
         assert_eq!(depth(&[("TERM", "xterm"), ("NO_COLOR", "")]), Depth::Sixteen);
         assert_eq!(depth(&[("TERM", "xterm"), ("CLICOLOR", "0")]), Depth::None);
         assert_eq!(depth(&[("TERM", "dumb"), ("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]), Depth::Sixteen);
-    }
-
-    #[test]
-    fn colours_are_brought_to_the_nearest_of_256() {
-        assert_eq!(
-            (nearest(255, 0, 0), nearest(0, 0, 0), nearest(8, 8, 8), nearest(255, 255, 255)),
-            (196, 16, 232, 231)
-        );
-        let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
-        let cube = (0..216_u8).map(|n| (16 + n, [level(n / 36), level(n / 6 % 6), level(n % 6)]));
-        let all: HashMap<u8, [u8; 3]> = cube.chain((0..24_u8).map(|n| (232 + n, [8 + 10 * n; 3]))).collect();
-        let channels = || (0..=255_u8).step_by(17);
-        for (red, green, blue) in
-            channels().flat_map(|r| channels().flat_map(move |g| channels().map(move |b| (r, g, b))))
-        {
-            let far = |colour: &[u8; 3]| -> u32 {
-                colour.iter().zip([red, green, blue]).map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
-            };
-            let found = far(&all[&nearest(red, green, blue)]);
-            assert_eq!(Some(found), all.values().map(far).min(), "{red} {green} {blue}");
-        }
     }
 }
