@@ -1,7 +1,7 @@
 //! CSV (RFC 4180): a line a value, which no program that opens it takes for a formula.
 
-use super::noted::Noted;
-use super::opened::Opened;
+use super::noted::ExportNotes;
+use super::opened::OpenedReport;
 use super::{Job, Summary, attribute, indicators};
 use crate::report::index::Form;
 use crate::report::rows::records::{Step, leaves, pointer};
@@ -16,13 +16,13 @@ const FORMULA: [char; 12] = [
     '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{fe66}', '\u{fe62}', '\u{fe63}', '\u{fe6b}',
 ];
 
-/// What parts the cells where a comma stands in numbers: a program that is set so goes by it within quotes as well.
+/// A second separator: where the comma is a decimal sign, programs split cells at it, in quotes as well.
 const SEPARATOR: char = ';';
 
-/// The columns. Cells stand as they are where all of a text can be seen, and else in its visible form; one that would begin like
-/// a formula, or with the sign itself, has a `'` before it, and so has what stands behind a `;` within one, so that whoever reads it
-/// back takes one off at each of these places. Depth and parent, which is a row, are of processes; severity and rule are of what
-/// deserves a look. A note on the report as a whole has a line of its own, and so has one on what the report does not have any more.
+/// The columns. A cell is as it is where all of its text is visible, else in its visible form. A cell that
+/// would begin like a formula or with a `'` has a `'` before it, and so has a part behind a `;`: a reader
+/// removes one at each of these places. Depth and parent (a row) are of processes; severity and rule are of
+/// findings. A note on the whole report has a line of its own, as has one on an item that is gone.
 const COLUMNS: [&str; 13] = [
     "origin",
     "report",
@@ -40,61 +40,66 @@ const COLUMNS: [&str; 13] = [
 ];
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    if job.what.is_indicators() {
-        return indicators::csv(job, out);
-    }
-    let mut summary = Summary::default();
-    line(out, COLUMNS)?;
-    for source in job.sources {
-        let opened = Opened::new(job, source, Some(job.rules))?;
-        let report = &opened.report;
-        summary.add_report(report);
-        let (head, noted) = (provenance(&opened), Noted::of(&opened)?);
-        for [attribute, value, note] in notes(&noted) {
-            let none = String::new;
-            let own = [none(), attribute, none(), none(), none(), none(), value, none(), none(), note];
-            line(out, head.iter().cloned().chain(own))?;
+    let is_indicators = job.what.is_indicators();
+    line(out, if is_indicators { &indicators::COLUMNS[..] } else { &COLUMNS })?;
+    job.each_report(Some(job.rules), |opened| {
+        let (head, noted) = (provenance(opened), ExportNotes::of(opened)?);
+        match is_indicators {
+            true => indicators::csv(opened, &head, &noted, out),
+            false => write_rows(opened, &head, &noted, out),
         }
-        let mut parents = Parents::default();
-        for (pane, place) in opened.places() {
-            opened.go_on()?;
-            let record = report.record(place);
-            let (name, member) = attribute(report, place, &record);
-            let ([depth, parent], [severity, rule]) =
-                (standing(&opened, place, &mut parents), marked(opened.rule(place)));
-            let note = noted.at(place).map(|note| cell(&note.text)).unwrap_or_default();
-            let member = member.map(Step::Member);
-            let mut written = Ok(());
-            leaves(&record.value, &mut |way, value| {
-                // The first step leads to the value itself.
-                let below = way.get(1..).unwrap_or_default();
-                let path = pointer(member.iter().chain(below));
-                let path = path.legible();
-                let own = [
-                    pane.name().to_owned(),
-                    cell(&name),
-                    (place.row + 1).to_string(),
-                    depth.clone(),
-                    parent.clone(),
-                    safe(&path),
-                    cell(&value.text()),
-                    severity.clone(),
-                    rule.clone(),
-                    note.clone(),
-                ];
-                if written.is_ok() {
-                    written = line(out, head.iter().cloned().chain(own));
-                }
-            });
-            written?;
-            summary.rows += 1;
-        }
+    })
+}
+
+fn write_rows(
+    opened: &OpenedReport<'_>,
+    head: &[String],
+    noted: &ExportNotes<'_>,
+    out: &mut dyn Write,
+) -> io::Result<u64> {
+    let (report, mut rows, mut parents) = (&opened.report, 0, Parents::default());
+    for [attribute, value, note] in notes(noted) {
+        let none = String::new;
+        let own = [none(), attribute, none(), none(), none(), none(), value, none(), none(), note];
+        line(out, head.iter().cloned().chain(own))?;
     }
-    Ok(summary)
+    for (pane, place) in opened.places() {
+        opened.go_on()?;
+        let record = report.record(place);
+        let (name, member) = attribute(report, place, &record);
+        let ([depth, parent], [severity, rule]) = (standing(opened, place, &mut parents), marked(opened.rule(place)));
+        let note = noted.at(place).map(|note| cell(&note.text)).unwrap_or_default();
+        let member = member.map(Step::Member);
+        let mut written = Ok(());
+        leaves(&record.value, &mut |way, value| {
+            // The first step leads to the value itself.
+            let below = way.get(1..).unwrap_or_default();
+            let path = pointer(member.iter().chain(below));
+            let path = path.legible();
+            let own = [
+                pane.name().to_owned(),
+                cell(&name),
+                (place.row + 1).to_string(),
+                depth.clone(),
+                parent.clone(),
+                safe(&path),
+                cell(&value.text()),
+                severity.clone(),
+                rule.clone(),
+                note.clone(),
+            ];
+            if written.is_ok() {
+                written = line(out, head.iter().cloned().chain(own));
+            }
+        });
+        written?;
+        rows += 1;
+    }
+    Ok(rows)
 }
 
 /// How deep a process stands, and the row of its parent.
-fn standing(opened: &Opened<'_>, place: Place, parents: &mut Parents) -> [String; 2] {
+fn standing(opened: &OpenedReport<'_>, place: Place, parents: &mut Parents) -> [String; 2] {
     let section = opened.report.section(place.section).filter(|section| section.form == Form::Processes);
     let depths = section.map(|section| section.depths());
     let depth = depths.and_then(|depths| depths.get(place.row)).map(|depth| depth.to_string());
@@ -109,7 +114,7 @@ pub(super) fn marked(rule: Option<&Rule>) -> [String; 2] {
 }
 
 /// Attribute, value and note of each note that is on no row.
-pub(super) fn notes(noted: &Noted<'_>) -> Vec<[String; 3]> {
+pub(super) fn notes(noted: &ExportNotes<'_>) -> Vec<[String; 3]> {
     let line = |attribute: Option<&Untrusted>, value: Option<&Untrusted>, note: &Note| {
         let shown = |text: Option<&Untrusted>| text.map(cell).unwrap_or_default();
         [shown(attribute), shown(value), cell(&note.text)]
@@ -119,7 +124,7 @@ pub(super) fn notes(noted: &Noted<'_>) -> Vec<[String; 3]> {
 }
 
 /// The first cells of each line.
-pub(super) fn provenance(opened: &Opened<'_>) -> [String; 3] {
+pub(super) fn provenance(opened: &OpenedReport<'_>) -> [String; 3] {
     let (source, identifier) = (opened.source, opened.identifier.as_ref());
     [
         cell(&Untrusted::from(source.origin.as_str())),

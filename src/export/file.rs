@@ -10,10 +10,10 @@ use tempfile::NamedTempFile;
 /// Why a file was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// Something stands at this path, and nobody said that it may be written over.
+    /// A file exists at this path, and may not be replaced.
     #[error("{} is there already, and was left as it is", shown(.0))]
     Exists(PathBuf),
-    /// Something stands there that is no file, or a link to one.
+    /// The path names neither a file nor a free place.
     #[error("{} is no file, and was left as it is", shown(.0))]
     NoFile(PathBuf),
     #[error("no file is named: the path is empty")]
@@ -24,8 +24,8 @@ pub enum FileError {
     Io { path: PathBuf, why: io::Error },
 }
 
-/// A path as it was typed, its `~` for the home folder: what no shell has read, or has been told not to. Where something in the
-/// working folder is named `~` (a shell that was asked for all names gives it as it is), that is meant.
+/// Expands `~` in a path that no shell has read. A file named `~` in the working folder has precedence:
+/// a shell that completes names passes it unchanged.
 pub fn typed(path: impl AsRef<OsStr>) -> PathBuf {
     let path = Path::new(path.as_ref());
     let in_home = path.strip_prefix("~").ok().filter(|_| Path::new("~").symlink_metadata().is_err());
@@ -51,11 +51,11 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 impl Fresh {
-    /// Begins a file beside the place where it is to stand; nothing stands there before [`Fresh::keep`].
+    /// Creates the file beside its place, which stays free until [`Fresh::keep`].
     pub fn begin(path: &Path, may_replace: bool) -> Result<Self, FileError> {
         may_stand(path, may_replace)?;
         let folder = folder_of(path);
-        // What the system says names the file that is made first, and nobody has asked for that one.
+        // The system's error names the temporary file, which the user has not asked for.
         let file =
             tempfile::Builder::new().prefix(".behaview-").tempfile_in(folder).map_err(|why| match why.kind() {
                 io::ErrorKind::NotFound => FileError::NoFolder(folder.to_owned()),
@@ -97,7 +97,7 @@ pub fn check(path: &Path, may_replace: bool) -> Result<(), FileError> {
     Fresh::begin(path, may_replace).map(drop)
 }
 
-/// Whether what stands at this path, if anything does, lets a file stand there.
+/// Whether a file may be created at this path, given what exists there.
 fn may_stand(path: &Path, may_replace: bool) -> Result<(), FileError> {
     let text = path.to_string_lossy();
     let last = text.rsplit(std::path::is_separator).next().unwrap_or_default();

@@ -1,28 +1,28 @@
 //! Indicators by themselves: as a table, as lines, as Markdown; and what STIX and MISP are made of.
 
 use super::lines::Member;
-use super::noted::Noted;
-use super::opened::Opened;
+use super::noted::ExportNotes;
+use super::opened::OpenedReport;
 use super::verdict::verdict;
-use super::{Job, Summary, csv, lines, list, literal, markdown, object, own_literal};
+use super::{csv, lines, list, literal, markdown, object, own_literal};
 use crate::report::indicators::{ITSELF, Kind};
 use crate::report::rules::{Rule, Severity};
 use crate::report::{Indicator, Report};
 use std::io::{self, Write};
 
 /// The columns of the table. A note that is on no row has a line of its own, without a kind.
-const COLUMNS: [&str; 10] =
+pub(super) const COLUMNS: [&str; 10] =
     ["origin", "report", "received", "kind", "value", "seen", "where", "severity", "rule", "note"];
 
-/// Why others are told to block an indicator.
-pub(super) enum Reason<'a> {
+/// Why an indicator is to be blocked.
+pub(super) enum BlockReason<'a> {
     /// It is the file that was run.
     Sample,
     /// A rule marks a row that names it.
     Rule(&'a Rule),
 }
 
-impl Reason<'_> {
+impl BlockReason<'_> {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Sample => "the file that was run".to_owned(),
@@ -31,7 +31,7 @@ impl Reason<'_> {
     }
 
     /// With where it was seen.
-    pub(super) fn words(&self, opened: &Opened<'_>, indicator: &Indicator) -> String {
+    pub(super) fn words(&self, opened: &OpenedReport<'_>, indicator: &Indicator) -> String {
         let why = match self {
             Self::Sample => "The file that was run.".to_owned(),
             Self::Rule(rule) => format!("{}: {}", rule.severity.word(), rule.words()),
@@ -40,47 +40,50 @@ impl Reason<'_> {
     }
 }
 
-/// Why others are told to block an indicator, if they are: the file that was run, unless the sandbox found it clean, and what stands in
-/// a row that a rule marks high or medium, for programs that do harm ask for harmless hosts as well. Of these only what can be told
-/// from anybody else's.
-pub(super) fn reason<'a>(opened: &Opened<'a>, indicator: &Indicator) -> Option<Reason<'a>> {
+/// The reason to block an indicator: it is the file that was run, unless the sandbox found it clean; or a
+/// rule marks its row high or medium, since malware asks for harmless hosts as well. Values that are common
+/// on harmless machines have none.
+pub(super) fn reason<'a>(opened: &OpenedReport<'a>, indicator: &Indicator) -> Option<BlockReason<'a>> {
     if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
-        return Some(Reason::Sample).filter(|_| verdict(&opened.report) != "benign");
+        return Some(BlockReason::Sample).filter(|_| verdict(&opened.report) != "benign");
     }
     let rule = opened.rule_of(indicator).filter(|rule| indicator.can_be_blocked() && rule.severity <= Severity::Medium);
-    rule.map(Reason::Rule)
+    rule.map(BlockReason::Rule)
 }
 
-pub(super) fn csv(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut summary = Summary::default();
-    csv::line(out, COLUMNS)?;
-    for source in job.sources {
-        let opened = Opened::new(job, source, Some(job.rules))?;
-        summary.add_report(&opened.report);
-        let (head, noted) = (csv::provenance(&opened), Noted::of(&opened)?);
-        for [attribute, value, note] in csv::notes(&noted) {
-            let none = String::new;
-            csv::line(out, head.iter().cloned().chain([none(), value, none(), attribute, none(), none(), note]))?;
-        }
-        for indicator in opened.indicators()?.all() {
-            let [severity, rule] = csv::marked(opened.rule_of(indicator));
-            let own = [
-                indicator.kind.name().to_owned(),
-                csv::cell(&indicator.value),
-                indicator.seen.to_string(),
-                seen_in(&opened.report, indicator),
-                severity,
-                rule,
-                csv::safe(&notes(&noted, indicator)),
-            ];
-            csv::line(out, head.iter().cloned().chain(own))?;
-            summary.rows += 1;
-        }
+pub(super) fn csv(
+    opened: &OpenedReport<'_>,
+    head: &[String],
+    noted: &ExportNotes<'_>,
+    out: &mut dyn Write,
+) -> io::Result<u64> {
+    for [attribute, value, note] in csv::notes(noted) {
+        let none = String::new;
+        csv::line(out, head.iter().cloned().chain([none(), value, none(), attribute, none(), none(), note]))?;
     }
-    Ok(summary)
+    let found = opened.indicators()?;
+    for indicator in found.all() {
+        let [severity, rule] = csv::marked(opened.rule_of(indicator));
+        let own = [
+            indicator.kind.name().to_owned(),
+            csv::cell(&indicator.value),
+            indicator.seen.to_string(),
+            seen_in(&opened.report, indicator),
+            severity,
+            rule,
+            csv::safe(&notes(noted, indicator)),
+        ];
+        csv::line(out, head.iter().cloned().chain(own))?;
+    }
+    Ok(found.all().len() as u64)
 }
 
-pub(super) fn lines(opened: &Opened<'_>, head: &[Member], noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
+pub(super) fn lines(
+    opened: &OpenedReport<'_>,
+    head: &[Member],
+    noted: &ExportNotes<'_>,
+    out: &mut dyn Write,
+) -> io::Result<u64> {
     let found = opened.indicators()?;
     for indicator in found.all() {
         let places = indicator.places.iter().map(|place| {
@@ -101,7 +104,7 @@ pub(super) fn lines(opened: &Opened<'_>, head: &[Member], noted: &Noted<'_>, out
     Ok(found.all().len() as u64)
 }
 
-pub(super) fn markdown(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
+pub(super) fn markdown(opened: &OpenedReport<'_>, noted: &ExportNotes<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let found = opened.indicators()?;
     for kind in Kind::ALL.into_iter().filter(|kind| !found.of_kind(*kind).is_empty()) {
         let of_kind = found.of_kind(kind);
@@ -122,7 +125,7 @@ pub(super) fn markdown(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Wri
 }
 
 /// The notes on its own rows.
-pub(super) fn notes(noted: &Noted<'_>, indicator: &Indicator) -> String {
+pub(super) fn notes(noted: &ExportNotes<'_>, indicator: &Indicator) -> String {
     let notes = noted.about(indicator).into_iter().map(|note| note.text.visible().to_string());
     notes.collect::<Vec<_>>().join("; ")
 }

@@ -2,7 +2,7 @@
 //! two things; together they are one that others can look for.
 
 use super::What;
-use super::opened::Opened;
+use super::opened::OpenedReport;
 use crate::report::Place;
 use crate::report::attributes::{Meaning, Source};
 use crate::report::indicators::{Kind, hash, same};
@@ -11,21 +11,21 @@ use crate::text::Untrusted;
 use std::collections::HashMap;
 use std::io;
 
-/// Members of a record that are about one thing: what names it, and what is said of it. They are joined in each attribute that is
+/// Members of a record about one thing: its name, and a property. They are joined in each attribute that is
 /// known to hold the first as something of this kind.
 const TOGETHER: [(Kind, &str, &str); 2] = [(Kind::Path, "path", "sha256"), (Kind::Key, "key", "value")];
 
 /// What belongs to what.
 #[derive(Debug, Default)]
-pub(super) struct Joined {
+pub(super) struct Correlations {
     hashes: HashMap<Untrusted, Vec<Untrusted>>,
     paths: HashMap<Untrusted, Vec<Untrusted>>,
     data: HashMap<Untrusted, Vec<Untrusted>>,
 }
 
-impl Joined {
+impl Correlations {
     /// Joins what the rows that are written say; nothing where one kind only is wanted.
-    pub(super) fn of(opened: &Opened<'_>) -> io::Result<Self> {
+    pub(super) fn of(opened: &OpenedReport<'_>) -> io::Result<Self> {
         let mut joined = Self::default();
         if matches!(opened.job.what, What::OfKind(_)) {
             return Ok(joined);
@@ -37,7 +37,7 @@ impl Joined {
                     opened.go_on()?;
                     let place = Place { section: number, row };
                     if let Some(value) = opened.report.registry_value(place) {
-                        // What is unclear is not taken for data.
+                        // Ambiguous data is left out.
                         value.data.iter().for_each(|data| joined.add(kind, value.path(), data.clone()));
                         continue;
                     }

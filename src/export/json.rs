@@ -1,7 +1,7 @@
 //! Reports as JSON in the envelope of the service, `notes` beside the attributes.
 
-use super::noted::Noted;
-use super::opened::{Opened, Rows};
+use super::noted::ExportNotes;
+use super::opened::{OpenedReport, SelectedRows};
 use super::rewriter::{Strings, rewrite};
 use super::{Job, Summary, list, literal, object, own_literal};
 use crate::report::index::{Form, Section};
@@ -12,23 +12,19 @@ use std::io::{self, Write};
 
 /// Writes reports as JSON in the envelope of the service (specification §2.1), `notes` beside the attributes; several as a list.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut summary = Summary::default();
-    let is_list = job.sources.len() != 1;
+    let (is_list, mut number) = (job.sources.len() != 1, 0);
     out.write_all(if is_list { b"{\"data\":[" } else { b"{\"data\":" })?;
-    for (number, source) in job.sources.iter().enumerate() {
-        if number > 0 {
-            out.write_all(b",")?;
-        }
-        let opened = Opened::new(job, source, None)?;
-        write_report(&opened, out)?;
-        summary.add_report(&opened.report);
-        summary.rows += opened.places().count() as u64;
-    }
+    let summary = job.each_report(None, |opened| {
+        out.write_all(if number > 0 { b"," } else { b"" })?;
+        number += 1;
+        write_report(opened, out)?;
+        Ok(opened.places().count() as u64)
+    })?;
     out.write_all(if is_list { b"]}\n" } else { b"}\n" })?;
     Ok(summary)
 }
 
-fn write_report(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     let report = &opened.report;
     let mut head = Vec::new();
     head.extend(opened.identifier.as_ref().map(|identifier| format!("\"id\":{}", literal(identifier.text()))));
@@ -42,13 +38,13 @@ fn write_report(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<()> {
         names.next(&Untrusted::from(taken));
     }
     write_sections(opened, &is_beside, &mut names, true, out)?;
-    write_notes(report, &Noted::of(opened)?, out)?;
+    write_notes(report, &ExportNotes::of(opened)?, out)?;
     out.write_all(b"}")
 }
 
 /// The sections that are wanted, each a member; `has_members` says that members stand before them.
 fn write_sections(
-    opened: &Opened<'_>,
+    opened: &OpenedReport<'_>,
     is_wanted: &dyn Fn(&Section) -> bool,
     names: &mut MemberNames,
     mut has_members: bool,
@@ -81,7 +77,7 @@ fn write_rows(
     report: &Report,
     number: usize,
     section: &Section,
-    (rows, names): (&Rows<'_>, &mut MemberNames),
+    (rows, names): (&SelectedRows<'_>, &mut MemberNames),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (open, close) = match section.form {
@@ -107,7 +103,7 @@ fn write_rows(
 }
 
 /// The notes, each with what it is on; the row is the first that it is on.
-fn write_notes(report: &Report, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_notes(report: &Report, noted: &ExportNotes<'_>, out: &mut dyn Write) -> io::Result<()> {
     let entry = |attribute: Option<&Untrusted>, row: Option<usize>, note: &Note| {
         object([
             ("attribute", attribute.map(literal)),

@@ -1,7 +1,7 @@
 //! JSON lines: a line a row, each with where it came from.
 
-use super::noted::Noted;
-use super::opened::Opened;
+use super::noted::ExportNotes;
+use super::opened::OpenedReport;
 use super::{Job, Summary, attribute, indicators, literal, object, own_literal, rewritten};
 use crate::report::index::Form;
 use crate::report::rules::Rule;
@@ -12,33 +12,29 @@ use std::io::{self, Write};
 /// A member of a line: its name, and its value as JSON where it has one.
 pub(super) type Member = (&'static str, Option<String>);
 
-/// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` counted from 1, `value`; of an object's row
-/// its `member`, of a process its `depth` and the row of its `parent`; `severity` and `rule` where a rule marks it; the `note` on it. A note on the report as a whole is a line of its own, without `row`
-/// and `value`, and so is one on what the report does not have any more, which is its `item`. Where a string of a row is no
-/// Unicode, `escaped` is true, and all strings of the value stand in their visible form.
+/// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` (from 1), `value`; of an
+/// object's row its `member`, of a process its `depth` and the row of its `parent`; `severity` and `rule` where a rule marks it; its `note`. A note on the whole report is a line of its own, without `row`
+/// and `value`, as is one on an `item` that the report no longer has. Where a string of a row is not
+/// Unicode, `escaped` is true, and all strings of the value are in their visible form.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut summary = Summary::default();
-    for source in job.sources {
-        let opened = Opened::new(job, source, Some(job.rules))?;
-        summary.add_report(&opened.report);
-        let (head, noted) = (provenance(&opened), Noted::of(&opened)?);
+    job.each_report(Some(job.rules), |opened| {
+        let (head, noted) = (provenance(opened), ExportNotes::of(opened)?);
         write_notes(&head, &noted, out)?;
         if job.what.is_indicators() {
-            summary.rows += indicators::lines(&opened, &head, &noted, out)?;
-            continue;
+            return indicators::lines(opened, &head, &noted, out);
         }
-        let mut parents = Parents::default();
+        let (mut rows, mut parents) = (0, Parents::default());
         for (pane, place) in opened.places() {
             opened.go_on()?;
-            write_row((&opened, &mut parents), &head, pane, place, noted.at(place), out)?;
-            summary.rows += 1;
+            write_row((opened, &mut parents), &head, pane, place, noted.at(place), out)?;
+            rows += 1;
         }
-    }
-    Ok(summary)
+        Ok(rows)
+    })
 }
 
 /// Where a report came from, as the first members of each line.
-fn provenance(opened: &Opened<'_>) -> Vec<Member> {
+fn provenance(opened: &OpenedReport<'_>) -> Vec<Member> {
     vec![
         ("origin", Some(own_literal(&opened.source.origin))),
         ("report", opened.identifier.as_ref().map(|identifier| literal(identifier.text()))),
@@ -53,7 +49,7 @@ pub(super) fn marked(rule: Option<&Rule>) -> [Member; 2] {
 }
 
 /// The lines of notes that are on no row.
-fn write_notes(head: &[Member], noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_notes(head: &[Member], noted: &ExportNotes<'_>, out: &mut dyn Write) -> io::Result<()> {
     let whole = noted.whole.map(|note| (None, note));
     let lost = noted.lost.iter().map(|(item, note)| (Some(*item), *note));
     for (item, note) in whole.into_iter().chain(lost) {
@@ -68,7 +64,7 @@ fn write_notes(head: &[Member], noted: &Noted<'_>, out: &mut dyn Write) -> io::R
 }
 
 fn write_row(
-    (opened, parents): (&Opened<'_>, &mut Parents),
+    (opened, parents): (&OpenedReport<'_>, &mut Parents),
     head: &[Member],
     pane: Pane,
     place: Place,

@@ -1,9 +1,8 @@
-//! Markdown for people: everything from the report stands in code spans, in which nothing is markup and nothing links.
+//! Markdown for people: all text of a report is in code spans, so that none is markup or a link.
 
-use super::nested::Nested;
-use super::noted::Noted;
-use super::opened::Opened;
-use super::plain::process;
+use super::noted::ExportNotes;
+use super::opened::OpenedReport;
+use super::plain::{Nested, process};
 use super::{Job, Summary, attribute, harmless, indicators};
 use crate::report::attributes::{HIDDEN, PASSWORD, Shape};
 use crate::report::json::{Kind, Raw};
@@ -17,22 +16,19 @@ use jiff::Timestamp;
 use std::io::{self, Write};
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut summary = Summary::default();
-    for source in job.sources {
-        let opened = Opened::new(job, source, Some(job.rules))?;
-        summary.add_report(&opened.report);
-        let noted = Noted::of(&opened)?;
-        write_head(&opened, &noted, out)?;
-        summary.rows += match job.what.is_indicators() {
-            true => indicators::markdown(&opened, &noted, out)?,
-            false => write_rows(&opened, &noted, out)?,
+    job.each_report(Some(job.rules), |opened| {
+        let noted = ExportNotes::of(opened)?;
+        write_head(opened, &noted, out)?;
+        let rows = match job.what.is_indicators() {
+            true => indicators::markdown(opened, &noted, out)?,
+            false => write_rows(opened, &noted, out)?,
         };
         writeln!(out)?;
-    }
-    Ok(summary)
+        Ok(rows)
+    })
 }
 
-fn write_head(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_head(opened: &OpenedReport<'_>, noted: &ExportNotes<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (source, identifier) = (opened.source, opened.identifier.as_ref());
     let parts = identifier.map(|identifier| identifier.parts());
     let visible = |text: &Untrusted| value(Pane::Other, text);
@@ -75,7 +71,7 @@ fn moment(when: Timestamp) -> String {
     when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-fn write_rows(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io::Result<u64> {
+fn write_rows(opened: &OpenedReport<'_>, noted: &ExportNotes<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let (mut rows, mut last, mut nested) = (0, None, Nested::default());
     for (pane, place) in opened.places() {
         opened.go_on()?;
@@ -94,7 +90,7 @@ fn write_rows(opened: &Opened<'_>, noted: &Noted<'_>, out: &mut dyn Write) -> io
 
 /// A row as an item of a list; of an object each leaf as an item below it.
 fn write_row(
-    opened: &Opened<'_>,
+    opened: &OpenedReport<'_>,
     pane: Pane,
     place: Place,
     noted: Option<&Note>,
@@ -156,8 +152,8 @@ pub(super) fn note(note: &Note) -> String {
     format!(" - note {}", value(Pane::Other, &note.text))
 }
 
-/// What tells an object best in its first line: what its pane shows of it, or its name where that is nothing but the object itself.
-fn lead(opened: &Opened<'_>, pane: Pane, place: Place, raw: Raw<'_>) -> String {
+/// The first line of an object: what its pane shows, or its name where the pane shows the object alone.
+fn lead(opened: &OpenedReport<'_>, pane: Pane, place: Place, raw: Raw<'_>) -> String {
     let shape = opened.report.section(place.section).and_then(|section| section.attribute).map(|known| &known.shape);
     if matches!(shape, Some(Shape::Records(_) | Shape::ProcessTree)) {
         return code(&process(opened, pane, place));
@@ -172,10 +168,10 @@ fn value(pane: Pane, text: &Untrusted) -> String {
     code(harmless(pane, text).as_str())
 }
 
-/// A block of code, as it is. Addresses in it keep their teeth: a rule whose strings were changed finds nothing, and whoever takes it
-/// out of here takes it for a rule. That it is one the attribute says, never the text, or a report could have any address left alone.
-/// Nothing in a block is markup, and no reader makes links there; what a terminal would obey is shown all the same, a backslash is
-/// not, for rules are full of them.
+/// Writes a block of code unchanged. Addresses in it are not defanged: a rule with changed strings finds
+/// nothing. The attribute decides what is code, never the text, or a report could exempt any address.
+/// Nothing in a block is markup or a link; control characters are escaped, backslashes are not, since rules
+/// are full of them.
 fn block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let shown = |line: &[u8]| {
         let tabs = line.split(|byte| *byte == b'\t').map(|part| {

@@ -1,8 +1,8 @@
 //! A MISP event a report: its indicators as attributes. The same report gives the same identifiers.
 
-use super::joined::Joined;
-use super::noted::Noted;
-use super::opened::Opened;
+use super::joined::Correlations;
+use super::noted::ExportNotes;
+use super::opened::OpenedReport;
 use super::verdict::{techniques, verdict};
 use super::{Job, Summary, indicators, list, object, own_literal};
 use crate::report::indicators::{Kind, is_plain_host, same};
@@ -25,32 +25,29 @@ const HIGH: &str = "1";
 const MEDIUM: &str = "2";
 const UNDEFINED: &str = "4";
 
-/// One report is one event; several stand in the list that MISP's own search gives.
+/// A report is one event; several are in the list that MISP's own search gives.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut summary = Summary::default();
     let (rules, is_list) = (Rules::shipped(), job.sources.len() != 1);
-    let mut events = HashSet::new();
+    let (mut events, mut left_out) = (HashSet::new(), 0);
     out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
-    for (number, source) in job.sources.iter().enumerate() {
-        out.write_all(if number > 0 { b",\n" } else { b"" })?;
-        let opened = Opened::new(job, source, Some(&rules))?;
-        summary.add_report(&opened.report);
+    let summary = job.each_report(Some(&rules), |opened| {
+        out.write_all(if events.is_empty() { b"" } else { b",\n" })?;
         let name = opened.name()?;
         let mut event = Uuid::new_v5(&OWN, format!("event {name}").as_bytes());
         if !events.insert(event) {
             // Another version of the same report.
             event = Uuid::new_v5(&OWN, format!("event {name} {}", opened.digest()?).as_bytes());
         }
-        let (rows, left_out) = write_event(&opened, &name, &event, out)?;
-        summary.rows += rows;
-        summary.left_out += left_out;
-    }
+        let (rows, more_left_out) = write_event(opened, &name, &event, out)?;
+        left_out += more_left_out;
+        Ok(rows)
+    })?;
     out.write_all(if is_list { b"]}\n" } else { b"\n" })?;
-    Ok(summary)
+    Ok(Summary { left_out, ..summary })
 }
 
 /// The members of an event before its attributes.
-fn head(event: &Uuid, when: Timestamp, info: &str, opened: &Opened<'_>) -> String {
+fn head(event: &Uuid, when: Timestamp, info: &str, opened: &OpenedReport<'_>) -> String {
     let threat = match verdict(&opened.report) {
         "malicious" => HIGH,
         "suspicious" => MEDIUM,
@@ -77,7 +74,7 @@ fn tag(name: &str) -> String {
     object([("name", Some(own_literal(name))), ("local", Some("0".to_owned()))])
 }
 
-fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<(u64, u64)> {
+fn write_event(opened: &OpenedReport<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<(u64, u64)> {
     let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
     let when = opened.analysed();
     let whose = if opened.is_private() { "Private behaviour report" } else { "Behaviour report of unknown origin" };
@@ -87,8 +84,14 @@ fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Writ
     };
     let head = head(event, when, &info, opened);
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;
-    let mut writing =
-        Event { opened, event, when, joined: Joined::of(opened)?, noted: Noted::of(opened)?, said: Vec::new() };
+    let mut writing = MispEvent {
+        opened,
+        event,
+        when,
+        joined: Correlations::of(opened)?,
+        noted: ExportNotes::of(opened)?,
+        said: Vec::new(),
+    };
     let (found, left_out) = opened.carried()?;
     let (alone, joined): (Vec<_>, Vec<_>) = found.all().iter().partition(|indicator| !writing.is_joined(indicator));
     let mut rows = 0;
@@ -114,13 +117,13 @@ fn write_event(opened: &Opened<'_>, name: &str, event: &Uuid, out: &mut dyn Writ
 }
 
 /// An event that is being written.
-struct Event<'a> {
-    opened: &'a Opened<'a>,
+struct MispEvent<'a> {
+    opened: &'a OpenedReport<'a>,
     event: &'a Uuid,
     when: Timestamp,
-    joined: Joined,
-    noted: Noted<'a>,
-    /// The notes that stand beside something already.
+    joined: Correlations,
+    noted: ExportNotes<'a>,
+    /// The notes that are written beside an attribute already.
     said: Vec<&'a Note>,
 }
 
@@ -133,7 +136,7 @@ const REGISTRY: Template = ("registry-key", "file", "8b3228ad-6d82-4fe6-b2ae-054
 /// What an attribute is in its object, if it is in one, and of what it is so where several objects may have it.
 type Within<'a> = Option<(&'a str, &'a str)>;
 
-impl<'a> Event<'a> {
+impl<'a> MispEvent<'a> {
     /// Whether it is a part of an object.
     fn is_joined(&self, indicator: &Indicator) -> bool {
         let beside = match indicator.kind {
@@ -210,7 +213,7 @@ impl<'a> Event<'a> {
         attribute(self.event, self.when, what, &data.legible(), "", Some(("data", &of)))
     }
 
-    /// The notes that stand beside nothing.
+    /// Writes the notes that are beside no attribute.
     fn comments(&self) -> Vec<String> {
         let lost = self.noted.lost.iter().map(|(_, note)| *note);
         let others = self.noted.on_rows().map(|(_, note)| note).chain(lost).filter(|note| !self.said.contains(note));
@@ -254,9 +257,9 @@ fn attribute(
     ])
 }
 
-/// Type and category. What was only opened, read or named is in none that says it was left behind; the
-/// type of a mutex has no other, so that one that was only opened has another type.
-fn standing(opened: &Opened<'_>, indicator: &Indicator) -> (&'static str, &'static str) {
+/// Type and category. A thing that was only opened, read or named is in no category for remains; the
+/// type of a mutex has no other category, so that one that was only opened has another type.
+fn standing(opened: &OpenedReport<'_>, indicator: &Indicator) -> (&'static str, &'static str) {
     let value = indicator.value.as_bytes();
     let traced = if indicator.is_left { "Artifacts dropped" } else { "External analysis" };
     let kind = match indicator.kind {

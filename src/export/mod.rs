@@ -15,7 +15,6 @@ mod json;
 mod lines;
 mod markdown;
 mod misp;
-mod nested;
 mod noted;
 mod opened;
 mod plain;
@@ -26,6 +25,7 @@ mod verdict;
 pub use plain::{harmless, line};
 pub use rewriter::rewritten;
 
+use self::opened::OpenedReport;
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::report::rows::records::Record;
@@ -46,11 +46,11 @@ pub struct Source {
     pub origin: String,
     /// When it came; none for a document.
     pub received: Option<Timestamp>,
-    /// What was written on it and on the items in it.
+    /// The notes on the report and on its items.
     pub notes: Notes,
 }
 
-/// What is written.
+/// The part of a report that is written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum What {
     #[default]
@@ -60,7 +60,7 @@ pub enum What {
     /// Those rows of one pane that it shows, where it does not show all.
     Shown(Pane, Arc<RowSet>),
     Row(Place),
-    /// The rows that rules mark as deserving a look: all, or these of each report, in the order of the reports.
+    /// The findings: all, or these rows of each report, in the order of the reports.
     Notable(Option<Arc<Vec<RowSet>>>),
     /// What others can look for, with the rows where it was seen.
     Indicators,
@@ -74,14 +74,14 @@ impl What {
     }
 }
 
-/// What was written.
+/// The size of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Rows, indicators or objects, as the format has it.
     pub rows: u64,
-    /// Reports that stop in the middle; what came of them was written.
+    /// Reports that stop in the middle; their rows up to there were written.
     pub cut: u64,
-    /// Rows that led to nothing in what was written, where the format carries but some.
+    /// Rows that the format cannot carry.
     pub left_out: u64,
     /// Lists that the service perhaps cut: they have exactly as many rows as it cuts lists to.
     pub cut_lists: u64,
@@ -94,11 +94,11 @@ pub struct Format {
     pub extension: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
-    reach: Reach,
-    write: Writer,
+    reach: FormatReach,
+    write: WriteFn,
 }
 
-type Writer = fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>;
+type WriteFn = fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>;
 
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -108,7 +108,7 @@ impl std::fmt::Debug for Format {
 
 /// How far into a report a format goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reach {
+enum FormatReach {
     /// Its bytes as they came.
     Bytes,
     Rows,
@@ -119,28 +119,28 @@ enum Reach {
 const fn format(
     name: &'static str,
     extension: &'static str,
-    reach: Reach,
+    reach: FormatReach,
     about: &'static str,
-    write: Writer,
+    write: WriteFn,
 ) -> Format {
     Format { name, extension, about, reach, write }
 }
 
 pub static FORMATS: [Format; 8] = [
-    format("raw", "json", Reach::Bytes, "the bytes as received, the key redacted", raw),
-    format("json", "json", Reach::Rows, "JSON that any strict reader takes", json::write),
-    format("jsonl", "jsonl", Reach::Indicators, "JSON lines, one a row", lines::write),
-    format("csv", "csv", Reach::Indicators, "a table, one line a value", csv::write),
-    format("md", "md", Reach::Indicators, "Markdown, for people", markdown::write),
+    format("raw", "json", FormatReach::Bytes, "the bytes as received, the key redacted", raw),
+    format("json", "json", FormatReach::Rows, "JSON that any strict reader takes", json::write),
+    format("jsonl", "jsonl", FormatReach::Indicators, "JSON lines, one a row", lines::write),
+    format("csv", "csv", FormatReach::Indicators, "a table, one line a value", csv::write),
+    format("md", "md", FormatReach::Indicators, "Markdown, for people", markdown::write),
     format(
         "txt",
         "txt",
-        Reach::Indicators,
+        FormatReach::Indicators,
         "plain text, defanged, one line a row as it is copied, or an indicator",
         plain::write,
     ),
-    format("stix", "stix.json", Reach::Indicators, "a STIX 2.1 bundle of indicators", stix::write),
-    format("misp", "misp.json", Reach::Indicators, "a MISP event of indicators", misp::write),
+    format("stix", "stix.json", FormatReach::Indicators, "a STIX 2.1 bundle of indicators", stix::write),
+    format("misp", "misp.json", FormatReach::Indicators, "a MISP event of indicators", misp::write),
 ];
 
 /// Reports to be written.
@@ -151,6 +151,23 @@ pub struct Job<'a> {
     /// By what rows are marked.
     pub rules: &'a Rules,
     pub cancel: &'a Cancel,
+}
+
+impl<'a> Job<'a> {
+    /// Opens the reports, marked by these rules, and counts the rows that `write` has written of each.
+    fn each_report(
+        &'a self,
+        rules: Option<&'a Rules>,
+        mut write: impl FnMut(&OpenedReport<'a>) -> io::Result<u64>,
+    ) -> io::Result<Summary> {
+        let mut summary = Summary::default();
+        for source in self.sources {
+            let opened = OpenedReport::new(self, source, rules)?;
+            summary.rows += write(&opened)?;
+            summary.add_report(&opened.report);
+        }
+        Ok(summary)
+    }
 }
 
 impl Format {
@@ -168,8 +185,8 @@ impl Format {
     pub fn can_write(&self, what: &What) -> bool {
         match what {
             What::All => true,
-            What::Pane(_) | What::Shown(..) | What::Row(_) => self.reach >= Reach::Rows,
-            What::Notable(_) | What::Indicators | What::OfKind(_) => self.reach >= Reach::Indicators,
+            What::Pane(_) | What::Shown(..) | What::Row(_) => self.reach >= FormatReach::Rows,
+            What::Notable(_) | What::Indicators | What::OfKind(_) => self.reach >= FormatReach::Indicators,
         }
     }
 
@@ -186,7 +203,7 @@ impl Format {
 
     /// Whether it is the bytes as they came: of one report, and under any name.
     pub fn is_raw(&self) -> bool {
-        self.reach == Reach::Bytes
+        self.reach == FormatReach::Bytes
     }
 
     /// Writes reports.
@@ -223,7 +240,7 @@ impl Source {
 }
 
 impl Summary {
-    /// What is missing in what was written, in words; none where nothing is.
+    /// Describes the rows and lists that are missing in the export, if any are.
     pub fn missing_words(&self) -> Option<String> {
         let left_out = format!("Left out: {} that this format does not carry", count(self.left_out, "row"));
         let cut = format!("{} of exactly 300 or 500 rows, perhaps cut by the service", count(self.cut_lists, "list"));
@@ -239,7 +256,7 @@ impl Summary {
     }
 }
 
-/// The name of the attribute that a row is of: the section's, or that of a value which nobody has named.
+/// The name of a row's attribute: the section's, or the member's where the section has none.
 fn attribute(report: &Report, place: Place, record: &Record) -> (Untrusted, Option<Untrusted>) {
     let section = report.section(place.section).map(|section| section.name.clone()).unwrap_or_default();
     match &record.member {
@@ -248,7 +265,7 @@ fn attribute(report: &Report, place: Place, record: &Record) -> (Untrusted, Opti
     }
 }
 
-/// A JSON literal of any bytes: what is no Unicode stands in its visible form.
+/// A JSON literal of any bytes; those that are not Unicode are in their visible form.
 fn literal(text: &Untrusted) -> String {
     text.json().unwrap_or_else(|| text.visible().json())
 }

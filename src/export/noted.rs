@@ -1,14 +1,14 @@
-//! The notes that go along with what is written, each at its row.
+//! The notes that are exported with a report, each at its row.
 
 use super::What;
-use super::opened::Opened;
+use super::opened::OpenedReport;
 use crate::report::note::Item;
 use crate::report::{Indicator, Note, Place};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// The notes on what is written of a report.
-pub(super) struct Noted<'a> {
+/// The notes on the exported part of a report.
+pub(super) struct ExportNotes<'a> {
     /// On the report as a whole.
     pub(super) whole: Option<&'a Note>,
     rows: BTreeMap<Place, &'a Note>,
@@ -16,9 +16,9 @@ pub(super) struct Noted<'a> {
     pub(super) lost: Vec<(&'a Item, &'a Note)>,
 }
 
-impl<'a> Noted<'a> {
+impl<'a> ExportNotes<'a> {
     /// Finds the rows that there are notes on; a row by itself takes its own note along, and everything takes all.
-    pub(super) fn of(opened: &Opened<'a>) -> io::Result<Self> {
+    pub(super) fn of(opened: &OpenedReport<'a>) -> io::Result<Self> {
         let (job, source, report) = (opened.job, opened.source, &opened.report);
         let whole = source.notes.on_report().filter(|_| !matches!(job.what, What::Row(_)));
         let (mut rows, mut found) = (BTreeMap::new(), BTreeSet::new());
@@ -53,7 +53,7 @@ impl<'a> Noted<'a> {
         self.rows.iter().filter(move |(_, note)| known.insert(&note.about)).map(|(place, note)| (*place, *note))
     }
 
-    /// The notes on an indicator's own rows, each once: what is written on a row that only names it is on something else.
+    /// The notes on an indicator's own rows, each once: a row that only names it is about something else.
     pub(super) fn about(&self, indicator: &Indicator) -> Vec<&'a Note> {
         let mut notes: Vec<&Note> = Vec::new();
         for note in indicator.own.iter().filter_map(|place| self.at(*place)) {

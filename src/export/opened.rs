@@ -15,7 +15,7 @@ use std::io;
 use std::ops::Range;
 
 /// A report of a job, opened and judged.
-pub(super) struct Opened<'a> {
+pub(super) struct OpenedReport<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) source: &'a Source,
     pub(super) report: Report,
@@ -23,11 +23,11 @@ pub(super) struct Opened<'a> {
     pub(super) identifier: Option<Identifier>,
     rules: &'a Rules,
     marks: Marks,
-    /// The rows that deserve a look and are meant, where such rows are.
+    /// The findings that are exported, where only findings are.
     notable: RowSet,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> OpenedReport<'a> {
     /// Opens a report, and judges it by these rules; where none are wanted no row is marked.
     pub(super) fn new(job: &'a Job<'_>, source: &'a Source, rules: Option<&'a Rules>) -> io::Result<Self> {
         let report = source.open()?;
@@ -35,7 +35,7 @@ impl<'a> Opened<'a> {
         let marks = rules.map(judged).transpose()?.unwrap_or_default();
         let notable = match &job.what {
             What::Notable(None) => {
-                // Which rows deserve a look, the user's own rules say as well.
+                // The user's own rules decide the findings as well.
                 let is_job = rules.is_some_and(|rules| std::ptr::eq(rules, job.rules));
                 let marks = if is_job { &marks } else { &judged(job.rules)? };
                 let rows = marks.notable().filter_map(|(section, row, _)| Some((section, u32::try_from(row).ok()?)));
@@ -104,19 +104,21 @@ impl<'a> Opened<'a> {
     }
 
     /// The rows of a section that are meant; none where the section is not.
-    pub(super) fn rows(&self, section: usize) -> Option<Rows<'_>> {
+    pub(super) fn rows(&self, section: usize) -> Option<SelectedRows<'_>> {
         let found = self.report.section(section)?;
         let all = 0..found.len();
         match &self.job.what {
-            What::All | What::Indicators | What::OfKind(_) => Some(Rows::Range(all)),
-            What::Pane(pane) => (found.pane() == *pane).then_some(Rows::Range(all)),
+            What::All | What::Indicators | What::OfKind(_) => Some(SelectedRows::Range(all)),
+            What::Pane(pane) => (found.pane() == *pane).then_some(SelectedRows::Range(all)),
             What::Shown(pane, rows) => these(rows, section).filter(|_| found.pane() == *pane),
             What::Notable(_) => these(&self.notable, section),
-            What::Row(place) => (place.section == section).then(|| Rows::Range(place.row..all.end.min(place.row + 1))),
+            What::Row(place) => {
+                (place.section == section).then(|| SelectedRows::Range(place.row..all.end.min(place.row + 1)))
+            }
         }
     }
 
-    /// The rule that marks a row as deserving a look.
+    /// The rule that makes a row a finding.
     pub(super) fn rule(&self, place: Place) -> Option<&'a Rule> {
         self.rules.rule(self.marks.rule(place.section, place.row)?)
     }
@@ -164,7 +166,7 @@ impl<'a> Opened<'a> {
         found.without.saturating_sub(told.sum())
     }
 
-    /// What tells the report from every other: its identifier, or a digest of its bytes where it has none.
+    /// A name that is unique to the report: its identifier, or a digest of its bytes where it has none.
     pub(super) fn name(&self) -> io::Result<String> {
         match &self.identifier {
             Some(identifier) => Ok(identifier.text().visible().into()),
@@ -194,24 +196,24 @@ impl<'a> Opened<'a> {
     }
 }
 
-fn these(rows: &RowSet, section: usize) -> Option<Rows<'_>> {
-    Some(rows.rows(section)).filter(|rows| !rows.is_empty()).map(Rows::These)
+fn these(rows: &RowSet, section: usize) -> Option<SelectedRows<'_>> {
+    Some(rows.rows(section)).filter(|rows| !rows.is_empty()).map(SelectedRows::These)
 }
 
 /// Rows of a section, in order.
 #[derive(Clone)]
-pub(super) enum Rows<'a> {
+pub(super) enum SelectedRows<'a> {
     Range(Range<usize>),
     These(&'a [u32]),
 }
 
-impl Default for Rows<'_> {
+impl Default for SelectedRows<'_> {
     fn default() -> Self {
         Self::Range(0..0)
     }
 }
 
-impl<'a> Rows<'a> {
+impl<'a> SelectedRows<'a> {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Range(rows) => rows.len(),

@@ -1,11 +1,11 @@
 //! Plain text: under a heading for each report and each pane a line a row, whole and defanged; or a line an indicator, and nothing else.
 
-use super::nested::Nested;
-use super::noted::Noted;
-use super::opened::Opened;
+use super::noted::ExportNotes;
+use super::opened::OpenedReport;
 use super::{Job, Summary, What};
 use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
+use crate::report::tree::{Depths, Parents};
 use crate::report::{Note, Pane, Piece, Place};
 use crate::text::{Untrusted, Visible};
 use jiff::Timestamp;
@@ -35,27 +35,21 @@ pub fn line(pane: Pane, row: &Row) -> String {
 }
 
 /// A process as its pane shows it, for who is below it and written without it.
-pub(super) fn process(opened: &Opened<'_>, pane: Pane, place: Place) -> String {
+pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: Place) -> String {
     line(pane, &Row { label: Label::default(), ..opened.report.row(place.section, place.row) })
 }
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut summary = Summary::default();
-    for source in job.sources {
-        let opened = Opened::new(job, source, Some(job.rules))?;
-        summary.add_report(&opened.report);
-        summary.rows += match job.what.is_indicators() {
-            true => write_indicators(&opened, out)?,
-            false => write_rows(&opened, out)?,
-        };
-    }
-    Ok(summary)
+    job.each_report(Some(job.rules), |opened| match job.what.is_indicators() {
+        true => write_indicators(opened, out),
+        false => write_rows(opened, out),
+    })
 }
 
 /// Nothing but the things themselves, without teeth: the formats for other programs have them as they are. One that begins with `=` or
 /// the like stands so: a formula is of concern where cells are read, and CSV marks it there; here a mark would be a part of the thing for
 /// every program that reads a line as one.
-fn write_indicators(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
+fn write_indicators(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let found = opened.indicators()?;
     for indicator in found.all() {
         writeln!(out, "{}", indicator.defanged())?;
@@ -63,8 +57,8 @@ fn write_indicators(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64>
     Ok(found.all().len() as u64)
 }
 
-fn write_rows(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
-    let noted = Noted::of(opened)?;
+fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64> {
+    let noted = ExportNotes::of(opened)?;
     if !matches!(opened.job.what, What::Row(_)) {
         writeln!(out, "{}", heading(opened))?;
     }
@@ -94,7 +88,7 @@ fn write_rows(opened: &Opened<'_>, out: &mut dyn Write) -> io::Result<u64> {
 }
 
 /// Whose report it is: sandbox, when it ran, file; what it is of where it has no identifier.
-fn heading(opened: &Opened<'_>) -> String {
+fn heading(opened: &OpenedReport<'_>) -> String {
     let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
     let Some(parts) = parts else {
         return format!("# {}", Untrusted::from(opened.source.origin.as_str()).visible().disarmed());
@@ -113,4 +107,45 @@ fn marked(rule: &Rule) -> String {
 
 fn words(note: &Note) -> String {
     format!("{NOTE}{}", note.text.visible().disarmed())
+}
+
+/// The deepest level that a process is indented to; deeper ones say theirs.
+const DEEPEST: usize = 20;
+
+/// The part of a tree that has been written.
+#[derive(Default)]
+pub(super) struct Nested {
+    /// The section, and the next row of it.
+    next: (usize, usize),
+    /// The depths of the processes that were written and go on.
+    above: Vec<u16>,
+    parents: Parents,
+}
+
+impl Nested {
+    /// The prefix of a row: an indent for each written ancestor; its level, where that is too deep to indent; and
+    /// its parent in the words of `named`, where that is left out and another row precedes it.
+    pub(super) fn indent(
+        &mut self,
+        section: usize,
+        row: usize,
+        depths: Option<&Depths>,
+        named: impl Fn(usize) -> String,
+    ) -> (String, String) {
+        if self.next.0 != section || self.next.1 > row {
+            *self = Self { next: (section, row), ..Self::default() };
+        }
+        let depth = |row| depths.and_then(|depths| depths.get(row)).unwrap_or_default();
+        // Rows that are left out end their siblings' subtrees as well.
+        let lowest = (self.next.1..=row).map(depth).min().unwrap_or_default();
+        self.above.retain(|above| *above < lowest);
+        let (steps, own) = (self.above.len().min(DEEPEST), depth(row));
+        let is_left_out = own > 0 && self.above.last().is_none_or(|above| above + 1 < own);
+        self.above.push(own);
+        self.next = (section, row + 1);
+        let level = if usize::from(own) > DEEPEST { format!("level {own} ") } else { String::new() };
+        let parent = depths.filter(|_| is_left_out).and_then(|depths| self.parents.of(row, depths));
+        let parent = parent.map(|parent| format!("(below {}, which is left out) ", named(parent)));
+        ("  ".repeat(steps), level + &parent.unwrap_or_default())
+    }
 }

@@ -20,7 +20,7 @@ pub fn rewritten(value: &[u8]) -> (Vec<u8>, bool) {
 
 /// Rewrites a value, and says whether one of its strings is not Unicode. `opening` is the bracket of a container whose inside follows.
 ///
-/// [`Scanner`] goes on where a strict reader gives up. What a strict one takes is written: brackets that match, a value for each
+/// [`Scanner`] continues where a strict reader stops. The result has brackets that match, a value for each
 /// name, numbers that are numbers, strings without controls. Only the first value counts.
 pub(super) fn rewrite(opening: &[u8], value: &[u8], strings: Strings) -> (Vec<u8>, bool) {
     let mut rewriter =

@@ -2,15 +2,15 @@
 //! same identifiers.
 
 mod objects;
-mod paths;
 
 use self::objects::{
-    MARKING, algorithm, canonical, dated, identifier, marking, moment_words, observable, plain, product, whole_hive,
+    MARKING, algorithm, canonical, dated, folders, identifier, is_device, marking, moment_words, observable, plain,
+    product, whole_hive,
 };
-use super::indicators::Reason;
-use super::joined::Joined;
-use super::noted::Noted;
-use super::opened::Opened;
+use super::indicators::BlockReason;
+use super::joined::Correlations;
+use super::noted::ExportNotes;
+use super::opened::OpenedReport;
 use super::verdict::{techniques, verdict};
 use super::{Job, Summary, indicators, list, literal, object, own_literal};
 use crate::report::indicators::{Kind, kind_in_memory, same};
@@ -25,30 +25,25 @@ use uuid::Uuid;
 /// The namespace of this program's own objects.
 const OWN: Uuid = Uuid::from_u128(0x3d6f_8c52_90a1_4e5b_8f0e_6b1d_27c4_a913);
 
-/// Writes one bundle of all reports; what several saw stands in it once.
+/// Writes one bundle of all reports; an object that several reports have is in it once.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut bundle = Bundle {
         out,
         written: HashSet::new(),
         to_block: BTreeMap::new(),
         rows: 0,
-        joined: Joined::default(),
+        joined: Correlations::default(),
         folders: HashSet::new(),
         keys: Vec::new(),
         left_out: 0,
     };
-    let mut summary = Summary::default();
     let names =
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
     let id = Uuid::new_v5(&OWN, names.collect::<String>().as_bytes());
     write!(bundle.out, "{{\"type\":\"bundle\",\"id\":\"bundle--{id}\",\"objects\":[")?;
     let rules = Rules::shipped();
     bundle.write(MARKING.to_owned(), &marking())?;
-    for source in job.sources {
-        let opened = Opened::new(job, source, Some(&rules))?;
-        summary.add_report(&opened.report);
-        bundle.report(&opened)?;
-    }
+    let summary = job.each_report(Some(&rules), |opened| bundle.report(opened).map(|()| 0))?;
     bundle.indicators()?;
     bundle.out.write_all(b"]}\n")?;
     // The marking is no row.
@@ -59,27 +54,27 @@ struct Bundle<'a> {
     out: &'a mut dyn Write,
     written: HashSet<String>,
     /// What others are to block, by its identifier: how sure that is, and the object.
-    to_block: BTreeMap<String, (Sureness, String)>,
+    to_block: BTreeMap<String, (Confidence, String)>,
     rows: u64,
     /// What belongs together in the report that is being written.
-    joined: Joined,
+    joined: Correlations,
     /// Its paths that others lie below, as they are compared.
     folders: HashSet<Untrusted>,
     /// Its registry keys by their objects, and where each was seen: that it was set, deleted or opened has no place in its object.
     keys: Vec<(String, String)>,
-    /// Rows that lead to no object: STIX has none for most of what a report tells, nor for devices and pipes.
+    /// Rows without an object: STIX has none for most rows of a report, nor for devices and pipes.
     left_out: u64,
 }
 
 /// How sure it is that something is to be blocked, the surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Sureness {
+enum Confidence {
     Malicious,
     Anomalous,
     Unknown,
 }
 
-impl Sureness {
+impl Confidence {
     fn word(self) -> &'static str {
         match self {
             Self::Malicious => "malicious-activity",
@@ -90,10 +85,10 @@ impl Sureness {
 }
 
 /// What each note is about, by identifiers.
-type Named<'n> = HashMap<&'n About, Vec<String>>;
+type NoteTargets<'n> = HashMap<&'n About, Vec<String>>;
 
 impl Bundle<'_> {
-    /// Writes an object, unless one of the same identifier stands there already; gives the identifier back.
+    /// Writes an object, unless one of the same identifier was written; returns the identifier.
     fn write(&mut self, id: String, json: &str) -> io::Result<String> {
         if self.written.insert(id.clone()) {
             if self.rows > 0 {
@@ -105,7 +100,7 @@ impl Bundle<'_> {
         Ok(id)
     }
 
-    fn report(&mut self, opened: &Opened<'_>) -> io::Result<()> {
+    fn report(&mut self, opened: &OpenedReport<'_>) -> io::Result<()> {
         let (report, identifier) = (&opened.report, opened.identifier.as_ref());
         let parts = identifier.map(|identifier| identifier.parts());
         let when = opened.analysed();
@@ -114,8 +109,8 @@ impl Bundle<'_> {
             Some(file) => Some(self.file(Some(&Untrusted::from(file.as_str())), None)?),
             None => None,
         };
-        let noted = Noted::of(opened)?;
-        self.joined = Joined::of(opened)?;
+        let noted = ExportNotes::of(opened)?;
+        self.joined = Correlations::of(opened)?;
         let (observed, mut named) = self.observed(opened, &noted, sample.as_deref(), &when)?;
         let sandbox = parts.map(|parts| product(&parts.sandbox)).filter(|name| !name.is_empty());
         let name = match identifier {
@@ -154,17 +149,17 @@ impl Bundle<'_> {
     /// What a report observed, by identifiers, and which of it each note is about.
     fn observed<'n>(
         &mut self,
-        opened: &Opened<'_>,
-        noted: &Noted<'n>,
+        opened: &OpenedReport<'_>,
+        noted: &ExportNotes<'n>,
         sample: Option<&str>,
         when: &str,
-    ) -> io::Result<(Vec<String>, Named<'n>)> {
+    ) -> io::Result<(Vec<String>, NoteTargets<'n>)> {
         let (mut observed, mut known, mut named) = (Vec::new(), HashSet::new(), HashMap::<_, Vec<_>>::new());
         let (found, left_out) = opened.carried()?;
         self.left_out += left_out;
         let paths = found.of_kind(Kind::Path).iter();
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), &path.value)).collect();
-        self.folders = paths::folders(&paths);
+        self.folders = folders(&paths);
         for indicator in found.all() {
             opened.go_on()?;
             let seen = self.observable(indicator, &paths)?;
@@ -172,7 +167,7 @@ impl Bundle<'_> {
                 self.block(opened, indicator, &reason, when);
             }
             for seen in seen {
-                // The sample was run; that it was seen beside it is said of everything else.
+                // The sample was run; all other observables were seen with it.
                 if sample == Some(seen.as_str()) && indicator.places.is_empty() {
                     continue;
                 }
@@ -191,7 +186,7 @@ impl Bundle<'_> {
     }
 
     /// The techniques of ATT&CK that an analysis names. They are known by their numbers; their names are ATT&CK's own.
-    fn techniques(&mut self, opened: &Opened<'_>, analysis: &str, when: &str) -> io::Result<()> {
+    fn techniques(&mut self, opened: &OpenedReport<'_>, analysis: &str, when: &str) -> io::Result<()> {
         for number in techniques(opened) {
             let id = format!("attack-pattern--{}", Uuid::new_v5(&OWN, format!("technique {number}").as_bytes()));
             let address = format!("https://attack.mitre.org/techniques/{}", number.replace('.', "/"));
@@ -259,7 +254,7 @@ impl Bundle<'_> {
                     return hashes.iter().map(|hash| self.file(Some(hash), Some(value))).collect();
                 }
                 let path = plain(value);
-                if paths::is_device(&path) {
+                if is_device(&path) {
                     return Ok(self.leave_out(indicator));
                 }
                 match self.folders.contains(&same(Kind::Path, value)) {
@@ -351,16 +346,16 @@ impl Bundle<'_> {
     }
 
     /// Takes in what others are to block, and why: of several reports the surest says it.
-    fn block(&mut self, opened: &Opened<'_>, indicator: &Indicator, reason: &Reason<'_>, when: &str) {
+    fn block(&mut self, opened: &OpenedReport<'_>, indicator: &Indicator, reason: &BlockReason<'_>, when: &str) {
         let value = plain(&indicator.value);
         let Some(path) = pattern_path(indicator.kind, &value) else { return };
         let pattern = format!("[{path} = '{}']", value.replace('\\', r"\\").replace('\'', r"\'"));
         let id = format!("indicator--{}", Uuid::new_v5(&OWN, pattern.as_bytes()));
         let sureness = match reason {
-            Reason::Rule(rule) if rule.severity == Severity::High => Sureness::Malicious,
-            Reason::Rule(_) => Sureness::Anomalous,
-            Reason::Sample if verdict(&opened.report) == "malicious" => Sureness::Malicious,
-            Reason::Sample => Sureness::Unknown,
+            BlockReason::Rule(rule) if rule.severity == Severity::High => Confidence::Malicious,
+            BlockReason::Rule(_) => Confidence::Anomalous,
+            BlockReason::Sample if verdict(&opened.report) == "malicious" => Confidence::Malicious,
+            BlockReason::Sample => Confidence::Unknown,
         };
         if self.to_block.get(&id).is_some_and(|(known, _)| *known <= sureness) {
             return;
@@ -392,7 +387,7 @@ fn is_url(text: &str) -> bool {
         && url::Url::parse(text).is_ok()
 }
 
-/// What a pattern compares with a value of this kind; none for what others are never told to block.
+/// The property that a pattern compares with a value; none for a kind that is never blocked.
 fn pattern_path(kind: Kind, value: &str) -> Option<String> {
     match kind {
         Kind::Hash => Some(format!("file:hashes.'{}'", algorithm(value))),

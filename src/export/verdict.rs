@@ -1,7 +1,7 @@
 //! What a sandbox says of a report as a whole, in the words of others.
 
 use super::What;
-use super::opened::Opened;
+use super::opened::OpenedReport;
 use crate::report::json::Raw;
 use crate::report::rows::records::Record;
 use crate::report::{Place, Report};
@@ -51,7 +51,7 @@ fn says_one_of(verdict: &str, wanted: &[&str]) -> bool {
 }
 
 /// The techniques of MITRE ATT&CK that the rows which are meant name, each once; none where one kind of indicator is wanted alone.
-pub(super) fn techniques(opened: &Opened<'_>) -> Vec<String> {
+pub(super) fn techniques(opened: &OpenedReport<'_>) -> Vec<String> {
     if matches!(opened.job.what, What::OfKind(_)) {
         return Vec::new();
     }
@@ -71,7 +71,7 @@ fn technique(row: &Record<'_>) -> Option<String> {
     String::from_utf8(id.as_bytes().to_ascii_uppercase()).ok().filter(|id| is_technique(id))
 }
 
-/// Whether a row of an attribute is told though it names no indicator: as a verdict, a technique, or when the sandbox ran.
+/// Whether a row counts as exported without an indicator: a verdict, a technique, the time of the run.
 pub(super) fn is_told(name: &Untrusted, place: Place, report: &Report) -> bool {
     let is_technique = || technique(&report.record(place)).is_some();
     place.row < MOST
