@@ -13,7 +13,7 @@ use crate::gate::Gate;
 use crate::quota::{Period, Spent};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
-use crate::runtime::{self, Backing, Display, Exit, Signals, Start, Tell};
+use crate::runtime::{self, Backing, Display, Exit, Signals, StartMode, Tell};
 use crate::service::Client;
 use crate::store::service_id;
 use crate::text;
@@ -57,9 +57,9 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     };
     // A file is shown at once with its stored reports.
     let start = if is_empty {
-        Start::Awaited(Box::new(begin))
+        StartMode::Awaited(Box::new(begin))
     } else {
-        Start::Ready(begin(&mut model, &|remark| say(remark))?)
+        StartMode::Ready(begin(&mut model, &|remark| say(remark))?)
     };
     let ended = runtime::run(model, start, display, Signals::listen()?)?;
     left.note(&ended);
@@ -171,7 +171,7 @@ impl UiStateFile {
     }
 
     /// Remembers how the screen is left now.
-    pub(super) fn note(self, ended: &runtime::Ended) {
+    pub(super) fn note(self, ended: &runtime::SessionResult) {
         let Some(path) = self.path.filter(|_| ended.remembered != self.before) else { return };
         if let Err(error) = crate::state::write(&ended.remembered, &path) {
             say(format!("how the screen was left cannot be remembered: {error}"));
@@ -192,7 +192,7 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    let start = Start::Ready(Backing::Nothing);
+    let start = StartMode::Ready(Backing::Nothing);
     let ended = runtime::run(model, start, display, Signals::listen()?)?;
     left.note(&ended);
     exit::of_app(ended.exit)

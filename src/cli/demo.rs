@@ -9,7 +9,7 @@ use crate::demo::{Demo as Service, Listing, Options};
 use crate::files;
 use crate::gate::Gate;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Display, Signals, Start};
+use crate::runtime::{self, Display, Signals, StartMode};
 use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
@@ -132,7 +132,7 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
     let backing = app::reach(gate, &mut model);
-    exit::of_app(runtime::run(model, Start::Ready(backing), display, signals)?.exit)
+    exit::of_app(runtime::run(model, StartMode::Ready(backing), display, signals)?.exit)
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

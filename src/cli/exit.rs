@@ -5,7 +5,7 @@ use crate::config::ConfigError;
 use crate::gate::GateError;
 use crate::log::{Level, LineId, Log};
 use crate::report::page::PageError;
-use crate::runtime::{Exit, Unattended};
+use crate::runtime::{Exit, TerminalUnavailable};
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
 use crate::service::profile::ProfileError;
@@ -168,7 +168,7 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
         Some(GateError::Service { error, .. }) => kind_of_service(error),
         _ if error.is::<CredentialError>() => FailureKind::Key,
         _ if error.is::<ProfileError>() => FailureKind::Config,
-        _ if error.is::<Unattended>() => FailureKind::Usage,
+        _ if error.is::<TerminalUnavailable>() => FailureKind::Usage,
         _ if error.is::<PageError>() || is_damaged(error) => FailureKind::BadAnswer,
         _ => FailureKind::Other,
     }

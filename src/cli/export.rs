@@ -13,7 +13,7 @@ use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::report::{Cancel, Identifier, Pane};
 use crate::request::Request;
-use crate::runtime::{HeldBack, read_rules};
+use crate::runtime::{BlockedSignals, read_rules};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::collections::HashSet;
@@ -231,7 +231,7 @@ impl ExportArgs {
         let summary = match path {
             Some(path) => {
                 // A signal leaves nothing of the report behind.
-                let signals = HeldBack::begin()?;
+                let signals = BlockedSignals::begin()?;
                 let cancel = signals.cancel();
                 let written = write_file(path, self.force, |out| format.write(&job(&cancel), out));
                 signals.let_go()?;

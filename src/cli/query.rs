@@ -7,7 +7,7 @@ use super::setup::say;
 use crate::gate::{Answer, Gate, GateError, Received};
 use crate::quota::{Allowed, Period, Price, Spent, Total, Unit, in_units};
 use crate::request::{Quote, Request};
-use crate::runtime::{HeldBack, LAST_WAIT, STUCK};
+use crate::runtime::{BlockedSignals, LAST_WAIT, STUCK};
 use crate::store::StoreError;
 use crate::text::{said, thousands};
 use serde::Serialize;
@@ -60,7 +60,7 @@ async fn to_its_end(
     request: &Request,
     call: impl Future<Output = Result<Answer, GateError>>,
 ) -> Result<Answer, GateError> {
-    let signals = HeldBack::begin().map_err(|error| GateError::Internal(error.to_string()))?;
+    let signals = BlockedSignals::begin().map_err(|error| GateError::Internal(error.to_string()))?;
     let end = async {
         while !signals.has_any() {
             tokio::time::sleep(PACE).await;

@@ -1,4 +1,4 @@
-//! A request as received: its path in segments, its parameters from query and form, and what was uploaded.
+//! A request as received: its path in segments, its parameters from query and form, and its uploaded file.
 
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -41,7 +41,7 @@ pub(super) struct Upload {
 }
 
 impl Call {
-    /// Reads a request to its end. The second part says what is wrong with its body, if anything is.
+    /// Reads a request to its end. The second part is the error of its body, if it has one.
     pub async fn read(request: Request<Incoming>) -> (Call, Result<(), Answer>) {
         let (head, body) = request.into_parts();
         let mut call = Call {

@@ -1,4 +1,4 @@
-//! The files the public operations know: a few embedded ones, and what was uploaded since the start.
+//! The files of the public operations: a few embedded ones, and those uploaded since the start.
 
 use super::call::Upload;
 use super::reports::{DemoFile, digest};

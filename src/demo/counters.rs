@@ -114,7 +114,7 @@ struct Window {
     allowed: u64,
 }
 
-/// The limits of a user or a group, shortest period first, and what is spent of them.
+/// The limits of a user or a group, shortest period first, with the amounts spent.
 #[derive(Debug)]
 struct Purse(Vec<Window>);
 
@@ -125,7 +125,7 @@ impl Purse {
         Purse(limits.into_iter().map(window).collect())
     }
 
-    /// The requests of a user or a group, with so many spent this day and month.
+    /// The requests of a user or a group, with this much spent this day and month.
     fn of_requests(limits: Limits, spent: u64, now: DateTime) -> Self {
         let windows = [
             (Period::Minute, limits.minute, 0),
@@ -267,7 +267,7 @@ impl Counters {
     }
 }
 
-/// A quota record's entry, from what may be spent and what was.
+/// A quota record's entry, from a limit and the amount spent.
 fn quota(user: (u64, u64), group: Option<(u64, u64)>) -> Value {
     let mut entry = json!({ "user": { "allowed": user.0, "used": user.1 } });
     if let Some((allowed, used)) = group {

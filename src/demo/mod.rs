@@ -108,7 +108,7 @@ pub struct Seen {
     pub method: String,
     /// Path and query as sent, with every API key replaced by `<key>`.
     pub path: String,
-    /// What was asked for, if the service knows such an operation.
+    /// The operation of the call, if the service has it.
     pub endpoint: Option<Endpoint>,
     /// The requests charged for it by the service's own counters.
     pub charged: u64,
@@ -140,7 +140,7 @@ pub struct Interference {
     pub write: Option<Writer>,
 }
 
-/// Sees each call to a known endpoint, and says what is changed about it.
+/// Sees each call to a known endpoint, and decides its changes.
 pub type Hook = Box<dyn FnMut(&Received<'_>, &mut Interference) + Send>;
 
 /// Writes an answer to a connection, which then closes.

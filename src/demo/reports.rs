@@ -131,7 +131,7 @@ pub(super) struct Archive {
 }
 
 impl Archive {
-    /// Reads what is embedded; the report made on the fly gets `rows` rows.
+    /// Reads the embedded reports; the report made on the fly gets `rows` rows.
     pub fn open(rows: u64) -> io::Result<Archive> {
         let files = EMBEDDED.iter().map(|file| open(file, rows)).collect::<Result<_, _>>()?;
         Ok(Archive { files })

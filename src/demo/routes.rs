@@ -34,7 +34,7 @@ pub(super) enum Version {
     V3,
 }
 
-/// An address: `{}` stands for any segment, `a|b` for one of several; with its name in the usage record.
+/// An address: `{}` matches any segment, `a|b` one of several; with its name in the usage record.
 pub(super) struct Route {
     pub endpoint: Endpoint,
     version: Version,
@@ -115,7 +115,7 @@ fn is_one_of(pattern: &str, part: &str) -> bool {
     pattern == "{}" || pattern.split('|').any(|each| each == part)
 }
 
-/// What stands for `{}`, if a path fits a pattern.
+/// The segment that `{}` matches, if a path fits a pattern.
 fn captured(pattern: &str, path: &[&str]) -> Option<String> {
     let patterns: Vec<&str> = pattern.split('/').collect();
     let fits = patterns.len() == path.len() && patterns.iter().zip(path).all(|(each, part)| is_one_of(each, part));

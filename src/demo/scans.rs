@@ -10,7 +10,7 @@ use super::reports::{PrivateFile, Report, digest};
 /// A file that was taken in for a private scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
-    /// The SHA-256 of what came.
+    /// The SHA-256 of the uploaded file.
     pub sha256: String,
     pub name: String,
     pub size: u64,
@@ -36,7 +36,7 @@ pub(super) struct Scans {
     /// How many words for one upload were handed out, and those that are not used yet.
     handed_out: usize,
     tickets: BTreeSet<String>,
-    /// What was deleted: whether the reports stay, by file.
+    /// The deletions by file: whether the reports stay.
     deleted: BTreeMap<String, bool>,
 }
 
@@ -98,7 +98,7 @@ impl Scans {
         self.analyses.iter().rev().find(|analysis| analysis.file == sha256).map(|analysis| analysis.id.clone())
     }
 
-    /// Polls an analysis: what is done by now is listed from now on. The first sandbox is done at poll `first`.
+    /// Polls an analysis: finished sandboxes are listed from now on. The first is finished at poll `first`.
     pub fn poll(&mut self, id: &str, first: u64) -> Option<Value> {
         let analysis = self.analyses.iter_mut().find(|analysis| analysis.id == id)?;
         analysis.polls += 1;

@@ -72,7 +72,7 @@ impl Service {
         state
     }
 
-    /// Decides a call, then lets its delay pass: a client that gives up meanwhile has been charged.
+    /// Decides a call, then waits its delay: a client that cancels meanwhile has been charged.
     pub async fn answer(&self, mut call: Call, read: Result<(), Answer>) -> (Answer, Option<Writer>) {
         let (answer, interference) = self.decide(&mut call, read);
         sleep(self.options.delay + interference.delay).await;

@@ -1,4 +1,4 @@
-//! The clipboard, by way of the terminal: what is copied reaches it in base64, so that no byte of it can be obeyed.
+//! The clipboard, by way of the terminal: copied bytes travel in base64, so the terminal obeys none.
 
 use crate::app::away::Copied;
 use crossterm::Command as _;
@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 /// How a clipboard is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Way {
-    /// By OSC 52, which the terminal takes, be it here or at the other end of ssh.
+pub enum ClipboardRoute {
+    /// By OSC 52, which reaches the user's terminal through ssh as well.
     #[default]
     Terminal,
     /// By tmux's own buffer, which it hands on to its terminal: by default it takes no OSC 52 from a program.
@@ -18,7 +18,7 @@ pub enum Way {
     Screen,
 }
 
-impl Way {
+impl ClipboardRoute {
     /// The way from in here, as the variables of the environment say.
     pub fn from_here() -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -31,10 +31,10 @@ impl Way {
 }
 
 /// Hands text to the terminal. Whether it takes it, no terminal says.
-pub(super) fn by_terminal(copied: &Copied, way: Way, out: &mut dyn Write) -> io::Result<String> {
+pub(super) fn by_terminal(copied: &Copied, way: ClipboardRoute, out: &mut dyn Write) -> io::Result<String> {
     let mut sequence = String::new();
     CopyToClipboard::to_clipboard_from(&copied.bytes).write_ansi(&mut sequence).map_err(io::Error::other)?;
-    if way == Way::Screen {
+    if way == ClipboardRoute::Screen {
         sequence = in_pieces(&sequence);
     }
     out.write_all(sequence.as_bytes())?;
@@ -52,7 +52,7 @@ const PIECE: usize = 256;
 fn in_pieces(sequence: &str) -> String {
     let mut whole = String::new();
     for piece in sequence.as_bytes().chunks(PIECE) {
-        // The sequence is ASCII; its own end would end the envelope, so the escape stands in a piece before its backslash.
+        // The escape ends a piece, so that the sequence's own end never completes an envelope.
         for part in String::from_utf8_lossy(piece).split_inclusive('\u{1b}') {
             whole.push_str("\u{1b}P");
             whole.push_str(part);
@@ -88,7 +88,7 @@ fn load(copied: &Copied, arguments: &[&str]) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn sequence(bytes: &[u8], way: Way) -> String {
+    fn sequence(bytes: &[u8], way: ClipboardRoute) -> String {
         let mut out = Vec::new();
         by_terminal(&Copied { what: String::new(), bytes: bytes.to_vec() }, way, &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn nothing_but_base64_reaches_the_terminal() {
         for bytes in [&b"\x1b[2J\x07\x1b\\\x9c; rm -rf ~\n"[..], b"", b"plain", &[0xff; 300]] {
-            let found = sequence(bytes, Way::Terminal);
+            let found = sequence(bytes, ClipboardRoute::Terminal);
             let inside = found.strip_prefix("\u{1b}]52;c;").and_then(|rest| rest.strip_suffix("\u{1b}\\")).unwrap();
             assert!(inside.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=')), "{inside}");
         }
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn screen_passes_the_whole_sequence_on() {
-        let plain = sequence(&[7; 1000], Way::Terminal);
+        let plain = sequence(&[7; 1000], ClipboardRoute::Terminal);
         let mut passed = String::new();
-        for part in sequence(&[7; 1000], Way::Screen).split("\u{1b}P").skip(1) {
+        for part in sequence(&[7; 1000], ClipboardRoute::Screen).split("\u{1b}P").skip(1) {
             passed += part.strip_suffix("\u{1b}\\").unwrap();
         }
         assert_eq!(passed, plain);

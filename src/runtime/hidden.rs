@@ -1,8 +1,8 @@
 //! A password typed at the terminal and not shown.
 
 use super::keyboard::key;
-use super::signals::HeldBack;
-use super::terminal::Raw;
+use super::signals::BlockedSignals;
+use super::terminal::RawModeGuard;
 use crate::app::Key;
 use crate::app::keys::key::Named;
 use crossterm::event::{self, Event};
@@ -22,9 +22,9 @@ pub fn ask(words: &str) -> io::Result<String> {
     if !to.is_terminal() || !io::stdin().is_terminal() {
         return Err(io::Error::from(io::ErrorKind::NotConnected));
     }
-    let signals = HeldBack::begin()?;
+    let signals = BlockedSignals::begin()?;
     // Before the question: a quick answer is not shown either.
-    let raw = Raw::now()?;
+    let raw = RawModeGuard::now()?;
     let asked = write!(to, "{words}").and_then(|()| to.flush());
     let typed = asked.and_then(|()| read(&signals));
     drop(raw);
@@ -33,7 +33,7 @@ pub fn ask(words: &str) -> io::Result<String> {
     typed
 }
 
-fn read(signals: &HeldBack) -> io::Result<String> {
+fn read(signals: &BlockedSignals) -> io::Result<String> {
     let mut typed = String::new();
     while !signals.has_any() {
         if !event::poll(PACE)? {

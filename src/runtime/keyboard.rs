@@ -61,7 +61,7 @@ impl Keyboard {
     }
 }
 
-/// Waits until there is something to read, without reading: the system stops whoever reads a terminal from behind the shell.
+/// Waits for input without reading it: the kernel stops a background process that reads a terminal.
 #[cfg(unix)]
 fn wait_for_input() -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, poll};

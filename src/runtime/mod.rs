@@ -3,7 +3,7 @@
 //! ```text
 //! loop {
 //!     draw, if something changed
-//!     wait for a message: a key, finished work, or a tick while something is under way
+//!     wait for a message: a key, finished work, or a tick while work is in progress
 //!     for effect in model.update(message) { performer.perform(effect) }
 //! }
 //! ```
@@ -22,9 +22,9 @@ mod terminal;
 
 pub(crate) use performer::read_rules;
 pub use performer::{Backing, Performer};
-pub use signals::{HeldBack, Signals, survive_file_limit};
+pub use signals::{BlockedSignals, Signals, survive_file_limit};
 pub(crate) use signals::{LAST_WAIT, STUCK};
-pub use terminal::{Display, Unattended, attended, run, tame_panics, terminal_size};
+pub use terminal::{Display, TerminalUnavailable, attended, run, tame_panics, terminal_size};
 
 use crate::app::away::Copied;
 use crate::app::{
@@ -33,7 +33,7 @@ use crate::app::{
 };
 use crate::gate::Clock;
 use crate::view::{self, Look};
-use clipboard::Way;
+use clipboard::ClipboardRoute;
 use keyboard::Keyboard;
 use ratatui::backend::Backend;
 use ratatui::layout::Rect;
@@ -44,10 +44,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How often the screen is drawn while something is under way and nothing else happens.
+/// How often the screen is drawn while work is in progress and nothing else happens.
 const TICK: Duration = Duration::from_millis(250);
 
-/// How long the first frame waits for what is held or read: one frame is there sooner than two.
+/// How long the first frame waits for stored data: one frame is there sooner than two.
 const FIRST_DATA: Duration = Duration::from_millis(10);
 
 /// The largest screen that is drawn on: a terminal may report any size, and each cell takes memory.
@@ -74,14 +74,14 @@ impl Outbox {
 pub type Tell<'a> = &'a dyn Fn(&str);
 
 /// Prepares the app and says what it can reach; it may take long.
-pub type Begin = Box<dyn FnOnce(&mut Model, Tell<'_>) -> anyhow::Result<Backing>>;
+pub type StartupFn = Box<dyn FnOnce(&mut Model, Tell<'_>) -> anyhow::Result<Backing>>;
 
 /// How the app begins.
-pub enum Start {
+pub enum StartMode {
     /// With what is there already.
     Ready(Backing),
     /// With a frame that needs nothing of it.
-    Awaited(Begin),
+    Awaited(StartupFn),
 }
 
 /// How a run of the app ended.
@@ -96,7 +96,7 @@ pub enum Exit {
 
 /// A run of the app that is over.
 #[derive(Debug)]
-pub struct Ended {
+pub struct SessionResult {
     pub exit: Exit,
     /// How the screen was left.
     pub remembered: Remembered,
@@ -104,13 +104,13 @@ pub struct Ended {
 
 /// Why the loop stops taking messages in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum LoopExit {
     Ended(Exit),
     /// The shell is to have the terminal for a while.
     Aside,
-    /// The system wants the end: the terminal is given back at once, while what is paid for has a moment to come in.
+    /// The system ends the program: the terminal is released at once, paid calls have a moment to finish.
     Left,
-    /// The terminal was somebody else's, and is this program's again.
+    /// The terminal belonged to another program, and is this program's again.
     Resumed,
 }
 
@@ -122,14 +122,14 @@ pub struct Session<B: Backend> {
     performer: Performer,
     outbox: Outbox,
     inbox: Receiver<Message>,
-    /// The number of the last frame that was begun, counted from 1: a key answers what was on screen when it was read.
+    /// The number of the last frame, from 1: a key answers the frame that was on screen when it was read.
     frame: Arc<AtomicU64>,
     clock: Clock,
     exit: Option<Exit>,
-    turn: Option<Turn>,
-    /// Since when nobody sees what is drawn: the terminal is gone, or given back.
+    turn: Option<LoopExit>,
+    /// Since when the terminal is gone or released, so that frames are not visible.
     unseen: Option<Instant>,
-    clipboard: (Way, Box<dyn Write + Send>),
+    clipboard: (ClipboardRoute, Box<dyn Write + Send>),
     /// Whether the screen shows the state as it is.
     is_drawn: bool,
     /// Whether the terminal may show something else than the last frame: the next one is written whole.
@@ -145,7 +145,7 @@ where
         let (sender, inbox) = channel();
         let outbox = Outbox(sender);
         let performer = Performer::new(backing, outbox.clone());
-        let clipboard = (Way::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
+        let clipboard = (ClipboardRoute::default(), Box::new(std::io::sink()) as Box<dyn Write + Send>);
         let (exit, turn, unseen, is_drawn) = (None, None, None, false);
         Ok(Self {
             // A viewport of its own size: the model and the screen agree, whatever the terminal reports meanwhile.
@@ -167,11 +167,11 @@ where
     }
 
     /// The same session, which copies by way of the terminal behind `out`.
-    pub fn with_clipboard(self, way: Way, out: Box<dyn Write + Send>) -> Self {
+    pub fn with_clipboard(self, way: ClipboardRoute, out: Box<dyn Write + Send>) -> Self {
         Self { clipboard: (way, out), ..self }
     }
 
-    /// The keyboard that answers this session's frames; what was typed before is taken in first.
+    /// The keyboard that answers this session's frames; keys typed before are read first.
     fn keyboard(&self) -> std::io::Result<Keyboard> {
         let mut keyboard = Keyboard::new(self.outbox(), Arc::clone(&self.frame));
         keyboard.read_pending().map(|()| keyboard)
@@ -225,11 +225,11 @@ where
         self.perform(first);
     }
 
-    /// Takes in what the first frame is to show, if it comes soon: what is held of a file, and the first rows of its report.
+    /// Waits a moment for the first frame's data: a stored file, and the first rows of its report.
     fn gather(&mut self) {
         let deadline = Instant::now() + FIRST_DATA;
         loop {
-            // What was done on the spot has sent what it had to say.
+            // Work that ran at once has sent its messages.
             let is_busy = self.performer.is_busy();
             let left = if is_busy { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
             let Ok(message) = self.inbox.recv_timeout(left) else { return };
@@ -257,24 +257,24 @@ where
     /// Takes messages in until the app ends or makes way for the shell, drawing in between.
     ///
     /// A terminal that cannot be drawn on is a terminal that is gone: the app ends, but a paid answer has a moment to come in.
-    pub fn run(&mut self) -> Turn {
+    pub fn run(&mut self) -> LoopExit {
         loop {
             if self.unseen.is_none() && !self.is_drawn && self.draw().is_err() {
                 self.take(TerminalEvent::Quit);
             }
             self.performer.begin_later();
             if let Some(exit) = self.exit {
-                return Turn::Ended(exit);
+                return LoopExit::Ended(exit);
             }
             if let Some(turn) = self.turn.take() {
                 return turn;
             }
             match self.unseen.map(|since| since.elapsed()) {
-                Some(waited) if waited > signals::LAST_WAIT + signals::STUCK => return Turn::Ended(Exit::Done),
+                Some(waited) if waited > signals::LAST_WAIT + signals::STUCK => return LoopExit::Ended(Exit::Done),
                 Some(waited) if waited > signals::LAST_WAIT => self.take(TerminalEvent::QuitNow),
                 _ => {}
             }
-            // While something is under way a tick comes now and then, so that waiting is seen to go on.
+            // Ticks while work is in progress show that waiting continues.
             let message = if self.model.is_waiting() {
                 self.inbox.recv_timeout(TICK).unwrap_or(Message::Tick)
             } else {
@@ -286,7 +286,7 @@ where
         }
     }
 
-    /// Takes messages in until nothing is under way, then draws once; says whether that came to pass in time.
+    /// Processes messages until no work is in progress, then draws once; false where time ran out.
     pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, B::Error> {
         let deadline = Instant::now() + patience;
         loop {
@@ -331,7 +331,7 @@ where
         Ok(())
     }
 
-    /// Shows the state while nothing can be done yet: what is typed meanwhile was typed before the first frame.
+    /// Draws a frame that no key can answer: keys typed meanwhile precede the first frame.
     fn preview(&mut self) -> Result<(), B::Error> {
         self.fit()?;
         self.draw_frame()
@@ -370,7 +370,7 @@ where
             self.is_foreign = true;
         }
         if matches!(message, Message::Terminal(TerminalEvent::Quit)) && self.unseen.is_none() {
-            (self.unseen, self.turn) = (Some(Instant::now()), Some(Turn::Left));
+            (self.unseen, self.turn) = (Some(Instant::now()), Some(LoopExit::Left));
         }
         let effects = self.model.update(message, (self.clock)());
         self.perform(effects);
@@ -398,9 +398,9 @@ where
             match effect {
                 Effect::Terminal(TerminalAction::Quit) => self.exit = Some(Exit::Done),
                 Effect::Terminal(TerminalAction::Demo) => self.exit = Some(Exit::Demo),
-                Effect::Terminal(TerminalAction::Suspend) => self.turn = Some(Turn::Aside),
-                Effect::Terminal(TerminalAction::Resume) => self.turn = Some(Turn::Resumed),
-                Effect::File(FileJob::Copy(copied)) if self.clipboard.0 != Way::Tmux => self.copy(copied),
+                Effect::Terminal(TerminalAction::Suspend) => self.turn = Some(LoopExit::Aside),
+                Effect::Terminal(TerminalAction::Resume) => self.turn = Some(LoopExit::Resumed),
+                Effect::File(FileJob::Copy(copied)) if self.clipboard.0 != ClipboardRoute::Tmux => self.copy(copied),
                 work => self.performer.perform(work),
             }
         }

@@ -1,4 +1,4 @@
-//! What deserves a look in several reports at once: each is judged by itself, and what several saw stands once.
+//! The findings of several reports at once; a row that several sandboxes saw is listed once.
 
 use crate::app::over::marks::{Judged, Noted};
 use crate::app::over::spots::Target;
@@ -14,7 +14,7 @@ const MOST: usize = 5_000;
 const NAME: usize = 16;
 
 /// A row, and the first report that has it.
-struct Found<'a> {
+struct MarkedRow<'a> {
     severity: Severity,
     rule: u16,
     row: Row,
@@ -31,7 +31,7 @@ struct Found<'a> {
 
 /// The rows that the rules mark, the most severe first.
 pub(super) fn of(reports: &[Judged], rules: &Rules, cancel: &Cancel) -> Result<Vec<Noted>, Cancelled> {
-    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut found: Vec<MarkedRow<'_>> = Vec::new();
     let mut known: HashMap<(u16, Vec<u8>), usize> = HashMap::new();
     for judged in reports {
         let report = Report::open(&judged.body);
@@ -42,15 +42,15 @@ pub(super) fn of(reports: &[Judged], rules: &Rules, cancel: &Cancel) -> Result<V
             let at = *known.entry((rule, row.text())).or_insert(found.len());
             match found.get_mut(at) {
                 Some(before) => before.add(judged.entry, place),
-                None => found.push(Found {
+                None => found.push(MarkedRow {
                     place_of: place_of(&report, section),
-                    ..Found::new(severity, rule, row, judged, place)
+                    ..MarkedRow::new(severity, rule, row, judged, place)
                 }),
             }
         }
     }
     found.sort_by_key(|found| (found.severity, found.place_of, found.first.entry, found.place.row));
-    Ok(found.into_iter().map(Found::noted).collect())
+    Ok(found.into_iter().map(MarkedRow::noted).collect())
 }
 
 /// The pane of a section, and its attribute's place there.
@@ -58,7 +58,7 @@ fn place_of(report: &Report, section: usize) -> Option<(Pane, usize)> {
     report.section(section).map(|found| (found.pane(), found.rank))
 }
 
-impl<'a> Found<'a> {
+impl<'a> MarkedRow<'a> {
     fn new(severity: Severity, rule: u16, row: Row, first: &'a Judged, place: Place) -> Self {
         Self { severity, rule, row, first, place, place_of: None, others: 0, last: first.entry, also: Vec::new() }
     }

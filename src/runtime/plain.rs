@@ -1,12 +1,12 @@
-//! The app line by line: a question, an answer, and no cell is ever drawn over. For screen readers and terminals without a cursor.
+//! The app line by line, for screen readers and terminals without a cursor: no cell is ever redrawn.
 //!
-//! What is typed is the name of a command, a key, or the number of a row. The same table and the same gate as the screen's;
-//! what costs something is asked about with its price before it is sent.
+//! The user types the name of a command, a key, or the number of a row. Table and gateway are the screen's;
+//! a command that costs something asks for confirmation with its price.
 
-use super::clipboard::Way;
-use super::signals::{Signals, Stops};
+use super::clipboard::ClipboardRoute;
+use super::signals::{Signals, SuspendMode};
 use super::terminal::let_wait;
-use super::{Backing, Ended, Exit, Session, Start};
+use super::{Backing, Exit, Session, SessionResult, StartMode};
 use crate::app::commands::Command;
 use crate::app::spending::price::Tag;
 use crate::app::{Key, Message, Model, Place, Size, TerminalEvent};
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// A page: as many rows as are read at once.
 const PAGE: Size = Size { width: 400, height: 26 };
 
-/// How long nothing is said while something is under way.
+/// How long the program waits without a line of output.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The longest line that is taken, in bytes.
@@ -31,28 +31,28 @@ const READ_AHEAD: usize = 64 * 1024;
 /// The most bytes that are read as one line.
 const MAX_READ: u64 = 16 << 20;
 
-/// What is asked and answered in lines.
+/// A dialogue in lines.
 struct Dialogue<I, O> {
     session: Session<TestBackend>,
     input: BufReader<I>,
     output: O,
-    /// The balances that were said last.
+    /// The balances that were printed last.
     balances: String,
 }
 
 /// Runs the app in lines on standard input and output until it ends.
-pub(super) fn run(mut model: Model, start: Start, signals: Signals) -> anyhow::Result<Ended> {
+pub(super) fn run(mut model: Model, start: StartMode, signals: Signals) -> anyhow::Result<SessionResult> {
     (model.settings.is_plain, model.size) = (true, PAGE);
     let backend = TestBackend::new(PAGE.width, PAGE.height);
     let mut session = Session::new(backend, model, Backing::Nothing, crate::clock::now)?
-        .with_clipboard(Way::from_here(), clipboard());
-    let ending = signals.tell(session.outbox(), Stops::AtOnce)?;
+        .with_clipboard(ClipboardRoute::from_here(), clipboard());
+    let ending = signals.tell(session.outbox(), SuspendMode::AtOnce)?;
     let backing = match start {
-        Start::Ready(backing) => backing,
-        Start::Awaited(begin) => begin(session.model_mut(), &let_wait)?,
+        StartMode::Ready(backing) => backing,
+        StartMode::Awaited(begin) => begin(session.model_mut(), &let_wait)?,
     };
     session.reach(backing);
-    // What is said in lines waits until all is done, which without threads never comes.
+    // Without threads the dialogue would wait for work for ever.
     session.performer.start()?;
     session.begin();
     // What is read takes more at once than the system's own buffer, which so stays empty: what is read ahead is here alone.
@@ -60,12 +60,12 @@ pub(super) fn run(mut model: Model, start: Start, signals: Signals) -> anyhow::R
     let output = io::stdout().lock();
     let mut dialogue = Dialogue { session, input, output, balances: String::new() };
     let exit = match dialogue.run() {
-        // Whoever read along has heard enough.
+        // The reader of a pipe has left.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         ended => ended?,
     };
     let remembered = dialogue.session.model_mut().remember();
-    Ok(Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
+    Ok(SessionResult { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
 }
 
 /// Where copies go: to a terminal that knows control sequences.
@@ -114,7 +114,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         }
     }
 
-    /// Waits until nothing is under way, saying now and then that it does.
+    /// Waits until no work is in progress, and reports the wait now and then.
     fn wait(&mut self) -> io::Result<()> {
         while !self.session.run_until_idle(SILENCE).unwrap_or(true) {
             let answers = text::count(self.session.model().calls.len() as u64, "answer");
@@ -136,7 +136,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             lines.push(format!("quota: {balances}"));
             self.balances = balances;
         }
-        // What was said once is not said again.
+        // A notice is printed once.
         self.session.model_mut().notice = None;
         lines.iter().try_for_each(|line| self.say(line))
     }
@@ -145,9 +145,8 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         writeln!(self.output, "{}", text::own(line.trim_end()))
     }
 
-    /// What was typed on a terminal before a price was said is no yes to it: the price is there before anything is forgotten, and what
-    /// invites the answer comes after. What a file or another program says is taken as it comes: whoever wrote that knew that nobody
-    /// would look.
+    /// Drops keys typed before the price was printed: they confirm nothing. The price is flushed first, the prompt
+    /// follows. Input from a file or a pipe stays: its author knew that it is not interactive.
     fn forget_typed_ahead(&mut self) -> io::Result<()> {
         self.output.flush()?;
         if !io::stdin().is_terminal() {
@@ -163,8 +162,8 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         Ok(())
     }
 
-    /// Asks for a line, and again after one that is too long: a yes is an answer to what stands before it. None when there is no
-    /// further one.
+    /// Prompts for a line, again after one that is too long: a confirmation answers the prompt before it. None
+    /// at the end of the input.
     fn ask(&mut self, prompt: &str) -> io::Result<Option<String>> {
         loop {
             write!(self.output, "{prompt}")?;
@@ -174,7 +173,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             match line.len() as u64 {
                 // What never ends a line is no keyboard.
                 0 | MAX_READ => return Ok(None),
-                // What is no UTF-8 names nothing, and is said to.
+                // Bytes that are not UTF-8 name no command, and are reported as such.
                 ..=LONGEST_LINE => return Ok(Some(String::from_utf8_lossy(&line).into_owned())),
                 _ => self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE)))?,
             }
@@ -201,7 +200,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         }
     }
 
-    /// Types a line in place of what is typed.
+    /// Replaces the text of the line.
     fn type_line(&mut self, line: &str) {
         self.session.press(Key::Ctrl('u'));
         line.chars().filter(|c| !c.is_control()).for_each(|c| self.session.press(Key::Char(c)));
@@ -236,7 +235,7 @@ impl<I: Read, O: Write> Dialogue<I, O> {
         }
     }
 
-    /// Runs a command, after a yes to its price if it has one.
+    /// Runs a command, after confirmation if it has a price.
     fn run_command(&mut self, command: &'static Command) -> io::Result<()> {
         let model = self.session.model();
         if let Some(why) = command.off(model) {

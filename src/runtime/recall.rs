@@ -1,4 +1,4 @@
-//! What is held of a file: its list pages, one after another, and its reports.
+//! The stored list pages and reports of a file.
 
 use crate::app::message::{HeldPage, HeldReport, Here};
 use crate::gate::Gate;
@@ -8,7 +8,7 @@ use crate::request::{Listing, Request};
 use crate::store::StoreError;
 use std::collections::HashSet;
 
-/// A file's list pages and reports that are held; nothing is asked of the service.
+/// Loads a file's stored list pages and reports; no request is sent.
 pub fn held_of(gate: &Gate, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<HeldReport>), StoreError> {
     let listing = gate.client().profile().listing;
     // A run that was killed may have left a report that is not read yet.
@@ -35,7 +35,7 @@ fn held_pages(gate: &Gate, file: &Sha256, listing: Listing) -> Result<Vec<HeldPa
     while asked.insert(cursor.clone()) {
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
         let Some(held) = gate.held(&request)? else { break };
-        // A page that was readable when it was kept, and is not now, ends what is held.
+        // A stored page that is no longer readable ends the list.
         let Ok(page) = Page::of_file(&held.body, file) else { break };
         cursor = page.cursor.clone();
         pages.push(HeldPage { received: held.received, page, unkept: None });

@@ -1,4 +1,4 @@
-//! Searches beside the loop: one report's panes, or everything that is held, several reports at a time.
+//! Searches beside the loop: one report's panes, or every stored report, several at a time.
 
 use crate::app::find::finder::{Hit, HitGroup, MOST_HITS, Source};
 use crate::report::Place;
@@ -20,7 +20,7 @@ const LONGEST_FIELD: usize = 200;
 /// Reports that are searched at a time.
 const TOGETHER: usize = 2;
 
-/// Searches a report, and tells of hits by pane as they are found, at most `most` of each pane decoded; `keep` says which count.
+/// Searches a report and hands over hits by pane, `most` of each decoded; `keep` decides which rows count.
 pub fn by_pane(
     report: &Report,
     pattern: &Pattern,
@@ -57,7 +57,7 @@ fn hit(report: &Report, pane: Pane, section: usize, row: u32, pattern: &Pattern)
     Hit { at: Some((pane, place)), rank, row }
 }
 
-/// The field that holds what is sought, where the row's line does not show it.
+/// The field with the match, where the row's line does not show it.
 fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
     if pattern.is_match(&row.text()) {
         return None;
@@ -75,11 +75,11 @@ fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<
     Some([Piece::Own("  ".into()), Piece::Detail(name), Piece::Own(": ".into()), Piece::Detail(text)])
 }
 
-/// What came of one report.
+/// The result of searching one report.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct SearchOutcome {
     /// Its hits, if it has any.
-    pub found: Result<Option<Found>, Unreadable>,
+    pub found: Result<Option<ReportHits>, Unreadable>,
     /// How many reports have been searched with it.
     pub searched: u64,
 }
@@ -94,14 +94,14 @@ pub struct Unreadable {
 
 /// The hits in one report.
 #[derive(Debug)]
-pub struct Found {
+pub struct ReportHits {
     /// All of them counted, the first of them decoded.
     pub group: HitGroup,
     report: Report,
     rows: RowSet,
 }
 
-impl Found {
+impl ReportHits {
     /// The hits that are not decoded yet, each as it is asked for.
     pub fn others(&self, pattern: &Pattern) -> impl Iterator<Item = Hit> {
         hits(&self.report, &self.rows, pattern).skip(self.group.hits.len())
@@ -114,8 +114,8 @@ fn hits(report: &Report, rows: &RowSet, pattern: &Pattern) -> impl Iterator<Item
     places.map(|(pane, section, row)| hit(report, pane, section, row, pattern))
 }
 
-/// The notes that hold what is sought, by the report that they are about; each with the row that it is on, where one of these
-/// reports has it still.
+/// The matching notes by report, each with its row where one of these reports still
+/// has it.
 pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredReport]) -> Vec<HitGroup> {
     let mut groups = Vec::<HitGroup>::new();
     for note in notes {
@@ -138,7 +138,7 @@ pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredReport]) -> V
     groups
 }
 
-/// The row that a note is on; none for one on a report as a whole, or on what is not there any more.
+/// The row of a note; none for one on a whole report, or on an item that is gone.
 fn row_of(about: &About, reports: &[StoredReport]) -> Option<(Pane, Place)> {
     let item = about.item.as_ref()?;
     let stored = reports.iter().find(|report| report.identifier == about.identifier)?;
@@ -147,22 +147,22 @@ fn row_of(about: &About, reports: &[StoredReport]) -> Option<(Pane, Place)> {
     Some((report.section(place.section)?.pane(), place))
 }
 
-/// Searches reports, several at a time, and tells what came of each, in their order; at most [`MOST_HITS`] of each are
-/// decoded beforehand.
+/// Searches reports, several at a time, and hands over their results in order, at most [`MOST_HITS`] of each
+/// decoded.
 pub fn every_report(
     reports: &[StoredReport],
     pattern: &Pattern,
     cancel: &Cancel,
-    tell: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
+    tell: &mut dyn FnMut(SearchOutcome) -> ControlFlow<()>,
 ) {
     let mut searched = 0;
     in_rounds(reports, TOGETHER, |report| one_report(report, pattern, cancel), &mut |found| {
         searched += 1;
-        tell(Outcome { found, searched })
+        tell(SearchOutcome { found, searched })
     });
 }
 
-fn one_report(stored: &StoredReport, pattern: &Pattern, cancel: &Cancel) -> Result<Option<Found>, Unreadable> {
+fn one_report(stored: &StoredReport, pattern: &Pattern, cancel: &Cancel) -> Result<Option<ReportHits>, Unreadable> {
     let body = stored.body().map_err(|why| {
         let report = Request::Behaviour { identifier: stored.identifier.clone() }.words();
         Unreadable { report, why }
@@ -179,5 +179,5 @@ fn one_report(stored: &StoredReport, pattern: &Pattern, cancel: &Cancel) -> Resu
     let StoredReport { file, identifier, received, elsewhere, .. } = stored.clone();
     let of = Source::Report { file, identifier, received, elsewhere };
     let (count, hits) = (rows.len() as u64, hits(&report, &rows, pattern).take(MOST_HITS).collect());
-    Ok(Some(Found { group: HitGroup { of, count, hits }, report, rows }))
+    Ok(Some(ReportHits { group: HitGroup { of, count, hits }, report, rows }))
 }

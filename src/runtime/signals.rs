@@ -15,17 +15,17 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// How long a paid answer is waited for when there is nobody to wait for it with.
+/// How long the program waits for a paid answer after the signal to end.
 pub(crate) const LAST_WAIT: Duration = Duration::from_millis(900);
 
-/// How long it may take after that to write down what has come of what is given up, and to end: the loop may be stuck in a terminal
-/// that takes no output, and the store behind another program.
+/// How long settling and ending may take after that: the loop may hang in a blocked terminal, the store
+/// behind another program's lock.
 pub(crate) const STUCK: Duration = Duration::from_millis(600);
 
 /// The signal that says that the terminal is gone.
 const HANG_UP: u8 = 1;
 
-/// Signals that say something to a program that goes on.
+/// Signals that do not end the program.
 #[cfg(unix)]
 const HEARD: &[i32] = {
     use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
@@ -43,12 +43,12 @@ const ENDINGS: &[i32] = {
 pub struct Signals {
     #[cfg(unix)]
     heard: signal_hook::iterator::Signals,
-    ending: Arc<Last>,
+    ending: Arc<ShutdownState>,
 }
 
-/// What is known of the end before it comes.
+/// The state of a shutdown.
 #[derive(Default)]
-struct Last {
+struct ShutdownState {
     /// The signal that asks for the end; 0 for none.
     signal: AtomicU8,
     /// What must not stay behind.
@@ -57,7 +57,7 @@ struct Last {
 
 /// What becomes of a wish that the program stop for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stops {
+pub(super) enum SuspendMode {
     /// The loop has a terminal to give back before.
     Aside,
     /// There is nothing to give back.
@@ -68,7 +68,7 @@ pub(super) enum Stops {
 #[derive(Clone)]
 pub(super) struct Ending {
     outbox: Outbox,
-    last: Arc<Last>,
+    last: Arc<ShutdownState>,
 }
 
 /// From now on a write past the largest file that the system allows fails like any other, instead of ending the program
@@ -79,16 +79,16 @@ pub fn survive_file_limit() -> io::Result<()> {
     Ok(())
 }
 
-/// The signals that end the program, held back while the terminal is not as it was found, or a file is half written.
-pub struct HeldBack {
-    /// The system is told once how they are heard; it cannot be told to forget it.
+/// Blocks the ending signals while the terminal is in raw mode, or a file is half written.
+pub struct BlockedSignals {
+    /// Handlers are registered once: signal-hook cannot restore the previous ones.
     #[cfg(unix)]
-    ears: &'static Ears,
+    ears: &'static SignalListener,
 }
 
-/// What is heard of the signals that are held back.
+/// The flags that blocked signals set.
 #[cfg(unix)]
-struct Ears {
+struct SignalListener {
     /// The last that came; 0 for none.
     heard: Arc<AtomicUsize>,
     /// While it is set they end the program as they do any other.
@@ -98,10 +98,10 @@ struct Ears {
 }
 
 #[cfg(unix)]
-impl Ears {
+impl SignalListener {
     fn open() -> io::Result<&'static Self> {
         use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-        static EARS: OnceLock<Ears> = OnceLock::new();
+        static EARS: OnceLock<SignalListener> = OnceLock::new();
         if let Some(ears) = EARS.get() {
             return Ok(ears);
         }
@@ -116,10 +116,10 @@ impl Ears {
 }
 
 #[cfg(unix)]
-impl HeldBack {
+impl BlockedSignals {
     /// Holds them back from now on.
     pub fn begin() -> io::Result<Self> {
-        let ears = Ears::open()?;
+        let ears = SignalListener::open()?;
         ears.is_open.store(false, Ordering::SeqCst);
         Ok(Self { ears })
     }
@@ -144,9 +144,9 @@ impl HeldBack {
     }
 }
 
-/// Where there are no signals nothing is held back.
+/// Without signals there is nothing to block.
 #[cfg(not(unix))]
-impl HeldBack {
+impl BlockedSignals {
     /// Holds nothing back.
     pub fn begin() -> io::Result<Self> {
         Ok(Self {})
@@ -184,8 +184,8 @@ impl Signals {
         let _ = self.ending.scratch.set(folder.to_owned());
     }
 
-    /// Tells the loop what is asked for, on a thread of its own.
-    pub(super) fn tell(self, outbox: Outbox, stops: Stops) -> io::Result<Ending> {
+    /// Forwards signals to the loop from a thread of its own.
+    pub(super) fn tell(self, outbox: Outbox, stops: SuspendMode) -> io::Result<Ending> {
         let ending = Ending { outbox, last: self.ending };
         #[cfg(unix)]
         tell_of(self.heard, ending.clone(), stops)?;
@@ -196,16 +196,16 @@ impl Signals {
 }
 
 #[cfg(unix)]
-fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: Stops) -> io::Result<()> {
+fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: SuspendMode) -> io::Result<()> {
     use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
     let listen = move || {
         for signal in heard.forever() {
             match signal {
-                SIGTSTP if stops == Stops::Aside => ending.send(TerminalEvent::Suspend),
+                SIGTSTP if stops == SuspendMode::Aside => ending.send(TerminalEvent::Suspend),
                 SIGTSTP if has_shell() => stop(),
                 SIGTSTP => {}
                 SIGCONT => ending.send(TerminalEvent::Resume),
-                SIGWINCH if stops == Stops::Aside => ending.send_size(),
+                SIGWINCH if stops == SuspendMode::Aside => ending.send_size(),
                 SIGWINCH => {}
                 number => ending.of_signal(u8::try_from(number).unwrap_or(HANG_UP)),
             }
@@ -243,7 +243,7 @@ impl Ending {
         }
     }
 
-    /// Asks the loop to end, after a moment to give up what it waits for, and then ends the program itself.
+    /// Asks the loop to end, then to cancel its calls, and then ends the program itself.
     fn bring(&self) {
         self.send(TerminalEvent::Quit);
         std::thread::sleep(LAST_WAIT);
@@ -261,15 +261,15 @@ impl Ending {
         Some(self.last.signal.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
 
-    /// Ends the program when a thread that it cannot do without ends, be it by a panic.
+    /// Ends the program when an essential thread ends, by a panic as well.
     pub(super) fn when_done(self, work: impl FnOnce()) {
-        struct AtTheEnd(Ending);
-        impl Drop for AtTheEnd {
+        struct ExitGuard(Ending);
+        impl Drop for ExitGuard {
             fn drop(&mut self) {
                 self.0.of_terminal();
             }
         }
-        let _end = AtTheEnd(self);
+        let _end = ExitGuard(self);
         work();
     }
 }
@@ -290,13 +290,13 @@ pub(super) fn has_shell() -> bool {
     }
 }
 
-/// Stops this program, and what it is piped to, until the shell lets it go on.
+/// SuspendMode this program, and what it is piped to, until the shell lets it go on.
 pub(super) fn stop() {
     #[cfg(unix)]
     stop_by(rustix::process::Signal::STOP);
 }
 
-/// The same for what reaches for the terminal from behind the shell; where no shell is left it goes on.
+/// The same for a background process that uses the terminal; without a shell it continues.
 pub(super) fn stop_behind() {
     #[cfg(unix)]
     stop_by(rustix::process::Signal::TTOU);
@@ -304,6 +304,6 @@ pub(super) fn stop_behind() {
 
 #[cfg(unix)]
 fn stop_by(signal: rustix::process::Signal) {
-    // A program that cannot be stopped goes on.
+    // A failed stop is ignored: the program continues.
     let _ = rustix::process::kill_current_process_group(signal);
 }

@@ -1,8 +1,8 @@
 //! The real terminal: taken over, listened to, and given back however the program ends.
 
-use super::clipboard::Way;
-use super::signals::{self, Ending, Signals, Stops};
-use super::{Backing, Begin, Ended, Exit, Session, Start, Turn};
+use super::clipboard::ClipboardRoute;
+use super::signals::{self, Ending, Signals, SuspendMode};
+use super::{Backing, Exit, LoopExit, Session, SessionResult, StartMode, StartupFn};
 use crate::app::{Model, Size};
 use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
@@ -14,10 +14,10 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Why there is no screen.
+/// The reasons to run without a screen.
 #[derive(Debug, thiserror::Error)]
-pub enum Unattended {
-    /// There is no terminal to draw on.
+pub enum TerminalUnavailable {
+    /// Standard output is not a terminal.
     #[error(
         "behaview needs a terminal for its screens. Without one, use the commands for scripts: \
          behaview list <sha256>, behaview show <identifier>, behaview demo --serve; behaview --help names them all"
@@ -26,8 +26,8 @@ pub enum Unattended {
 }
 
 /// Whether there is a terminal to draw on, where one is needed.
-pub fn attended(display: Display) -> Result<(), Unattended> {
-    if display.is_plain || io::stdout().is_terminal() { Ok(()) } else { Err(Unattended::NoTerminal) }
+pub fn attended(display: Display) -> Result<(), TerminalUnavailable> {
+    if display.is_plain || io::stdout().is_terminal() { Ok(()) } else { Err(TerminalUnavailable::NoTerminal) }
 }
 
 /// What the user wants of the screen.
@@ -37,7 +37,7 @@ pub struct Display {
     pub theme: Option<Theme>,
     /// How many colours there are.
     pub depth: Depth,
-    /// Whether it is all said in lines.
+    /// Whether output is plain lines.
     pub is_plain: bool,
     /// Whether the mouse is the program's; otherwise it selects text, as the terminal does by itself.
     pub takes_mouse: bool,
@@ -72,11 +72,11 @@ pub fn terminal_size() -> Option<(u16, u16)> {
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal's own modes, taken over; given back when this is dropped.
-struct TakenOver {
+struct TerminalGuard {
     takes_mouse: bool,
 }
 
-impl TakenOver {
+impl TerminalGuard {
     fn now(takes_mouse: bool) -> io::Result<Self> {
         TAKEN.store(true, Ordering::SeqCst);
         let taken = Self { takes_mouse };
@@ -86,14 +86,14 @@ impl TakenOver {
         Ok(taken)
     }
 
-    /// Sets the modes once more: whoever stopped this program may have changed them, so what is known of them is of no use.
+    /// Sets the modes once more: another program may have changed them.
     fn renew(&self) -> io::Result<()> {
         self.set(Vec::new())
     }
 
-    /// Sets the modes, behind those that are begun, in one write: each wakes whoever reads.
+    /// Sets the modes, after those that are queued, in one write: each write wakes the terminal.
     fn set(&self, mut modes: Vec<u8>) -> io::Result<()> {
-        // What is wiped takes the colour that a shell may have written with last.
+        // Clearing fills with the current colour, which a shell may have set.
         queue!(modes, EnableBracketedPaste, cursor::Hide, style::ResetColor)?;
         if self.takes_mouse {
             queue!(modes, EnableMouseCapture)?;
@@ -106,22 +106,22 @@ impl TakenOver {
     }
 }
 
-impl Drop for TakenOver {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
         give_back();
     }
 }
 
-/// Raw mode until this is dropped.
-pub(super) struct Raw;
+/// RawModeGuard mode until this is dropped.
+pub(super) struct RawModeGuard;
 
-impl Raw {
+impl RawModeGuard {
     pub(super) fn now() -> io::Result<Self> {
         enable_raw_mode().map(|()| Self)
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawModeGuard {
     fn drop(&mut self) {
         end_raw_mode();
     }
@@ -131,11 +131,11 @@ impl Drop for Raw {
 /// stops this program.
 const TIMES_BEHIND: u32 = 20;
 
-/// How long it may take until a signal that came along with the one that brought this program back is told by its thread.
+/// How long the signal thread may need to report a signal that came together with SIGCONT.
 const TOLD_WITHIN: Duration = Duration::from_millis(50);
 
-/// Whether the terminal is this program's to set. The system stops whoever sets one from behind the shell, and again whenever it
-/// comes back there, be it to end.
+/// Whether the program is in the foreground: the kernel stops a background process that sets terminal
+/// modes, and stops it again each time it is resumed there.
 pub(super) fn is_in_front() -> bool {
     #[cfg(unix)]
     {
@@ -147,13 +147,13 @@ pub(super) fn is_in_front() -> bool {
     }
 }
 
-/// Whether this program is in front at a terminal; so it is at what is none.
+/// Whether the program is in the foreground of a terminal; true for anything else.
 #[cfg(unix)]
 fn is_in_front_of(terminal: impl std::os::fd::AsFd) -> bool {
     rustix::termios::tcgetpgrp(terminal).map_or(true, |front| front == rustix::process::getpgrp())
 }
 
-/// Stops this program until the shell puts it in front; false where it is brought back only to end.
+/// SuspendMode this program until the shell puts it in the foreground; false where it is resumed only to end.
 fn comes_to_front(ending: &Ending) -> bool {
     for _ in 0..TIMES_BEHIND {
         // What ends has given the terminal back, and takes it no more.
@@ -171,7 +171,7 @@ fn comes_to_front(ending: &Ending) -> bool {
 /// Ends the mode in which keys are handed over as they are pressed. Behind the shell, the modes are the shell's.
 pub(super) fn end_raw_mode() {
     if is_in_front() {
-        // There is nobody to tell.
+        // An error here has no reader.
         let _ = disable_raw_mode();
     }
 }
@@ -192,7 +192,7 @@ fn give_back() {
 }
 
 /// Runs the app on the terminal until it ends.
-pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -> anyhow::Result<Ended> {
+pub fn run(mut model: Model, start: StartMode, display: Display, signals: Signals) -> anyhow::Result<SessionResult> {
     if display.is_plain {
         return super::plain::run(model, start, signals);
     }
@@ -200,12 +200,12 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
     let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
     let session = Session::new(backend, model, Backing::Nothing, crate::clock::now)?;
-    let mut session = session.with_clipboard(Way::from_here(), Box::new(io::stdout()));
-    let ending = signals.tell(session.outbox(), Stops::Aside)?;
+    let mut session = session.with_clipboard(ClipboardRoute::from_here(), Box::new(io::stdout()));
+    let ending = signals.tell(session.outbox(), SuspendMode::Aside)?;
     if !comes_to_front(&ending) {
         return Ok(ended(session.model_mut(), &ending, Exit::Done));
     }
-    let taken = TakenOver::now(display.takes_mouse)?;
+    let taken = TerminalGuard::now(display.takes_mouse)?;
     let look = display.look();
     // The look has decided already which colours there are; without any, none is written.
     style::force_color_output(look.depth != Depth::None);
@@ -214,8 +214,8 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
     let lost = ending.clone();
     std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || lost.when_done(|| keyboard.run()))?;
     let (backing, taken) = match start {
-        Start::Ready(backing) => (backing, taken),
-        Start::Awaited(begin) => awaited(&mut session, taken, begin)?,
+        StartMode::Ready(backing) => (backing, taken),
+        StartMode::Awaited(begin) => awaited(&mut session, taken, begin)?,
     };
     session.reach(backing);
     session.begin();
@@ -227,58 +227,62 @@ pub fn run(mut model: Model, start: Start, display: Display, signals: Signals) -
 }
 
 /// Runs the session, giving the terminal to the shell and taking it back in between; it is given back at the end.
-fn run_to_the_end<W: Write>(session: &mut Session<CrosstermBackend<W>>, mut taken: TakenOver, ending: &Ending) -> Exit {
+fn run_to_the_end<W: Write>(
+    session: &mut Session<CrosstermBackend<W>>,
+    mut taken: TerminalGuard,
+    ending: &Ending,
+) -> Exit {
     let takes_mouse = taken.takes_mouse;
     loop {
         match session.run() {
-            Turn::Ended(exit) => return exit,
-            Turn::Aside if !signals::has_shell() => continue,
+            LoopExit::Ended(exit) => return exit,
+            LoopExit::Aside if !signals::has_shell() => continue,
             // A terminal that is gone shows at the next drawing.
-            Turn::Aside => {
+            LoopExit::Aside => {
                 drop(taken);
                 signals::stop();
                 let is_in_front = comes_to_front(ending);
-                let anew = if is_in_front { TakenOver::now(takes_mouse).ok() } else { None };
-                taken = anew.unwrap_or_else(|| TakenOver { takes_mouse });
+                let anew = if is_in_front { TerminalGuard::now(takes_mouse).ok() } else { None };
+                taken = anew.unwrap_or_else(|| TerminalGuard { takes_mouse });
                 if !is_in_front {
                     continue;
                 }
             }
-            Turn::Left => {
+            LoopExit::Left => {
                 give_back();
                 continue;
             }
-            Turn::Resumed if !comes_to_front(ending) => continue,
-            Turn::Resumed => taken.renew().unwrap_or(()),
+            LoopExit::Resumed if !comes_to_front(ending) => continue,
+            LoopExit::Resumed => taken.renew().unwrap_or(()),
         }
         session.redraw();
     }
 }
 
 /// How the app ended: by a signal, if one came.
-fn ended(model: &mut Model, ending: &Ending, exit: Exit) -> Ended {
-    Ended { exit: ending.signal().map_or(exit, Exit::Signal), remembered: model.remember() }
+fn ended(model: &mut Model, ending: &Ending, exit: Exit) -> SessionResult {
+    SessionResult { exit: ending.signal().map_or(exit, Exit::Signal), remembered: model.remember() }
 }
 
-/// Shows a first frame, and begins behind it; whoever is made to wait has the terminal meanwhile.
+/// Shows a first frame and starts behind it; a long wait releases the terminal meanwhile.
 fn awaited<W: Write>(
     session: &mut Session<CrosstermBackend<W>>,
-    mut taken: TakenOver,
-    begin: Begin,
-) -> anyhow::Result<(Backing, TakenOver)> {
+    mut taken: TerminalGuard,
+    begin: StartupFn,
+) -> anyhow::Result<(Backing, TerminalGuard)> {
     session.preview()?;
     let begun = begin(session.model_mut(), &let_wait)?;
     if !TAKEN.load(Ordering::SeqCst) {
         let takes_mouse = taken.takes_mouse;
-        // What is taken over anew must not be given back by the end of what was before.
+        // The new guard must not be undone by dropping the old one.
         drop(taken);
-        taken = TakenOver::now(takes_mouse)?;
+        taken = TerminalGuard::now(takes_mouse)?;
         session.redraw();
     }
     Ok((begun, taken))
 }
 
-/// Gives the terminal back to whoever waits: there ctrl-c ends the program.
+/// Releases the terminal during a wait: there ctrl-c ends the program.
 pub(super) fn let_wait(why: &str) {
     give_back();
     // Who waits may look at something else.
@@ -287,7 +291,7 @@ pub(super) fn let_wait(why: &str) {
 
 /// From now on a panic gives the terminal back first, and its words pass the escaper: they may quote a report.
 ///
-/// A panic beside the thread that calls this is silent: it is said where the work is waited for.
+/// A panic of another thread prints nothing: the thread that waits for the work reports it.
 pub fn tame_panics() {
     let main = std::thread::current().id();
     std::panic::set_hook(Box::new(move |panic| {

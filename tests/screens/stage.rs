@@ -8,7 +8,7 @@ use behaview::demo::{Demo, Listing, Options};
 use behaview::gate::Gate;
 use behaview::quota::{Budget, Spent};
 use behaview::report::identifier::Sha256;
-use behaview::runtime::clipboard::Way;
+use behaview::runtime::clipboard::ClipboardRoute;
 use behaview::runtime::{Backing, Session};
 use behaview::service::credential::{Credential, Source};
 use behaview::service::{Client, Profile};
@@ -144,8 +144,8 @@ impl Stage {
     fn on(threads: Runtime, demo: Option<Demo>, profile: Profile, key: Option<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clipboard = Clipboard::default();
-        let session =
-            session(&folder, &profile, key.as_deref()).with_clipboard(Way::Terminal, Box::new(clipboard.clone()));
+        let session = session(&folder, &profile, key.as_deref())
+            .with_clipboard(ClipboardRoute::Terminal, Box::new(clipboard.clone()));
         let mut stage = Self { demo, session, folder, clipboard, profile, key, _threads: threads };
         stage.session.begin();
         stage.rest();

@@ -5,7 +5,7 @@
 use super::stage::Terminal;
 use behaview::app::{Here, Model};
 use behaview::report::Body;
-use behaview::runtime::{self, Backing, Display, Signals, Start};
+use behaview::runtime::{self, Backing, Display, Signals, StartMode};
 use behaview::view::{Depth, Theme};
 use portable_pty::CommandBuilder;
 
@@ -36,7 +36,7 @@ fn plays_the_program() {
     let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
     runtime::run(
         Model::new(Default::default(), now),
-        Start::Awaited(Box::new(begin)),
+        StartMode::Awaited(Box::new(begin)),
         display,
         Signals::listen().unwrap(),
     )

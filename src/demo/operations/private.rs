@@ -178,7 +178,7 @@ pub(super) fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a P
     found.ok_or_else(|| Answer::not_found("File", sha256))
 }
 
-/// Refuses what was deleted; a file's reports can outlive it.
+/// Refuses a deleted file; its reports can outlive it.
 pub(super) fn check_exists(sha256: &str, with_reports: bool, context: &Context) -> Result<(), Answer> {
     let is_deleted = context.state.scans.is_deleted(sha256, with_reports);
     if is_deleted { Err(Answer::not_found("File", sha256)) } else { Ok(()) }
