@@ -23,7 +23,7 @@ pub struct Answer {
 }
 
 /// What a call is answered with: what it asked for, or an error body.
-pub(super) type Outcome = Result<Answer, Answer>;
+pub(super) type AnswerResult = Result<Answer, Answer>;
 
 impl Answer {
     /// A body of the given type with status 200.

@@ -29,12 +29,12 @@ pub(super) struct Call {
     pub header_key: Option<String>,
     pub range: Option<String>,
     pub takes_gzip: bool,
-    pub upload: Option<Upload>,
+    pub upload: Option<UploadedFile>,
 }
 
 /// A file that was uploaded, of which only this much is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Upload {
+pub(super) struct UploadedFile {
     pub sha256: String,
     pub name: String,
     pub size: u64,
@@ -79,7 +79,7 @@ impl Call {
     }
 
     /// The file in the request.
-    pub fn upload(&self) -> Result<&Upload, Answer> {
+    pub fn upload(&self) -> Result<&UploadedFile, Answer> {
         self.upload.as_ref().ok_or_else(|| Answer::error(400, "BadRequestError", "no file in the request"))
     }
 
@@ -108,7 +108,9 @@ impl Call {
             let head = String::from_utf8_lossy(part.get(..head_end)?);
             let value = part.get(head_end + 4..)?;
             match quoted(&head, "; filename=\"") {
-                Some(name) => self.upload = Some(Upload { sha256: digest(value), name, size: value.len() as u64 }),
+                Some(name) => {
+                    self.upload = Some(UploadedFile { sha256: digest(value), name, size: value.len() as u64 })
+                }
                 None => {
                     let value = String::from_utf8_lossy(value).into_owned();
                     self.parameters.push((quoted(&head, "; name=\"").unwrap_or_default(), value));

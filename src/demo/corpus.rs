@@ -1,6 +1,6 @@
 //! The files of the public operations: a few embedded ones, and those uploaded since the start.
 
-use super::call::Upload;
+use super::call::UploadedFile;
 use super::reports::{DemoFile, digest};
 
 /// When the embedded files were first submitted: 2026-11-02 08:00 UTC.
@@ -84,12 +84,12 @@ impl Corpus {
     }
 
     /// Takes an upload in, and gives the identifier of its analysis.
-    pub fn submit(&mut self, upload: &Upload, now: i64) -> String {
+    pub fn submit(&mut self, upload: &UploadedFile, now: i64) -> String {
         if let Some(known) = self.files.iter_mut().find(|file| file.sha256 == upload.sha256) {
             known.submissions.push(now);
             return known.analysis();
         }
-        let Upload { sha256, name, size } = upload.clone();
+        let UploadedFile { sha256, name, size } = upload.clone();
         let file = PublicFile { sha256, name, size, submissions: vec![now], detections: 0, was_new: true };
         let analysis = file.analysis();
         self.files.push(file);

@@ -25,7 +25,7 @@ pub struct Limits {
 
 /// Requests spent in the current periods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct PeriodTally {
     pub minute: u64,
     pub hourly: u64,
     pub daily: u64,
@@ -35,9 +35,9 @@ pub struct Tally {
 /// What user and group have spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
-    pub user: Tally,
+    pub user: PeriodTally,
     /// The group's, the user's included (§8.1).
-    pub group: Tally,
+    pub group: PeriodTally,
     /// Private scans of the user's in this month.
     pub scans: u64,
 }
@@ -107,7 +107,7 @@ impl Period {
 
 /// A limit over one period.
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct LimitWindow {
     period: Period,
     start: DateTime,
     used: u64,
@@ -116,13 +116,13 @@ struct Window {
 
 /// The limits of a user or a group, shortest period first, with the amounts spent.
 #[derive(Debug)]
-struct Purse(Vec<Window>);
+struct SpendingAccount(Vec<LimitWindow>);
 
-impl Purse {
+impl SpendingAccount {
     fn new(limits: impl IntoIterator<Item = (Period, u64, u64)>, now: DateTime) -> Self {
         let window =
-            |(period, allowed, used): (Period, _, _)| Window { period, start: period.start(now), used, allowed };
-        Purse(limits.into_iter().map(window).collect())
+            |(period, allowed, used): (Period, _, _)| LimitWindow { period, start: period.start(now), used, allowed };
+        SpendingAccount(limits.into_iter().map(window).collect())
     }
 
     /// The requests of a user or a group, with this much spent this day and month.
@@ -133,7 +133,7 @@ impl Purse {
             (Period::Day, limits.daily, spent),
             (Period::Month, limits.monthly, spent),
         ];
-        Purse::new(windows, now)
+        SpendingAccount::new(windows, now)
     }
 
     fn spend(&mut self, amount: u64) {
@@ -152,7 +152,7 @@ impl Purse {
 
     /// The first period that has no room for so much more.
     fn lacking(&self, amount: u64) -> Option<Period> {
-        let is_full = |window: &&Window| amount > 0 && window.used.saturating_add(amount) > window.allowed;
+        let is_full = |window: &&LimitWindow| amount > 0 && window.used.saturating_add(amount) > window.allowed;
         self.0.iter().find(is_full).map(|window| window.period)
     }
 
@@ -164,8 +164,8 @@ impl Purse {
         self.0.iter().find(|window| window.period == period).map_or(0, |window| window.allowed)
     }
 
-    fn tally(&self) -> Tally {
-        Tally {
+    fn tally(&self) -> PeriodTally {
+        PeriodTally {
             minute: self.used(Period::Minute),
             hourly: self.used(Period::Hour),
             daily: self.used(Period::Day),
@@ -195,17 +195,18 @@ pub(super) const GROUP: &str = "demo_response_team";
 /// Everything the service counts.
 #[derive(Debug)]
 pub(super) struct Counters {
-    user: Purse,
-    group: Purse,
-    scans: Purse,
+    user: SpendingAccount,
+    group: SpendingAccount,
+    scans: SpendingAccount,
     usage: BTreeMap<Date, BTreeMap<&'static str, u64>>,
 }
 
 impl Counters {
     pub fn new(user: Limits, group: Limits, group_spent: u64, scans: ScanLimits, now: DateTime) -> Self {
-        let (user, group) = (Purse::of_requests(user, 0, now), Purse::of_requests(group, group_spent, now));
+        let (user, group) =
+            (SpendingAccount::of_requests(user, 0, now), SpendingAccount::of_requests(group, group_spent, now));
         let scans = [(Period::Minute, scans.minute, 0), (Period::Month, scans.monthly, scans.spent)];
-        Counters { user, group, scans: Purse::new(scans, now), usage: BTreeMap::new() }
+        Counters { user, group, scans: SpendingAccount::new(scans, now), usage: BTreeMap::new() }
     }
 
     pub fn turn(&mut self, now: DateTime) {

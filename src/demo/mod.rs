@@ -15,7 +15,6 @@ mod answers;
 mod call;
 mod corpus;
 mod counters;
-mod extremes;
 mod generated;
 mod operations;
 mod reports;
@@ -33,7 +32,7 @@ use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
 pub use answers::Answer;
-pub use counters::{Limits, ScanLimits, Tally, Used};
+pub use counters::{Limits, PeriodTally, ScanLimits, Used};
 pub use reports::DemoFile;
 pub use routes::Endpoint;
 pub use scans::Submitted;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::{extremes, generated};
+use super::generated;
 
 /// A file of the demo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ macro_rules! asset {
 const BUSY: &str = "Busy installer.exe";
 /// How many sandboxes run a file that is submitted.
 const SANDBOXES: usize = 3;
-/// The file of unfriendly strings; [`extremes`] adds a report to those in its folder.
+/// The file of unfriendly strings; [`generated::extreme_report`] adds one to those in its folder.
 const HOSTILE: &str = "Unfriendly strings.bin";
 
 const EMBEDDED: [EmbeddedFile; 7] = [
@@ -167,7 +167,7 @@ fn open(file: &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error
     let mut reports = file.reports.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<Report>, _>>()?;
     match file.title {
         BUSY => reports.push(generated_report(&sha256, rows)?),
-        HOSTILE => reports.push(serde_json::from_str(&extremes::report(&sha256))?),
+        HOSTILE => reports.push(serde_json::from_str(&generated::extreme_report(&sha256))?),
         _ => {}
     }
     Ok(PrivateFile { sha256, object: serde_json::from_str(file.object)?, reports })

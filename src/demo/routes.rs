@@ -29,7 +29,7 @@ pub enum Endpoint {
 
 /// How a request presents its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
+pub(super) enum ApiVersion {
     V2,
     V3,
 }
@@ -37,18 +37,18 @@ pub(super) enum Version {
 /// An address: `{}` matches any segment, `a|b` one of several; with its name in the usage record.
 pub(super) struct Route {
     pub endpoint: Endpoint,
-    version: Version,
+    version: ApiVersion,
     method: &'static str,
     path: &'static str,
     pub usage: &'static str,
 }
 
 const fn v3(endpoint: Endpoint, method: &'static str, path: &'static str, usage: &'static str) -> Route {
-    Route { endpoint, version: Version::V3, method, path, usage }
+    Route { endpoint, version: ApiVersion::V3, method, path, usage }
 }
 
 const fn v2(endpoint: Endpoint, method: &'static str, path: &'static str, usage: &'static str) -> Route {
-    Route { endpoint, version: Version::V2, method, path, usage }
+    Route { endpoint, version: ApiVersion::V2, method, path, usage }
 }
 
 /// The first that fits is taken.
@@ -101,13 +101,13 @@ impl Route {
 }
 
 /// The API version a path belongs to, and what follows its prefix. Bare paths count as §4.2 writes them.
-pub(super) fn version(segments: &[String]) -> (Version, Vec<&str>) {
+pub(super) fn version(segments: &[String]) -> (ApiVersion, Vec<&str>) {
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
     match path.as_slice() {
-        ["api", "v3", rest @ ..] => (Version::V3, rest.to_vec()),
-        ["svcapi" | "vtapi", "v2", rest @ ..] => (Version::V2, rest.to_vec()),
-        ["file", ..] => (Version::V2, path),
-        _ => (Version::V3, path),
+        ["api", "v3", rest @ ..] => (ApiVersion::V3, rest.to_vec()),
+        ["svcapi" | "vtapi", "v2", rest @ ..] => (ApiVersion::V2, rest.to_vec()),
+        ["file", ..] => (ApiVersion::V2, path),
+        _ => (ApiVersion::V3, path),
     }
 }
 

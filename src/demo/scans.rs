@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::call::Upload;
+use super::call::UploadedFile;
 use super::reports::{PrivateFile, Report, digest};
 
 /// A file that was taken in for a private scan.
@@ -55,8 +55,14 @@ impl Scans {
     }
 
     /// Takes a file in, and begins its analysis; gives the analysis's identifier.
-    pub fn begin(&mut self, upload: &Upload, fields: &[(String, String)], reports: Vec<Report>, now: i64) -> String {
-        let Upload { sha256, name, size } = upload.clone();
+    pub fn begin(
+        &mut self,
+        upload: &UploadedFile,
+        fields: &[(String, String)],
+        reports: Vec<Report>,
+        now: i64,
+    ) -> String {
+        let UploadedFile { sha256, name, size } = upload.clone();
         self.deleted.remove(&sha256);
         if self.file(&sha256).is_none() {
             let object = json!({

@@ -17,7 +17,7 @@ use super::corpus::Corpus;
 use super::counters::{Clock, Counters, Period};
 use super::operations::{self, Context};
 use super::reports::{Archive, digest};
-use super::routes::{self, Route, Version};
+use super::routes::{self, ApiVersion, Route};
 use super::scans::Scans;
 use super::{Endpoint, Hook, Interference, Options, Received, Seen, Writer};
 
@@ -91,15 +91,15 @@ impl Service {
         let change = interference.answer.take();
         let is_changed = change.is_some() || interference.write.is_some();
         let (answer, charge) = if interference.is_uncounted {
-            (change.map_or_else(Answer::default, |change| change(Answer::default())), Charge::default())
+            (change.map_or_else(Answer::default, |change| change(Answer::default())), CallCharge::default())
         } else {
             match self.admit(call, read, &state) {
-                Err(refusal) => (refusal, Charge::default()),
+                Err(refusal) => (refusal, CallCharge::default()),
                 Ok((route, id, charge)) => {
                     let mut context = Context { service: self, state: &mut state, call };
                     let answer = operations::answer(route.endpoint, &id, &mut context).unwrap_or_else(|error| error);
                     let answer = change.map_or(answer.clone(), |change| change(answer));
-                    let charge = if is_turned_away(&answer) { Charge::default() } else { charge };
+                    let charge = if is_turned_away(&answer) { CallCharge::default() } else { charge };
                     (answer, charge)
                 }
             }
@@ -130,7 +130,7 @@ impl Service {
         call: &Call,
         read: Result<(), Answer>,
         state: &ServerState,
-    ) -> Result<(&'static Route, String, Charge), Answer> {
+    ) -> Result<(&'static Route, String, CallCharge), Answer> {
         self.authenticate(call)?;
         let (route, id) = Route::find(&call.method, &call.segments)
             .ok_or_else(|| Answer::not_found("URL", &self.redacted(&call.target)))?;
@@ -138,7 +138,7 @@ impl Service {
             return Err(Answer::error(403, "ForbiddenError", "A private scanning license is required"));
         }
         read?;
-        let charge = Charge::of(route.endpoint, &id, call, &state.corpus);
+        let charge = CallCharge::of(route.endpoint, &id, call, &state.corpus);
         match state.counters.lacking(charge.requests, charge.scans) {
             None => Ok((route, id, charge)),
             Some(Period::Minute) => {
@@ -150,8 +150,8 @@ impl Service {
 
     fn authenticate(&self, call: &Call) -> Result<(), Answer> {
         let (given, missing) = match routes::version(&call.segments) {
-            (Version::V2, _) => (call.value("apikey"), "apikey parameter is missing"),
-            (Version::V3, _) => (call.header_key.as_deref(), "X-Apikey header is missing"),
+            (ApiVersion::V2, _) => (call.value("apikey"), "apikey parameter is missing"),
+            (ApiVersion::V3, _) => (call.header_key.as_deref(), "X-Apikey header is missing"),
         };
         match given {
             None => Err(Answer::error(401, "AuthenticationRequiredError", missing)),
@@ -182,18 +182,18 @@ impl Service {
 
 /// What a call is charged.
 #[derive(Clone, Copy, Default)]
-struct Charge {
+struct CallCharge {
     requests: u64,
     scans: u64,
 }
 
-impl Charge {
+impl CallCharge {
     /// The price of a call in requests of API quota (§8), known before it is answered.
     fn of(endpoint: Endpoint, id: &str, call: &Call, corpus: &Corpus) -> Self {
         let uploaded = || call.upload.as_ref().and_then(|upload| corpus.find(&upload.sha256));
         let requests = match endpoint {
             // A private scan is counted by itself, and not among the requests.
-            Endpoint::Scan => return Charge { requests: 0, scans: 1 },
+            Endpoint::Scan => return CallCharge { requests: 0, scans: 1 },
             // §8.3: asking about quotas and usage is free.
             Endpoint::Quotas | Endpoint::Usage => 0,
             // §8.3: an analysis is free when its identifier is invalid.
@@ -213,7 +213,7 @@ impl Charge {
             // §8.1: as a rule, one call consumes one request; re-scans too (§8.3).
             _ => 1,
         };
-        Charge { requests, scans: 0 }
+        CallCharge { requests, scans: 0 }
     }
 }
 

@@ -10,7 +10,7 @@ mod private;
 mod public;
 mod server;
 
-use behaview::demo::{Demo, DemoFile, Options, Tally};
+use behaview::demo::{Demo, DemoFile, Options, PeriodTally};
 use faults::arm;
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::Value;
@@ -63,7 +63,7 @@ impl Visit {
 
     /// What the user has spent, which must be the same in every period.
     fn spent(&self) -> u64 {
-        let Tally { minute, hourly, daily, monthly } = self.demo.used().user;
+        let PeriodTally { minute, hourly, daily, monthly } = self.demo.used().user;
         assert!([hourly, daily, monthly].iter().all(|used| *used == minute));
         minute
     }

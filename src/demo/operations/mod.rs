@@ -1,17 +1,15 @@
 //! What each operation answers, once a call has passed the door.
 
-mod files;
 mod private;
-mod scans;
+mod public;
 mod users;
-mod v2;
 
 use super::Endpoint;
-use super::answers::{Answer, Outcome};
+use super::answers::{Answer, AnswerResult};
 use super::call::Call;
 use super::service::{ServerState, Service};
 
-pub(super) use v2::hashes;
+pub(super) use public::hashes;
 
 /// What an operation may read and change.
 pub(super) struct Context<'a> {
@@ -33,7 +31,7 @@ fn sha256(id: &str) -> Result<String, Answer> {
     is_valid.then(|| id.to_ascii_lowercase()).ok_or_else(|| Answer::bad_argument(format!("\"{id}\" is not a SHA-256")))
 }
 
-pub(super) fn answer(endpoint: Endpoint, id: &str, context: &mut Context) -> Outcome {
+pub(super) fn answer(endpoint: Endpoint, id: &str, context: &mut Context) -> AnswerResult {
     match endpoint {
         Endpoint::Behaviour => private::behaviour(id, context),
         Endpoint::Artefact => private::artefact(id, context),
@@ -41,21 +39,21 @@ pub(super) fn answer(endpoint: Endpoint, id: &str, context: &mut Context) -> Out
         Endpoint::Identifiers => private::identifiers(&sha256(id)?, context),
         Endpoint::Summary => private::summary(&sha256(id)?, context),
         Endpoint::PrivateFile => private::file(&sha256(id)?, context),
-        Endpoint::PrivateDelete => scans::delete(&sha256(id)?, context),
-        Endpoint::PrivateAnalysis => scans::analysis(id, context),
-        Endpoint::PrivateAnalyses => scans::analyses(&sha256(id)?, context),
-        Endpoint::UploadUrl => Ok(scans::upload_url(context)),
-        Endpoint::Scan => scans::scan(id, context),
+        Endpoint::PrivateDelete => private::delete(&sha256(id)?, context),
+        Endpoint::PrivateAnalysis => private::analysis(id, context),
+        Endpoint::PrivateAnalyses => private::analyses(&sha256(id)?, context),
+        Endpoint::UploadUrl => Ok(private::upload_url(context)),
+        Endpoint::Scan => private::scan(id, context),
         Endpoint::User => users::user(id, context),
         Endpoint::Quotas => users::quotas(id, context),
         Endpoint::Usage => users::usage(id, context),
-        Endpoint::Analysis => files::analysis(id, context),
-        Endpoint::File => files::file(id, context),
-        Endpoint::FileAnalyses => files::analyses(id, context),
-        Endpoint::Rescan => files::rescan(id, context),
-        Endpoint::Upload => files::upload(context),
-        Endpoint::V2Report => v2::report(context),
-        Endpoint::V2Submissions => v2::submissions(context),
-        Endpoint::V2Scan => v2::scan(context),
+        Endpoint::Analysis => public::analysis(id, context),
+        Endpoint::File => public::file(id, context),
+        Endpoint::FileAnalyses => public::analyses(id, context),
+        Endpoint::Rescan => public::rescan(id, context),
+        Endpoint::Upload => public::upload(context),
+        Endpoint::V2Report => public::v2_report(context),
+        Endpoint::V2Submissions => public::v2_submissions(context),
+        Endpoint::V2Scan => public::v2_scan(context),
     }
 }

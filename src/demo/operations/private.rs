@@ -1,4 +1,4 @@
-//! Private files and their reports (§4.1, §4.2).
+//! Private files, their reports (§4.1, §4.2) and their scans.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Context;
 use crate::demo::Listing;
-use crate::demo::answers::{Answer, Outcome, set};
+use crate::demo::answers::{Answer, AnswerResult, set};
 use crate::demo::reports::{PrivateFile, Report, digest};
 
 /// Lines of a memory image: six mebibytes.
@@ -17,7 +17,7 @@ const MEMORY_LINES: usize = 6 * 65_536;
 /// How long a private file is kept after the start, in seconds: twenty days.
 const RETENTION: i64 = 20 * 86_400;
 
-pub(super) fn behaviour(id: &str, context: &Context) -> Outcome {
+pub(super) fn behaviour(id: &str, context: &Context) -> AnswerResult {
     let (_, report) = find_report(id, context)?;
     Ok(Answer::json(format!("{{\"data\":{}}}", entry(report, Listing::Attributes, context))))
 }
@@ -32,15 +32,15 @@ fn entry(report: &Report, listing: Listing, context: &Context) -> String {
     }
 }
 
-pub(super) fn list(sha256: &str, context: &Context) -> Outcome {
+pub(super) fn list(sha256: &str, context: &Context) -> AnswerResult {
     collection(sha256, "behaviours", context.service.options.listing, context)
 }
 
-pub(super) fn identifiers(sha256: &str, context: &Context) -> Outcome {
+pub(super) fn identifiers(sha256: &str, context: &Context) -> AnswerResult {
     collection(sha256, "relationships/behaviours", Listing::Identifiers, context)
 }
 
-fn collection(sha256: &str, path: &str, listing: Listing, context: &Context) -> Outcome {
+fn collection(sha256: &str, path: &str, listing: Listing, context: &Context) -> AnswerResult {
     let limit = context.call.value("limit").unwrap_or("10");
     let limit = limit.parse().ok().filter(|limit| (1..=40).contains(limit));
     let limit: usize = limit.ok_or_else(|| Answer::bad_argument("invalid limit"))?;
@@ -73,7 +73,7 @@ fn cursor_at(file: &PrivateFile, row: usize) -> String {
     digest(format!("{row} of {}", file.sha256)).split_off(40)
 }
 
-pub(super) fn file(sha256: &str, context: &Context) -> Outcome {
+pub(super) fn file(sha256: &str, context: &Context) -> AnswerResult {
     let file = find_file(sha256, context)?;
     let mut object = file.object.clone();
     if let Some(attributes) = object.get_mut("attributes") {
@@ -85,7 +85,7 @@ pub(super) fn file(sha256: &str, context: &Context) -> Outcome {
 
 /// All reports of a file in one: lists are joined, of scalars the first is taken, and a report that
 /// no strict reader takes is left out.
-pub(super) fn summary(sha256: &str, context: &Context) -> Outcome {
+pub(super) fn summary(sha256: &str, context: &Context) -> AnswerResult {
     let mut summary = Map::new();
     for report in &find_file(sha256, context)?.reports {
         let attributes: Map<String, Value> = serde_json::from_str(report.attributes.get()).unwrap_or_default();
@@ -107,7 +107,7 @@ pub(super) fn summary(sha256: &str, context: &Context) -> Outcome {
 }
 
 /// How far the analysis of an embedded file is; it stays there.
-pub(super) fn analysis_attributes(file: &PrivateFile) -> Value {
+fn analysis_attributes(file: &PrivateFile) -> Value {
     let status = if file.reports.is_empty() { "in-progress" } else { "completed" };
     let done = |report: &Report| (report.id.clone(), json!({ "status": "completed" }));
     let mut sandboxes: Map<String, Value> = file.reports.iter().map(done).collect();
@@ -118,12 +118,12 @@ pub(super) fn analysis_attributes(file: &PrivateFile) -> Value {
 }
 
 /// The identifier of a private file's analysis.
-pub(super) fn analysis_id(file: &PrivateFile) -> String {
+fn analysis_id(file: &PrivateFile) -> String {
     format!("{}-private", file.sha256.get(..32).unwrap_or_default())
 }
 
 /// A report's HTML page, capture, event log or memory image: made up, harmless, and served in ranges.
-pub(super) fn artefact(id: &str, context: &Context) -> Outcome {
+pub(super) fn artefact(id: &str, context: &Context) -> AnswerResult {
     let (_, report) = find_report(id, context)?;
     let kind = context.call.segments.last().map_or("", String::as_str);
     let (attribute, content_type, bytes) = match kind {
@@ -173,13 +173,13 @@ fn byte_range(header: &str, total: usize) -> Option<Range<usize>> {
 }
 
 /// A file that is embedded or was submitted, deleted or not.
-pub(super) fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, Answer> {
+fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, Answer> {
     let found = context.state.scans.file(sha256).or_else(|| context.service.archive.file(sha256));
     found.ok_or_else(|| Answer::not_found("File", sha256))
 }
 
 /// Refuses a deleted file; its reports can outlive it.
-pub(super) fn check_exists(sha256: &str, with_reports: bool, context: &Context) -> Result<(), Answer> {
+fn check_exists(sha256: &str, with_reports: bool, context: &Context) -> Result<(), Answer> {
     let is_deleted = context.state.scans.is_deleted(sha256, with_reports);
     if is_deleted { Err(Answer::not_found("File", sha256)) } else { Ok(()) }
 }
@@ -194,4 +194,57 @@ fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &
     let (file, report) = found.ok_or_else(|| Answer::not_found("File behaviour", id))?;
     check_exists(&file.sha256, true, context)?;
     Ok((file, report))
+}
+
+/// Where a large file goes.
+pub(super) fn upload_url(context: &mut Context) -> Answer {
+    let ticket = context.state.scans.ticket(&context.service.key);
+    Answer::json(json!({ "data": format!("{}/large/{ticket}", context.service.root) }).to_string())
+}
+
+/// Takes a file in; the ticket is empty unless an address was handed out for it.
+pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
+    let upload = context.call.upload()?;
+    if !ticket.is_empty() && !context.state.scans.redeem(ticket) {
+        return Err(Answer::error(403, "ForbiddenError", "This address was not handed out, or was used"));
+    }
+    let now = context.state.clock.seconds();
+    let reports = context.service.archive.made_for(&upload.sha256, now);
+    let id = context.state.scans.begin(upload, &context.call.parameters, reports, now);
+    let link = context.link(&format!("private/analyses/{id}"));
+    let data = json!({ "id": id, "type": "private_analysis", "links": { "self": link } });
+    Ok(Answer::json(json!({ "data": data }).to_string()))
+}
+
+/// The last analysis of a file; a list, as relationships are.
+pub(super) fn analyses(sha256: &str, context: &mut Context) -> AnswerResult {
+    let polls = context.service.options.polls;
+    let body = if let Some(id) = context.state.scans.last_of(sha256) {
+        let polled = context.state.scans.poll(&id, polls).unwrap_or_default();
+        json!({ "data": [polled.get("data")], "meta": polled.get("meta") })
+    } else {
+        let file = known_file(sha256, context)?;
+        let (id, attributes) = (analysis_id(file), analysis_attributes(file));
+        json!({ "data": [{ "id": id, "type": "private_analysis", "attributes": attributes }] })
+    };
+    Ok(Answer::json(body.to_string()))
+}
+
+/// An analysis of a submitted file, or of an embedded one.
+pub(super) fn analysis(id: &str, context: &mut Context) -> AnswerResult {
+    if let Some(polled) = context.state.scans.poll(id, context.service.options.polls) {
+        return Ok(Answer::json(polled.to_string()));
+    }
+    let file = context.service.archive.files.iter().find(|file| analysis_id(file) == id);
+    let file = file.ok_or_else(|| Answer::not_found("Analysis", id))?;
+    let link = context.link(&format!("private/analyses/{id}"));
+    Ok(Answer::object("private_analysis", id, &link, &analysis_attributes(file)))
+}
+
+pub(super) fn delete(sha256: &str, context: &mut Context) -> AnswerResult {
+    check_exists(sha256, false, context)?;
+    known_file(sha256, context)?;
+    let only_from_storage = context.call.value("only_from_storage") == Some("true");
+    context.state.scans.delete(sha256, only_from_storage);
+    Ok(Answer::json(""))
 }

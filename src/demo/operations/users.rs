@@ -5,14 +5,14 @@ use jiff::civil::Date;
 use serde_json::json;
 
 use super::Context;
-use crate::demo::answers::{Answer, Outcome};
+use crate::demo::answers::{Answer, AnswerResult};
 use crate::demo::counters::GROUP;
 
 /// The most days a usage call covers, and how many days back it reaches.
 const MAX_DAYS: i32 = 30;
 const DAYS_RECORDED: i32 = 60;
 
-pub(super) fn user(id: &str, context: &Context) -> Outcome {
+pub(super) fn user(id: &str, context: &Context) -> AnswerResult {
     check(id, context)?;
     let name = &context.service.options.user;
     let attributes = json!({
@@ -33,12 +33,12 @@ pub(super) fn user(id: &str, context: &Context) -> Outcome {
     Ok(Answer::object("user", name, &context.link(&format!("users/{name}")), &attributes))
 }
 
-pub(super) fn quotas(id: &str, context: &Context) -> Outcome {
+pub(super) fn quotas(id: &str, context: &Context) -> AnswerResult {
     check(id, context)?;
     Ok(Answer::json(context.state.counters.quotas(context.service.options.licence).to_string()))
 }
 
-pub(super) fn usage(id: &str, context: &Context) -> Outcome {
+pub(super) fn usage(id: &str, context: &Context) -> AnswerResult {
     check(id, context)?;
     let today = context.state.clock.now().date();
     let last = day("end_date", context)?.unwrap_or(today);
