@@ -19,7 +19,7 @@ const MAX_LARGE_BODY: usize = 651 << 20;
 
 /// A request, taken apart but not yet understood.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct DemoCall {
     pub method: String,
     /// Path and query as sent: it may hold the key.
     pub target: String,
@@ -40,11 +40,11 @@ pub(super) struct UploadedFile {
     pub size: u64,
 }
 
-impl Call {
+impl DemoCall {
     /// Reads a request to its end. The second part is the error of its body, if it has one.
-    pub async fn read(request: Request<Incoming>) -> (Call, Result<(), Answer>) {
+    pub async fn read(request: Request<Incoming>) -> (DemoCall, Result<(), Answer>) {
         let (head, body) = request.into_parts();
-        let mut call = Call {
+        let mut call = DemoCall {
             method: head.method.to_string(),
             target: String::new(),
             segments: Vec::new(),

@@ -55,14 +55,14 @@ pub struct ScanLimits {
 
 /// The machine's clock, or one that stands still; either can be moved forward.
 #[derive(Debug)]
-pub(super) struct Clock {
+pub(super) struct DemoClock {
     still: Option<i64>,
     ahead: i64,
 }
 
-impl Clock {
+impl DemoClock {
     pub fn new(still: Option<i64>) -> Self {
-        Clock { still, ahead: 0 }
+        DemoClock { still, ahead: 0 }
     }
 
     pub fn advance(&mut self, by: Duration) {
@@ -85,22 +85,22 @@ pub(super) fn utc(seconds: i64) -> DateTime {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Period {
+pub(super) enum LimitPeriod {
     Minute,
     Hour,
     Day,
     Month,
 }
 
-impl Period {
+impl LimitPeriod {
     /// When the period that contains `now` began.
     fn start(self, now: DateTime) -> DateTime {
         let day = now.date();
         match self {
-            Period::Minute => day.at(now.hour(), now.minute(), 0, 0),
-            Period::Hour => day.at(now.hour(), 0, 0, 0),
-            Period::Day => day.at(0, 0, 0, 0),
-            Period::Month => day.first_of_month().at(0, 0, 0, 0),
+            LimitPeriod::Minute => day.at(now.hour(), now.minute(), 0, 0),
+            LimitPeriod::Hour => day.at(now.hour(), 0, 0, 0),
+            LimitPeriod::Day => day.at(0, 0, 0, 0),
+            LimitPeriod::Month => day.first_of_month().at(0, 0, 0, 0),
         }
     }
 }
@@ -108,7 +108,7 @@ impl Period {
 /// A limit over one period.
 #[derive(Clone, Copy, Debug)]
 struct LimitWindow {
-    period: Period,
+    period: LimitPeriod,
     start: DateTime,
     used: u64,
     allowed: u64,
@@ -119,19 +119,23 @@ struct LimitWindow {
 struct SpendingAccount(Vec<LimitWindow>);
 
 impl SpendingAccount {
-    fn new(limits: impl IntoIterator<Item = (Period, u64, u64)>, now: DateTime) -> Self {
-        let window =
-            |(period, allowed, used): (Period, _, _)| LimitWindow { period, start: period.start(now), used, allowed };
+    fn new(limits: impl IntoIterator<Item = (LimitPeriod, u64, u64)>, now: DateTime) -> Self {
+        let window = |(period, allowed, used): (LimitPeriod, _, _)| LimitWindow {
+            period,
+            start: period.start(now),
+            used,
+            allowed,
+        };
         SpendingAccount(limits.into_iter().map(window).collect())
     }
 
     /// The requests of a user or a group, with this much spent this day and month.
     fn of_requests(limits: Limits, spent: u64, now: DateTime) -> Self {
         let windows = [
-            (Period::Minute, limits.minute, 0),
-            (Period::Hour, limits.hourly, 0),
-            (Period::Day, limits.daily, spent),
-            (Period::Month, limits.monthly, spent),
+            (LimitPeriod::Minute, limits.minute, 0),
+            (LimitPeriod::Hour, limits.hourly, 0),
+            (LimitPeriod::Day, limits.daily, spent),
+            (LimitPeriod::Month, limits.monthly, spent),
         ];
         SpendingAccount::new(windows, now)
     }
@@ -151,25 +155,25 @@ impl SpendingAccount {
     }
 
     /// The first period that has no room for so much more.
-    fn lacking(&self, amount: u64) -> Option<Period> {
+    fn lacking(&self, amount: u64) -> Option<LimitPeriod> {
         let is_full = |window: &&LimitWindow| amount > 0 && window.used.saturating_add(amount) > window.allowed;
         self.0.iter().find(is_full).map(|window| window.period)
     }
 
-    fn used(&self, period: Period) -> u64 {
+    fn used(&self, period: LimitPeriod) -> u64 {
         self.0.iter().find(|window| window.period == period).map_or(0, |window| window.used)
     }
 
-    fn allowed(&self, period: Period) -> u64 {
+    fn allowed(&self, period: LimitPeriod) -> u64 {
         self.0.iter().find(|window| window.period == period).map_or(0, |window| window.allowed)
     }
 
     fn tally(&self) -> PeriodTally {
         PeriodTally {
-            minute: self.used(Period::Minute),
-            hourly: self.used(Period::Hour),
-            daily: self.used(Period::Day),
-            monthly: self.used(Period::Month),
+            minute: self.used(LimitPeriod::Minute),
+            hourly: self.used(LimitPeriod::Hour),
+            daily: self.used(LimitPeriod::Day),
+            monthly: self.used(LimitPeriod::Month),
         }
     }
 }
@@ -205,7 +209,7 @@ impl Counters {
     pub fn new(user: Limits, group: Limits, group_spent: u64, scans: ScanLimits, now: DateTime) -> Self {
         let (user, group) =
             (SpendingAccount::of_requests(user, 0, now), SpendingAccount::of_requests(group, group_spent, now));
-        let scans = [(Period::Minute, scans.minute, 0), (Period::Month, scans.monthly, scans.spent)];
+        let scans = [(LimitPeriod::Minute, scans.minute, 0), (LimitPeriod::Month, scans.monthly, scans.spent)];
         Counters { user, group, scans: SpendingAccount::new(scans, now), usage: BTreeMap::new() }
     }
 
@@ -214,7 +218,7 @@ impl Counters {
     }
 
     /// The first period with no room for a call that costs so much.
-    pub fn lacking(&self, requests: u64, scans: u64) -> Option<Period> {
+    pub fn lacking(&self, requests: u64, scans: u64) -> Option<LimitPeriod> {
         let [user, group] = [&self.user, &self.group].map(|purse| purse.lacking(requests));
         user.or(group).or_else(|| self.scans.lacking(scans))
     }
@@ -235,22 +239,24 @@ impl Counters {
     }
 
     pub fn used(&self) -> Used {
-        Used { user: self.user.tally(), group: self.group.tally(), scans: self.scans.used(Period::Month) }
+        Used { user: self.user.tally(), group: self.group.tally(), scans: self.scans.used(LimitPeriod::Month) }
     }
 
     /// The body of `overall_quotas`.
     pub fn quotas(&self, licence: bool) -> Value {
         let mut quotas = Map::new();
-        for (name, period) in [("hourly", Period::Hour), ("daily", Period::Day), ("monthly", Period::Month)] {
+        for (name, period) in
+            [("hourly", LimitPeriod::Hour), ("daily", LimitPeriod::Day), ("monthly", LimitPeriod::Month)]
+        {
             let [user, group] = [&self.user, &self.group].map(|purse| (purse.allowed(period), purse.used(period)));
             quotas.insert(format!("api_requests_{name}"), quota(user, Some(group)));
         }
         for (name, user, group) in FIXED {
             quotas.insert(name.to_owned(), quota(user, group));
         }
-        let monthly = if licence { self.scans.allowed(Period::Month) } else { 0 };
-        let minute = (self.scans.allowed(Period::Minute), self.scans.used(Period::Minute));
-        quotas.insert("private_scans_monthly".to_owned(), quota((monthly, self.scans.used(Period::Month)), None));
+        let monthly = if licence { self.scans.allowed(LimitPeriod::Month) } else { 0 };
+        let minute = (self.scans.allowed(LimitPeriod::Minute), self.scans.used(LimitPeriod::Minute));
+        quotas.insert("private_scans_monthly".to_owned(), quota((monthly, self.scans.used(LimitPeriod::Month)), None));
         quotas.insert("private_scans_per_minute".to_owned(), quota(minute, None));
         json!({ "data": quotas })
     }

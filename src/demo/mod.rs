@@ -148,7 +148,7 @@ pub type Writer = Box<dyn FnOnce(TcpStream, Answer) -> Pin<Box<dyn Future<Output
 /// A running demo service; it ends when this is dropped.
 pub struct Demo {
     root: String,
-    service: Arc<service::Service>,
+    service: Arc<service::DemoService>,
     accepting: AbortHandle,
 }
 
@@ -157,7 +157,7 @@ impl Demo {
     pub async fn start(options: Options) -> io::Result<Demo> {
         let listener = server::bind(options.port).await?;
         let root = format!("http://{}", listener.local_addr()?);
-        let service = Arc::new(service::Service::new(root.clone(), options)?);
+        let service = Arc::new(service::DemoService::new(root.clone(), options)?);
         let accepting = tokio::spawn(server::accept(listener, Arc::clone(&service))).abort_handle();
         Ok(Demo { root, service, accepting })
     }

@@ -103,7 +103,7 @@ pub(super) fn digest(bytes: impl AsRef<[u8]>) -> String {
 
 /// A report's own object, without its links. The attributes stay as written, faults and all.
 #[derive(Clone, Deserialize)]
-pub(super) struct Report {
+pub(super) struct DemoReport {
     pub id: String,
     #[serde(rename = "type")]
     pub kind: String,
@@ -115,12 +115,12 @@ pub(super) struct Report {
 pub(super) struct PrivateFile {
     pub sha256: String,
     pub object: serde_json::Value,
-    pub reports: Vec<Report>,
+    pub reports: Vec<DemoReport>,
 }
 
 impl PrivateFile {
     /// The report with this identifier, and its file.
-    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &Report)> {
+    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &DemoReport)> {
         self.reports.iter().find(|report| report.id == id).map(|report| (self, report))
     }
 }
@@ -142,21 +142,21 @@ impl Archive {
     }
 
     /// The report with this identifier, and its file.
-    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &Report)> {
+    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &DemoReport)> {
         self.files.iter().find_map(|file| file.report(id))
     }
 
     /// Reports that sandboxes make of any file that is submitted: what some of the embedded ones saw, under its own name.
-    pub fn made_for(&self, sha256: &str, now: i64) -> Vec<Report> {
+    pub fn made_for(&self, sha256: &str, now: i64) -> Vec<DemoReport> {
         let models = self.files.first().map(|file| file.reports.as_slice()).unwrap_or_default();
-        let named = |report: &Report| {
+        let named = |report: &DemoReport| {
             let sandbox = report
                 .id
                 .split_once('_')
                 .and_then(|(_, rest)| rest.rsplit_once('-'))
                 .map_or("Sandbox", |(name, _)| name);
             let id = format!("{sha256}_{sandbox}-{now}");
-            Report { id, kind: report.kind.clone(), attributes: report.attributes.clone() }
+            DemoReport { id, kind: report.kind.clone(), attributes: report.attributes.clone() }
         };
         models.iter().take(SANDBOXES).map(named).collect()
     }
@@ -164,7 +164,8 @@ impl Archive {
 
 fn open(file: &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error> {
     let sha256 = digest(file.title);
-    let mut reports = file.reports.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<Report>, _>>()?;
+    let mut reports =
+        file.reports.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<DemoReport>, _>>()?;
     match file.title {
         BUSY => reports.push(generated_report(&sha256, rows)?),
         HOSTILE => reports.push(serde_json::from_str(&generated::extreme_report(&sha256))?),
@@ -173,10 +174,10 @@ fn open(file: &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error
     Ok(PrivateFile { sha256, object: serde_json::from_str(file.object)?, reports })
 }
 
-fn generated_report(sha256: &str, rows: u64) -> Result<Report, serde_json::Error> {
+fn generated_report(sha256: &str, rows: u64) -> Result<DemoReport, serde_json::Error> {
     let attributes = RawValue::from_string(generated::attributes(rows))?;
     let id = format!("{sha256}_{}-1794474845", generated::SANDBOX);
-    Ok(Report { id, kind: "private_file_behaviour".to_owned(), attributes })
+    Ok(DemoReport { id, kind: "private_file_behaviour".to_owned(), attributes })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::call::UploadedFile;
-use super::reports::{PrivateFile, Report, digest};
+use super::reports::{DemoReport, PrivateFile, digest};
 
 /// A file that was taken in for a private scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub struct Submitted {
     pub fields: Vec<(String, String)>,
 }
 
-struct Analysis {
+struct DemoAnalysis {
     id: String,
     file: String,
     size: u64,
     begun: i64,
     polls: u64,
     /// What the sandboxes will have made, in the order in which they are done.
-    reports: Vec<Report>,
+    reports: Vec<DemoReport>,
 }
 
 /// Everything about submitted files.
@@ -32,7 +32,7 @@ struct Analysis {
 pub(super) struct Scans {
     pub submitted: Vec<Submitted>,
     files: Vec<PrivateFile>,
-    analyses: Vec<Analysis>,
+    analyses: Vec<DemoAnalysis>,
     /// How many words for one upload were handed out, and those that are not used yet.
     handed_out: usize,
     tickets: BTreeSet<String>,
@@ -59,7 +59,7 @@ impl Scans {
         &mut self,
         upload: &UploadedFile,
         fields: &[(String, String)],
-        reports: Vec<Report>,
+        reports: Vec<DemoReport>,
         now: i64,
     ) -> String {
         let UploadedFile { sha256, name, size } = upload.clone();
@@ -74,7 +74,7 @@ impl Scans {
         }
         let id = format!("{}-scan{}", sha256.get(..32).unwrap_or_default(), self.analyses.len() + 1);
         self.submitted.push(Submitted { sha256: sha256.clone(), name, size, fields: fields.to_vec() });
-        self.analyses.push(Analysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
+        self.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
         id
     }
 
@@ -82,7 +82,7 @@ impl Scans {
         self.files.iter().find(|file| file.sha256 == sha256)
     }
 
-    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &Report)> {
+    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &DemoReport)> {
         self.files.iter().find_map(|file| file.report(id))
     }
 

@@ -12,9 +12,9 @@ use percent_encoding::percent_decode_str;
 use tokio::time::sleep;
 
 use super::answers::Answer;
-use super::call::Call;
+use super::call::DemoCall;
 use super::corpus::Corpus;
-use super::counters::{Clock, Counters, Period};
+use super::counters::{Counters, DemoClock, LimitPeriod};
 use super::operations::{self, Context};
 use super::reports::{Archive, digest};
 use super::routes::{self, ApiVersion, Route};
@@ -23,7 +23,7 @@ use super::{Endpoint, Hook, Interference, Options, Received, Seen, Writer};
 
 /// The parts that change while it runs.
 pub(super) struct ServerState {
-    pub clock: Clock,
+    pub clock: DemoClock,
     pub counters: Counters,
     pub corpus: Corpus,
     pub scans: Scans,
@@ -32,7 +32,7 @@ pub(super) struct ServerState {
 }
 
 /// The service behind the socket.
-pub(super) struct Service {
+pub(super) struct DemoService {
     pub root: String,
     pub key: String,
     pub options: Options,
@@ -42,12 +42,12 @@ pub(super) struct Service {
     state: Mutex<ServerState>,
 }
 
-impl Service {
-    pub fn new(root: String, options: Options) -> io::Result<Service> {
-        let clock = Clock::new(options.now);
+impl DemoService {
+    pub fn new(root: String, options: Options) -> io::Result<DemoService> {
+        let clock = DemoClock::new(options.now);
         let (limits, scans, spent) = (options.user_limits, options.scan_limits, options.group_spent);
         let counters = Counters::new(limits, options.group_limits, spent, scans, clock.now());
-        Ok(Service {
+        Ok(DemoService {
             key: options.key.clone().unwrap_or_else(fresh_key),
             archive: Archive::open(options.rows)?,
             started: clock.seconds(),
@@ -73,13 +73,13 @@ impl Service {
     }
 
     /// Decides a call, then waits its delay: a client that cancels meanwhile has been charged.
-    pub async fn answer(&self, mut call: Call, read: Result<(), Answer>) -> (Answer, Option<Writer>) {
+    pub async fn answer(&self, mut call: DemoCall, read: Result<(), Answer>) -> (Answer, Option<Writer>) {
         let (answer, interference) = self.decide(&mut call, read);
         sleep(self.options.delay + interference.delay).await;
         (answer, interference.write)
     }
 
-    fn decide(&self, call: &mut Call, read: Result<(), Answer>) -> (Answer, Interference) {
+    fn decide(&self, call: &mut DemoCall, read: Result<(), Answer>) -> (Answer, Interference) {
         let mut state = self.state();
         let path = self.redacted(&call.target);
         let route = Route::find(&call.method, &call.segments);
@@ -114,7 +114,7 @@ impl Service {
         (answer, interference)
     }
 
-    fn interference(&self, endpoint: Option<Endpoint>, call: &Call, state: &mut ServerState) -> Interference {
+    fn interference(&self, endpoint: Option<Endpoint>, call: &DemoCall, state: &mut ServerState) -> Interference {
         let mut interference = Interference::default();
         if let Some(endpoint) = endpoint {
             let received = Received { endpoint, target: &call.target, now: state.clock.seconds() };
@@ -127,7 +127,7 @@ impl Service {
     /// quota for the price.
     fn admit(
         &self,
-        call: &Call,
+        call: &DemoCall,
         read: Result<(), Answer>,
         state: &ServerState,
     ) -> Result<(&'static Route, String, CallCharge), Answer> {
@@ -141,14 +141,14 @@ impl Service {
         let charge = CallCharge::of(route.endpoint, &id, call, &state.corpus);
         match state.counters.lacking(charge.requests, charge.scans) {
             None => Ok((route, id, charge)),
-            Some(Period::Minute) => {
+            Some(LimitPeriod::Minute) => {
                 Err(Answer::error(429, "TooManyRequestsError", "Too many requests within a minute"))
             }
             Some(_) => Err(Answer::error(429, "QuotaExceededError", "Quota exceeded")),
         }
     }
 
-    fn authenticate(&self, call: &Call) -> Result<(), Answer> {
+    fn authenticate(&self, call: &DemoCall) -> Result<(), Answer> {
         let (given, missing) = match routes::version(&call.segments) {
             (ApiVersion::V2, _) => (call.value("apikey"), "apikey parameter is missing"),
             (ApiVersion::V3, _) => (call.header_key.as_deref(), "X-Apikey header is missing"),
@@ -189,7 +189,7 @@ struct CallCharge {
 
 impl CallCharge {
     /// The price of a call in requests of API quota (§8), known before it is answered.
-    fn of(endpoint: Endpoint, id: &str, call: &Call, corpus: &Corpus) -> Self {
+    fn of(endpoint: Endpoint, id: &str, call: &DemoCall, corpus: &Corpus) -> Self {
         let uploaded = || call.upload.as_ref().and_then(|upload| corpus.find(&upload.sha256));
         let requests = match endpoint {
             // A private scan is counted by itself, and not among the requests.

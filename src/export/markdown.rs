@@ -6,7 +6,6 @@ use super::plain::{Nested, process};
 use super::{Job, Summary, attribute, harmless, indicators};
 use crate::report::attributes::{HIDDEN, PASSWORD, Shape};
 use crate::report::json::{Kind, Raw};
-use crate::report::rows::Label;
 use crate::report::rows::records::{Step, leaves, pointer};
 use crate::report::rows::verdict;
 use crate::report::rules::Rule;
@@ -101,14 +100,10 @@ fn write_row(
     let record = report.record(place);
     let (name, member) = attribute(report, place, &record);
     let known = report.section(place.section).and_then(|section| section.attribute);
-    let label = match known {
-        Some(known) => Label::Known(known.label),
-        None => Label::Named(name),
-    };
-    let label = match label {
-        Label::Known("") => String::new(),
-        Label::Known(word) => format!("{word} "),
-        Label::Named(name) => value(Pane::Other, &name) + " ",
+    let label = match known.map(|known| known.label) {
+        Some("") => String::new(),
+        Some(word) => format!("{word} "),
+        None => value(Pane::Other, &name) + " ",
     };
     let member = member.map(|member| value(pane, &member) + " ").unwrap_or_default();
     let raw = Raw::new(&record.value);
@@ -169,7 +164,7 @@ fn value(pane: Pane, text: &Untrusted) -> String {
 }
 
 /// Writes a block of code unchanged. Addresses in it are not defanged: a rule with changed strings finds
-/// nothing. The attribute decides what is code, never the text, or a report could exempt any address.
+/// nothing. The attribute marks code, never the text, or a report could exempt any address.
 /// Nothing in a block is markup or a link; control characters are escaped, backslashes are not, since rules
 /// are full of them.
 fn block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Result<()> {

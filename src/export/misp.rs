@@ -170,7 +170,7 @@ impl<'a> MispEvent<'a> {
                 // It stands with its hash.
                 _ => continue,
             };
-            let relation = if indicator.kind == Kind::Key { "key" } else { self.standing(indicator).0 };
+            let relation = if indicator.kind == Kind::Key { "key" } else { standing(self.opened, indicator).0 };
             let own = self.attribute(indicator, Some((relation, "")));
             objects.push(self.object(template, &indicator.value, list(std::iter::once(own).chain(beside))));
         }
@@ -201,7 +201,7 @@ impl<'a> MispEvent<'a> {
             None => format!("seen in {}", indicators::seen_in(&self.opened.report, indicator)),
         };
         self.said.extend(notes);
-        let (kind, category) = self.standing(indicator);
+        let (kind, category) = standing(self.opened, indicator);
         let what = (kind, category, reason.is_some());
         attribute(self.event, self.when, what, &indicator.value.legible(), &(why + &words), within)
     }
@@ -225,10 +225,6 @@ impl<'a> MispEvent<'a> {
             attribute(self.event, note.written, ("comment", "Other", false), &note.text.legible(), &comment, None)
         });
         comments.collect()
-    }
-
-    fn standing(&self, indicator: &Indicator) -> (&'static str, &'static str) {
-        standing(self.opened, indicator)
     }
 }
 

@@ -70,7 +70,7 @@ impl Outbox {
     }
 }
 
-/// Told of what is waited for if that takes long.
+/// Reports the reason of a long wait.
 pub type Tell<'a> = &'a dyn Fn(&str);
 
 /// Prepares the app and says what it can reach; it may take long.
@@ -78,7 +78,7 @@ pub type StartupFn = Box<dyn FnOnce(&mut Model, Tell<'_>) -> anyhow::Result<Back
 
 /// How the app begins.
 pub enum StartMode {
-    /// With what is there already.
+    /// With everything loaded.
     Ready(Backing),
     /// With a frame that needs nothing of it.
     Awaited(StartupFn),
@@ -217,7 +217,7 @@ where
         self.performer.reach(backing);
     }
 
-    /// Performs what is to be done before the first message.
+    /// Performs effects before the first message.
     pub fn begin(&mut self) {
         let first = self.model.take_effects();
         self.model.start();

@@ -55,7 +55,7 @@ pub(super) fn run(mut model: Model, start: StartMode, signals: Signals) -> anyho
     // Without threads the dialogue would wait for work for ever.
     session.performer.start()?;
     session.begin();
-    // What is read takes more at once than the system's own buffer, which so stays empty: what is read ahead is here alone.
+    // Larger than the standard library's own buffer, so that all input read ahead is in this one.
     let input = BufReader::with_capacity(READ_AHEAD, io::stdin().lock());
     let output = io::stdout().lock();
     let mut dialogue = Dialogue { session, input, output, balances: String::new() };

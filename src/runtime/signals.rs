@@ -9,9 +9,7 @@ use crate::files;
 use crate::report::Cancel;
 use std::io;
 use std::path::{Path, PathBuf};
-#[cfg(unix)]
-use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -81,89 +79,61 @@ pub fn survive_file_limit() -> io::Result<()> {
 
 /// Blocks the ending signals while the terminal is in raw mode, or a file is half written.
 pub struct BlockedSignals {
-    /// Handlers are registered once: signal-hook cannot restore the previous ones.
-    #[cfg(unix)]
-    ears: &'static SignalListener,
+    listener: &'static SignalListener,
 }
 
-/// The flags that blocked signals set.
-#[cfg(unix)]
+/// The flags that blocked signals set. Handlers are registered once: signal-hook cannot restore the previous ones.
 struct SignalListener {
-    /// The last that came; 0 for none.
-    heard: Arc<AtomicUsize>,
-    /// While it is set they end the program as they do any other.
+    /// The last signal; 0 for none.
+    last: Arc<AtomicUsize>,
+    /// While it is set, signals end the program as they do any other.
     is_open: Arc<AtomicBool>,
-    /// Cancelled by the first that comes.
+    /// Cancelled by the first signal.
     cancel: Cancel,
 }
 
-#[cfg(unix)]
 impl SignalListener {
     fn open() -> io::Result<&'static Self> {
-        use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-        static EARS: OnceLock<SignalListener> = OnceLock::new();
-        if let Some(ears) = EARS.get() {
-            return Ok(ears);
+        static LISTENER: OnceLock<SignalListener> = OnceLock::new();
+        if let Some(listener) = LISTENER.get() {
+            return Ok(listener);
         }
-        let ears = Self { heard: Arc::default(), is_open: Arc::default(), cancel: Cancel::default() };
-        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2] {
-            signal_hook::flag::register_usize(signal, Arc::clone(&ears.heard), signal.unsigned_abs() as usize)?;
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&ears.is_open))?;
-            signal_hook::flag::register(signal, ears.cancel.flag())?;
+        let listener = Self { last: Arc::default(), is_open: Arc::default(), cancel: Cancel::default() };
+        #[cfg(unix)]
+        for signal in ENDINGS.iter().copied().chain([signal_hook::consts::SIGALRM]) {
+            signal_hook::flag::register_usize(signal, Arc::clone(&listener.last), signal.unsigned_abs() as usize)?;
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&listener.is_open))?;
+            signal_hook::flag::register(signal, listener.cancel.flag())?;
         }
-        Ok(EARS.get_or_init(|| ears))
+        Ok(LISTENER.get_or_init(|| listener))
     }
 }
 
-#[cfg(unix)]
 impl BlockedSignals {
-    /// Holds them back from now on.
+    /// Blocks them from now on.
     pub fn begin() -> io::Result<Self> {
-        let ears = SignalListener::open()?;
-        ears.is_open.store(false, Ordering::SeqCst);
-        Ok(Self { ears })
+        let listener = SignalListener::open()?;
+        listener.is_open.store(false, Ordering::SeqCst);
+        Ok(Self { listener })
     }
 
-    /// Cancelled by the first that comes.
+    /// Cancelled by the first signal.
     pub fn cancel(&self) -> Cancel {
-        self.ears.cancel.clone()
+        self.listener.cancel.clone()
     }
 
-    /// Whether one has come.
+    /// Whether a signal has come.
     pub fn has_any(&self) -> bool {
-        self.ears.heard.load(Ordering::SeqCst) > 0
+        self.listener.last.load(Ordering::SeqCst) > 0
     }
 
-    /// Holds them back no longer: one that has come ends the program now.
+    /// Ends the block: a signal that has come ends the program now.
     pub fn let_go(&self) -> io::Result<()> {
-        self.ears.is_open.store(true, Ordering::SeqCst);
-        match i32::try_from(self.ears.heard.load(Ordering::SeqCst)) {
-            Ok(signal @ 1..) => signal_hook::low_level::emulate_default_handler(signal),
-            _ => Ok(()),
+        self.listener.is_open.store(true, Ordering::SeqCst);
+        #[cfg(unix)]
+        if let Ok(signal @ 1..) = i32::try_from(self.listener.last.load(Ordering::SeqCst)) {
+            return signal_hook::low_level::emulate_default_handler(signal);
         }
-    }
-}
-
-/// Without signals there is nothing to block.
-#[cfg(not(unix))]
-impl BlockedSignals {
-    /// Holds nothing back.
-    pub fn begin() -> io::Result<Self> {
-        Ok(Self {})
-    }
-
-    /// Nothing cancels it.
-    pub fn cancel(&self) -> Cancel {
-        Cancel::default()
-    }
-
-    /// Nothing comes.
-    pub fn has_any(&self) -> bool {
-        false
-    }
-
-    /// Ends nothing.
-    pub fn let_go(&self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -16,8 +16,8 @@ const CLUSTER: CodePointMapDataBorrowed<'static, GraphemeClusterBreak> =
 const SYLLABLE: CodePointMapDataBorrowed<'static, IndicSyllabicCategory> =
     CodePointMapData::<IndicSyllabicCategory>::new();
 
-/// Controls, formats, surrogates, private use, unassigned; and every separator, because spaces other
-/// than U+0020 cannot be told from it.
+/// Controls, formats, surrogates, private use, unassigned; and every separator, because any
+/// other one resembles U+0020.
 const HIDDEN_CATEGORIES: GeneralCategoryGroup = GeneralCategoryGroup::Other.union(GeneralCategoryGroup::Separator);
 
 /// What draws nothing, turns the direction, or changes its neighbour.

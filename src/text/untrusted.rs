@@ -61,12 +61,10 @@ impl Untrusted {
         str::from_utf8(&self.bytes).map_or_else(|_| self.visible().to_string(), str::to_owned)
     }
 
-    /// See [`UntrustedStr::json`].
     pub fn json(&self) -> Option<String> {
         self.as_untrusted_str().json()
     }
 
-    /// See [`UntrustedStr::visible`].
     pub fn visible(&self) -> Visible {
         self.as_untrusted_str().visible()
     }
@@ -81,22 +79,18 @@ impl Untrusted {
         seen.flatten().map_or_else(|| String::from(self.visible()).into(), Cow::from)
     }
 
-    /// See [`UntrustedStr::visible_cut`].
     pub fn visible_cut(&self, columns: usize) -> Visible {
         self.as_untrusted_str().visible_cut(columns)
     }
 
-    /// See [`UntrustedStr::visible_window`].
     pub fn visible_window(&self, skip: usize, columns: usize) -> Visible {
         self.as_untrusted_str().visible_window(skip, columns)
     }
 
-    /// See [`UntrustedStr::lines`].
     pub fn lines(&self, columns: usize) -> Lines<'_> {
         self.as_untrusted_str().lines(columns)
     }
 
-    /// See [`UntrustedStr::wrapped`].
     pub fn wrapped(&self, columns: usize, range: Range<usize>) -> Vec<Visible> {
         self.as_untrusted_str().wrapped(columns, range)
     }

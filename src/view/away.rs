@@ -174,15 +174,12 @@ fn draw_formats(buffer: &mut Canvas<'_>, area: Area, formats: &[(String, &'stati
     if formats.len() > usize::from(area.height) {
         let endings: Vec<_> = formats.iter().map(|(ending, _)| ending.as_str()).collect();
         let rows = words_in_rows_cut(&endings.join("  "), usize::from(area.width).max(10), area.height.into());
-        for (row, text) in (0..area.height).zip(rows) {
-            LineWriter::new(buffer, area, row).own(&text, Meaning::Key);
-        }
-        return;
+        return buffer.write_rows(area, 0, rows.into_iter().map(|row| (row, Meaning::Key)));
     }
     for (row, (ending, about)) in (0..area.height).zip(formats) {
         let mut line = LineWriter::new(buffer, area, row);
         line.own(ending, Meaning::Key);
         line.tab(ENDING);
-        line.own_cut(about, usize::MAX, Meaning::Faint);
+        line.own(about, Meaning::Faint);
     }
 }

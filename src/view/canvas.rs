@@ -67,6 +67,18 @@ impl<'a> Canvas<'a> {
         Clear.render(rect(area).intersection(self.area), self.buffer);
     }
 
+    /// Writes own words into the rows of an area from `first` on, as far as there is room.
+    pub(super) fn write_rows<T: AsRef<str>>(
+        &mut self,
+        area: Area,
+        first: u16,
+        rows: impl IntoIterator<Item = (T, Meaning)>,
+    ) {
+        for (row, (text, meaning)) in (first..area.height).zip(rows) {
+            LineWriter::new(self, area, row).own(text.as_ref(), meaning);
+        }
+    }
+
     pub(super) fn border(&mut self, area: Area, has_focus: bool) {
         let meaning = if has_focus { Meaning::Focus } else { Meaning::Frame };
         let set = match (text::is_ascii(), has_focus) {
@@ -144,6 +156,12 @@ impl<'a, 'c> LineWriter<'a, 'c> {
             sought: None,
             shows_sought: false,
         }
+    }
+
+    /// Writes into a row of a list, of which the chosen one has the cursor.
+    pub(super) fn of_list(buffer: &'a mut Canvas<'c>, area: Area, row: u16, is_chosen: bool) -> Self {
+        let line = Self::new(buffer, area, row);
+        if is_chosen { line.base(Meaning::Cursor) } else { line }
     }
 
     /// Gives the whole row a meaning, under those of its pieces.
@@ -281,22 +299,13 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
-    /// The same of a text whose visible form is known.
-    pub(super) fn outside_known(&mut self, text: &Untrusted, whole: &Visible, meaning: Meaning) {
-        if self.skip == 0 && whole.width() <= self.room() {
-            self.visible(whole, meaning)
-        } else {
-            self.outside(text, meaning)
-        }
-    }
-
     /// Writes outside text in this many columns, without its least useful part where it is longer, and a
     /// registry key's hive by its usual name.
-    pub(super) fn elided(&mut self, text: &Untrusted, whole: &Visible, columns: usize, meaning: Meaning) {
-        let columns = columns.min(self.room());
+    pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Meaning) {
+        let (columns, whole) = (columns.min(self.room()), text.visible());
         let (hive, long) = elide::hive(whole.as_str()).unwrap_or(("", 0));
         if columns < SHORTEST || long == 0 && whole.width() <= columns {
-            return self.outside_known(text, whole, meaning);
+            return self.outside(text, meaning);
         }
         let shown = format!("{hive}{}", whole.as_str().get(long..).unwrap_or_default());
         let (mut at, end) = (0, shown.columns());

@@ -26,9 +26,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model
     let inside = inside(buffer, area, model, &title(compare), compare.scroll.top, compare.shown.len());
     let head = model.compare_head(compare);
     let rows = u16::try_from(head.len()).unwrap_or(u16::MAX);
-    for (row, text) in (0..inside.height).zip(&head) {
-        LineWriter::new(buffer, inside, row).own_cut(text, usize::MAX, Meaning::Detail);
-    }
+    buffer.write_rows(inside, 0, head.iter().map(|row| (row, Meaning::Detail)));
     draw_numbers(LineWriter::new(buffer, inside, rows), compare);
     if compare.filter.rows() > 0 {
         let x = inside.x.saturating_add(u16::try_from(marks(compare)).unwrap_or(0)).min(inside.x + inside.width);
@@ -48,8 +46,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model
     for row in 0..body.height {
         let position = compare.scroll.top + usize::from(row);
         let Some(item) = compare.shown.get(position).and_then(|n| matrix.items().get(*n as usize)) else { break };
-        let line = LineWriter::new(buffer, body, row);
-        let line = if position == compare.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        let line = LineWriter::of_list(buffer, body, row, position == compare.scroll.cursor);
         draw_item(line, compare, matrix, item);
     }
 }

@@ -29,8 +29,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: 
         return LineWriter::new(buffer, inside, 1).own(problem, Meaning::Problem);
     }
     for (row, (position, found)) in (2..inside.height).zip(finder.lines().enumerate().skip(finder.scroll.top)) {
-        let line = LineWriter::new(buffer, inside, row);
-        let line = if position == finder.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        let line = LineWriter::of_list(buffer, inside, row, position == finder.scroll.cursor);
         draw_hit(line, found, finder, model);
     }
     if finder.groups.is_empty() && !finder.quest.is_running() {

@@ -71,7 +71,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
     if area.height < 2 {
         if let Some(document) = entry.document.as_ref().filter(|_| line.room() >= DOCUMENT) {
             line.own("  ", Meaning::Faint);
-            return line.elided(document, &document.visible(), line.room().saturating_sub(1), Meaning::Faint);
+            return line.elided(document, line.room().saturating_sub(1), Meaning::Faint);
         }
         if state.columns() + 2 <= line.room() {
             line.own(&format!("  {state}"), Meaning::Faint);
@@ -88,7 +88,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model,
         second.own(" · ", Meaning::Faint);
     }
     if let Some(document) = &entry.document {
-        return second.elided(document, &document.visible(), usize::MAX, Meaning::Faint);
+        return second.elided(document, usize::MAX, Meaning::Faint);
     }
     if state.columns() > second.room() && entry.failure.is_some() {
         return second.own("refetch failed", Meaning::Faint);
@@ -227,63 +227,45 @@ pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     }
 }
 
-fn absent(model: &Model) -> Vec<(String, Meaning)> {
+fn absent(model: &Model) -> Vec<Words> {
     let Some(list) = model.list() else { return Vec::new() };
     let listing = model.listing();
     match (list.chosen(), listing, &list.failure) {
         (Some(entry), _, _) => absent_report(entry, model),
-        (None, Some(call), _) => {
-            vec![(format!("Listing the sandboxes … {}", progress(call, model.now)), Meaning::Strong)]
-        }
+        (None, Some(call), _) => vec![strong(format!("Listing the sandboxes … {}", progress(call, model.now)))],
         (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
         (None, None, None) if list.entries().is_empty() && model.following().is_some() => followed(model),
-        (None, None, None) => match (&list.next, list.entries().is_empty()) {
-            (Next::Page(None), true) if model.awaits_scan() => {
-                let (follow, price) = (model.way_to("follow"), model.follow_price());
-                [
-                    vec![
-                        (
-                            "Its scan was not seen to its end: there may be nothing to list yet.".to_owned(),
-                            Meaning::Strong,
-                        ),
-                        (
-                            format!("{follow} follows the scan until its reports are listed, for {price}."),
-                            Meaning::Text,
-                        ),
-                    ],
-                    next_key(model),
-                ]
-                .concat()
-            }
-            (Next::Page(None), _) => [
-                vec![(held_without_list(list.held() as u64), Meaning::Strong)],
-                vec![(
-                    "A page of the list brings its sandboxes, and their reports where the service sends them along."
-                        .to_owned(),
-                    Meaning::Text,
-                )],
-                next_key(model),
-            ]
-            .concat(),
-            (Next::Page(Some(_)), _) => next_key(model),
-            (Next::Circle, _) => vec![(
-                "The service repeats a page that came before. No further page is asked for.".to_owned(),
-                Meaning::Text,
-            )],
-            (Next::Lost, _) => vec![(no_way_on(), Meaning::Text)],
-            (Next::Nothing, true) => vec![
-                ("The service lists no sandbox for this file.".to_owned(), Meaning::Strong),
-                (
-                    format!(
-                        "The analysis may still be running, or the reports have expired. {} lists again.",
-                        model.way_to("refresh-list")
-                    ),
-                    Meaning::Text,
-                ),
-            ],
-            (Next::Nothing, false) => Vec::new(),
-        },
+        (None, None, None) => unlisted(list, model),
     }
+}
+
+/// The words about a list with no entry chosen, and the key that continues it.
+fn unlisted(list: &List, model: &Model) -> Vec<Words> {
+    let mut words = match (&list.next, list.entries().is_empty()) {
+        (Next::Page(None), true) if model.awaits_scan() => {
+            let (follow, price) = (model.way_to("follow"), model.follow_price());
+            vec![
+                strong("Its scan was not seen to its end: there may be nothing to list yet."),
+                text(format!("{follow} follows the scan until its reports are listed, for {price}.")),
+            ]
+        }
+        (Next::Page(None), _) => vec![
+            strong(held_without_list(list.held() as u64)),
+            text("A page of the list brings its sandboxes, and their reports where the service sends them along."),
+        ],
+        (Next::Circle, _) => vec![text("The service repeats a page that came before. No further page is asked for.")],
+        (Next::Lost, _) => vec![text(no_way_on())],
+        (Next::Nothing, true) => {
+            let again = model.way_to("refresh-list");
+            let why = "The analysis may still be running, or the reports have expired.";
+            vec![strong("The service lists no sandbox for this file."), text(format!("{why} {again} lists again."))]
+        }
+        (Next::Page(Some(_)), _) | (Next::Nothing, false) => Vec::new(),
+    };
+    if matches!(list.next, Next::Page(_)) {
+        words.extend(next_key(model));
+    }
+    words
 }
 
 /// Describes the stored reports of a file without a stored list.
@@ -295,43 +277,47 @@ fn held_without_list(reports: u64) -> String {
 }
 
 /// How far each sandbox is of a scan that is followed, and what comes next at which price.
-fn followed(model: &Model) -> Vec<(String, Meaning)> {
+fn followed(model: &Model) -> Vec<Words> {
     let Some(follow) = model.following() else { return Vec::new() };
-    let mut rows = vec![("The scan is followed until its reports are there.".to_owned(), Meaning::Strong)];
+    let mut rows = vec![strong("The scan is followed until its reports are there.")];
     let runs = follow.seen.iter().flat_map(|seen| &seen.sandboxes);
-    rows.extend(runs.map(|run| (format!("{}: {}", run.sandbox().visible_cut(40), run.words()), Meaning::Text)));
+    rows.extend(runs.map(|run| text(format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
     let (seconds, price) = (follow.seconds(model.passed), model.next_look_price(follow));
     let left = follow.words_left(model.passed);
     rows.push((format!("Next look in {seconds} s · {price}; {left}"), Meaning::Price));
-    rows.push((format!("{} stops it; nothing further is sent then.", model.way_to("stop-following")), Meaning::Text));
+    rows.push(text(format!("{} stops it; nothing further is sent then.", model.way_to("stop-following"))));
     rows
 }
 
-fn absent_report(entry: &Entry, model: &Model) -> Vec<(String, Meaning)> {
+fn absent_report(entry: &Entry, model: &Model) -> Vec<Words> {
     if let Some(call) = under_way(entry, model) {
-        return vec![(format!("Fetching the report … {}", progress(call, model.now)), Meaning::Strong)];
+        return vec![strong(format!("Fetching the report … {}", progress(call, model.now)))];
     }
     if let Some(failure) = &entry.failure {
         return failed("The report could not be fetched.", failure, model);
     }
-    [vec![("This report is not held.".to_owned(), Meaning::Strong)], next_key(model)].concat()
+    [vec![strong("This report is not held.")], next_key(model)].concat()
 }
 
-fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<(String, Meaning)> {
-    [
-        vec![
-            (what.to_owned(), Meaning::Problem),
-            (failure.what.clone(), Meaning::Text),
-            (failure.cost.clone(), Meaning::Text),
-            (failure.advice.clone(), Meaning::Text),
-        ],
-        next_key(model),
-    ]
-    .concat()
+fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<Words> {
+    let details = [&failure.what, &failure.cost, &failure.advice].map(text);
+    let what = (what.to_owned(), Meaning::Problem);
+    std::iter::once(what).chain(details).chain(next_key(model)).collect()
+}
+
+/// Words with their meaning.
+type Words = (String, Meaning);
+
+fn strong(words: impl Into<String>) -> Words {
+    (words.into(), Meaning::Strong)
+}
+
+fn text(words: impl Into<String>) -> Words {
+    (words.into(), Meaning::Text)
 }
 
 /// The key that asks, with its price.
-fn next_key(model: &Model) -> Vec<(String, Meaning)> {
+fn next_key(model: &Model) -> Vec<Words> {
     let first = Command::applying(model).find(|(_, command)| command.rank == 1 && model.over.is_empty());
     let words = |(key, command): (Key, &Command)| {
         let price = model.tag(command).words();

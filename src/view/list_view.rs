@@ -63,15 +63,12 @@ pub(super) fn draw<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: &List
         LineWriter::new(buffer, body, 0).own(words, Meaning::Faint);
     }
     for (at, (position, row)) in (0..body.height).zip((list.scroll.top..).zip(&window)) {
-        let line = LineWriter::new(buffer, body, at);
-        let line = if position == list.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        let line = LineWriter::of_list(buffer, body, at, position == list.scroll.cursor);
         list.source.draw_row(line, &columns, row, model);
     }
     let Some((words, meaning)) = list.source.words_below(list.chosen(), model).filter(|_| below > 0) else { return };
     // Where there is room an empty row stands before the words.
     let told = words_in_rows_cut(&words, usize::from(inside.width).max(10), below.into());
     let first = inside.height - below.min(inside.height) + u16::from(told.len() < below.into() && below > 2);
-    for (row, text) in (first..inside.height).zip(told) {
-        LineWriter::new(buffer, inside, row).own(&text, meaning);
-    }
+    buffer.write_rows(inside, first, told.into_iter().map(|row| (row, meaning)));
 }

@@ -18,7 +18,6 @@ mod pane;
 pub mod plain;
 mod screen;
 mod spots;
-mod submit;
 pub mod theme;
 
 pub use theme::{Depth, Look, Theme};

@@ -54,8 +54,7 @@ fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &
     let columns = columns(&found, inside.width.into());
     let rows = inside.height.saturating_sub(told);
     for (row, (position, item)) in (2..rows).zip(found.iter().enumerate().skip(palette.scroll.top)) {
-        let line = LineWriter::new(buffer, inside, row);
-        let line = if position == palette.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        let line = LineWriter::of_list(buffer, inside, row, position == palette.scroll.cursor);
         draw_item(line, columns, item);
     }
     match found.get(palette.scroll.cursor) {
@@ -80,12 +79,12 @@ fn draw_item(mut line: LineWriter<'_, '_>, (names, words): (usize, usize), item:
     line.own_cut(item.name, words - names - 1, name);
     line.tab(words);
     match (&item.off, item.price(line.room())) {
-        (Some(why), _) => line.own_cut(&format!("off: {why}"), usize::MAX, Meaning::Faint),
+        (Some(why), _) => line.own(&format!("off: {why}"), Meaning::Faint),
         (None, Some(price)) => {
             line.own(&price, Meaning::Price);
-            line.own_cut(&format!(" · {}", item.help), usize::MAX, Meaning::Text);
+            line.own(&format!(" · {}", item.help), Meaning::Text);
         }
-        (None, None) => line.own_cut(item.help, usize::MAX, Meaning::Text),
+        (None, None) => line.own(item.help, Meaning::Text),
     }
 }
 
@@ -93,9 +92,7 @@ fn draw_told(buffer: &mut Canvas<'_>, area: Area, item: &Item) {
     let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
     let columns = usize::from(area.width).max(10);
     let rows = words_in_rows_cut(&format!("{}.{off}", item.help), columns, area.height.into());
-    for (row, text) in (0..area.height).zip(rows) {
-        LineWriter::new(buffer, area, row).own(&text, Meaning::Detail);
-    }
+    buffer.write_rows(area, 0, rows.into_iter().map(|row| (row, Meaning::Detail)));
 }
 
 fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model: &Model) {
@@ -223,9 +220,7 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, mo
     // A confirmation needs its keys: the words give way to them.
     let words = words_in_rows_cut(&question.details, room, usize::from(inside.height).saturating_sub(keys.len()));
     let words = words.iter().map(|row| (row, Meaning::Problem)).chain(keys.iter().map(|row| (row, Meaning::Text)));
-    for (row, (text, meaning)) in (0..inside.height).zip(words) {
-        LineWriter::new(buffer, inside, row).own(text, meaning);
-    }
+    buffer.write_rows(inside, 0, words);
 }
 
 fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: &Model) {
@@ -235,8 +230,7 @@ fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: 
     for row in 0..inside.height {
         let position = answer.scroll.top + usize::from(row);
         let Some((found, children)) = answer.line(position) else { break };
-        let line = LineWriter::new(buffer, inside, row);
-        let mut line = if position == answer.scroll.cursor { line.base(Meaning::Cursor) } else { line };
+        let mut line = LineWriter::of_list(buffer, inside, row, position == answer.scroll.cursor);
         line.tab((found.depth * 2).min(40));
         line.own(
             match children {
@@ -312,8 +306,7 @@ fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, above: u16, sheet: &Sheet) {
 fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Model) {
     let inside = inside(buffer, area, model, &detail.title, detail.top, detail.count());
     for (row, shown) in (0..inside.height).zip(detail.rows(inside.height.into())) {
-        let line = LineWriter::new(buffer, inside, row);
-        let mut line = if shown.is_chosen { line.base(Meaning::Cursor) } else { line };
+        let mut line = LineWriter::of_list(buffer, inside, row, shown.is_chosen);
         line.tab(shown.indent);
         if let Some(name) = &shown.name {
             line.visible(name, Meaning::Key);

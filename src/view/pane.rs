@@ -13,7 +13,7 @@ use crate::report::note::Notes;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
 use crate::report::{Pane, Piece, Place, Row, Section};
-use crate::text::{Columns, Untrusted, Visible, thousands};
+use crate::text::{Columns, Untrusted, thousands};
 
 /// Columns that labels have at most.
 const LABELS: usize = 15;
@@ -164,17 +164,15 @@ const BEFORE: usize = 12;
 
 /// How far a row scrolls to show its match; none where the row's line has no match.
 fn shift_to(sought: &Pattern, pieces: &[Piece]) -> Option<usize> {
-    let text: String = pieces.iter().map(|piece| visible(piece).map_or_else(|| own(piece), String::from)).collect();
+    let text: String = pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Own(words) => words.to_string(),
+            Piece::Value(text) | Piece::Detail(text) => text.visible().into(),
+        })
+        .collect();
     let found = sought.spans(&text).into_iter().next()?;
     text.get(..found.start).map(|before| before.columns().saturating_sub(BEFORE))
-}
-
-/// Our own words of a piece.
-fn own(piece: &Piece) -> String {
-    match piece {
-        Piece::Own(words) => words.to_string(),
-        Piece::Value(_) | Piece::Detail(_) => String::new(),
-    }
 }
 
 /// Draws the note sign at the end of a row; returns the rest of the row.
@@ -351,27 +349,21 @@ pub(super) fn draw_pieces<'a>(
     sought: Option<&'a Pattern>,
 ) {
     line.mark(sought);
-    let known: Vec<Option<Visible>> =
-        pieces.iter().map(|piece| if is_elided { visible(piece) } else { None }).collect();
-    let mut room = is_elided.then(|| value_room(pieces, &known, line.room()));
-    for (at, (piece, known)) in pieces.iter().zip(&known).enumerate() {
-        match (piece, known, room.take()) {
-            (Piece::Value(text), known, kept) => {
-                match (known, kept) {
-                    (Some(known), Some(columns)) => line.elided(text, known, columns, value),
-                    (Some(known), None) => line.outside_known(text, known, value),
-                    (None, _) => line.outside(text, value),
+    let mut room = is_elided.then(|| value_room(pieces, line.room()));
+    for (at, piece) in pieces.iter().enumerate() {
+        match (piece, room.take()) {
+            (Piece::Value(text), kept) => {
+                match kept {
+                    Some(columns) => line.elided(text, columns, value),
+                    None => line.outside(text, value),
                 }
                 line.end_bar();
             }
-            (Piece::Detail(text), known, kept) => {
+            (Piece::Detail(text), kept) => {
                 room = kept;
-                match known {
-                    Some(known) => line.outside_known(text, known, Meaning::Detail),
-                    None => line.outside(text, Meaning::Detail),
-                }
+                line.outside(text, Meaning::Detail);
             }
-            (Piece::Own(text), _, kept) => {
+            (Piece::Own(text), kept) => {
                 room = kept;
                 // Shows that the part behind it has no room; a time alone still has its day and minute.
                 let more = if at + 1 < pieces.len() { "…" } else { "" };
@@ -387,22 +379,9 @@ pub(super) fn draw_pieces<'a>(
 
 /// Columns for the first value of a row: details keep their place beside a longer one, up to two fifths of
 /// the row.
-fn value_room(pieces: &[Piece], known: &[Option<Visible>], room: usize) -> usize {
-    let width = |(piece, known): (&Piece, &Option<Visible>)| match (piece, known) {
-        (_, Some(known)) => known.width(),
-        (piece, None) => piece_width(piece),
-    };
-    let first = pieces.iter().zip(known).find(|(piece, _)| matches!(piece, Piece::Value(_))).map_or(0, width);
-    let all: usize = pieces.iter().zip(known).map(width).sum();
-    room.saturating_sub(all - first).max(room * 3 / 5)
-}
-
-/// The visible form of a piece from outside.
-fn visible(piece: &Piece) -> Option<Visible> {
-    match piece {
-        Piece::Value(text) | Piece::Detail(text) => Some(text.visible()),
-        Piece::Own(_) => None,
-    }
+fn value_room(pieces: &[Piece], room: usize) -> usize {
+    let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map_or(0, piece_width);
+    room.saturating_sub(width_of(pieces) - first).max(room * 3 / 5)
 }
 
 fn width_of(pieces: &[Piece]) -> usize {

@@ -48,9 +48,8 @@ pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Mod
 fn too_small(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.way_to("quit"));
     let words = format!("behaview needs {columns} columns and {rows} rows. {quit} quits.");
-    for (row, text) in (0..area.height).zip(words_in_rows(&words, usize::from(area.width).max(1))) {
-        LineWriter::new(buffer, area, row).own(&text, Meaning::Text);
-    }
+    let rows = words_in_rows(&words, usize::from(area.width).max(1)).into_iter();
+    buffer.write_rows(area, 0, rows.map(|row| (row, Meaning::Text)));
 }
 
 fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
@@ -310,11 +309,7 @@ fn around(areas: &[Area]) -> Option<Area> {
 fn draw_message(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let is_problem = model.notice.as_ref().is_some_and(|notice| notice.is_problem);
     let meaning = if is_problem { Meaning::Problem } else { Meaning::Strong };
-    for (row, text) in (0..area.height).zip(model.message()) {
-        let mut line = LineWriter::new(buffer, area, row);
-        line.own(" ", meaning);
-        line.own(&text, meaning);
-    }
+    buffer.write_rows(area, 0, model.message().into_iter().map(|row| (format!(" {row}"), meaning)));
 }
 
 fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
@@ -427,7 +422,7 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
             line.visible(&name.visible_cut(room.min(40)), Meaning::Strong);
             line.own("  ", Meaning::Text);
         }
-        line.own_cut(&held, usize::MAX, Meaning::Faint);
+        line.own(&held, Meaning::Faint);
         if recent.notes > 0 {
             line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
         }

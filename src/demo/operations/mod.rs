@@ -6,16 +6,16 @@ mod users;
 
 use super::Endpoint;
 use super::answers::{Answer, AnswerResult};
-use super::call::Call;
-use super::service::{ServerState, Service};
+use super::call::DemoCall;
+use super::service::{DemoService, ServerState};
 
 pub(super) use public::hashes;
 
 /// What an operation may read and change.
 pub(super) struct Context<'a> {
-    pub service: &'a Service,
+    pub service: &'a DemoService,
     pub state: &'a mut ServerState,
-    pub call: &'a Call,
+    pub call: &'a DemoCall,
 }
 
 impl Context<'_> {

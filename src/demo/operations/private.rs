@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::Context;
 use crate::demo::Listing;
 use crate::demo::answers::{Answer, AnswerResult, set};
-use crate::demo::reports::{PrivateFile, Report, digest};
+use crate::demo::reports::{DemoReport, PrivateFile, digest};
 
 /// Lines of a memory image: six mebibytes.
 const MEMORY_LINES: usize = 6 * 65_536;
@@ -23,7 +23,7 @@ pub(super) fn behaviour(id: &str, context: &Context) -> AnswerResult {
 }
 
 /// A report as a list or an envelope has it.
-fn entry(report: &Report, listing: Listing, context: &Context) -> String {
+fn entry(report: &DemoReport, listing: Listing, context: &Context) -> String {
     let link = context.link(&format!("private/file_behaviours/{}", report.id));
     let rest = json!({ "id": report.id, "links": { "self": link }, "type": report.kind }).to_string();
     match listing {
@@ -109,7 +109,7 @@ pub(super) fn summary(sha256: &str, context: &Context) -> AnswerResult {
 /// How far the analysis of an embedded file is; it stays there.
 fn analysis_attributes(file: &PrivateFile) -> Value {
     let status = if file.reports.is_empty() { "in-progress" } else { "completed" };
-    let done = |report: &Report| (report.id.clone(), json!({ "status": "completed" }));
+    let done = |report: &DemoReport| (report.id.clone(), json!({ "status": "completed" }));
     let mut sandboxes: Map<String, Value> = file.reports.iter().map(done).collect();
     if file.reports.is_empty() {
         sandboxes.insert("Zenbox".to_owned(), json!({ "status": "queued", "message": "Waiting for a machine" }));
@@ -189,7 +189,7 @@ fn find_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, 
     known_file(sha256, context)
 }
 
-fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &'a Report), Answer> {
+fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &'a DemoReport), Answer> {
     let found = context.state.scans.report(id).or_else(|| context.service.archive.report(id));
     let (file, report) = found.ok_or_else(|| Answer::not_found("File behaviour", id))?;
     check_exists(&file.sha256, true, context)?;

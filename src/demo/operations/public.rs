@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use crate::demo::answers::{Answer, AnswerResult, set};
-use crate::demo::call::Call;
+use crate::demo::call::DemoCall;
 use crate::demo::corpus::{ENGINES, PublicFile};
 use crate::demo::counters::utc;
 
@@ -73,7 +73,7 @@ fn started(analysis: &str, context: &Context) -> Answer {
 }
 
 /// Hashes come as a list split by commas or spaces, as a repeated parameter, or both.
-pub(in crate::demo) fn hashes(call: &Call) -> Vec<String> {
+pub(in crate::demo) fn hashes(call: &DemoCall) -> Vec<String> {
     let listed = call.values("resource").flat_map(|value| value.split([',', ' ']));
     listed.filter(|hash| !hash.is_empty()).map(str::to_ascii_lowercase).collect()
 }
