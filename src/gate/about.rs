@@ -6,6 +6,7 @@ use crate::report::json::{Kind, Raw};
 use crate::request::Request;
 use crate::service::error::{ServiceError, Unusable};
 use crate::text::Untrusted;
+use std::ops::Range;
 
 /// The members of a file's object that name the file.
 const NAMES: [&str; 5] = ["resource", "sha256", "sha1", "md5", "id"];
@@ -32,6 +33,22 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
         _ => None,
     };
     instead.map_or(Ok(()), |found| Err(ServiceError::Unusable(Unusable::Other(found))))
+}
+
+/// The part of an answer that is about each of several hashes, with the key under which it is stored; none unless all of
+/// them have one.
+pub(super) fn by_hash(request: &Request, body: &Body) -> Option<Vec<(Vec<u8>, Range<usize>)>> {
+    let answer = Raw::new(body);
+    let elements: Vec<_> = match answer.kind() {
+        Kind::Array => answer.elements().collect(),
+        _ => vec![answer],
+    };
+    let part = |(file, one): (FileHash, Request)| {
+        let of = elements.iter().find(|element| names(**element).contains(&file))?;
+        let start = body.len().checked_sub(of.length_to_end())?;
+        Some((one.holding_key()?, start..start + of.bytes().len()))
+    };
+    request.by_hash()?.into_iter().map(part).collect()
 }
 
 /// The hashes by which an object of the service's names its file.

@@ -253,7 +253,10 @@ impl Gate {
         }
         let asked = quote.request();
         let under_way = self.enter(asked)?;
-        let quote = &self.looked_at(quote, &under_way.given_up).await?;
+        let quote = &*self.looked_at(quote, &under_way.given_up).await?;
+        let missing = if anew { None } else { self.missing_hashes(asked)? };
+        let quote =
+            &missing.map_or_else(|| Cow::Borrowed(quote), |missing| Cow::Owned(quote.clone().of_missing(missing)));
         let (request, price) = (quote.request(), quote.price());
         under_way.claim(request.claim())?;
         if price.units.max().is_none() && !self.budget.is_set() {
@@ -272,7 +275,7 @@ impl Gate {
         // Nobody else can reserve the same from here on, so what is not held now is not under way either.
         if !anew
             && call.is_some()
-            && let Some(held) = self.held(request).ok().flatten()
+            && let Some(held) = self.held(asked).ok().flatten()
         {
             self.settle(call, Settlement::Unsent, "not sent: another program had got the answer").await;
             return Ok(Answer::stored(held));
@@ -282,6 +285,12 @@ impl Gate {
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| ANSWERED.to_owned());
         self.settle(call, settlement(settled, &taken), &outcome).await;
+        if request != asked
+            && taken.is_ok()
+            && let Some(whole) = self.held(asked).ok().flatten()
+        {
+            return Ok(Answer::stored(whole));
+        }
         taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled, price.unit), line: None })
     }
 

@@ -82,7 +82,10 @@ pub(super) fn read_stored(
 ) -> Result<Option<String>, ServiceError> {
     match read(request, body, index) {
         Ok(reports) => {
-            let unread = store.accept(new, &reports).err();
+            let unread = match about::by_hash(request, body) {
+                Some(parts) => store.accept_parts(new, &parts).err(),
+                None => store.accept(new, &reports).err(),
+            };
             Ok(unread
                 .map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}")))
         }

@@ -2,7 +2,7 @@
 
 use super::{Gate, reading};
 use crate::report::Body;
-use crate::report::identifier::Sha256;
+use crate::report::identifier::{FileHash, Sha256};
 use crate::request::Request;
 use crate::service::error::NOT_FOUND;
 use crate::store::{StoreError, StoredAnswer};
@@ -68,13 +68,42 @@ impl Gate {
         if let Some(unread) = self.read_incoming(request, &key)? {
             return Ok(Some(unread));
         }
-        let Request::Behaviour { identifier } = request else { return self.store.answer(self.service(), &key) };
+        let Request::Behaviour { identifier } = request else {
+            let own = self.store.answer(self.service(), &key)?;
+            return Ok(own.or(self.stored_by_hash(request)?));
+        };
         let Some(report) = self.store.report(self.service(), identifier)? else { return Ok(None) };
         // One that is damaged is not stored; another may be.
         match report.body() {
             Ok(body) => Ok(Some(StoredAnswer { received: report.received, body })),
             Err(_) => self.store.answer(self.service(), &key),
         }
+    }
+
+    /// The answer about several hashes, where that about each is stored; it is as old as the oldest.
+    fn stored_by_hash(&self, request: &Request) -> Result<Option<StoredAnswer>, StoreError> {
+        let Some(parts) = request.by_hash() else { return Ok(None) };
+        let mut found = Vec::new();
+        for (_, part) in parts {
+            let Some(answer) = self.held(&part)? else { return Ok(None) };
+            found.push(answer);
+        }
+        let received = found.iter().map(|answer| answer.received).min().unwrap_or_default();
+        let bodies: Vec<&[u8]> = found.iter().map(|answer| &*answer.body).collect();
+        let body = Body::in_memory([b"[".as_slice(), &bodies.join(&b","[..]), b"]"].concat());
+        Ok(Some(StoredAnswer { received, body }))
+    }
+
+    /// The hashes of a question about several that are not stored; none where all are missing.
+    pub(super) fn missing_hashes(&self, request: &Request) -> Result<Option<Vec<FileHash>>, StoreError> {
+        let Some(parts) = request.by_hash() else { return Ok(None) };
+        let (all, mut missing) = (parts.len(), Vec::new());
+        for (file, part) in parts {
+            if self.held(&part)?.is_none() {
+                missing.push(file);
+            }
+        }
+        Ok(Some(missing).filter(|missing| missing.len() < all))
     }
 
     /// Reads what a program that was killed left unread of a service: it brings reports that nothing else tells of.

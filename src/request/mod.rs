@@ -16,7 +16,7 @@ pub use again::again;
 pub use artefact::Artefact;
 pub use submission::{LONGEST_RETENTION, Password, ScanOption, ScanOptions, Submission};
 
-use crate::quota::{Entitlements, Kind, Numbers, Operation, Price, price};
+use crate::quota::{Entitlements, Kind, Numbers, Operation, Price, Units, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::text::Untrusted;
 pub(crate) use address::encode;
@@ -150,7 +150,34 @@ impl Quote {
     }
 }
 
+impl Quote {
+    /// The same for those hashes alone that are not stored: it takes less than was shown.
+    pub fn of_missing(self, missing: Vec<FileHash>) -> Self {
+        let Self { request, mut price } = self;
+        match request {
+            Request::V2Reports { .. } => {
+                price.units = Units::Exact(missing.len() as u64);
+                Self { request: Request::V2Reports { files: missing }, price }
+            }
+            Request::V2Submissions { .. } => Self { request: Request::V2Submissions { files: missing }, price },
+            request => Self { request, price },
+        }
+    }
+}
+
 impl Request {
+    /// The same question about each of several hashes, where each is charged and stored by itself.
+    pub fn by_hash(&self) -> Option<Vec<(FileHash, Self)>> {
+        let of_one = match self {
+            Self::V2Reports { .. } => |file| Self::V2Reports { files: vec![file] },
+            Self::V2Submissions { .. } => |file| Self::V2Submissions { files: vec![file] },
+            _ => return None,
+        };
+        let (Self::V2Reports { files } | Self::V2Submissions { files }) = self else { return None };
+        let each = files.iter().map(|file| (file.clone(), of_one(file.clone())));
+        (files.len() > 1).then(|| each.collect())
+    }
+
     /// What the request does, for the consumption rules.
     pub fn operation(&self) -> Operation {
         let (kind, numbers) = match self {

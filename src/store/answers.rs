@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The first word of the key of a report.
@@ -190,6 +191,17 @@ impl Store {
         let header = Header { parts, length: skeleton.len() as u64, ..header(new, None) };
         self.stored(header.pack(&skeleton).and_then(|packed| self.shelf.write(&place, &packed, true)))?;
         self.stored(self.shelf.remove(&incoming))
+    }
+
+    /// Puts the parts of a response that was read each in a place of its own, under their keys.
+    pub fn accept_parts(&self, new: &NewAnswer<'_>, parts: &[(Vec<u8>, Range<usize>)]) -> Result<(), StoreError> {
+        for (key, range) in parts {
+            let bytes = new.bytes.get(range.clone()).unwrap_or_default();
+            let one = NewAnswer { key, bytes, ..*new };
+            let packed = header(&one, Request::holding_file(key).as_ref()).pack(bytes);
+            self.stored(packed.and_then(|packed| self.shelf.write(&place(new.service, key), &packed, true)))?;
+        }
+        self.stored(self.shelf.remove(&flat(INCOMING, &place(new.service, new.key), "")))
     }
 
     /// Moves a response that was read and is of no use to the quarantine.

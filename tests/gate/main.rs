@@ -3,6 +3,7 @@
 
 mod artefacts;
 mod budget;
+mod by_hash;
 mod counted;
 mod each_fault;
 #[path = "../faults/mod.rs"]
