@@ -6,14 +6,15 @@ use super::output::{Table, print_json, print_text};
 use super::{Common, FailureKind, exit, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
 use crate::environment::variable;
+use crate::files;
 use crate::log::Log;
 use crate::quota::Entitlements;
+use crate::runtime;
 use crate::service::Way;
 use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::store::Store;
 use crate::text::{self, bytes, said};
 use crate::view::Depth;
-use crate::{files, runtime};
 use clap::Args;
 use serde::Serialize;
 
