@@ -24,14 +24,16 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder with all that is in it. A call that was cancelled may still write there, so it is renamed first.
+/// Removes a folder with all that is in it; a cancelled call may still write there.
 pub fn remove_folder(folder: &Path) {
-    let mut renamed = folder.as_os_str().to_owned();
-    renamed.push("-gone");
+    let mut aside = folder.as_os_str().to_owned();
+    aside.push("-gone");
+    let both = [folder, Path::new(&aside)];
     for _ in 0..REMOVALS {
-        let _ = std::fs::rename(folder, &renamed);
-        let _ = std::fs::remove_dir_all(&renamed);
-        if !folder.exists() && !Path::new(&renamed).exists() {
+        // Whether they are gone says more than what was in the way. It is moved first: by its name nothing more is put into it.
+        let _ = std::fs::rename(folder, &aside);
+        both.iter().for_each(|folder| _ = std::fs::remove_dir_all(folder));
+        if both.iter().all(|folder| std::fs::symlink_metadata(folder).is_err()) {
             return;
         }
         std::thread::sleep(BETWEEN_REMOVALS);
