@@ -75,7 +75,7 @@
 //! - something to ask of the service: a variant of [`request::Request`] that says which operation it is; the demo answers it by a
 //!   row of its own, from the specification and not from these rules
 //! - a setting: its lines in `assets/config.toml`, and the field that it is read into
-//! - a screen over the others: a variant of [`app::Overlay`], an arm of `whichever!`, commands for it, and how `view::overlay` draws it;
+//! - a screen over the others: a row of `overlays!` in `app::over`, commands for it, and how `view::overlay` draws it;
 //!   a list is an [`app::over::list_view::ListSource`] and how its rows are drawn, a form an [`app::over::form::FormSource`] and its words;
 //!   a question that wants a clear answer is an [`app::spending::confirm::Confirmation`] with its keys, labels and what each agrees to
 

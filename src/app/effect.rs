@@ -1,12 +1,12 @@
 //! What the state machine asks of the runtime, as data: one enum for each subject.
 
-use super::away::Copied;
-use super::away::saving::Save;
-use super::find::finder::Ticket;
-use super::message::{Opening, carried_by};
-use super::over::marks::Judged;
-use super::panes::facts::Named;
-use super::spending::confirm::Deletion;
+use crate::app::Opening;
+use crate::app::away::{Copied, Save};
+use crate::app::find::Ticket;
+use crate::app::message::carried_by;
+use crate::app::over::Judged;
+use crate::app::panes::facts::Named;
+use crate::app::spending::Deletion;
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, Scope};

@@ -1,16 +1,12 @@
 //! Files that are open beside each other: one is shown, the others keep their place. What belongs to one of them is kept with it and
 //! nowhere else, so that it goes aside and comes back whole.
 
-use super::compare::Compare;
-use super::effect::StoreJob;
-use super::find::finder::Finder;
-use super::find::returning::Left;
-use super::list::{Entry, List, OpenReport};
-use super::message::{HeldReport, Opening};
-use super::model::{Focus, Model, Screen};
-use super::over::overlay::Overlay;
-use super::over::spots::Target;
-use super::panes::order::Order;
+use crate::app::compare::Compare;
+use crate::app::find::Finder;
+use crate::app::find::returning::Left;
+use crate::app::over::Target;
+use crate::app::panes::Order;
+use crate::app::{Entry, Focus, HeldReport, List, Model, OpenReport, Opening, Overlay, Screen, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Holding, Pane};
 use crate::text::Untrusted;
@@ -30,7 +26,7 @@ pub struct OpenFile {
     /// Whether the pane with the focus fills the screen.
     pub is_zoomed: bool,
     /// The comparison that was left for one of its rows.
-    pub(super) compared: Option<Box<Compare>>,
+    pub(super) compared: Option<Compare>,
     /// The last search of one of its reports that was left for one of its hits.
     pub(super) finder: Option<Finder>,
     /// The list that was left for one of its rows.

@@ -11,7 +11,7 @@
 //! └ bar ───────────────────────────────────┘  └ bar ─────────────┘  └ bar ───┘
 //! ```
 
-use super::panes::order::Group;
+use crate::app::panes::Group;
 use crate::report::Pane;
 use serde::{Deserialize, Serialize};
 
@@ -304,7 +304,7 @@ fn four(area: Area, view: View) -> impl Iterator<Item = (Pane, Area)> {
 mod tests {
     use super::*;
     use crate::app::panes::GROUP;
-    use crate::app::panes::order::Order;
+    use crate::app::panes::Order;
     use proptest::prelude::*;
 
     const FIRST: Group = [Some(Pane::Processes), Some(Pane::Tags), Some(Pane::Registry), Some(Pane::Files)];

@@ -1,15 +1,14 @@
 //! The list of a file's sandboxes: its entries, page after page, and the report of each.
 
-mod entries;
 mod entry;
 
-use super::message::{Failure, HeldPage, HeldReport, Here, Opening};
-use super::panes::scroll::Scroll;
+use crate::app::panes::Scroll;
+use crate::app::{Failure, HeldPage, HeldReport, Here, Opening};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, is_abstract};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
-use entries::Entries;
+use entry::Entries;
 pub use entry::{Entry, OpenReport};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};

@@ -1,13 +1,12 @@
 //! What the state machine takes in, as data: one enum for each source.
 
-use super::away::saving::NotSaved;
-use super::find::finder::HitGroup;
-use super::find::finding::Ended;
-use super::keys::key::Key;
-use super::keys::pointer::Pointer;
-use super::layout::Size;
-use super::over::marks::Noted;
-use super::spending::ledger::LedgerPage;
+use crate::app::away::NotSaved;
+use crate::app::find::HitGroup;
+use crate::app::find::finding::Ended;
+use crate::app::keys::pointer::Pointer;
+use crate::app::over::Noted;
+use crate::app::spending::counters::LedgerPage;
+use crate::app::{Key, Size};
 use crate::quota::{Balances, Entitlements, Spent, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;

@@ -22,22 +22,23 @@ pub mod panes;
 pub mod remembered;
 mod responses;
 pub mod scan;
-pub mod settings;
 pub mod spending;
 pub mod start;
 pub mod update;
 
 pub use commands::{COMMANDS, Command};
-pub use effect::{Effect, FileJob, ReportJob, SearchJob, ServiceCall, StoreJob, TerminalAction};
-pub use keys::key::Key;
+pub use effect::{Effect, FileJob, ReportJob, SearchJob, ServiceCall, Source, StoreJob, TerminalAction};
+pub use keys::Key;
 pub use keys::keymap::Keymap;
 pub use keys::place::Place;
 pub use layout::{Area, Layout, Size, Sizes};
+pub use list::{Entry, List, OpenReport};
 pub use message::{
-    Failure, FileEvent, Here, Message, ReportEvent, Response, SearchEvent, ServiceEvent, StoreEvent, TerminalEvent,
+    Failure, FileEvent, HeldPage, HeldReport, Here, Message, Opening, ReportEvent, Response, SearchEvent, ServiceEvent,
+    StoreEvent, TerminalEvent,
 };
-pub use model::{Focus, Model, Screen};
-pub use over::overlay::Overlay;
+pub use model::{Focus, Model, Screen, Service};
+pub use over::Overlay;
 pub use panes::PANES;
 pub use remembered::Remembered;
 pub use spending::asks::{ASKS, Ask};

@@ -1,26 +1,22 @@
 //! Everything the screen shows, in one value with one owner.
 
-use super::effect::Effect;
-use super::files::{Files, OpenFile};
-use super::find::finder::{Finder, Quest};
-use super::keys::pointer::Mouse;
-use super::layout::{Layout, Size, Sizes, View};
-use super::list::{Entry, List, OpenReport, Origin};
-use super::message::{Here, Opening};
-use super::over::Over;
-use super::over::notes::AllNotes;
-use super::over::spots::Target;
-use super::panes::PaneState;
-use super::panes::order::Order;
-use super::remembered::Remembered;
-use super::scan::follow::Follow;
-use super::settings::Settings;
-use super::spending::batch::Batch;
-use super::spending::calls::{Calls, UnderWay};
-use super::spending::figures::Figures;
-use super::spending::offers::Offers;
-use super::spending::price::Barred;
-use super::start::Start;
+use crate::app::files::{Files, OpenFile};
+use crate::app::find::{Finder, Quest};
+use crate::app::keys::keymap::Keymap;
+use crate::app::keys::pointer::Mouse;
+use crate::app::layout::View;
+use crate::app::list::Origin;
+use crate::app::over::{AllNotes, Over, Target};
+use crate::app::panes::Order;
+use crate::app::panes::PaneState;
+use crate::app::remembered::Remembered;
+use crate::app::scan::follow::{Follow, Pace};
+use crate::app::spending::batch::Batch;
+use crate::app::spending::figures::Figures;
+use crate::app::spending::price::Offers;
+use crate::app::spending::{Barred, Calls, UnderWay};
+use crate::app::start::Start;
+use crate::app::{Effect, Entry, Here, Layout, List, OpenReport, Opening, Size, Sizes};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
@@ -28,6 +24,7 @@ use crate::request::{Listing, Request};
 use crate::text::{Untrusted, thousands};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The name of a document, and its reports with what each calls itself.
@@ -384,4 +381,25 @@ impl Model {
     pub fn warn(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), is_problem: true, is_passing: false });
     }
+}
+
+/// What a run is started with.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// Which keys do which command.
+    pub keys: Keymap,
+    /// The price above which a yes is wanted; none where none is.
+    pub confirm_above: Option<u64>,
+    /// How a scan is followed.
+    pub pace: Pace,
+    /// The user's own rules, where there may be such a file.
+    pub rules_file: Option<PathBuf>,
+    /// Whether one thing is shown at a time, in lines.
+    pub is_plain: bool,
+    /// Whether what is held and what is noted is gone when the run ends.
+    pub forgets: bool,
+    /// Whether there is a shell that can have the terminal for a while.
+    pub has_shell: bool,
+    /// Whether the first file of which nothing is held is listed as soon as it is opened: the demo does so.
+    pub lists_at_once: bool,
 }

@@ -1,7 +1,6 @@
 //! What is remembered of the screen from one run to the next: sizes that were set by hand, and what was folded.
 
-use super::layout::Sizes;
-use super::model::Model;
+use crate::app::{Model, Sizes};
 use crate::report::{Identifier, Pane};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -1,15 +1,9 @@
 //! What the model makes of responses, of what the store has loaded, and of rows that were found.
 
-use super::effect::{Source, StoreJob};
-use super::list::{Entry, Next};
-use super::message::{Failure, HeldPage, HeldReport, Here, Opening, Response};
-use super::model::Model;
-use super::over::answer::AnswerTree;
-use super::over::overlay::Overlay;
-use super::over::sheet::Sheet;
-use super::spending::asks::last_days;
-use super::spending::calls::UnderWay;
-use super::spending::prompt::Prompt;
+use crate::app::list::Next;
+use crate::app::over::{AnswerTree, Sheet};
+use crate::app::spending::{Prompt, UnderWay, last_days};
+use crate::app::{Entry, Failure, HeldPage, HeldReport, Here, Model, Opening, Overlay, Response, Source, StoreJob};
 use crate::quota::Balances;
 use crate::report::identifier::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
@@ -84,7 +78,7 @@ impl Model {
                 self.say(format!("{what} is deleted at the service: {}. What is held here stays.", file.short()));
             }
             (Response::Tree(received, lines), _) if self.prompts_for(request).is_some() => {
-                self.over.put(Overlay::Answer(AnswerTree::new(request.words(), received, lines)));
+                self.over.put(AnswerTree::new(request.words(), received, lines));
             }
             (Response::Tree(..), _) => {
                 self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words()));
@@ -242,7 +236,7 @@ impl Model {
     pub(super) fn show_figures(&mut self, sheet: Sheet, is_asked: bool) {
         match self.over.top_mut() {
             Some(Overlay::Sheet(shown)) if shown.title == sheet.title => shown.refresh(sheet),
-            _ if is_asked => self.over.put(Overlay::Sheet(sheet)),
+            _ if is_asked => self.over.put(sheet),
             _ => {}
         }
     }

@@ -1,9 +1,8 @@
 //! The start screen: the hash that is typed, and the files that were opened before.
 
-use super::keys::key::Key;
-use super::keys::typing::type_into;
-use super::model::Model;
-use super::panes::scroll::Scroll;
+use crate::app::keys::typing::type_into;
+use crate::app::panes::Scroll;
+use crate::app::{Key, Model};
 use crate::report::Recent;
 use crate::report::identifier::Sha256;
 use crate::text::{count, thousands};

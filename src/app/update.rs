@@ -1,16 +1,15 @@
 //! What each message changes, and what is to be done about it.
 
-use super::commands::{Act, Command};
-use super::effect::{Effect, ReportJob, ServiceCall, Source, StoreJob, TerminalAction};
-use super::keys::key::Key;
-use super::keys::place::CONFIRM;
-use super::message::{FileEvent, Message, ReportEvent, SearchEvent, ServiceEvent, StoreEvent, TerminalEvent};
-use super::model::{Model, Screen};
-use super::over::overlay::Overlay;
-use super::over::sheet::Sheet;
-use super::panes::scroll::Scroll;
-use super::spending::offers::Offers;
-use super::spending::price::Tag;
+use crate::app::commands::Act;
+use crate::app::keys::place::CONFIRM;
+use crate::app::over::Sheet;
+use crate::app::panes::Scroll;
+use crate::app::spending::price::Offers;
+use crate::app::spending::{Confirmation, Prompt, Tag};
+use crate::app::{
+    Command, Effect, FileEvent, Key, Message, Model, Overlay, ReportEvent, ReportJob, Screen, SearchEvent, ServiceCall,
+    ServiceEvent, Source, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
+};
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
 
@@ -159,7 +158,7 @@ impl Model {
         self.artefact_held(&request, since);
         let now = self.now;
         // One that was asked about before says nothing of what is asked now.
-        if let Some(Overlay::Prompt(form)) = self.over.top_mut()
+        if let Some(form) = self.over.top_as_mut::<Prompt>()
             && form.asks(&request, now)
         {
             form.source.held = since.map(|since| (request, since));
@@ -211,7 +210,7 @@ impl Model {
     /// Whether a key answers the question that waits for a yes by no: each does but those it names, and those that leave it.
     fn declines(&self, key: Key) -> bool {
         let leaves = |command: &Command| LEAVE_A_QUESTION.contains(&command.name);
-        let is_asked = matches!(self.over.top(), Some(Overlay::Confirm(_))) && self.answer(key).is_none();
+        let is_asked = self.over.top_as::<Confirmation>().is_some() && self.answer(key).is_none();
         is_asked && !Command::of(key, self).is_some_and(leaves)
     }
 

@@ -3,7 +3,7 @@
 use super::setup::session;
 use super::{Common, app, exit};
 use crate::app::Model;
-use crate::app::settings::Settings;
+use crate::app::model::Settings;
 use crate::config::Config;
 use crate::demo::{Demo as Service, Listing, Options};
 use crate::files;

@@ -3,7 +3,7 @@
 use super::output::{print_json_line, print_text};
 use super::setup::say;
 use super::{Common, FailureKind, document, setup};
-use crate::app::find::finder::{Hit, HitGroup, Source};
+use crate::app::find::{Hit, HitGroup, Source};
 use crate::app::panes;
 use crate::gate::Gate;
 use crate::report::find::{How, Pattern};

@@ -35,7 +35,7 @@ pub(super) struct SubmitArgs {
     #[arg(long, value_name = "NAME", value_parser = something)]
     sandbox: Option<String>,
     /// Whether it has access to the internet; with it, whoever it talks to can see that somebody runs it
-    #[arg(long, value_name = "YES|NO", value_parser = crate::app::scan::submit::yes_or_no)]
+    #[arg(long, value_name = "YES|NO", value_parser = crate::app::scan::yes_or_no)]
     internet: Option<bool>,
     /// Days that the file and its reports are kept
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=i64::from(LONGEST_RETENTION)))]

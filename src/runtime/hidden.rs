@@ -4,7 +4,7 @@ use super::keyboard::key;
 use super::signals::BlockedSignals;
 use super::terminal::RawModeGuard;
 use crate::app::Key;
-use crate::app::keys::key::Named;
+use crate::app::keys::Named;
 use crossterm::event::{self, Event};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;

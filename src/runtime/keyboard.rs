@@ -4,7 +4,7 @@
 //! of a burst (a paste without brackets, a late reply of the terminal) does.
 
 use super::Outbox;
-use crate::app::keys::key::Named;
+use crate::app::keys::Named;
 use crate::app::keys::pointer::{Does, Pointer};
 use crate::app::{Key, Size, TerminalEvent};
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};

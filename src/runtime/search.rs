@@ -1,6 +1,6 @@
 //! Searches beside the loop: one report's panes, or every stored report, several at a time.
 
-use crate::app::find::finder::{Hit, HitGroup, MOST_HITS, Source};
+use crate::app::find::{Hit, HitGroup, MOST_HITS, Source};
 use crate::report::Place;
 use crate::report::find::{Pattern, Scope, search};
 use crate::report::rows::Label;

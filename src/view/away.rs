@@ -6,7 +6,7 @@ use super::list::{progress, since};
 use super::list_view::DrawList;
 use super::theme::Meaning;
 use crate::app::away::saving::{SaveForm, SaveTarget};
-use crate::app::keys::key::{Key, Named};
+use crate::app::keys::{Key, Named};
 use crate::app::over::artefacts::{ArtefactList, Artefacts};
 use crate::app::over::indicators::{FoundIndicators, IndicatorList};
 use crate::app::{Area, Model, panes};

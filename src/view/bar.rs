@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, LineWriter};
 use super::theme::Meaning;
 use crate::app::commands::{Act, Command};
-use crate::app::over::overlay::Overlay;
+use crate::app::over::Overlay;
 use crate::app::over::sheet;
 use crate::app::spending::figures::Left;
 use crate::app::spending::price::Tag;

@@ -4,7 +4,7 @@ use super::canvas::{Canvas, LineWriter};
 use super::overlay::{draw_line_as, inside};
 use super::pane::{draw_pieces, key};
 use super::theme::Meaning;
-use crate::app::find::finder::{Finder, HitGroup, HitLine, Quest, Source};
+use crate::app::find::{Finder, HitGroup, HitLine, Quest, Source};
 use crate::app::over::notes::MARK;
 use crate::app::{Area, Model, panes};
 use crate::report::rows::Label;

@@ -6,7 +6,7 @@ use super::overlay::{draw_line_as, inside};
 use super::theme::Meaning;
 use crate::app::over::form::{Form, FormSource, TextField};
 use crate::app::over::sheet::left_words;
-use crate::app::scan::submit::{FIELDS, Field, FileToScan, SubmitForm};
+use crate::app::scan::{FIELDS, Field, FileToScan, SubmitForm};
 use crate::app::{Area, Model};
 use crate::quota::Price;
 use crate::request::{Request, ScanOption, UploadLimit};
@@ -115,7 +115,7 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
         );
         return vec![(words, Meaning::Faint)];
     };
-    let price = crate::app::scan::submit::price_of(&submission, found.limit, &model.figures.entitlements);
+    let price = crate::app::scan::price_of(&submission, found.limit, &model.figures.entitlements);
     let way = match found.limit {
         UploadLimit::Direct => String::new(),
         UploadLimit::Large => ", by way of an address for large files".to_owned(),

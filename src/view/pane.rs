@@ -4,7 +4,6 @@ use super::canvas::{Canvas, LineWriter};
 use super::theme::Meaning;
 use crate::app::list::OpenReport;
 use crate::app::over::notes::MARK;
-use crate::app::panes::order;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState};
 use crate::app::{Area, Model};
 use crate::report::attributes::PERHAPS_CUT;
@@ -224,7 +223,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     let all = open.report.count(pane);
     if state.sieve().is_open() {
         // Rows beside the tree are counted as well, since the cursor goes through them.
-        let count = order::told(&open.report, pane);
+        let count = panes::told(&open.report, pane);
         let beside = match all.saturating_sub(count) {
             0 => String::new(),
             beside => format!(" + {}", thousands(beside as u64)),

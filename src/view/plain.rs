@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::theme::Look;
 use super::{bar, screen};
-use crate::app::over::overlay::Rows;
+use crate::app::over::Rows;
 use crate::app::{Area, Model, Place, Size};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

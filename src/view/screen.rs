@@ -6,8 +6,8 @@ use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::Origin;
 use crate::app::over::notes::MARK;
+use crate::app::panes;
 use crate::app::panes::PaneInfo;
-use crate::app::panes::order;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::Pane;
 use crate::text::{Columns, count, said, thousands, words_in_rows};
@@ -214,7 +214,7 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
     let stop = |info: &PaneInfo| {
         let key = model.settings.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
-        let rows = order::told(&open.report, info.pane);
+        let rows = panes::told(&open.report, info.pane);
         let count = format!("·{}", thousands(rows as u64));
         let columns = key.columns() + count.columns();
         StripEntry {

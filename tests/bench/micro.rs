@@ -9,7 +9,7 @@
 #[allow(dead_code, reason = "the other benchmark asks more of a report")]
 mod report;
 
-use behaview::app::keys::key::Named;
+use behaview::app::keys::Named;
 use behaview::app::message::Here;
 use behaview::app::model::Service;
 use behaview::app::{Key, Model};

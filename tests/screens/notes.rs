@@ -2,7 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
-use behaview::app::spending::ledger::LedgerPage;
+use behaview::app::spending::counters::LedgerPage;
 use behaview::app::{StoreEvent, TerminalEvent};
 use behaview::report::Pane;
 

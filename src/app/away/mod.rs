@@ -3,18 +3,16 @@
 
 pub mod saving;
 
-use super::effect::FileJob;
-use super::list::Entry;
-use super::message::Failure;
-use super::model::{Focus, Model};
-use super::over::overlay::Overlay;
-use super::over::spots::{Reach, Shows};
-use super::spending::confirm::{Consent, KeyedAnswer};
+pub use saving::{NotSaved, Save, SaveForm, Saved};
+
+use crate::app::over::{IndicatorList, Reach, Shows};
+use crate::app::spending::{Consent, KeyedAnswer};
+use crate::app::{Entry, Failure, FileJob, Focus, Model, Overlay};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
 use crate::report::{Pane, Piece, Place, Row, RowSet, Section};
 use crate::text::{Untrusted, count};
-use saving::{Part, SaveForm, Saved};
+use saving::Part;
 use std::sync::Arc;
 
 /// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
@@ -47,10 +45,10 @@ impl Model {
     /// Copies the value under the cursor, defanged.
     pub(super) fn copy_value(&mut self) {
         let Some(Subject { what, text }) = self.subject() else { return };
-        let line = match self.over.top() {
-            Some(Overlay::Indicators(list)) => list.chosen().map(|chosen| chosen.defanged().to_string()),
-            _ => None,
-        };
+        let line = self
+            .over
+            .top_as::<IndicatorList>()
+            .and_then(|list| list.chosen().map(|chosen| chosen.defanged().to_string()));
         let pane = || self.listed_row().map(|(pane, _)| pane).or(self.focused()).unwrap_or(Pane::Other);
         let line = line.unwrap_or_else(|| export::harmless(pane(), &text).into());
         self.copy(what, line.into_bytes())
@@ -250,7 +248,7 @@ impl Model {
         let (sources, parts, first) = (self.sources(), self.parts(), self.first_part());
         let chosen = parts.iter().position(|part| is_like(part, &first)).unwrap_or(0);
         if !parts.is_empty() {
-            self.over.put(Overlay::Save(SaveForm::export(sources, parts, chosen)));
+            self.over.put(SaveForm::export(sources, parts, chosen));
         }
     }
 
@@ -334,7 +332,7 @@ impl Model {
 
     /// Writes what the line says.
     pub(super) fn save(&mut self) {
-        let Some(Overlay::Save(form)) = self.over.top_mut() else { return };
+        let Some(form) = self.over.top_as_mut::<SaveForm>() else { return };
         match form.save() {
             Ok(mut save) => {
                 if let Saved::Report { rules, .. } = &mut save.what {
@@ -352,7 +350,7 @@ impl Model {
 
     /// Notes that the line which says where is being written to.
     pub(super) fn mark_written(&mut self) {
-        if let Some(Overlay::Save(form)) = self.over.top_mut() {
+        if let Some(form) = self.over.top_as_mut::<SaveForm>() {
             form.source.is_under_way = true;
         }
     }

@@ -1,7 +1,6 @@
 //! The line that says where something is written, and in which format.
 
-use crate::app::over::form::{Form, FormSource, TextField};
-use crate::app::over::overlay::SMALL;
+use crate::app::over::{Form, FormSource, SMALL, TextField};
 use crate::export::{FORMATS, Format, Source, What, file};
 use crate::report::rules::Rules;
 use crate::report::{Pane, RowSet};

@@ -1,29 +1,29 @@
 //! What is taken away: copies, indicators, files.
 
-use super::Act::{self, Local};
-use super::context::{A_REPORT, has_report, has_service};
-use super::{Command, When};
-use crate::app::keys::key::{BACK_TAB, ENTER, Key, TAB, key};
+use crate::app::away::SaveForm;
+use crate::app::commands::Act::Local;
+use crate::app::commands::context::{A_REPORT, has_report, has_service};
+use crate::app::commands::{Act, When};
 use crate::app::keys::place::{COPIED, DETAIL, FILE, FORM, PICKER, ROW, ROWS, VALUED};
-use crate::app::model::Model;
-use crate::app::over::artefacts;
-use crate::app::over::overlay::Overlay;
+use crate::app::keys::{BACK_TAB, ENTER, TAB, key};
+use crate::app::over::{Detail, IndicatorList, artefacts};
+use crate::app::{Command, Key, Model};
 use crate::quota::Kind;
 
 fn has_values(model: &Model) -> bool {
-    matches!(model.over.top(), Some(Overlay::Detail(detail)) if detail.has_values())
+    model.over.top_as::<Detail>().is_some_and(|detail| detail.has_values())
 }
 
 fn has_indicators(model: &Model) -> bool {
-    matches!(model.over.top(), Some(Overlay::Indicators(_)))
+    model.over.top_as::<IndicatorList>().is_some()
 }
 
 fn has_parts(model: &Model) -> bool {
-    matches!(model.over.top(), Some(Overlay::Save(form)) if form.has_parts())
+    model.over.top_as::<SaveForm>().is_some_and(|form| form.has_parts())
 }
 
 fn step_part(model: &mut Model, forward: bool) {
-    if let Some(Overlay::Save(form)) = model.over.top_mut() {
+    if let Some(form) = model.over.top_as_mut::<SaveForm>() {
         form.step_part(forward);
     }
 }
@@ -71,7 +71,7 @@ commands! {
         "Write the part before" if SEVERAL_PARTS => Local(|m| step_part(m, false));
     "save" [ENTER] "write it", 1, FORM,
         "Write the file; one that is there is written over only after a yes"
-        if When::Has("the path of a file", |m| matches!(m.over.top(), Some(Overlay::Save(_)))) => Local(Model::save);
+        if When::Has("the path of a file", |m| m.over.top_as::<SaveForm>().is_some()) => Local(Model::save);
     "artefacts" [key('d')] "downloads", 6, FILE,
         "Show what the sandbox kept beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged"
         if When::Has("a report that tells of something to download", |m| {

@@ -1,9 +1,10 @@
 //! Where commands apply, and what they ask: pure functions of the model that the table of commands names.
 
-use super::When;
+use crate::app::commands::When;
 use crate::app::list::Next;
-use crate::app::model::{Focus, Model, Screen};
-use crate::app::over::overlay::Overlay;
+use crate::app::over::AnswerTree;
+use crate::app::spending::Prompt;
+use crate::app::{Focus, Model, Overlay, Screen};
 use crate::report::Pane;
 use crate::request::Request;
 
@@ -36,12 +37,12 @@ pub(super) fn in_tree(model: &Model) -> bool {
 }
 
 pub(super) fn in_answer(model: &Model) -> bool {
-    matches!(model.over.top(), Some(Overlay::Answer(_)))
+    model.over.top_as::<AnswerTree>().is_some()
 }
 
 /// Whether the chosen row of a tree has rows below it.
 pub(super) fn has_rows_below(model: &Model) -> bool {
-    if let Some(Overlay::Answer(answer)) = model.over.top() {
+    if let Some(answer) = model.over.top_as::<AnswerTree>() {
         return answer.line(answer.scroll.cursor).is_some_and(|(_, children)| children.is_some());
     }
     let Some(open) = model.open().filter(|_| in_tree(model)) else { return false };
@@ -71,18 +72,15 @@ pub(super) fn rows_of_tree(model: &Model) -> usize {
 }
 
 pub(super) fn has_value(model: &Model) -> bool {
-    matches!(model.over.top(), Some(Overlay::Answer(answer)) if answer.chosen().is_some_and(|line| line.value.is_some()))
+    model.over.top_as::<AnswerTree>().is_some_and(|answer| answer.chosen().is_some_and(|line| line.value.is_some()))
 }
 
 pub(super) fn form_request(model: &Model) -> Option<Request> {
-    match model.over.top() {
-        Some(Overlay::Prompt(form)) => form.request(model.now).ok(),
-        _ => None,
-    }
+    model.over.top_as::<Prompt>().and_then(|form| form.request(model.now).ok())
 }
 
 pub(super) fn is_form_held(model: &Model) -> bool {
-    matches!(model.over.top(), Some(Overlay::Prompt(form)) if form.held_since(model.now).is_some())
+    model.over.top_as::<Prompt>().is_some_and(|form| form.held_since(model.now).is_some())
 }
 
 pub(super) fn can_note(model: &Model) -> bool {

@@ -25,41 +25,27 @@ macro_rules! commands {
 }
 
 mod away;
-mod compare;
 mod context;
-mod find;
-mod held;
-mod moving;
-mod over;
-mod report;
-mod sandboxes;
+mod files;
+mod general;
+mod reports;
 mod submit;
 
-use self::context::never;
-use super::keys::key::{ENTER, Key};
-use super::keys::place::{CONFIRM, Place, Places};
-use super::model::Model;
-use super::over::palette::Does;
-use super::panes::PANES;
-use super::spending::price::Together;
-use super::spending::questions::Questions;
+use crate::app::commands::context::never;
+use crate::app::keys::ENTER;
+use crate::app::keys::place::{CONFIRM, Places};
+use crate::app::over::palette::Does;
+use crate::app::panes::PANES;
+use crate::app::spending::{Questions, Together};
+use crate::app::{Key, Model, Place};
 use crate::request::Request;
 use std::sync::LazyLock;
 
 pub(in crate::app) use context::A_REPORT;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 9] = [
-    find::COMMANDS,
-    sandboxes::COMMANDS,
-    submit::COMMANDS,
-    report::COMMANDS,
-    compare::COMMANDS,
-    away::COMMANDS,
-    over::COMMANDS,
-    held::COMMANDS,
-    moving::COMMANDS,
-];
+pub static COMMANDS: [&[Command]; 5] =
+    [files::COMMANDS, submit::COMMANDS, reports::COMMANDS, away::COMMANDS, general::COMMANDS];
 
 pub struct Command {
     /// Name in the palette, the README and the config's table of keys; unique.

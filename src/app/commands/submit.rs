@@ -1,14 +1,13 @@
 //! What is done with several files, with a scan that runs, and with a file that is submitted or deleted.
 
-use super::Act::{self, Local};
-use super::context::A_SERVICE;
-use super::{Command, When};
-use crate::app::keys::key::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
-use crate::app::keys::place::{FILE, FOLLOWED, FORM, LIST, OPEN, Place};
-use crate::app::model::Model;
-use crate::app::over::overlay::Overlay;
-use crate::app::scan::submit::SubmitForm;
-use crate::app::spending::questions::Questions;
+use crate::app::commands::Act::Local;
+use crate::app::commands::context::A_SERVICE;
+use crate::app::commands::{Act, When};
+use crate::app::keys::place::{FILE, FOLLOWED, FORM, LIST, OPEN};
+use crate::app::keys::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
+use crate::app::scan::SubmitForm;
+use crate::app::spending::Questions;
+use crate::app::{Command, Model, Place};
 use crate::quota::Kind;
 use crate::request::{Request, Submission};
 use std::sync::Arc;
@@ -49,7 +48,7 @@ commands! {
     "submit-file" [key('U')] "submit", 7, OPEN,
         "Submit a file of this machine for a private scan: say which, and what the sandboxes are told; nothing is sent before its price is shown"
         if A_SERVICE => Act::Leads {
-            to: |m| m.over.put(Overlay::Submit(Box::new(SubmitForm::empty()))),
+            to: |m| m.over.put(SubmitForm::empty()),
             price: |m| m.price_of_one(Kind::PrivateScan),
         };
     "next-field" [TAB, DOWN] "next field", 2, FORM,

@@ -1,12 +1,9 @@
 //! Comparing: what is compared, what is looked at of it, what is missing from it and what that costs.
 
-use super::{Column, Compare, Only, OtherFile, OtherFiles, cut};
-use crate::app::effect::{ReportJob, SearchJob, StoreJob};
+use crate::app::compare::{Column, Compare, Only, OtherFile, OtherFiles, cut};
 use crate::app::files::OpenFile;
-use crate::app::list::List;
-use crate::app::message::{HeldPage, HeldReport};
-use crate::app::model::Model;
-use crate::app::over::overlay::{Overlay, pieces_in_rows};
+use crate::app::over::pieces_in_rows;
+use crate::app::{HeldPage, HeldReport, List, Model, ReportJob, SearchJob, StoreJob};
 use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::Sha256;
 use crate::report::{Pane, Recent};
@@ -16,17 +13,11 @@ use std::sync::Arc;
 impl Model {
     /// The comparison that is looked at, be something over it or not.
     pub fn comparing(&self) -> Option<&Compare> {
-        self.over.find(|over| match over {
-            Overlay::Compare(compare) => Some(&**compare),
-            _ => None,
-        })
+        self.over.find::<Compare>()
     }
 
     pub(super) fn comparing_mut(&mut self) -> Option<&mut Compare> {
-        self.over.find_mut(|over| match over {
-            Overlay::Compare(compare) => Some(&mut **compare),
-            _ => None,
-        })
+        self.over.find_mut::<Compare>()
     }
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
@@ -35,13 +26,13 @@ impl Model {
         let (columns, more) = (Column::of(list, 0), list.has_more_pages());
         if let Some(mut left) = compared.take().filter(|left| left.is_current(list)) {
             left.has_more_pages[0] = more;
-            self.over.put(Overlay::Compare(left));
+            self.over.put(left);
             self.settle();
             return self.compare_further();
         }
         let compare = self.new_comparison(columns, [more, false]);
         self.emit(matrix_of(&compare));
-        self.over.put(Overlay::Compare(compare));
+        self.over.put(compare);
     }
 
     /// Goes on with what was still to come when a comparison was left.
@@ -57,15 +48,15 @@ impl Model {
     }
 
     /// Keeps a comparison that is left, to come back to it.
-    pub(in crate::app) fn keep_comparison(&mut self, compare: Box<Compare>) {
+    pub(in crate::app) fn keep_comparison(&mut self, compare: Compare) {
         if let Some(file) = self.files.shown_mut() {
             file.compared = Some(compare);
         }
     }
 
-    fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: [bool; 2]) -> Box<Compare> {
+    fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: [bool; 2]) -> Compare {
         let left_out = cut(&mut columns);
-        Box::new(Compare { left_out, ..Compare::new(self.next_number(), columns, has_more_pages) })
+        Compare { left_out, ..Compare::new(self.next_number(), columns, has_more_pages) }
     }
 
     /// Compares anew after a report has come, if a comparison is looked at.
@@ -197,7 +188,7 @@ impl Model {
     /// Shows where the chosen item was seen.
     pub(in crate::app) fn compare_where(&mut self) {
         if let Some(spots) = self.comparing().and_then(Compare::spots) {
-            self.over.put(Overlay::Spots(spots));
+            self.over.put(spots);
         }
     }
 
@@ -232,7 +223,7 @@ impl Model {
     /// Offers the other files of which reports are held.
     pub(in crate::app) fn compare_with(&mut self) {
         let files = self.other_files().cloned().collect();
-        self.over.put(Overlay::OtherFile(OtherFile::new(OtherFiles(files))));
+        self.over.put(OtherFile::new(OtherFiles(files)));
     }
 
     /// The other files of which reports are held.
@@ -247,7 +238,7 @@ impl Model {
 
     /// Compares with the chosen file.
     pub(in crate::app) fn compare_with_chosen(&mut self) {
-        let Some(Overlay::OtherFile(other)) = self.over.top() else { return };
+        let Some(other) = self.over.top_as::<OtherFile>() else { return };
         let Some(file) = other.chosen().map(|recent| recent.file.clone()) else {
             return;
         };

@@ -2,15 +2,9 @@
 
 pub(super) mod comparing;
 
-use super::find::sought::ListFilter;
-use super::keys::place::Place;
-use super::layout::Size;
-use super::list::List;
-use super::over::list_view::{ListSource, ListView};
-use super::over::overlay::{Rows, Stands};
-use super::over::spots::{RowPicker, Spot, Spots, Target};
-use super::panes::PANES;
-use super::panes::scroll::Scroll;
+use crate::app::over::{ListFilter, ListSource, ListView, OverlayScreen, RowPicker, Rows, Spot, Spots, Target};
+use crate::app::panes::{PANES, Scroll};
+use crate::app::{List, Place, Size};
 use crate::report::compare::{MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{self, Body, Pane, Recent, Report, Row};
@@ -343,7 +337,7 @@ impl Compare {
     }
 }
 
-impl Stands for Compare {
+impl OverlayScreen for Compare {
     fn place(&self) -> Place {
         if self.filter.is_typing { Place::SoughtLine } else { Place::Compare }
     }

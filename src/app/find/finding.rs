@@ -1,15 +1,11 @@
 //! Finding: the filter of a pane as it is typed, hits over all panes and over everything that is held, and going to them.
 
-use super::finder::{Filter, Finder, HitGroup, Quest, Source};
-use crate::app::effect::SearchJob;
-use crate::app::keys::key::Key;
+use crate::app::find::Source;
+use crate::app::find::{Filter, Finder, HitGroup, Quest};
 use crate::app::keys::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
-use crate::app::list::OpenReport;
-use crate::app::message::Opening;
-use crate::app::model::{Model, Screen};
-use crate::app::over::overlay::Overlay;
-use crate::app::over::spots::Target;
+use crate::app::over::Target;
 use crate::app::panes::PaneState;
+use crate::app::{Key, Model, OpenReport, Opening, Screen, SearchJob};
 use crate::report::find::{How, Scope};
 use crate::report::{Pane, Report, RowSet};
 
@@ -68,10 +64,7 @@ impl Model {
         if self.is_filtering() {
             return self.filter_mut().map(|filter| &mut filter.quest);
         }
-        match self.over.top_mut() {
-            Some(Overlay::Finder(finder)) => Some(&mut finder.quest),
-            _ => None,
-        }
+        self.over.top_as_mut::<Finder>().map(|finder| &mut finder.quest)
     }
 
     /// Types a key into the pane's filter; returns whether the filter takes it.
@@ -177,13 +170,13 @@ impl Model {
         let words = if is_held { Quest::default() } else { self.sought.clone() };
         let mut finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
         (finder.is_suggested, finder.is_typed) = (!finder.quest.typed.is_empty(), true);
-        self.over.put(Overlay::Finder(finder));
+        self.over.put(finder);
         self.seek_hits()
     }
 
     /// Goes on typing what is sought, among hits that were gone back to.
     pub(in crate::app) fn type_search(&mut self) {
-        if let Some(Overlay::Finder(finder)) = self.over.top_mut() {
+        if let Some(finder) = self.over.top_as_mut::<Finder>() {
             finder.is_typed = true;
         }
     }
@@ -192,7 +185,7 @@ impl Model {
     pub(in crate::app) fn seek_hits(&mut self) {
         let (number, report) = (self.next_number(), self.open().map(|open| open.report.clone()));
         let of = self.open().map(|open| open.opening);
-        let Some(Overlay::Finder(finder)) = self.over.top_mut() else { return };
+        let Some(finder) = self.over.top_as_mut::<Finder>() else { return };
         finder.of = of.filter(|_| !finder.is_held);
         if !finder.quest.renew_pattern() {
             // What the words before these found, or are still finding, is nothing that these stand for.
@@ -213,10 +206,7 @@ impl Model {
     }
 
     pub(in crate::app) fn hits(&mut self, search: u64, groups: Vec<HitGroup>, searched: (u64, u64), ended: Ended) {
-        let over = self.over.find_mut(|over| match over {
-            Overlay::Finder(finder) => Some(finder),
-            _ => None,
-        });
+        let over = self.over.find_mut::<Finder>();
         let finders = over.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
         for finder in finders {
             let Some(run) = finder.quest.run_mut(search) else { continue };
@@ -235,10 +225,7 @@ impl Model {
 
     /// Goes to the chosen hit.
     pub(in crate::app) fn go_to_hit(&mut self) {
-        let chosen = match self.over.top() {
-            Some(Overlay::Finder(finder)) => finder.chosen(),
-            _ => None,
-        };
+        let chosen = self.over.top_as::<Finder>().and_then(|finder| finder.chosen());
         match chosen.map(|(group, _)| group.of.out_of_reach()) {
             None => return,
             Some(Some(why)) => {

@@ -1,6 +1,368 @@
 //! Finding: filters, hits over all panes and over everything that is held, and the way there and back.
 
-pub mod finder;
 pub mod finding;
 pub(super) mod returning;
-pub mod sought;
+
+use crate::app::keys::place;
+use crate::app::keys::typing::type_over;
+use crate::app::over::{OverlayScreen, Rows, TYPED};
+use crate::app::panes::facts::Named;
+use crate::app::panes::{Before, Scroll};
+use crate::app::{Key, Opening, Size};
+use crate::report::find::{How, Pattern};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Cancel, Pane, Place, Row};
+use crate::text::Untrusted;
+use jiff::Timestamp;
+use std::sync::Arc;
+
+/// Most hits that are kept of a group; the others are counted.
+pub const MOST_HITS: usize = 50;
+
+/// Words that are typed, and the search that runs for them.
+#[derive(Debug, Clone, Default)]
+pub struct Quest {
+    pub typed: String,
+    pub how: How,
+    /// What was typed when it last made sense.
+    pub pattern: Option<Arc<Pattern>>,
+    /// Why what is typed makes no sense.
+    pub problem: Option<String>,
+    pub(in crate::app) run: Option<Run>,
+}
+
+/// A search that runs. Dropping it cancels the search.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct Run {
+    number: u64,
+    cancel: Arc<CancelOnDrop>,
+    /// Whether nothing has come of it yet.
+    pub(super) is_new: bool,
+}
+
+#[derive(Debug, Default)]
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Goes with a search to those who perform it.
+#[derive(Debug, Clone)]
+pub struct Ticket {
+    pub number: u64,
+    pub cancel: Cancel,
+}
+
+impl Quest {
+    /// Makes a pattern of what is typed; one that makes no sense leaves the last one. Says whether there is something new to seek.
+    pub(super) fn renew_pattern(&mut self) -> bool {
+        match Pattern::new(&self.typed, self.how) {
+            Ok(pattern) => {
+                self.problem = None;
+                self.pattern = Some(Arc::new(pattern));
+                true
+            }
+            Err(_) if self.typed.is_empty() => {
+                (self.problem, self.pattern, self.run) = (None, None, None);
+                false
+            }
+            Err(bad) => {
+                self.problem = Some(bad.to_string());
+                false
+            }
+        }
+    }
+
+    /// Begins a search under a number; one that runs is stopped.
+    pub(super) fn begin(&mut self, number: u64) -> Ticket {
+        let cancel = Arc::<CancelOnDrop>::default();
+        let ticket = Ticket { number, cancel: cancel.0.clone() };
+        self.run = Some(Run { number, cancel, is_new: true });
+        ticket
+    }
+
+    /// The search of this number, if it is the one that runs.
+    pub(super) fn run_mut(&mut self, number: u64) -> Option<&mut Run> {
+        self.run.as_mut().filter(|run| run.number == number && !run.cancel.0.is_cancelled())
+    }
+
+    /// Whether the search of this number is the one that runs.
+    pub(super) fn runs(&self, number: u64) -> bool {
+        self.run.as_ref().is_some_and(|run| run.number == number)
+    }
+
+    /// Whether a search runs.
+    pub fn is_running(&self) -> bool {
+        self.run.is_some()
+    }
+
+    pub(super) fn unsought(&self) -> Self {
+        Self { typed: self.typed.clone(), how: self.how, ..Self::default() }
+    }
+
+    /// The words as a title says them.
+    pub fn words(&self) -> String {
+        let close = if self.how.is_regex { "/" } else { "" };
+        let case = if self.how.is_case_sensitive { " Aa" } else { "" };
+        format!("/{}{close}{case}", self.typed)
+    }
+}
+
+/// The filter of a pane.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    pub quest: Quest,
+    /// Whether keys are typed into it.
+    pub is_typed: bool,
+    /// What was folded, and where the cursor stood, before it.
+    pub(in crate::app) before: Before,
+    /// The row that was chosen when what is shown changed last, and the one that stands for it: that of the cursor, unless it has
+    /// been moved since.
+    pub(in crate::app) stand_in: Option<(Place, Option<Place>)>,
+    /// Offset of the body up to which rows have been searched.
+    pub(in crate::app) covered: usize,
+}
+
+impl Filter {
+    /// The same words, of which nothing has been sought yet.
+    pub(in crate::app) fn anew(self) -> Self {
+        let pattern = self.quest.pattern.clone();
+        Self { quest: Quest { pattern, ..self.quest.unsought() }, is_typed: self.is_typed, ..Self::default() }
+    }
+}
+
+/// Hits over all panes of a report, or over everything that is held.
+#[derive(Debug)]
+pub struct Finder {
+    pub quest: Quest,
+    /// Whether nobody has typed the words, which are those of last time or of a row: the first letter takes their place.
+    pub is_suggested: bool,
+    /// Whether keys are typed into it; among hits that were gone back to they are not.
+    pub is_typed: bool,
+    /// Whether everything that is held is searched.
+    pub is_held: bool,
+    /// Hits by pane or by report.
+    pub groups: Vec<HitGroup>,
+    /// Cursor among groups and hits.
+    pub scroll: Scroll,
+    /// Reports that have been searched, and reports in all; nothing where one report is searched.
+    pub searched: (u64, u64),
+    /// The opening that is searched, where it is one report.
+    pub(super) of: Option<Opening>,
+    /// The one process that is meant, where others have the name that is sought.
+    pub process: Option<Named>,
+}
+
+/// Hits that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HitGroup {
+    /// What they were found in.
+    pub of: Source,
+    pub count: u64,
+    pub hits: Vec<Hit>,
+}
+
+/// What hits were found in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A pane of the report that is open.
+    Pane(Pane),
+    /// A report that is held.
+    Report {
+        /// Its file, if it is known.
+        file: Option<Sha256>,
+        identifier: Identifier,
+        received: Timestamp,
+        /// The other profile that holds it, where it cannot be opened with this one.
+        elsewhere: Option<String>,
+    },
+    Notes {
+        /// Its file, if it is known.
+        file: Option<Sha256>,
+        identifier: Identifier,
+    },
+}
+
+impl Source {
+    /// Why a hit cannot be gone to from here, if so. What another profile holds may be of another service: it is not mixed in.
+    pub(super) fn out_of_reach(&self) -> Option<String> {
+        match self {
+            Self::Report { elsewhere: Some(profile), .. } => {
+                let name = Untrusted::from(profile.as_str()).visible_cut(40);
+                Some(format!("Profile {name} holds this report: behaview --profile {name} opens it."))
+            }
+            Self::Report { file: None, .. } | Self::Notes { file: None, .. } => {
+                Some("The report does not say which file it is of, so it cannot be opened here.".to_owned())
+            }
+            Self::Pane(_) | Self::Report { .. } | Self::Notes { .. } => None,
+        }
+    }
+}
+
+/// A row or a note that holds what is sought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// The row's pane, and its place in the report; none for a note.
+    pub at: Option<(Pane, Place)>,
+    /// Place of its kind among the rows of its pane.
+    pub rank: usize,
+    /// The row, or the note as a row.
+    pub row: Row,
+}
+
+impl Hit {
+    /// The row's pane; none for a note.
+    pub fn pane(&self) -> Option<Pane> {
+        self.at.map(|(pane, _)| pane)
+    }
+}
+
+/// A line of the list of hits.
+#[derive(Debug, Clone, Copy)]
+pub enum HitLine<'a> {
+    /// What the hits below it were found in.
+    Group(&'a HitGroup),
+    Hit(&'a HitGroup, &'a Hit),
+    /// How many further hits there are.
+    More(&'a HitGroup),
+}
+
+impl HitGroup {
+    fn has_more(&self) -> bool {
+        self.count > self.hits.len() as u64
+    }
+
+    fn lines(&self) -> impl Iterator<Item = HitLine<'_>> {
+        let hits = self.hits.iter().map(move |hit| HitLine::Hit(self, hit));
+        std::iter::once(HitLine::Group(self)).chain(hits).chain(self.has_more().then_some(HitLine::More(self)))
+    }
+}
+
+impl Finder {
+    /// Nothing has been sought yet.
+    pub fn of(quest: Quest, is_held: bool) -> Self {
+        Self {
+            is_suggested: !quest.typed.is_empty(),
+            is_typed: true,
+            quest,
+            is_held,
+            groups: Vec::new(),
+            scroll: Scroll::default(),
+            searched: (0, 0),
+            of: None,
+            process: None,
+        }
+    }
+
+    /// Nothing is found yet of what is sought now.
+    pub(super) fn forget_hits(&mut self) {
+        self.groups.clear();
+        self.scroll = Scroll::default();
+        self.searched = (0, 0);
+    }
+
+    /// Groups and hits, one after another.
+    pub fn lines(&self) -> impl Iterator<Item = HitLine<'_>> {
+        self.groups.iter().flat_map(HitGroup::lines)
+    }
+
+    /// How many hits there are.
+    pub fn count(&self) -> u64 {
+        self.groups.iter().map(|group| group.count).sum()
+    }
+
+    /// The hit under the cursor, or the first of the group under it.
+    pub fn chosen(&self) -> Option<(&HitGroup, &Hit)> {
+        match self.lines().nth(self.scroll.cursor)? {
+            HitLine::Hit(group, hit) => Some((group, hit)),
+            HitLine::Group(group) => Some((group, group.hits.first()?)),
+            HitLine::More(group) => Some((group, group.hits.last()?)),
+        }
+    }
+
+    /// The number of the chosen hit among all of them, counted from 1; of those that are only counted none is ever chosen.
+    pub(super) fn number(&self) -> u64 {
+        let mut before = 0;
+        let mut at = self.scroll.cursor;
+        for group in &self.groups {
+            let lines = group.lines().count();
+            if at < lines {
+                return before + (at as u64).clamp(1, group.hits.len().max(1) as u64);
+            }
+            at -= lines;
+            before += group.count;
+        }
+        before
+    }
+
+    /// Puts the cursor on the hit that is gone to, from the line of its group.
+    pub(super) fn choose_hit(&mut self) {
+        let cursor = self.scroll.cursor;
+        let chosen = match self.lines().nth(cursor) {
+            Some(HitLine::Group(group)) if !group.hits.is_empty() => cursor + 1,
+            Some(HitLine::More(_)) => cursor.saturating_sub(1),
+            _ => cursor,
+        };
+        self.scroll.cursor = chosen;
+    }
+
+    /// Goes to the next hit or the one before, round about.
+    pub(super) fn step(&mut self, forward: bool) {
+        let hits: Vec<usize> =
+            (0..).zip(self.lines()).filter(|(_, line)| matches!(line, HitLine::Hit(..))).map(|(at, _)| at).collect();
+        let cursor = self.scroll.cursor;
+        let found = if forward {
+            hits.iter().find(|at| **at > cursor).or(hits.first())
+        } else {
+            hits.iter().rfind(|at| **at < cursor).or(hits.last())
+        };
+        self.scroll.cursor = found.copied().unwrap_or(cursor);
+    }
+
+    /// Adds hits to their groups; panes come in their order, reports as they are found.
+    pub(super) fn add(&mut self, more: Vec<HitGroup>) {
+        for group in more {
+            match self.groups.iter_mut().find(|known| known.of == group.of) {
+                Some(known) => {
+                    known.count += group.count;
+                    let room = MOST_HITS.saturating_sub(known.hits.len());
+                    known.hits.extend(group.hits.into_iter().take(room));
+                }
+                None => self.groups.push(group),
+            }
+        }
+        for group in self.groups.iter_mut().filter(|group| matches!(group.of, Source::Pane(_))) {
+            // As they stand in the pane, not as they come in the bytes.
+            group.hits.sort_by_key(|hit| hit.rank);
+        }
+        self.groups.sort_by_key(|group| match group.of {
+            Source::Pane(pane) => Some(pane),
+            Source::Report { .. } | Source::Notes { .. } => None,
+        });
+    }
+}
+
+impl OverlayScreen for Finder {
+    fn place(&self) -> place::Place {
+        if self.is_typed { place::Place::Finder } else { place::Place::Hits }
+    }
+
+    fn choice(&self, _: Size) -> Option<Rows> {
+        Some(Rows { scroll: self.scroll, count: self.lines().count(), above: TYPED, below: 0 })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        let is_changed = self.is_typed && type_over(&mut self.quest.typed, &mut self.is_suggested, key, most);
+        if is_changed {
+            self.process = None;
+        }
+        is_changed
+    }
+}

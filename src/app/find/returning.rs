@@ -1,11 +1,9 @@
 //! The way back: a list that was left for one of its rows comes back as it was left.
 
-use super::finder::Finder;
 use crate::app::files::OpenFile;
-use crate::app::message::Opening;
-use crate::app::model::Model;
-use crate::app::over::overlay::Overlay;
-use crate::app::over::spots::{Reach, Spots};
+use crate::app::find::Finder;
+use crate::app::over::{Reach, Spots};
+use crate::app::{Model, Opening, Overlay};
 use crate::report::identifier::Sha256;
 
 /// A list that was left for one of its rows.
@@ -93,13 +91,13 @@ impl Model {
                 let finder = self.kept_search(is_held).and_then(Option::take);
                 // Whoever comes back looks at the hits: the next key is none of the words.
                 let hits = finder.map(|finder| Finder { is_typed: false, is_suggested: false, ..finder });
-                hits.into_iter().for_each(|hits| self.over.put(Overlay::Finder(hits)));
+                hits.into_iter().for_each(|hits| self.over.put(hits));
             }
             Some(Left::Compare { file, spots }) => {
                 file.into_iter().for_each(|file| self.open_file(file));
                 let compare = self.files.shown_mut().and_then(|file| file.compared.take());
-                compare.into_iter().for_each(|compare| self.over.put(Overlay::Compare(compare)));
-                self.over.put(Overlay::Spots(spots));
+                compare.into_iter().for_each(|compare| self.over.put(compare));
+                self.over.put(spots);
             }
             Some(Left::Other { over, .. }) => over.into_iter().for_each(|over| self.over.put(over)),
             None => {}

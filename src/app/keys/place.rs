@@ -1,7 +1,7 @@
 //! Places: where the analyst can be, and so where a command can be done at all.
 
-use super::key::{Key, Named};
-use crate::app::model::{Focus, Model, Screen};
+use crate::app::keys::Named;
+use crate::app::{Focus, Key, Model, Screen};
 
 /// What becomes of letters in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! The mouse: a press chooses, the wheel moves what is under it, a border can be dragged. It never spends.
 
-use super::key::ENTER;
-use crate::app::commands::Command;
+use crate::app::keys::ENTER;
 use crate::app::layout::Edge;
-use crate::app::model::{Model, Screen};
-use crate::app::panes::scroll::Move;
-use crate::app::spending::price::Tag;
+use crate::app::panes::Move;
+use crate::app::spending::Tag;
+use crate::app::{Command, Model, Screen};
 use jiff::Timestamp;
 use std::ops::RangeInclusive;
 

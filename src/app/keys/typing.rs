@@ -1,13 +1,10 @@
 //! Typing: a hash on the start screen, letters in the palette, the words of a question; and what Enter makes of them.
 
-use super::key::{Key, Named};
-use super::place::Place;
-use crate::app::effect::StoreJob;
-use crate::app::model::{Model, Screen};
-use crate::app::over::detail::{Detail, Remark};
-use crate::app::over::overlay::Overlay;
+use crate::app::keys::Named;
 use crate::app::over::palette::Does;
-use crate::app::spending::prompt::Prompt;
+use crate::app::over::{AnswerTree, Detail, Palette, Remark};
+use crate::app::spending::Prompt;
+use crate::app::{Key, Model, Overlay, Place, Screen, StoreJob};
 use crate::report::rows::Line;
 use crate::text::thousands;
 
@@ -20,7 +17,7 @@ pub(in crate::app) const LONGEST_PASTED: usize = 64 << 10;
 impl Model {
     /// Does what is chosen in the palette.
     pub(in crate::app) fn choose(&mut self) {
-        let Some(Overlay::Palette(palette)) = self.over.top() else { return };
+        let Some(palette) = self.over.top_as::<Palette>() else { return };
         let Some(item) = palette.chosen().cloned() else { return };
         if let Some(why) = item.off {
             self.warn(format!("{} does not apply here: {why}.", item.name));
@@ -30,7 +27,7 @@ impl Model {
         match item.does {
             Does::Command(command) => self.run(command),
             Does::Ask(ask) => {
-                self.over.put(Overlay::Prompt(Prompt::of(ask)));
+                self.over.put(Prompt::of(ask));
                 self.look_up()
             }
         }
@@ -39,13 +36,10 @@ impl Model {
     /// Shows the chosen value of an answer whole.
     pub(in crate::app) fn open_value(&mut self) {
         let columns = usize::from(self.overlay_room().width);
-        let chosen = match self.over.top() {
-            Some(Overlay::Answer(answer)) => answer.chosen().cloned(),
-            _ => None,
-        };
+        let chosen = self.over.top_as::<AnswerTree>().and_then(|answer| answer.chosen().cloned());
         if let Some(line) = chosen.filter(|line| line.value.is_some()) {
             let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
-            self.over.put(Overlay::Detail(detail));
+            self.over.put(detail);
         }
     }
 
@@ -111,7 +105,7 @@ impl Model {
         let blanks = lines.iter().filter_map(Remark::of_blanks);
         let remarks = self.reasons(place).into_iter().chain(blanks).collect();
         let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
-        self.over.put(Overlay::Detail(Detail::new(title, lines, remarks, columns)));
+        self.over.put(Detail::new(title, lines, remarks, columns));
     }
 }
 

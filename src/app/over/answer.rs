@@ -1,9 +1,8 @@
 //! An answer of any kind as a tree that folds.
 
-use super::overlay::{Rows, Stands};
-use crate::app::keys::place::Place;
-use crate::app::layout::Size;
-use crate::app::panes::scroll::Scroll;
+use crate::app::over::{OverlayScreen, Rows};
+use crate::app::panes::Scroll;
+use crate::app::{Place, Size};
 use crate::report::rows::Line;
 use crate::report::{Depths, Folds};
 use jiff::Timestamp;
@@ -77,7 +76,7 @@ impl AnswerTree {
     }
 }
 
-impl Stands for AnswerTree {
+impl OverlayScreen for AnswerTree {
     fn place(&self) -> Place {
         Place::Answer
     }

@@ -1,11 +1,8 @@
 //! What a sandbox kept beside its report, as a list over the screen: fetched at a price, held, written to a file.
 
-use super::list_view::{ListSource, ListView};
-use super::overlay::Overlay;
-use crate::app::away::saving::SaveForm;
-use crate::app::layout::Size;
-use crate::app::message::Failure;
-use crate::app::model::Model;
+use crate::app::away::SaveForm;
+use crate::app::over::{ListSource, ListView};
+use crate::app::{Failure, Model, Overlay, Size};
 use crate::export::file;
 use crate::report::Report;
 use crate::report::identifier::Identifier;
@@ -72,14 +69,14 @@ pub(in crate::app) fn any(model: &Model) -> bool {
 
 /// The question for the chosen one.
 pub(in crate::app) fn chosen(model: &Model) -> Option<Request> {
-    match model.over.top() {
-        Some(Overlay::Artefacts(list)) => list.chosen().map(|(artefact, _)| list.source.request(*artefact)),
-        _ => None,
-    }
+    model
+        .over
+        .top_as::<ArtefactList>()
+        .and_then(|list| list.chosen().map(|(artefact, _)| list.source.request(*artefact)))
 }
 
 pub(in crate::app) fn is_chosen_held(model: &Model) -> bool {
-    matches!(model.over.top(), Some(Overlay::Artefacts(list)) if list.chosen().is_some_and(|(_, since)| since.is_some()))
+    model.over.top_as::<ArtefactList>().is_some_and(|list| list.chosen().is_some_and(|(_, since)| since.is_some()))
 }
 
 impl Model {
@@ -92,7 +89,7 @@ impl Model {
         let claimed = Artefact::ALL.into_iter().filter(|artefact| artefact.is_beside(&open.report) == Some(true));
         let rows: Vec<_> = claimed.map(|artefact| (artefact, None)).collect();
         let list = ArtefactList::new(Artefacts { rows, failure: None, identifier });
-        self.over.put(Overlay::Artefacts(list));
+        self.over.put(list);
         self.look_up()
     }
 
@@ -142,7 +139,7 @@ impl Model {
             && let Request::Artefact { identifier, artefact } = &request
         {
             let name = file::name(Some(identifier), None, artefact.extension());
-            self.over.put(Overlay::Save(SaveForm::held(request, name)));
+            self.over.put(SaveForm::held(request, name));
         }
     }
 }

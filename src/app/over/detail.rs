@@ -1,9 +1,9 @@
 //! One row of a report, whole: every member and element of it, wrapped to the width of the screen.
 
-use super::overlay::Stands;
-use crate::app::keys::place::Place;
-use crate::app::layout::Size;
-use crate::app::panes::scroll::{Move, scrolled};
+use crate::app::over::OverlayScreen;
+use crate::app::panes::Move;
+use crate::app::panes::scroll::scrolled;
+use crate::app::{Place, Size};
 use crate::report::rows::Line;
 use crate::text::{Untrusted, Visible, words_in_rows};
 
@@ -177,7 +177,7 @@ impl Detail {
     }
 }
 
-impl Stands for Detail {
+impl OverlayScreen for Detail {
     fn place(&self) -> Place {
         Place::Detail
     }

@@ -1,10 +1,8 @@
 //! Lines that are typed into, over the screen: what each says, which has the keys, and what each kind of form adds to these.
 
-use super::overlay::{SMALL, Stands};
-use crate::app::keys::key::Key;
-use crate::app::keys::place::Place;
 use crate::app::keys::typing::type_over;
-use crate::app::message::Failure;
+use crate::app::over::{OverlayScreen, SMALL};
+use crate::app::{Failure, Key, Place};
 use std::fmt;
 
 /// What a form is for.
@@ -66,7 +64,7 @@ impl<S> Form<S> {
     }
 }
 
-impl<S: FormSource> Stands for Form<S> {
+impl<S: FormSource> OverlayScreen for Form<S> {
     fn place(&self) -> Place {
         Place::Form
     }

@@ -1,12 +1,8 @@
 //! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
 
-use super::form::{Form, FormSource};
-use super::list_view::{ListSource, ListView};
-use super::overlay::Overlay;
-use crate::app::effect::StoreJob;
-use crate::app::layout::Size;
-use crate::app::model::Model;
-use crate::app::spending::confirm::{Consent, Deletion, KeyedAnswer};
+use crate::app::over::{Form, FormSource, ListSource, ListView};
+use crate::app::spending::{Consent, Deletion, KeyedAnswer};
+use crate::app::{Model, Size, StoreJob};
 use crate::report::{Doomed, Held, Holding, Purge, Report, whose};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
@@ -126,7 +122,7 @@ impl Model {
             None => {
                 let mut all = StoreContents { lines, order: Order::default() };
                 all.sort(now);
-                self.over.put(Overlay::Held(HeldScreen::new(all)));
+                self.over.put(HeldScreen::new(all));
             }
         }
         self.settle_over();
@@ -134,17 +130,11 @@ impl Model {
 
     /// Everything that the held screen shows.
     fn held_lines(&self) -> &[Holding] {
-        match self.over.top() {
-            Some(Overlay::Held(held)) => &held.source.lines,
-            _ => &[],
-        }
+        self.over.top_as::<HeldScreen>().map_or(&[], |held| &held.source.lines)
     }
 
     fn held_mut(&mut self) -> Option<&mut HeldScreen> {
-        self.over.find_mut(|over| match over {
-            Overlay::Held(held) => Some(held),
-            _ => None,
-        })
+        self.over.find_mut::<HeldScreen>()
     }
 
     pub(in crate::app) fn sort_held(&mut self) {
@@ -159,10 +149,7 @@ impl Model {
 
     /// The chosen thing of the held screen.
     pub fn chosen_held(&self) -> Option<&Holding> {
-        match self.over.top() {
-            Some(Overlay::Held(held)) => held.chosen(),
-            _ => None,
-        }
+        self.over.top_as::<HeldScreen>().and_then(|held| held.chosen())
     }
 
     /// Opens the file of the chosen thing.
@@ -200,7 +187,7 @@ impl Model {
 
     /// Asks for a yes to delete what is older than the days that are typed.
     pub(in crate::app) fn delete_old(&mut self) {
-        let Some(Overlay::Age(form)) = self.over.top() else { return };
+        let Some(form) = self.over.top_as::<AgeForm>() else { return };
         let Some(before) = form.text().trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
             self.warn("A number of days, such as 30.");
             return;
@@ -211,7 +198,7 @@ impl Model {
 
     /// Asks for a yes, and says what goes and what it would cost to have it again.
     pub(in crate::app) fn confirm_purge(&mut self, what: Purge) {
-        if !matches!(self.over.top(), Some(Overlay::Held(_))) {
+        if self.over.top_as::<HeldScreen>().is_none() {
             return;
         }
         let deletion = Deletion::of(what, self.held_lines());
@@ -270,7 +257,7 @@ impl Model {
 
     /// How much of what would go is not in sight for the filter: whoever chose it among what is shown may mean that alone.
     fn hidden_words(&self, doomed: &[&Holding]) -> String {
-        let Some(Overlay::Held(held)) = self.over.top() else { return String::new() };
+        let Some(held) = self.over.top_as::<HeldScreen>() else { return String::new() };
         let is_shown = |thing: &Holding| held.shown().any(|shown| std::ptr::eq(shown, thing));
         match doomed.iter().filter(|thing| !is_shown(thing)).count() {
             0 => String::new(),

@@ -1,13 +1,8 @@
 //! What others can look for in a report, as a list over the screen: all, or one kind.
 
-use super::list_view::{ListSource, ListView};
-use super::overlay::{Overlay, TYPED};
-use super::spots::{RowPicker, Shows, Spot, Spots, Target};
-use crate::app::effect::ReportJob;
-use crate::app::layout::Size;
-use crate::app::message::Opening;
-use crate::app::model::Model;
-use crate::app::panes::scroll::Scroll;
+use crate::app::over::{ListSource, ListView, RowPicker, Shows, Spot, Spots, TYPED, Target};
+use crate::app::panes::Scroll;
+use crate::app::{Model, Opening, ReportJob, Size};
 use crate::report::indicators::Kind;
 use crate::report::{self, Indicator, Indicators, Report};
 use crate::text::count;
@@ -91,15 +86,12 @@ impl Model {
         }
         let list = IndicatorList::new(FoundIndicators { found: Arc::clone(found), kind: None });
         self.notice = None;
-        self.over.put(Overlay::Indicators(list));
+        self.over.put(list);
     }
 
     /// Goes to the row that names the chosen indicator; where there are several, lists them.
     pub(in crate::app) fn go_to_indicator(&mut self) {
-        let chosen = match self.over.top() {
-            Some(Overlay::Indicators(list)) => list.chosen(),
-            _ => None,
-        };
+        let chosen = self.over.top_as::<IndicatorList>().and_then(|list| list.chosen());
         match chosen.map(|chosen| chosen.places.as_slice()) {
             None => {}
             Some([]) => self.say("It is the file itself: no row names it."),
@@ -111,7 +103,7 @@ impl Model {
             }
             Some(_) => {
                 let spots = chosen.map(|chosen| self.spots_at(&chosen.places, chosen.seen)).unwrap_or_default();
-                self.over.put(Overlay::Spots(Spots::new(RowPicker::new("Rows that name it", spots))));
+                self.over.put(Spots::new(RowPicker::new("Rows that name it", spots)));
             }
         }
     }

@@ -1,15 +1,8 @@
 //! What the rules make of the open report: the list of what deserves a look, noise that is hidden, and why a row is marked.
 
-use super::detail::Remark;
-use super::overlay::Overlay;
-use super::spots::{Reach, RowPicker, Shows, Spot, Spots, Target};
-use crate::app::effect::ReportJob;
-use crate::app::find::sought::ListFilter;
-use crate::app::list::{Entry, List, OpenReport};
-use crate::app::message::Opening;
-use crate::app::model::Model;
-use crate::app::panes::PANES;
-use crate::app::panes::scroll::Scroll;
+use crate::app::over::{ListFilter, Reach, Remark, RowPicker, Shows, Spot, Spots, Target};
+use crate::app::panes::{PANES, Scroll};
+use crate::app::{Entry, List, Model, OpenReport, Opening, ReportJob};
 use crate::export::What;
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
@@ -154,7 +147,7 @@ impl Model {
         let picker = RowPicker { notable: Some(Reach::Open), ..RowPicker::new("What deserves a look", spots) };
         let mut list = Spots::new(picker);
         list.filter = filter;
-        self.over.put(Overlay::Spots(list));
+        self.over.put(list);
         self.sift_list()
     }
 
@@ -195,13 +188,13 @@ impl Model {
     /// How far the list of what deserves a look reaches that has the keys; none while its rows are looked for, for those that are
     /// shown then may be of what was there before.
     pub(in crate::app) fn listed_reach(&self) -> Option<Reach> {
-        let Some(Overlay::Spots(list)) = self.over.top() else { return None };
+        let list = self.over.top_as::<Spots>()?;
         list.source.notable.filter(|_| list.source.is_complete)
     }
 
     /// The rows that the list of what deserves a look shows, of each report that is written from.
     pub(in crate::app) fn listed_notable(&self) -> Option<What> {
-        let Some(Overlay::Spots(list)) = self.over.top() else { return None };
+        let list = self.over.top_as::<Spots>()?;
         let reach = self.listed_reach()?;
         let mut shown: BTreeMap<usize, RowSet> = match reach {
             Reach::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
@@ -230,7 +223,7 @@ impl Model {
 
     /// Whether a list of what deserves a look can take in further reports, or is one that has.
     pub(in crate::app) fn can_reach_further(&self) -> bool {
-        matches!(self.over.top(), Some(Overlay::Spots(list)) if list.source.is_notable())
+        self.over.top_as::<Spots>().is_some_and(|list| list.source.is_notable())
             && self.list().is_some_and(|list| list.held() > 1)
     }
 
@@ -313,7 +306,7 @@ impl Model {
 
     /// What a list over every held report leads back to.
     pub fn leads_back_to_one(&self) -> bool {
-        matches!(self.over.top(), Some(Overlay::Spots(list)) if matches!(list.source.notable, Some(Reach::Held(_))))
+        self.over.top_as::<Spots>().is_some_and(|list| matches!(list.source.notable, Some(Reach::Held(_))))
     }
 
     /// Which rules mark a row, and why.

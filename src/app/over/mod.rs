@@ -9,14 +9,35 @@ pub mod indicators;
 pub mod list_view;
 pub mod marks;
 pub mod notes;
-pub mod overlay;
 pub mod palette;
 pub mod sheet;
 pub mod spots;
-pub(super) mod timeline;
 
-use super::spending::prompt::Prompt;
-use overlay::Overlay;
+pub use answer::AnswerTree;
+pub use artefacts::{ArtefactList, Artefacts};
+pub use detail::{Detail, DetailRow, Remark};
+pub use form::{Form, FormSource, TextField};
+pub use held::{AgeForm, AgeInDays, HeldScreen, StoreContents};
+pub use indicators::{FoundIndicators, IndicatorList};
+pub use list_view::{IdleLine, ListFilter, ListSource, ListView, TypeAheadGuard};
+pub use marks::{Judged, Noted};
+pub use notes::{AllNotes, NoteForm, TypedNote};
+pub use palette::Palette;
+pub(super) use sheet::{Paragraph, paragraph};
+pub use sheet::{Sheet, SheetRow};
+pub(super) use spots::Reach;
+pub use spots::{RowPicker, Shows, Spot, Spots, Target};
+
+use crate::app::away::SaveForm;
+use crate::app::compare::{Compare, OtherFile};
+use crate::app::find::Finder;
+use crate::app::keys::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted};
+use crate::app::panes::{Move, Scroll};
+use crate::app::scan::SubmitForm;
+use crate::app::spending::{Confirmation, Planner, Prompt};
+use crate::app::{Area, Key, Model, Place, Size};
+use crate::report::Report;
+use crate::text::Columns;
 
 /// What stands over the screen, the lowest first.
 #[derive(Debug, Default)]
@@ -34,6 +55,15 @@ impl Over {
 
     pub(super) fn top_mut(&mut self) -> Option<&mut Overlay> {
         self.all.last_mut()
+    }
+
+    /// The one that has the keys, where it is of this kind.
+    pub fn top_as<T: OverlayKind>(&self) -> Option<&T> {
+        self.top().and_then(T::of)
+    }
+
+    pub(super) fn top_as_mut<T: OverlayKind>(&mut self) -> Option<&mut T> {
+        self.top_mut().and_then(T::of_mut)
     }
 
     /// All of them, the lowest first.
@@ -55,20 +85,19 @@ impl Over {
         self.all.is_empty()
     }
 
-    /// The highest that is wanted, be it on top or not.
-    pub(super) fn find<'a, T>(&'a self, pick: fn(&'a Overlay) -> Option<&'a T>) -> Option<&'a T> {
-        self.all.iter().rev().find_map(pick)
+    /// The highest of this kind, on top or not.
+    pub(super) fn find<T: OverlayKind>(&self) -> Option<&T> {
+        self.all.iter().rev().find_map(T::of)
     }
 
-    /// The same, to be changed.
-    pub(super) fn find_mut<'a, T>(&'a mut self, pick: fn(&'a mut Overlay) -> Option<&'a mut T>) -> Option<&'a mut T> {
-        self.all.iter_mut().rev().find_map(pick)
+    pub(super) fn find_mut<T: OverlayKind>(&mut self) -> Option<&mut T> {
+        self.all.iter_mut().rev().find_map(T::of_mut)
     }
 
     /// Puts one over the others.
-    pub(super) fn put(&mut self, overlay: Overlay) {
+    pub(super) fn put(&mut self, overlay: impl Into<Overlay>) {
         self.changes += 1;
-        self.all.push(overlay);
+        self.all.push(overlay.into());
     }
 
     /// Takes the top one away: the one below it has the keys again.
@@ -99,5 +128,254 @@ impl Over {
     pub(super) fn clear(&mut self) -> Vec<Overlay> {
         self.changes += 1;
         std::mem::take(&mut self.all)
+    }
+}
+
+/// One kind of overlay, as [`super::Over`] finds it by its type.
+pub trait OverlayKind: Into<Overlay> {
+    fn of(overlay: &Overlay) -> Option<&Self>;
+    fn of_mut(overlay: &mut Overlay) -> Option<&mut Self>;
+}
+
+/// A row for each overlay: its variant and its type, which implements [`OverlayScreen`].
+macro_rules! overlays {
+    ($($(#[$about:meta])* $variant:ident($kind:ty),)*) => {
+        #[derive(Debug)]
+        pub enum Overlay {
+            $($(#[$about])* $variant($kind),)*
+        }
+
+        impl Overlay {
+            fn screen(&self) -> &dyn OverlayScreen {
+                match self {
+                    $(Self::$variant(screen) => screen,)*
+                }
+            }
+
+            fn screen_mut(&mut self) -> &mut dyn OverlayScreen {
+                match self {
+                    $(Self::$variant(screen) => screen,)*
+                }
+            }
+        }
+
+        $(impl From<$kind> for Overlay {
+            fn from(screen: $kind) -> Self {
+                Self::$variant(screen)
+            }
+        }
+
+        impl OverlayKind for $kind {
+            fn of(overlay: &Overlay) -> Option<&Self> {
+                if let Overlay::$variant(screen) = overlay { Some(screen) } else { None }
+            }
+
+            fn of_mut(overlay: &mut Overlay) -> Option<&mut Self> {
+                if let Overlay::$variant(screen) = overlay { Some(screen) } else { None }
+            }
+        })*
+    };
+}
+
+overlays! {
+    /// Text of the program, row by row: prices, counters, usage, the ledger, the progress of a scan.
+    Sheet(Sheet),
+    Detail(Detail),
+    /// Every command and typed request.
+    Palette(Palette),
+    Prompt(Prompt),
+    Confirm(Confirmation),
+    Answer(AnswerTree),
+    /// Hits over all panes, or over every stored report.
+    Finder(Finder),
+    Planner(Planner),
+    Indicators(IndicatorList),
+    Artefacts(ArtefactList),
+    Save(SaveForm),
+    Compare(Compare),
+    /// Files to compare with.
+    OtherFile(OtherFile),
+    Spots(Spots),
+    Note(NoteForm),
+    Held(HeldScreen),
+    /// An age in days, to delete what is older.
+    Age(AgeForm),
+    Submit(SubmitForm),
+    Idle(IdleLine),
+}
+
+/// Rows of what asks something.
+pub(in crate::app) const SMALL: usize = 6;
+
+/// Rows that the line which is typed into takes, the empty one below it included.
+pub(in crate::app) const TYPED: usize = 2;
+
+/// What stands over the screen says of itself.
+pub(in crate::app) trait OverlayScreen {
+    /// Where the analyst is while this has the keys.
+    fn place(&self) -> Place;
+
+    /// Rows that it fills in so many columns, its frame not counted: as many as there are, unless it needs fewer.
+    fn height(&self, _: usize) -> usize {
+        usize::MAX
+    }
+
+    /// The rows that are chosen from, in so much room; none where nothing is chosen.
+    fn choice(&self, _: Size) -> Option<Rows> {
+        None
+    }
+
+    /// The cursor among these rows.
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        None
+    }
+
+    /// Moves, in so much room.
+    fn go(&mut self, movement: Move, room: Size) {
+        let rows = self.choice(room);
+        if let Some((rows, scroll)) = rows.zip(self.scroll()) {
+            scroll.go(movement, rows.count, rows.height(room));
+        }
+    }
+
+    /// Lays it out again for another room.
+    fn fit(&mut self, room: Size) {
+        self.go(Move::Up(0), room);
+    }
+
+    /// What is sought among its rows, where that can be typed.
+    fn sought(&mut self) -> Option<&mut ListFilter> {
+        None
+    }
+
+    /// Shows the rows that hold what is sought, the cursor where it was if that row is one of them; rows of the open report are
+    /// read in it.
+    fn sift(&mut self, _: Option<&Report>) {}
+
+    /// Types a key into its line of at most so many bytes; says whether it is one that is typed.
+    fn press(&mut self, key: Key, most: usize) -> bool {
+        self.sought().is_some_and(|line| line.press(key, most))
+    }
+}
+
+/// Rows of which one is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rows {
+    pub scroll: Scroll,
+    pub count: usize,
+    /// Screen rows above the first that is shown.
+    pub above: usize,
+    /// Screen rows below the last that is shown.
+    pub below: usize,
+}
+
+impl Rows {
+    /// Screen rows that are left for them.
+    pub fn height(&self, room: Size) -> usize {
+        usize::from(room.height).saturating_sub(self.above + self.below).max(1)
+    }
+
+    /// The row that stands on a screen row inside, in so much room; both are counted from 0.
+    pub fn at(&self, row: usize, room: Size) -> Option<usize> {
+        let row = row.checked_sub(self.above).filter(|row| *row < self.height(room))?;
+        Some(self.scroll.top + row).filter(|row| *row < self.count)
+    }
+}
+
+impl Overlay {
+    /// Where the analyst is while this has the keys.
+    pub fn place(&self) -> Place {
+        self.screen().place()
+    }
+
+    /// Its area: as low as it needs to be, at the bottom, so that what it is about stays in sight.
+    pub fn area(&self, content: Area) -> Area {
+        let columns = usize::from(content.width).saturating_sub(4).max(10);
+        let rows = self.screen().height(columns);
+        let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
+        Area { y: content.y + content.height - height, height, ..content }
+    }
+
+    fn choice(&self, room: Size) -> Option<Rows> {
+        self.screen().choice(room)
+    }
+
+    pub(in crate::app) fn go(&mut self, movement: Move, room: Size) {
+        self.screen_mut().go(movement, room);
+    }
+
+    pub(in crate::app) fn fit(&mut self, room: Size) {
+        self.screen_mut().fit(room);
+    }
+
+    pub(in crate::app) fn sought_mut(&mut self) -> Option<&mut ListFilter> {
+        self.screen_mut().sought()
+    }
+
+    pub(in crate::app) fn sift(&mut self, open: Option<&Report>) {
+        self.screen_mut().sift(open);
+    }
+
+    pub(in crate::app) fn press(&mut self, key: Key) -> bool {
+        self.screen_mut().press(key, LONGEST_TYPED)
+    }
+
+    pub(in crate::app) fn paste(&mut self, text: &str) {
+        let screen = self.screen_mut();
+        pasted(text).for_each(|key| _ = screen.press(key, LONGEST_PASTED));
+    }
+}
+
+/// Pieces in rows of at most so many columns, a dot between them.
+pub(in crate::app) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for piece in pieces {
+        match rows.last_mut() {
+            Some(row) if row.columns() + piece.columns() + 3 <= columns => {
+                row.push_str(" · ");
+                row.push_str(piece);
+            }
+            _ => rows.push(piece.clone()),
+        }
+    }
+    rows
+}
+
+impl Model {
+    /// Rows and columns inside what stands over the screen.
+    pub fn overlay_room(&self) -> Size {
+        let content = self.layout().content;
+        Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
+    }
+
+    /// The room that one has for its rows: the legend of a comparison takes some.
+    pub(in crate::app) fn room_of(&self, overlay: &Overlay) -> Size {
+        let room = self.overlay_room();
+        Size { height: room.height.saturating_sub(self.legend_of(overlay)), ..room }
+    }
+
+    fn legend_of(&self, overlay: &Overlay) -> u16 {
+        match overlay {
+            Overlay::Compare(compare) => u16::try_from(self.compare_head(compare).len() + 1).unwrap_or(u16::MAX),
+            _ => 0,
+        }
+    }
+
+    /// The rows of what stands over the screen, if one of them is chosen there.
+    pub fn rows_over(&self) -> Option<Rows> {
+        let over = self.over.top()?;
+        let rows = over.choice(self.room_of(over))?;
+        Some(Rows { above: rows.above + usize::from(self.legend_of(over)), ..rows })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_wrapped_between_their_pieces() {
+        let pieces = ["1 one".to_owned(), "2 two".to_owned(), "3 three".to_owned()];
+        assert_eq!(pieces_in_rows(&pieces, 14), ["1 one · 2 two", "3 three"]);
     }
 }

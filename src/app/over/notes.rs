@@ -1,10 +1,8 @@
 //! Notes on the screen: which there are of the open file, and the line that one is typed into.
 
-use super::form::{Form, FormSource};
-use super::overlay::Overlay;
-use crate::app::effect::StoreJob;
-use crate::app::model::{Focus, Model, Screen};
-use crate::app::spending::confirm::{Consent, KeyedAnswer};
+use crate::app::over::{Detail, Form, FormSource};
+use crate::app::spending::{Consent, KeyedAnswer};
+use crate::app::{Focus, Model, Overlay, Screen, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, About, Item, Note, Notes};
 use crate::report::{Place, rows::Line};
@@ -96,12 +94,12 @@ impl Model {
         let Some((file, about)) = self.noted() else { return };
         let standing = self.notes.on(&about).map(|note| note.text.clone());
         let typed = standing.as_ref().map(words).unwrap_or_default();
-        self.over.put(Overlay::Note(NoteForm::new(TypedNote { about, file, standing, is_late: false }, typed)));
+        self.over.put(NoteForm::new(TypedNote { about, file, standing, is_late: false }, typed));
     }
 
     /// Keeps the note that was typed; an empty line deletes the one before, after a yes.
     pub(in crate::app) fn keep_note(&mut self) {
-        let Some(Overlay::Note(form)) = self.over.top() else { return };
+        let Some(form) = self.over.top_as::<NoteForm>() else { return };
         let typed = form.text().trim();
         if let Some(text) = form.source.standing.clone().filter(|_| typed.is_empty()) {
             let note = Note {
@@ -141,14 +139,14 @@ impl Model {
             "Not written: another note was written here meanwhile. {way} puts what is typed in its place."
         ));
         let (about, typed) = (note.about.clone(), words(&note.text));
-        self.over.put(Overlay::Note(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed)));
+        self.over.put(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed));
     }
 
     /// Takes in the notes of the profile, as the store has them.
     pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) {
         self.notes = AllNotes::new(notes);
         // A row that is looked at whole shows its note as it is now.
-        if matches!(self.over.top(), Some(Overlay::Detail(_))) && self.views_row() && self.place_here().is_some() {
+        if self.over.top_as::<Detail>().is_some() && self.views_row() && self.place_here().is_some() {
             let before = self.over.close();
             self.open_detail();
             if let (Some(Overlay::Detail(detail)), Some(Overlay::Detail(before))) = (self.over.top_mut(), before) {

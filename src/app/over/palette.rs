@@ -1,17 +1,11 @@
 //! The palette and the help, which are one list: what can be done, with keys, prices and reasons, found by typing some of its
 //! letters.
 
-use super::overlay::{Overlay, Rows, Stands, TYPED};
-use crate::app::commands::Command;
-use crate::app::keys::key::Key;
-use crate::app::keys::place::Place;
 use crate::app::keys::typing::type_into;
-use crate::app::layout::Size;
-use crate::app::model::Model;
-use crate::app::panes::scroll::Scroll;
-use crate::app::spending::asks::{ASKS, Ask};
-use crate::app::spending::price::Tag;
-use crate::app::spending::questions::Questions;
+use crate::app::over::{OverlayScreen, Rows, TYPED};
+use crate::app::panes::Scroll;
+use crate::app::spending::{ASKS, Ask, Questions, Tag};
+use crate::app::{Command, Key, Model, Overlay, Place, Size};
 use crate::text::Columns;
 
 /// A list of keys and commands: everything, or what a key does right here.
@@ -119,7 +113,7 @@ pub fn told(rows: u16) -> usize {
     if usize::from(rows) >= TALL { TOLD } else { 0 }
 }
 
-impl Stands for Palette {
+impl OverlayScreen for Palette {
     fn place(&self) -> Place {
         Place::Palette
     }
@@ -184,21 +178,18 @@ impl Item {
 impl Model {
     /// What is chosen in the palette, if it is there.
     pub fn chosen_item(&self) -> Option<&Item> {
-        match self.over.top() {
-            Some(Overlay::Palette(palette)) => palette.chosen(),
-            _ => None,
-        }
+        self.over.top_as::<Palette>().and_then(|palette| palette.chosen())
     }
 
     /// Brings prices and reasons in the palette up to date: while it is looked at, answers come in.
     pub(in crate::app) fn refresh_palette(&mut self) {
-        if !matches!(self.over.top(), Some(Overlay::Palette(_))) {
+        if self.over.top_as::<Palette>().is_none() {
             return;
         }
         // They are what they are to whoever stands below it.
         if let Some(Overlay::Palette(palette)) = self.over.close() {
             let palette = palette.again(self);
-            self.over.put(Overlay::Palette(palette));
+            self.over.put(palette);
         }
     }
 }

@@ -1,11 +1,8 @@
 //! A list of rows to go to: where an item was seen, what deserves a look, what names a process.
 
-use crate::app::layout::Size;
-use crate::app::list::List;
-use crate::app::model::{Model, Screen};
-use crate::app::over::list_view::{ListSource, ListView};
-use crate::app::over::overlay::Overlay;
-use crate::app::panes::scroll::Move;
+use crate::app::over::{ListSource, ListView};
+use crate::app::panes::Move;
+use crate::app::{List, Model, Screen, Size};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
@@ -216,10 +213,7 @@ impl Model {
     }
 
     pub(super) fn spots_mut(&mut self) -> Option<&mut Spots> {
-        self.over.find_mut(|over| match over {
-            Overlay::Spots(spots) => Some(spots),
-            _ => None,
-        })
+        self.over.find_mut::<Spots>()
     }
 
     /// Goes to a row, be its report open or not, its file the one that is open or another whose reports are held.

@@ -1,9 +1,7 @@
 //! A report that is still coming: what has come of it is looked at like any other, but nothing of it is held yet.
 
 use crate::app::files::OpenFile;
-use crate::app::list::{Entry, OpenReport};
-use crate::app::message::{Failure, Here};
-use crate::app::model::{Focus, Model};
+use crate::app::{Entry, Failure, Focus, Here, Model, OpenReport};
 use crate::report::body::Body;
 use crate::report::identifier::Identifier;
 use crate::report::index::Batch;

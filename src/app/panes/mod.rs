@@ -1,23 +1,21 @@
 //! The table of panes: title, key, place; and how far each is scrolled and folded.
 
 pub(super) mod arriving;
-mod chosen;
 pub mod facts;
 pub(super) mod moving;
-pub mod order;
 pub mod scroll;
 pub mod sieve;
-pub(super) mod subtree;
 
-use super::commands::{A_REPORT, Act, Command};
-use super::find::finder::Filter;
-use super::keys::key::Key;
-use super::keys::place::PANED;
+pub use scroll::{Move, Scroll};
+
+use crate::app::commands::{A_REPORT, Act};
+use crate::app::find::Filter;
+use crate::app::keys::place::PANED;
+use crate::app::panes::sieve::Sieve;
+use crate::app::{Command, Key};
 use crate::report::attributes::title;
 use crate::report::index::Form;
 use crate::report::{Folds, Pane, Place, Report, Row, Section};
-use scroll::Scroll;
-use sieve::Sieve;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
@@ -302,6 +300,152 @@ fn length(report: &Report, section: usize) -> usize {
     report.section(section).map_or(0, Section::len)
 }
 
+impl PaneState {
+    /// Lets other rows through; the cursor stays on its row, or goes to the nearest that is shown.
+    pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
+        self.look_anew(report, pane, |state| change(Arc::make_mut(&mut state.sieve)));
+    }
+
+    /// Shows the rows that a filter found, `change` says how; the first unfold the tree, for all that is found is to be seen.
+    pub(in crate::app) fn sift_found(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
+        self.look_anew(report, pane, |state| {
+            if state.sieve.found().is_none() {
+                state.folds = Arc::default();
+            }
+            change(Arc::make_mut(&mut state.sieve));
+        });
+    }
+
+    /// Shows what stood here before the filter; the cursor stays on its row, and what was folded above that is not.
+    pub(in crate::app) fn unsift(&mut self, report: &Report, pane: Pane) {
+        let Some(before) = self.filter.as_ref().map(|filter| filter.before.clone()) else { return };
+        self.look_anew(report, pane, |state| {
+            state.folds = Arc::clone(&before.folds);
+            Arc::make_mut(&mut state.sieve).find(None);
+        });
+        if self.place(report, pane, self.scroll.cursor) == before.chosen {
+            // Rows may have come before it since.
+            let above = before.scroll.cursor.saturating_sub(before.scroll.top);
+            self.scroll.top = self.scroll.cursor.saturating_sub(above);
+        }
+    }
+
+    /// Changes what is shown, and leaves the cursor on the row that was chosen, or else on the nearest one.
+    fn look_anew(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Self)) {
+        // Before the change: afterwards another row stands where the cursor is.
+        let chosen = self.chosen(report, pane);
+        change(self);
+        self.refresh(report, pane);
+        self.scroll.cursor = chosen.map_or(0, |chosen| self.bring(report, pane, chosen));
+        let stands = self.place(report, pane, self.scroll.cursor);
+        if let (Some(filter), Some(chosen)) = (&mut self.filter, chosen) {
+            filter.stand_in = Some((chosen, stands));
+        }
+    }
+
+    /// The row that is chosen: the one under the cursor, or while a filter is typed and finds, the one that this stands for.
+    fn chosen(&self, report: &Report, pane: Pane) -> Option<Place> {
+        let here = self.place(report, pane, self.scroll.cursor);
+        let unsettled = self.filter.as_ref().filter(|filter| filter.is_typed || filter.quest.is_running());
+        match unsettled.and_then(|filter| filter.stand_in) {
+            Some((chosen, stands)) if stands == here => Some(chosen),
+            _ => here,
+        }
+    }
+
+    /// The position of a row, which is shown though something above it was folded, or of the nearest one where it is filtered out.
+    pub(super) fn bring(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
+        if let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) {
+            self.folds_mut().reveal(place.row, tree.depths());
+        }
+        let at = self.position(report, pane, place);
+        let rank = |place: Place| self.rank(report, pane, place);
+        let away = |at: usize| Some((rank(self.place(report, pane, at)?).abs_diff(rank(place)), at));
+        let nearest = (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(away).min();
+        nearest.map_or(at, |(_, at)| at)
+    }
+
+    /// The position at which a row would stand if everything were shown.
+    fn rank(&self, report: &Report, pane: Pane, place: Place) -> usize {
+        let before = report.sections(pane).into_iter().take_while(|section| *section != place.section);
+        before.map(|section| length(report, section)).sum::<usize>() + self.sieve.rank(place.section, place.row)
+    }
+}
+
+/// Panes that stand on the screen together, in their places.
+pub type Group = [Option<Pane>; GROUP];
+
+/// The panes in the order in which they share the screen: those with rows first, so that no place is spent on nothing.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// Every pane but the overview, which stands beside them.
+    panes: Vec<Pane>,
+    /// How many of them have rows.
+    filled: usize,
+}
+
+impl Order {
+    /// The order for a report that is known whole; without one, that of the table.
+    pub fn of(report: Option<&Report>) -> Self {
+        let sections = report.iter().flat_map(|report| &report.index.sections);
+        // Asked for several times with each key: a set of its own kind would take longer than all the rest.
+        let mut with_rows = [false; Pane::ALL.len()];
+        for section in sections.filter(|section| !section.is_empty()) {
+            with_rows.get_mut(section.pane() as usize).into_iter().for_each(|found| *found = true);
+        }
+        let has_rows = |pane: &Pane| with_rows.get(*pane as usize).copied().unwrap_or_default();
+        let all = || PANES.iter().map(|info| info.pane).filter(|pane| *pane != Pane::Overview);
+        let mut panes: Vec<Pane> = all().filter(has_rows).collect();
+        let filled = panes.len();
+        panes.extend(all().filter(|pane| !has_rows(pane)));
+        Self { filled: if filled == 0 { panes.len() } else { filled }, panes }
+    }
+
+    /// The panes of a group of at most four, those without rows among themselves; none past the last group.
+    pub fn group(&self, number: usize) -> Group {
+        let (filled, empty) = self.panes.split_at(self.filled.min(self.panes.len()));
+        let mut group = [None; GROUP];
+        let panes = filled.chunks(GROUP).chain(empty.chunks(GROUP)).nth(number).unwrap_or_default();
+        group.iter_mut().zip(panes).for_each(|(place, pane)| *place = Some(*pane));
+        group
+    }
+
+    /// The first pane of a group.
+    pub fn first(&self, number: usize) -> Option<Pane> {
+        self.group(number).into_iter().flatten().next()
+    }
+
+    /// How many groups it takes to show every pane with rows.
+    pub fn groups(&self) -> usize {
+        self.filled.div_ceil(GROUP)
+    }
+
+    /// The group that shows a pane; none for the overview, which belongs to no group.
+    pub fn group_of(&self, pane: Pane) -> Option<usize> {
+        let at = self.panes.iter().position(|found| *found == pane)?;
+        Some(at.checked_sub(self.filled).map_or(at / GROUP, |beyond| self.groups() + beyond / GROUP))
+    }
+
+    /// The pane with rows before or after, round about, the overview after the last.
+    pub fn neighbour(&self, pane: Pane, forward: bool) -> Pane {
+        let stops: Vec<Pane> = PANES
+            .iter()
+            .map(|info| info.pane)
+            .filter(|found| *found == pane || !self.panes.iter().skip(self.filled).any(|empty| empty == found))
+            .collect();
+        let here = stops.iter().position(|found| *found == pane).unwrap_or(0);
+        let step = if forward { 1 } else { stops.len().saturating_sub(1) };
+        stops.get((here + step) % stops.len().max(1)).copied().unwrap_or(pane)
+    }
+}
+
+/// How many rows a pane is said to have: of the processes those of the tree, where there is one; what was made, ended or
+/// injected stands beside them.
+pub fn told(report: &Report, pane: Pane) -> usize {
+    let tree = report.tree().filter(|(_, tree)| pane == Pane::Processes && !tree.is_empty());
+    tree.map_or_else(|| report.count(pane), |(_, tree)| tree.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,7 +456,7 @@ mod tests {
         assert_eq!(PANES.each_ref().map(|info| info.pane), Pane::ALL);
         for pane in Pane::ALL {
             assert!(info(pane).is_some(), "{pane:?}");
-            assert!(super::order::Order::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
+            assert!(super::Order::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
         }
         let mut keys: Vec<_> = PANES.iter().map(|info| info.command.keys[0].to_string()).collect();
         keys.sort();
@@ -380,5 +524,30 @@ mod tests {
         assert_eq!(shown.branch, Some(Branch { guides: vec![false], children: None }));
         state.sift(&report, Pane::Processes, |sieve| sieve.find(Some(RowSet::EMPTY)));
         assert_eq!((state.count(&report, Pane::Processes), state.scroll.cursor), (0, 0));
+    }
+}
+
+#[cfg(test)]
+mod order_tests {
+    use super::*;
+    use crate::report::{Body, Index};
+
+    fn report() -> Report {
+        let json = br#"{"processes_tree":[{"name":"a"}],"registry_keys_set":["s0"]}"#;
+        let body = Body::in_memory(json.to_vec());
+        let index = Index::of(&body);
+        Report::new(body, index)
+    }
+
+    #[test]
+    fn panes_with_rows_come_before_those_without() {
+        let order = Order::of(Some(&report()));
+        let first = [Some(Pane::Processes), Some(Pane::Registry), None, None];
+        assert_eq!((order.group(1)[0], order.group_of(Pane::Tags)), (Some(Pane::Tags), Some(1)));
+        assert_eq!((order.group(0), order.groups()), (first, 1));
+        assert_eq!(order.neighbour(Pane::Processes, true), Pane::Registry);
+        assert_eq!(order.neighbour(Pane::Registry, true), Pane::Overview);
+        assert_eq!(order.neighbour(Pane::Mobile, true), Pane::Overview);
+        assert_eq!(Order::of(None).groups(), 3);
     }
 }

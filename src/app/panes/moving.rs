@@ -1,9 +1,9 @@
 //! Moving: through rows, panes, groups of panes; folding; and keeping every cursor among its rows.
 
-use super::PaneState;
-use super::scroll::{Move, way};
-use crate::app::model::{Focus, Model, Screen};
-use crate::app::over::overlay::Overlay;
+use crate::app::over::{AnswerTree, Detail, IndicatorList};
+use crate::app::panes::scroll::way;
+use crate::app::panes::{Move, PaneState};
+use crate::app::{Focus, Model, Screen};
 use crate::report::index::Form;
 use crate::report::{Depths, Pane, Place, Report};
 
@@ -166,20 +166,20 @@ impl Model {
     /// Chooses the next value of the row that is shown whole.
     pub(in crate::app) fn step_value(&mut self, forward: bool) {
         let room = usize::from(self.overlay_room().height);
-        if let Some(Overlay::Detail(detail)) = self.over.top_mut() {
+        if let Some(detail) = self.over.top_as_mut::<Detail>() {
             detail.step(forward, room);
         }
     }
 
     /// Shows another kind of indicators.
     pub(in crate::app) fn step_indicators(&mut self, forward: bool) {
-        if let Some(Overlay::Indicators(list)) = self.over.top_mut() {
+        if let Some(list) = self.over.top_as_mut::<IndicatorList>() {
             list.step(forward);
         }
     }
 
     pub(in crate::app) fn go_left(&mut self, columns: usize) {
-        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
             answer.left();
             self.settle_over();
             return;
@@ -199,7 +199,7 @@ impl Model {
     }
 
     pub(in crate::app) fn go_right(&mut self, columns: usize) {
-        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
             answer.right();
             return;
         }
@@ -210,7 +210,7 @@ impl Model {
     }
 
     pub(in crate::app) fn toggle_fold(&mut self) {
-        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
             answer.toggle();
             return;
         }
@@ -224,7 +224,7 @@ impl Model {
     }
 
     pub(in crate::app) fn fold_all(&mut self, fold: bool) {
-        if let Some(Overlay::Answer(answer)) = self.over.top_mut() {
+        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
             answer.fold_all(fold);
             self.settle_over();
             return;

@@ -1,10 +1,13 @@
 //! A scan that is followed: how far it is, and what the next look asks.
 
-use crate::quota::{Kind, Numbers, Operation};
-use crate::report::Analysis;
+use crate::app::over::{Sheet, SheetRow};
+use crate::app::spending::{Consent, KeyedAnswer, Tag, Together};
+use crate::app::{Failure, Model, Source, StoreJob};
+use crate::quota::{Kind, Numbers, Operation, Plan, Price};
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
-use crate::text::{lasting, thousands};
+use crate::text::{count, lasting, thousands};
 use jiff::SignedDuration;
 
 /// How a scan is followed.
@@ -138,6 +141,282 @@ pub(in crate::app) fn looks(calls: u64) -> Operation {
     Operation::with(Kind::PrivateAnalysis, Numbers { calls, ..Numbers::default() })
 }
 
+/// The title of the panel that says how far a scan is.
+const FOLLOWING: &str = "Following the scan";
+
+impl Model {
+    /// The following of the file that is shown.
+    pub fn following(&self) -> Option<&Follow> {
+        let file = self.file()?;
+        self.follows.iter().find(|follow| follow.file == *file)
+    }
+
+    /// Whether there is a scan of the file that is shown whose end nobody has seen.
+    pub fn awaits_scan(&self) -> bool {
+        self.file().is_some_and(|file| self.scans.contains_key(file))
+    }
+
+    /// What everything that is followed has cost so far, as the rules price it, in words.
+    pub fn followed_price(&self) -> String {
+        self.price_so_far().short()
+    }
+
+    /// The same where there is hardly any room.
+    pub fn followed_price_brief(&self) -> String {
+        self.price_so_far().brief()
+    }
+
+    fn price_so_far(&self) -> Price {
+        let made = self.follows.iter().fold(0_u64, |sum, follow| sum.saturating_add(follow.made));
+        crate::quota::price(&looks(made), &self.figures.entitlements)
+    }
+
+    /// What a following may cost.
+    pub fn follow_price(&self) -> Together {
+        let plan = Plan::of(looks(self.settings.pace.most), &self.figures.entitlements);
+        Together { plan, is_at_most: true }
+    }
+
+    /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
+    pub(in crate::app) fn ask_to_follow(&mut self) {
+        let price = self.follow_price();
+        // What the budget does not allow is refused at once, as it is where nothing is listed, and not after a yes.
+        if let tag @ Tag::OverBudget(_) = self.in_budget(Tag::Together(price)) {
+            self.refuse_several("follow", &tag);
+            return;
+        }
+        self.ask_why_follow("Reports of the file are listed already. ")
+    }
+
+    fn ask_why_follow(&mut self, why: &str) {
+        let why = format!("{why}To follow its scan costs {}.", self.follow_price());
+        self.ask_first(why, KeyedAnswer::yes("yes, follow", Consent::Follow))
+    }
+
+    /// Begins to follow the scan of the file that is shown, after a yes where it may cost more than is let pass.
+    pub(in crate::app) fn follow_if_cheap(&mut self) {
+        if self.is_dear(self.follow_price().worst()) { self.ask_why_follow("") } else { self.follow() }
+    }
+
+    /// Begins to follow the scan of the file that is shown; its price was on the screen.
+    pub(in crate::app) fn follow(&mut self) {
+        let Some(file) = self.file().cloned() else { return };
+        if self.refuse_unsendable(crate::quota::price(&looks(1), &self.figures.entitlements).allowed) {
+            return;
+        }
+        let scan = self.scans.get(&file).cloned();
+        self.note_pending(&file);
+        self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
+        self.follows.push(Follow::new(file, scan, self.settings.pace, self.passed));
+        self.next_look();
+    }
+
+    /// Stops following the file that is shown; nobody who stopped it wants to be reminded of it.
+    pub(in crate::app) fn stop_following(&mut self) {
+        let Some(file) = self.file().cloned() else { return };
+        self.end_following(&file, "Stopped following.");
+        self.emit(StoreJob::RecordScan { file, scan: None });
+    }
+
+    /// Notes for the next run of the program that the end of a file's scan is still to be seen.
+    pub(super) fn note_pending(&mut self, file: &Sha256) {
+        let scan = PendingScan { identifier: self.scans.get(file).cloned(), since: self.now };
+        self.emit(StoreJob::RecordScan { file: file.clone(), scan: Some(scan) });
+    }
+
+    /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
+    pub(in crate::app) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
+        let is_followed = self.follows.iter().any(|follow| follow.file == *file);
+        let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(self.now)) else { return };
+        if let Some(identifier) = scan.identifier {
+            self.scans.entry(file.clone()).or_insert(identifier);
+        }
+        if self.file() == Some(file) && self.notice.is_none() && self.service.barred().is_none() {
+            let (follow, price) = (self.way_to("follow"), self.follow_price());
+            self.say(format!(
+                "Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."
+            ));
+        }
+    }
+
+    /// The reports that a scan has made and that are not held, as happens where lists bring identifiers only: how to open them.
+    fn way_to_missing(&self, file: &Sha256) -> String {
+        let missing = if self.file() == Some(file) { self.missing_reports().len() } else { 0 };
+        match missing {
+            0 => String::new(),
+            1 => format!(" {} opens the report, for {}.", self.way_to("open"), self.missing_price()),
+            count => format!(" {} opens the {count} reports, for {}.", self.way_to("open-all"), self.missing_price()),
+        }
+    }
+
+    /// Ends a following, and says after how many calls.
+    fn end_following(&mut self, file: &Sha256, why: &str) {
+        let Some(at) = self.follows.iter().position(|follow| follow.file == *file) else { return };
+        let follow = self.follows.remove(at);
+        let calls = count(follow.made, "call");
+        self.warn(format!("{why} {}: {calls} made, nothing further is sent.", file.short()));
+    }
+
+    /// Makes the next call of a following whose time has come, one at a time.
+    pub(in crate::app) fn next_look(&mut self) {
+        if self.is_quitting || self.calls.awaits_paid() {
+            return;
+        }
+        let now = self.passed;
+        let Some(at) = self.follows.iter().position(|follow| follow.next <= now) else { return };
+        let Some(follow) = self.follows.get(at) else { return };
+        if follow.left() == 0 {
+            let file = follow.file.clone();
+            let again = format!("{} follows it further, for {}.", self.way_to("follow"), self.follow_price());
+            let why = "The scan is not done, and the looks that were agreed to are used up.";
+            self.end_following(&file, &format!("{why} {again}"));
+            return;
+        }
+        let listing = self.service.listing;
+        let next_page = self.list_of(&follow.file).and_then(|list| list.next_page(listing));
+        let (request, file) = (follow.request(listing, next_page), follow.file.clone());
+        if self.awaits_minute(&request) {
+            return;
+        }
+        let is_sent = self.ask_agreed(request, Source::Service);
+        match self.follows.get_mut(at) {
+            Some(follow) if is_sent => follow.count(now),
+            // Refused before it was sent, with its reason on the screen.
+            _ => self.follows.retain(|follow| follow.file != file),
+        }
+    }
+
+    /// The followed scan that a request polls.
+    pub(in crate::app) fn followed_by(&mut self, request: &Request) -> Option<&mut Follow> {
+        self.follows.iter_mut().find(|follow| match request {
+            Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
+            Request::PrivateAnalyses { file } => follow.file == *file,
+            _ => false,
+        })
+    }
+
+    /// Takes in the progress of a scan; none where the service knows no scan.
+    pub(in crate::app) fn on_scan_polled(&mut self, request: &Request, seen: Option<Analysis>) {
+        let now = self.passed;
+        let Some(follow) = self.followed_by(request) else { return };
+        follow.looked(seen, now);
+        let (file, scan) = (follow.file.clone(), follow.scan.clone());
+        if let Some(scan) = scan
+            && self.scans.insert(file.clone(), scan.clone()) != Some(scan)
+        {
+            self.note_pending(&file);
+        }
+        self.next_look();
+    }
+
+    /// A failure ends a following, but for one that says no more than that another program asks the same now.
+    pub(in crate::app) fn failed_to_follow(&mut self, file: &Sha256, failure: &Failure) {
+        match self.follows.iter_mut().find(|follow| follow.file == *file).filter(|_| failure.is_elsewhere) {
+            Some(follow) => follow.made = follow.made.saturating_sub(1),
+            None => self.end_following(file, &format!("{} Stopped following", failure.words())),
+        }
+    }
+
+    /// A page of a followed file's list has come, or not.
+    pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) {
+        let (now, listing) = (self.passed, self.service.listing);
+        let list = self.list_of(file);
+        let has_reports = list.is_some_and(|list| !list.entries().is_empty());
+        let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
+        let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return };
+        if let Some(failure) = failure {
+            self.failed_to_follow(file, failure);
+            return;
+        }
+        if !matches!(follow.step, Step::List | Step::NextPage) {
+            return;
+        }
+        if follow.listed(has_reports, has_next, now) == Turn::Done {
+            let calls = count(follow.made, "call");
+            self.follows.retain(|follow| follow.file != *file);
+            let open = self.way_to_missing(file);
+            self.scans.remove(file);
+            self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
+            let listed = if has_reports { "its reports are listed" } else { "no report of it is listed" };
+            self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));
+            self.emit(StoreJob::RecordScan { file: file.clone(), scan: None });
+        }
+        self.next_look();
+    }
+
+    /// What the next look may cost, in words: a list follows it as soon as there is more in it, page by page.
+    pub fn next_look_price(&self, follow: &Follow) -> String {
+        let request = follow.request(self.service.listing, None);
+        let look = self.price(&request);
+        if matches!(follow.step, Step::List | Step::NextPage) || !look.is_allowed() {
+            return look.short();
+        }
+        let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
+        self.price(&list).units.max().map_or_else(
+            || look.short(),
+            |page| format!("{}, +{} a page once a sandbox reported", look.short(), thousands(page)),
+        )
+    }
+
+    /// Shows how far the scan of the file that is shown is.
+    pub(in crate::app) fn show_following(&mut self) {
+        if self.following().is_some() {
+            let sheet = self.following_sheet();
+            self.over.put(sheet);
+        }
+    }
+
+    /// Brings the panel of a following up to date: while it is looked at, time passes and answers come in.
+    pub(in crate::app) fn refresh_following(&mut self) {
+        if self.shows_following() {
+            let newer = self.following_sheet();
+            if let Some(sheet) = self.over.top_as_mut::<Sheet>() {
+                sheet.refresh(newer);
+            }
+        }
+    }
+
+    /// Whether that panel has the keys.
+    pub(in crate::app) fn shows_following(&self) -> bool {
+        self.over.top_as::<Sheet>().is_some_and(|sheet| sheet.title == FOLLOWING)
+    }
+
+    fn following_sheet(&self) -> Sheet {
+        Sheet::of(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
+    }
+
+    /// How far the scan of the file that is shown is.
+    fn following_rows(&self) -> Vec<SheetRow> {
+        let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
+        let Some(follow) = self.following() else {
+            let is_done = self.shown().is_some_and(|file| file.is_scanned);
+            let has_reports = self.list().is_some_and(|list| !list.entries().is_empty());
+            let ended = match (is_done, has_reports) {
+                (true, true) => "done, and its reports are listed",
+                (true, false) => "done, and no report of it is listed",
+                (false, _) => "not followed any more",
+            };
+            return vec![row("scan", format!("{ended}: nothing further is sent"))];
+        };
+        let (seconds, price) = (follow.seconds(self.passed), self.next_look_price(follow));
+        let mut rows = vec![
+            row("next look", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
+            row("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
+        ];
+        match &follow.seen {
+            None => rows.push(row("scan", "nothing is known of it yet".to_owned())),
+            Some(seen) => {
+                let began =
+                    seen.began.map_or_else(String::new, |when| format!(", begun {}", crate::text::moment(when)));
+                rows.push(row("scan", format!("{}{began}", seen.progress.words())));
+                let runs = seen.sandboxes.iter();
+                rows.extend(runs.map(|run| row("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
+            }
+        }
+        rows
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,5 +460,30 @@ mod tests {
         assert_eq!(follow.listed(false, false, now), Turn::On);
         assert_eq!(follow.request(Listing::Reports, None).operation().kind(), Kind::PrivateBehaviours);
         assert_eq!(follow.listed(true, false, now), Turn::Done);
+    }
+}
+
+#[cfg(test)]
+mod following_tests {
+    use super::*;
+    use crate::app::scan::follow::Pace;
+    use jiff::SignedDuration;
+
+    #[test]
+    fn a_look_that_another_program_makes_is_not_counted_and_ends_nothing() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
+        let mut follow = Follow::new(file.clone(), None, Pace::default(), SignedDuration::ZERO);
+        follow.count(SignedDuration::ZERO);
+        model.follows.push(follow);
+        let request = Request::PrivateAnalyses { file };
+        let failed = |is_elsewhere| Err(Failure { is_elsewhere, ..Failure::default() });
+        model.call_ended(&request, failed(true));
+        assert_eq!(
+            model.follows.iter().map(|follow| (follow.made, follow.seconds(SignedDuration::ZERO))).collect::<Vec<_>>(),
+            [(0, 30)]
+        );
+        model.call_ended(&request, failed(false));
+        assert!(model.follows.is_empty());
     }
 }

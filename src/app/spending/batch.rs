@@ -1,12 +1,8 @@
 //! Opening all sandboxes of a file: the total is said first, the calls go one after another at the pace of the minute limit,
 //! and the first failure stops them.
 
-use super::confirm::{Consent, KeyedAnswer};
-use super::price::Together;
-use super::questions::Questions;
-use crate::app::effect::Source;
-use crate::app::list::List;
-use crate::app::model::Model;
+use crate::app::spending::{Consent, KeyedAnswer, Questions, Together};
+use crate::app::{List, Model, Source};
 use crate::quota::{Kind, Numbers, Operation, Period, Plan, Unit};
 use crate::report::identifier::Sha256;
 use crate::request::Request;

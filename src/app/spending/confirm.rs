@@ -1,14 +1,10 @@
 //! A question that waits for a clear answer, and what each of its keys does.
 
-use super::price::Tag;
-use super::questions::Questions;
-use crate::app::away::Copied;
-use crate::app::away::saving::Save;
-use crate::app::effect::{FileJob, Source, StoreJob};
-use crate::app::keys::key::{Key, key};
-use crate::app::keys::place::Place;
-use crate::app::model::Model;
-use crate::app::over::overlay::{Overlay, SMALL, Stands, pieces_in_rows};
+use crate::app::away::{Copied, Save};
+use crate::app::keys::key;
+use crate::app::over::{OverlayScreen, SMALL, pieces_in_rows};
+use crate::app::spending::{Questions, Tag};
+use crate::app::{FileJob, Key, Model, Overlay, Place, Source, StoreJob};
 use crate::report::note::Note;
 use crate::report::{Doomed, Holding, Purge};
 use crate::request::{Request, Submission};
@@ -99,10 +95,7 @@ impl Consent {
 impl Model {
     /// The answers to the question that has the keys.
     pub fn answers(&self) -> &[KeyedAnswer] {
-        match self.over.top() {
-            Some(Overlay::Confirm(question)) => &question.answers,
-            _ => &[],
-        }
+        self.over.top_as::<Confirmation>().map_or(&[], |question| &question.answers)
     }
 
     /// The answer that a key gives to the question that has the keys.
@@ -123,7 +116,7 @@ impl Model {
 
     /// Puts a question that one key answers.
     pub(in crate::app) fn ask_first(&mut self, details: String, answer: KeyedAnswer) {
-        self.over.put(Overlay::Confirm(Confirmation::new(details, answer)));
+        self.over.put(Confirmation::new(details, answer));
     }
 
     /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
@@ -182,7 +175,7 @@ impl Model {
     }
 }
 
-impl Stands for Confirmation {
+impl OverlayScreen for Confirmation {
     fn place(&self) -> Place {
         Place::Confirm
     }

@@ -1,17 +1,215 @@
 //! What asks the service: its price before, the limit on it, the yes to it, what is under way, and what was spent.
 
-pub mod allowance;
-pub(super) mod asking;
 pub mod asks;
 pub mod batch;
 pub mod calls;
 pub mod confirm;
-pub(super) mod counters;
+pub mod counters;
 pub mod figures;
-pub(super) mod large;
-pub mod ledger;
-pub(super) mod offers;
 pub mod planner;
 pub mod price;
-pub mod prompt;
-pub mod questions;
+
+pub(super) use asks::last_days;
+pub use asks::{ASKS, Ask, Prompt, TypedQuestion};
+pub use calls::{Calls, Questions, UnderWay};
+pub use confirm::{Confirmation, Consent, Deletion, KeyedAnswer};
+pub use planner::Planner;
+pub use price::{Barred, Tag, Together};
+
+use crate::app::scan::{price_of, unsent};
+use crate::app::{Failure, FileJob, Model, ServiceCall, Source};
+use crate::quota::{Allowed, Period, Plan};
+use crate::report::identifier::Sha256;
+use crate::request::{Quote, Request, Submission, UploadAddress, UploadLimit};
+use jiff::Timestamp;
+use std::sync::Arc;
+
+impl Model {
+    /// Asks the service, after a yes where one is wanted; unless the same question is under way or cannot be asked.
+    pub(in crate::app) fn ask(&mut self, request: Request, source: Source) {
+        let quote = request.quote(&self.figures.entitlements);
+        if self.refuse_barred(&quote) {
+            return;
+        }
+        if let Some(why) = self.wants_yes(&quote) {
+            return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(quote.request().clone())));
+        }
+        if self.refuse_for_now(&quote) {
+            return;
+        }
+        self.send(quote, source)
+    }
+
+    /// Sends what the user agreed to before or what is free; returns whether it was sent.
+    pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: Source) -> bool {
+        let quote = request.quote(&self.figures.entitlements);
+        let is_sent = !self.refuse_barred(&quote) && !self.refuse_for_now(&quote);
+        if is_sent {
+            self.send(quote, source);
+        }
+        is_sent
+    }
+
+    /// Shows the answer that the screen says is held: nothing is sent, though it may be gone by now.
+    pub(in crate::app) fn ask_held(&mut self, request: Request) {
+        if self.is_quitting {
+            return;
+        }
+        let quote = request.quote(&self.figures.entitlements);
+        self.calls.begin(quote.request().clone(), false, self.now);
+        self.emit(ServiceCall::Send { quote, source: Source::Held });
+    }
+
+    /// Refuses what cannot be sent now, and says why; whether it did.
+    fn refuse_barred(&mut self, quote: &Quote) -> bool {
+        self.is_quitting || self.calls.has(quote.request()) || self.refuse_unsendable(quote.price().allowed)
+    }
+
+    /// Refuses what cannot be sent at all, and says why; whether it did.
+    pub(in crate::app) fn refuse_unsendable(&mut self, allowed: Allowed) -> bool {
+        let why = match (self.service.barred(), allowed) {
+            (Some(Barred::Offline), _) => {
+                "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
+                 config file."
+                    .to_owned()
+            }
+            (Some(Barred::NoKey), _) => {
+                "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`."
+                    .to_owned()
+            }
+            (None, Allowed::Refused(reason)) => {
+                format!("Nothing was sent: {reason}. {} explains.", self.way_to("prices"))
+            }
+            (None, Allowed::Allowed) => return false,
+        };
+        self.warn(why);
+        true
+    }
+
+    /// Refuses what the quota is spent for or the service has said to wait with, and says until when; whether it did.
+    fn refuse_for_now(&mut self, quote: &Quote) -> bool {
+        let Some(bar) = self.figures.bar(quote.price(), self.now) else { return false };
+        let way = match bar {
+            Tag::Wait(_) => "The service said so; a new start of behaview sends all the same.".to_owned(),
+            _ => format!("{} asks the counters again, for nothing.", self.way_to("balances")),
+        };
+        self.warn(format!("Nothing was sent: {}. {way}", bar.words()));
+        true
+    }
+
+    /// Whether what was agreed to has to wait for the next minute, as this one's limit is used up.
+    pub(in crate::app) fn awaits_minute(&self, request: &Request) -> bool {
+        let limit = self.figures.used_up(&self.price(request), self.now);
+        limit.is_some_and(|limit| limit.period == Period::Minute && limit.allowed > 0)
+    }
+
+    fn send(&mut self, quote: Quote, source: Source) {
+        let request = quote.request().clone();
+        self.forget_failure(&request);
+        let is_paid = !quote.price().is_free();
+        self.calls.begin(request, is_paid, self.now);
+        self.emit(ServiceCall::Send { quote, source });
+    }
+
+    /// Says that the same question is in flight, where it is.
+    pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
+        let is_in_flight = self.calls.has(request) && !self.is_quitting;
+        if is_in_flight {
+            self.say_meanwhile("It is under way already: its answer serves, and is paid for once.");
+        }
+        is_in_flight
+    }
+
+    /// Why a yes is wanted before this is sent; none if none is wanted.
+    fn wants_yes(&self, quote: &Quote) -> Option<String> {
+        let (request, price) = (quote.request(), quote.price());
+        let dear = || self.is_dear(price.units.max()).then(|| format!("{} costs {}.", request.words(), price.short()));
+        request.warning().or_else(dear)
+    }
+
+    /// Whether what costs so much at worst wants a yes for that alone; what nobody knows the limit of does.
+    pub(in crate::app) fn is_dear(&self, worst: Option<u64>) -> bool {
+        self.settings.confirm_above.is_some_and(|most| worst.is_none_or(|worst| worst > most))
+    }
+
+    fn forget_failure(&mut self, request: &Request) {
+        match request {
+            Request::Behaviours { file, .. } => {
+                self.list_of_mut(file).into_iter().for_each(|list| list.failure = None);
+            }
+            Request::PrivateScan { .. } | Request::UploadAddress => {
+                self.submitting_mut().into_iter().for_each(|form| form.failure = None);
+            }
+            Request::Behaviour { identifier } => {
+                self.files.each_entry_mut(identifier).for_each(|entry| entry.failure = None);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Model {
+    /// What the large file of the form costs in all.
+    pub fn large_price(&self) -> Together {
+        self.price_of_large(self.large_scan().as_ref())
+    }
+
+    pub(super) fn price_of_large(&self, submission: Option<&Arc<Submission>>) -> Together {
+        let price = |submission| price_of(submission, UploadLimit::Large, &self.figures.entitlements);
+        submission.map_or_else(|| Together { plan: Plan::new(), is_at_most: false }, price)
+    }
+
+    /// Sends the form's large file, after a yes where one is wanted.
+    pub(in crate::app) fn submit_large(&mut self) {
+        let Some(submission) = self.large_scan() else { return };
+        let (scan, price) =
+            (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
+        let dear = || self.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.words()));
+        if let Some(why) = scan.warning().or_else(dear) {
+            return self.ask_first(why, KeyedAnswer::yes("yes, submit it", Consent::SubmitLarge(submission)));
+        }
+        self.look_again(&submission)
+    }
+
+    /// Looks at the large file once more before anything is paid for it.
+    pub(super) fn look_again(&mut self, submission: &Arc<Submission>) {
+        let Some(form) = self.form_of(submission) else { return };
+        (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
+        form.source.looked_at = Some(submission.path.clone());
+        self.emit(FileJob::Inspect(submission.path.clone()));
+    }
+
+    /// The large file has been looked at once more: it is sent if it still is what was agreed to.
+    pub(in crate::app) fn looked_again(
+        &mut self,
+        agreed: &Arc<Submission>,
+        found: Result<(Sha256, u64), String>,
+        sent: Option<Timestamp>,
+    ) {
+        let why = match found {
+            Ok((file, size)) if file == agreed.file && size == agreed.size && sent <= agreed.sent => {
+                return self.begin_large(agreed);
+            }
+            Ok((file, _)) if file == agreed.file && sent > agreed.sent => "it was sent meanwhile".to_owned(),
+            Ok(_) => "it has changed since it was looked at".to_owned(),
+            Err(why) => why,
+        };
+        self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
+    }
+
+    /// Asks for the address that a large file is uploaded to, and keeps with that call which file was agreed to.
+    fn begin_large(&mut self, submission: &Arc<Submission>) {
+        if self.ask_agreed(Request::UploadAddress, Source::Service) {
+            self.calls.upload_after(&Request::UploadAddress, submission);
+        }
+    }
+
+    /// Uploads the file that the user agreed to, unless its form was closed.
+    pub(in crate::app) fn on_upload_url(&mut self, agreed: Option<Arc<Submission>>, to: UploadAddress) {
+        let Some(submission) = agreed else { return };
+        if self.form_of(&submission).is_none() {
+            return self.warn("The form was closed: nothing was uploaded. The address it asked for was paid.");
+        }
+        self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, Source::Service);
+    }
+}

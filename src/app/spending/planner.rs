@@ -1,13 +1,10 @@
 //! The planner: operations added up before any is asked, with what they would leave to the user and the group.
 
-use crate::app::keys::key::{Key, Named};
-use crate::app::keys::place::Place;
+use crate::app::keys::Named;
 use crate::app::keys::typing::type_into;
-use crate::app::layout::Size;
-use crate::app::model::Model;
-use crate::app::over::overlay::{Overlay, Stands, TYPED};
-use crate::app::over::sheet::{Sheet, SheetRow};
-use crate::app::panes::scroll::Move;
+use crate::app::over::{OverlayScreen, Sheet, SheetRow, TYPED};
+use crate::app::panes::Move;
+use crate::app::{Key, Model, Place, Size};
 use crate::export::file;
 use crate::quota::{Amount, Entitlements, Kind, Line, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
@@ -144,7 +141,7 @@ fn outcome(plan: &Plan, model: &Model) -> Vec<SheetRow> {
     rows
 }
 
-impl Stands for Planner {
+impl OverlayScreen for Planner {
     fn place(&self) -> Place {
         Place::Form
     }
@@ -181,10 +178,10 @@ fn below_the_line(room: Size) -> Size {
 impl Model {
     /// Brings the plan up to date with what is typed and with what the counters say.
     pub(in crate::app) fn refresh_planner(&mut self) {
-        let Some(Overlay::Planner(planner)) = self.over.top() else { return };
+        let Some(planner) = self.over.top_as::<Planner>() else { return };
         let room = self.overlay_room();
         let newer = Sheet::of(TITLE, planner.rows(self), room.width.into());
-        if let Some(Overlay::Planner(planner)) = self.over.top_mut() {
+        if let Some(planner) = self.over.top_as_mut::<Planner>() {
             planner.sheet.refresh(newer);
             planner.sheet.go(Move::Up(0), below_the_line(room));
         }

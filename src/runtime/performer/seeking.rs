@@ -1,7 +1,7 @@
 //! Searches reports, and tells of what is found as it is found.
 
 use super::{PACE, Performer, Work};
-use crate::app::find::finder::{HitGroup, MOST_HITS, Ticket};
+use crate::app::find::{HitGroup, MOST_HITS, Ticket};
 use crate::app::panes::facts::Named;
 use crate::app::{Message, SearchEvent, SearchJob};
 use crate::gate::Gate;

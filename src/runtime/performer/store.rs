@@ -2,7 +2,7 @@
 
 use super::{Performer, Work, WriteGuard, words};
 use crate::app::spending::confirm::Deletion;
-use crate::app::spending::ledger::{LedgerLine, LedgerPage, SHOWN};
+use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::{Message, StoreEvent, StoreJob};
 use crate::gate::{Gate, GateError};
 use crate::quota::{Period, Unit};

@@ -1,16 +1,16 @@
-//! What is done with a report: through its panes, rows and trees.
+//! Commands on a report and on a comparison: panes, rows, trees, lists of rows.
 
-use super::Act::Local;
-use super::context::{
+use crate::app::commands::Act::Local;
+use crate::app::commands::When;
+use crate::app::commands::context::{
     A_REPORT, has_kind_before, has_next_kind, has_report, has_rows_below, has_value, in_answer, in_tree, is_folded,
     rows_of_tree,
 };
-use super::{Command, When};
-use crate::app::keys::key::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
-use crate::app::keys::place::{ANSWER, FILE, PANE, Place, Places, TREE, VIEWED};
-use crate::app::model::Model;
-use crate::app::over::overlay::Overlay;
-use crate::app::over::sheet::Sheet;
+use crate::app::compare::{Compare, Only, OtherFile};
+use crate::app::keys::place::{ANSWER, COMPARE, FILE, FORM, PANE, PICKER, Places, SIFTED, SOUGHT_LINE, TREE, VIEWED};
+use crate::app::keys::{BACK_TAB, ENTER, LEFT, RIGHT, TAB, key};
+use crate::app::over::{IdleLine, Sheet, Spots};
+use crate::app::{Command, Model, Place};
 
 /// Columns that one press gives the list, or takes from it.
 const WIDER: i16 = 2;
@@ -45,7 +45,7 @@ commands! {
     "timeline" [key('T')] "timeline", 8, FILE,
         "Show when each process started, along a line of time" if A_REPORT => Local(|m| {
             let sheet = Sheet::timeline(m, m.overlay_room().width.into());
-            m.over.put(Overlay::Sheet(sheet));
+            m.over.put(sheet);
         });
     "list-wider" [key('>')] "wider list", 0, FILE,
         "Give the list of sandboxes more columns" if A_REPORT => Local(|m| m.widen_list(WIDER));
@@ -96,4 +96,65 @@ commands! {
         if When::Has("an earlier kind of rows", has_kind_before) => Local(|m| m.step_kind(false));
     "whole-value" [ENTER] "whole value", 2, ANSWER,
         "Show the value whole" if When::Has("a row with a value", has_value) => Local(Model::open_value);
+    "compare" [key('c')] "compare", 6, FILE,
+        "Compare the sandboxes: which of them saw what; held reports only, so it costs nothing; processes are told by name, and by a folder that says more"
+        if When::Has("a report that is held", Model::can_compare) => Local(Model::compare);
+    "compare-where" [ENTER] "where", 2, COMPARE,
+        "Show where the item was seen, to go there" => Local(Model::compare_where);
+    "compare-all" [key('a')] "seen by all", 3, COMPARE,
+        "Show only what every held sandbox saw, or everything again"
+        => Local(|m| m.compare_only(Only::All));
+    "compare-some" [key('d')] "differs", 3, COMPARE,
+        "Show only what some saw and others did not, or told otherwise (≠), or everything again"
+        => Local(|m| m.compare_only(Only::Some));
+    "compare-here" [key('u')] "only here", 3, COMPARE,
+        "Show only what the chosen column alone saw or told, or everything again"
+        => Local(|m| m.compare_only(Only::Here));
+    "compare-not-here" [key('x')] "not here", 3, COMPARE,
+        "Show only what others saw or told and the chosen column did not, or everything again"
+        => Local(|m| m.compare_only(Only::NotHere));
+    "compare-next-column" [RIGHT, key('l')] "column", 4, COMPARE,
+        "Choose the next held column" => Local(|m| m.compare_column(true));
+    "compare-previous-column" [LEFT, key('h')] "column before", 0, COMPARE,
+        "Choose the held column before" => Local(|m| m.compare_column(false));
+    "compare-without" [key('-')] "leave out", 5, COMPARE,
+        "Leave the chosen column out, and compare the others; at least two remain"
+        if When::Has("another two columns that are held", |m| m.comparing().is_some_and(Compare::can_leave_out))
+        => Local(Model::compare_without);
+    "compare-every" [key('+')] "bring back", 2, COMPARE,
+        "Compare every column again that was left out"
+        if When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.without.is_empty()))
+        => Local(Model::compare_every);
+    "compare-next-pane" [TAB] "next pane", 4, COMPARE,
+        "Compare the items of the next pane; after the last one, of all" => Local(|m| m.compare_pane(true));
+    "compare-previous-pane" [BACK_TAB] "pane before", 0, COMPARE,
+        "Compare the items of the pane before" => Local(|m| m.compare_pane(false));
+    "compare-with" [key('w')] "other file", 5, COMPARE,
+        "Compare with another file of which reports are held; costs nothing"
+        if When::Has("another file of which reports are held", Model::can_compare_files)
+        => Local(Model::compare_with);
+    "compare-with-this" [ENTER] "compare with it", 1, PICKER,
+        "Compare with the chosen file"
+        if When::Has("a list of other files", |m| m.over.top_as::<OtherFile>().is_some()) => Local(Model::compare_with_chosen);
+    "go-to-row" [ENTER] "go there", 1, PICKER,
+        "Go to the row, in its sandbox and pane"
+        if When::Has(
+            "a row that is there",
+            |m| m.over.top_as::<Spots>().is_some_and(|spots| spots.chosen().is_some_and(|spot| spot.target.is_some())),
+        )
+        => Local(Model::go_to_spot);
+    "find-row" [key('/')] "find", 2, SIFTED,
+        "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked, such as persistence"
+        => Local(|m| m.seek_in_list(true));
+    "found-row" [ENTER] "done", 1, SOUGHT_LINE,
+        "End typing; what was found stays until the line is emptied" => Local(|m| m.seek_in_list(false));
+    "end-idle-line" [ENTER] "close", 1, FORM,
+        "Close the line that takes what is typed where nothing can be"
+        if When::Has("a line that nothing is done with", |m| m.over.top_as::<IdleLine>().is_some()) => Local(Model::go_back);
+    "notable-held" [TAB] "all sandboxes", 3, PICKER,
+        "List what deserves a look in every held report of the file, or in the open one again; costs nothing"
+        if When::Has(
+            "a list of what deserves a look, and several reports of the file that are held",
+            Model::can_reach_further,
+        ) => Local(Model::reach_further);
 }
