@@ -22,11 +22,11 @@ use std::sync::Arc;
 /// Where an answer may come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The store alone, as the screen said that it costs nothing.
+    /// The store alone, since the screen showed a price of 0.
     Held,
     /// The store, or else the service.
     HeldOrService,
-    /// The service, though an answer may be held.
+    /// The service, whatever is stored.
     Service,
 }
 
@@ -58,9 +58,8 @@ pub enum ServiceCall {
 pub enum StoreJob {
     FindRecent,
     LoadFile(Sha256),
-    /// Loads what is stored of a file to compare with.
     LoadCompareFile(Sha256),
-    /// Looks for a stored response.
+    /// Checks whether a response is stored.
     Check(Request),
     RecordFile(Sha256),
     /// Records a running scan for the next run of the program, or its end.
@@ -121,7 +120,7 @@ pub enum ReportJob {
         rules: Option<Arc<Rules>>,
         marks: Option<Arc<Marks>>,
     },
-    /// Compares reports; none stands for one that is not stored.
+    /// Compares reports; none means one that is not stored.
     Compare {
         number: u64,
         bodies: Vec<Option<Body>>,

@@ -55,7 +55,6 @@ impl OpenFile {
         self.list.chosen().and_then(|entry| entry.open.as_ref())
     }
 
-    /// The pane that has the focus.
     pub fn focused(&self) -> Option<Pane> {
         match self.focus {
             Focus::Pane(pane) => Some(pane),
@@ -92,7 +91,7 @@ impl OpenFile {
         is_changed
     }
 
-    /// Goes on to a pane with rows, where the one that a report was opened into turns out to have none.
+    /// Moves to a pane with rows, where the one that a report opened in has none.
     pub(super) fn leave_empty_pane(&mut self, opening: Opening) {
         let open = self.open().filter(|open| open.opening == opening);
         let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
@@ -123,7 +122,6 @@ impl Files {
         self.all.len() > 1
     }
 
-    /// Opens one behind the others, and shows it.
     pub(super) fn open(&mut self, file: OpenFile) {
         self.shown = self.all.len();
         self.all.push(file);
@@ -141,7 +139,6 @@ impl Files {
         self.all.iter().position(|open| open.list.file() == Some(file))
     }
 
-    /// One of them, be it shown or not.
     pub(super) fn of(&self, file: &Sha256) -> Option<&OpenFile> {
         self.all.iter().find(|open| open.list.file() == Some(file))
     }
@@ -215,7 +212,7 @@ impl Model {
         self.start.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()
     }
 
-    /// Shows the file so many places further, round and round.
+    /// Shows another file by its distance in the circle of open files.
     pub(super) fn step_file(&mut self, by: isize) {
         let count = self.files.all.len().max(1);
         let target = self.files.shown.checked_add_signed(by.rem_euclid(count.cast_signed()));
@@ -236,14 +233,14 @@ impl Model {
         self.show_chosen()
     }
 
-    /// Lets go of what stands over the file that is shown, as another takes its place.
+    /// Closes the overlays of the file that is shown, as another takes its place.
     fn leave_shown(&mut self) {
         self.note_folds();
         self.over.clear();
         self.bound_for = None;
     }
 
-    /// Opens a file beside those that are open: what is held of it is shown, nothing is asked. One that is open already is shown as
+    /// Opens a file beside those that are open, from the store alone. One that is open already is shown as
     /// it was left.
     pub fn open_file(&mut self, file: Sha256) {
         self.open_files(vec![file])
@@ -296,7 +293,7 @@ impl Model {
         self.show_chosen()
     }
 
-    /// Closes the file at this place. What was still to be asked about it is not asked.
+    /// Closes the file at this place, with its pending calls.
     fn close(&mut self, place: usize) {
         let closed = self.files.close(place);
         let file = closed.as_ref().and_then(|closed| closed.list.file());
@@ -306,9 +303,9 @@ impl Model {
         }
     }
 
-    /// Lets go of the reports that are not among what is held, and closes files of which nothing is.
+    /// Drops reports that are not stored any more, and closes files without any.
     pub(super) fn let_go_of_deleted(&mut self, held: &[Holding]) {
-        // What was imported belongs to no service, and is here whoever did so.
+        // Imports belong to no service, and are stored for all profiles.
         let ours = || held.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
         let reports: HashSet<_> = ours().filter_map(Holding::report).collect();
         let files: HashSet<_> =
@@ -329,7 +326,7 @@ impl Model {
         if !is_changed {
             return;
         }
-        // What was found or compared may quote what is gone.
+        // Hits and comparisons may quote deleted reports.
         self.finder = None;
         self.bound_for = None;
         self.over.keep(|over| matches!(over, Overlay::Held(_)));
@@ -340,12 +337,10 @@ impl Model {
         self.show_chosen()
     }
 
-    /// The list of a file that is open.
     pub(super) fn list_of_mut(&mut self, file: &Sha256) -> Option<&mut List> {
         self.files.of_mut(file).map(|open| &mut open.list)
     }
 
-    /// The list of a file that is open.
     pub(super) fn list_of(&self, file: &Sha256) -> Option<&List> {
         self.files.of(file).map(|open| &open.list)
     }

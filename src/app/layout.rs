@@ -34,10 +34,10 @@ pub struct Area {
 /// The smallest screen that shows anything but a message.
 pub const SMALLEST: Size = Size { width: 40, height: 10 };
 
-/// From this width on the list and the overview stand beside the panes.
+/// The width from which the list and the overview have places beside the panes.
 const WIDE: u16 = 100;
 
-/// From this width on four panes stand beside each other.
+/// The width from which four panes share the screen.
 const NARROW: u16 = 60;
 
 /// Fewest columns in which four panes say anything.
@@ -46,7 +46,7 @@ const TOO_NARROW: u16 = 46;
 /// From this height on four panes stand above each other.
 const LOW: u16 = 16;
 
-/// Rows of the bar: what keys cost, and what is left.
+/// Rows of the bar: prices of keys, and the remaining quota.
 const BAR: u16 = 2;
 
 /// Rows of a list of one report, the border included.
@@ -69,7 +69,6 @@ pub struct View {
     pub is_single: bool,
     /// Rows of the message to the analyst.
     pub message: u16,
-    /// Sizes that the analyst has set.
     pub sizes: Sizes,
 }
 
@@ -119,14 +118,13 @@ impl Sizes {
         }
     }
 
-    /// Gives the list so many columns more, or fewer.
     pub(super) fn widen_list(&mut self, layout: &Layout, by: i16) {
         if let Some(list) = layout.list {
             self.list = Some(list.width.saturating_add_signed(by).clamp(NARROWEST, layout.content.width));
         }
     }
 
-    /// Gives the upper panes so many percent more, or fewer.
+    /// Changes the share of the upper panes, in percent.
     pub(super) fn grow_upper(&mut self, by: i16) {
         self.upper = Some(self.upper.unwrap_or(50).saturating_add_signed(by).clamp(SHARE.0, SHARE.1));
     }
@@ -156,7 +154,6 @@ pub struct Layout {
 }
 
 impl Area {
-    /// The inside of a border.
     pub fn inside(self) -> Self {
         Self {
             x: self.x.saturating_add(1),
@@ -273,7 +270,6 @@ impl Layout {
         Some(Area { width: last.x + last.width - first.x, height: last.y + last.height - first.y, ..first })
     }
 
-    /// The place of a pane, if it is shown.
     pub fn pane(&self, wanted: Pane) -> Option<Area> {
         self.panes.iter().find(|(pane, _)| *pane == wanted).map(|(_, area)| *area)
     }

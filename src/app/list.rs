@@ -114,7 +114,6 @@ impl List {
         self.entries.missing()
     }
 
-    /// How many reports are here.
     pub fn held(&self) -> usize {
         self.entries.held()
     }
@@ -145,12 +144,11 @@ impl List {
         others.filter_map(|(_, entry)| entry.close_if(OpenReport::is_unfinished).then_some(())).count() > 0
     }
 
-    /// Closes reports that nobody goes on reading: their panes begin anew when they are looked at again.
+    /// Closes reports whose reading has stopped: their panes start afresh.
     pub(super) fn close_unfinished(&mut self) {
         self.open_entries_mut().for_each(|entry| _ = entry.close_if(OpenReport::is_unfinished));
     }
 
-    /// The sandbox of this identifier.
     pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
         let place = self.place_of(identifier)?;
         self.entries.get_mut(place)
@@ -177,7 +175,7 @@ impl List {
         Some(Request::Behaviours { file, listing, cursor: None })
     }
 
-    /// Takes a page that was asked for with this word. A first page begins the list anew; what is open stays open.
+    /// Takes the page of this cursor. A first page replaces the list; open reports stay open.
     pub fn take_page(&mut self, cursor: Option<&Untrusted>, held: HeldPage) {
         let HeldPage { received, page, unkept } = held;
         let total = self.total;
@@ -210,7 +208,7 @@ impl List {
             && page.entries.len() <= order.len();
         self.since = Some(received);
         self.add(page.entries, received, unkept, &mut before);
-        // A report that is held stays, though the service lists it no more.
+        // A stored report stays, though the service lists it no more.
         let rest = order.iter().filter_map(|identifier| before.remove(identifier));
         rest.filter(|old| stays || old.here().is_some()).for_each(|old| self.entries.push(old));
         if !stays {
@@ -244,7 +242,7 @@ impl List {
         }
     }
 
-    /// Takes what is held: pages, one after another, and reports.
+    /// Takes stored pages in order, and stored reports.
     pub fn take_recalled(&mut self, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
         for page in pages {
             let cursor = match &self.next {
@@ -256,7 +254,7 @@ impl List {
         self.take_all_held(reports);
     }
 
-    /// Takes the reports that are held, where they are newer than what their page brought along.
+    /// Takes stored reports, where they are newer than those of their page.
     pub fn take_all_held(&mut self, reports: Vec<HeldReport>) {
         for held in reports {
             if !self.take_newer(&held) {
@@ -267,7 +265,7 @@ impl List {
         }
     }
 
-    /// Takes a report that is held, unless one that came no earlier is here already; says whether its sandbox is listed.
+    /// Takes a stored report unless the entry has a newer one;
     pub(super) fn take_newer(&mut self, held: &HeldReport) -> bool {
         let place = self.place_of(&held.identifier);
         place.and_then(|place| self.entries.change(place, |entry| entry.take_newer(held))).is_some()
@@ -285,7 +283,7 @@ impl List {
         !gone.is_empty()
     }
 
-    /// Takes a report that has come whole; says which opening goes on to show it.
+    /// Takes a whole report; returns the opening that continues to show it.
     pub(super) fn take_arrived(&mut self, identifier: &Identifier, here: &Here) -> Option<Opening> {
         let place = self.place_of(identifier)?;
         let is_chosen = place == self.scroll.cursor;

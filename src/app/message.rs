@@ -143,7 +143,6 @@ pub enum StoreEvent {
         /// Its scan, while the user has not seen its end.
         scan: Option<PendingScan>,
     },
-    /// A file to compare with.
     CompareFileLoaded {
         file: Sha256,
         /// Its list pages, from the first on.
@@ -158,7 +157,7 @@ pub enum StoreEvent {
     /// A note or a deletion was written or refused.
     WriteFinished,
     Notes(Vec<Note>),
-    /// A note was not written since another program wrote one; an empty text stands for a deletion.
+    /// A note was not written since another program wrote one; an empty text means a deletion.
     NoteConflict(Note),
     Ledger(LedgerPage),
     Inventory(Vec<Holding>),
@@ -168,7 +167,6 @@ pub enum StoreEvent {
     },
     /// Nothing was deleted: the store differs from what the user confirmed.
     DeleteConflict {
-        /// What was to be deleted.
         what: Purge,
         lines: Vec<Holding>,
     },
@@ -201,7 +199,7 @@ pub enum ReportEvent {
     },
     RulesLoaded {
         rules: Arc<Rules>,
-        /// What is wrong with the user's own.
+        /// The mistakes in the user's own rules.
         problems: Vec<String>,
     },
     /// The findings in every stored report of the file, the most severe first.
@@ -245,7 +243,7 @@ pub enum FileEvent {
         result: Result<(Sha256, u64), String>,
         /// When it was uploaded before without a response.
         sent: Option<Timestamp>,
-        /// What is known of an earlier scan.
+        /// An earlier scan, in words.
         before: Option<String>,
     },
     HashesCounted {
@@ -265,7 +263,7 @@ pub enum FileEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Opening(pub u64);
 
-/// A list page that is there.
+/// A list page.
 #[derive(Debug, Clone)]
 pub struct HeldPage {
     pub received: Timestamp,
@@ -283,7 +281,6 @@ pub struct HeldReport {
     pub imported: Option<Imported>,
 }
 
-/// Bytes that are there.
 #[derive(Debug, Clone)]
 pub struct Here {
     pub received: Timestamp,
@@ -318,7 +315,7 @@ impl Failure {
         sentences.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The rows that its words take in so many columns, each sentence on its own.
+    /// The rows that its text fills at a width, each sentence on its own.
     pub fn rows(&self, columns: usize) -> usize {
         [&self.what, &self.cost, &self.advice].into_iter().map(|words| words_in_rows(words, columns).len()).sum()
     }

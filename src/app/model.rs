@@ -36,39 +36,33 @@ pub struct Model {
     pub size: Size,
     /// The moment of the last message.
     pub now: Timestamp,
-    /// The time that has passed until then, which no clock that is set back takes away: what is to come is told by it.
+    /// The time that has passed until then, whatever was done to the clock: deadlines count by it.
     pub passed: SignedDuration,
     /// The service that is asked.
     pub service: Service,
     /// What this run was started with.
     pub settings: Settings,
     pub screen: Screen,
-    /// What stands over the screen.
     pub over: Over,
     /// What the start screen shows.
     pub start: Start,
     /// The files that are open, each with all that is its own.
     pub files: Files,
-    /// What was written with this profile.
     pub notes: AllNotes,
     pub follows: Vec<Follow>,
     /// Scans that are known, by their file.
     pub(super) scans: BTreeMap<Sha256, Identifier>,
-    /// Whether the analyst has said yes to copying raw.
+    /// Whether the user has confirmed raw copies.
     pub copies_raw: bool,
     /// Reports that are being opened one after another.
     pub batch: Option<Batch>,
-    /// Calls that are under way.
     pub calls: Calls,
-    /// What is known of quota.
     pub figures: Figures,
-    /// Sizes that the analyst has set.
     pub sizes: Sizes,
-    /// What is remembered of runs before this one, and of reports that were left.
+    /// The state of earlier runs, and of reports that were left.
     pub remembered: Remembered,
-    /// A message to the analyst.
     pub notice: Option<Notice>,
-    /// Whether the program ends as soon as nothing is under way that must not be lost.
+    /// Whether the program ends as soon as nothing is in flight that must not be lost.
     pub is_quitting: bool,
     /// Notes and deletions that the store has not taken in yet.
     pub(super) writes: usize,
@@ -80,9 +74,8 @@ pub struct Model {
     pub(super) bound_for: Option<Target>,
     /// What the last frame offered for a price.
     pub(super) offers: Offers,
-    /// What is remembered of the mouse.
     pub(super) mouse: Mouse,
-    /// The last search of everything that is held, if it was left for one of its hits.
+    /// The last search of all stored reports that was left for one of its hits.
     pub(super) finder: Option<Finder>,
     /// The words that a report was last searched for.
     pub(super) sought: Quest,
@@ -96,7 +89,7 @@ pub struct Model {
 #[derive(Debug, Clone, Default)]
 pub struct Service {
     pub name: String,
-    /// What tells it from others in the store.
+    /// Its identifier in the store.
     pub id: String,
     pub has_key: bool,
     /// Whether nothing is to be sent.
@@ -120,7 +113,6 @@ impl Service {
     }
 }
 
-/// Which screen is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Screen {
     /// Asks for a hash and offers earlier files.
@@ -136,12 +128,11 @@ pub enum Focus {
     Pane(Pane),
 }
 
-/// A message to the analyst.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     pub text: String,
     pub is_problem: bool,
-    /// Whether it is true only as long as something is under way.
+    /// Whether it holds only while something is in flight.
     pub(super) is_passing: bool,
 }
 
@@ -200,7 +191,7 @@ impl Model {
         }
     }
 
-    /// Asks the runtime for something; what is to survive the end of the program delays that end.
+    /// Asks the runtime for something; a write delays the end of the program.
     pub(super) fn emit(&mut self, effect: impl Into<Effect>) {
         let effect = effect.into();
         self.writes += usize::from(effect.writes());
@@ -212,7 +203,7 @@ impl Model {
         std::mem::take(&mut self.effects)
     }
 
-    /// The call that lists the open file's sandboxes, if one is under way.
+    /// The call in flight that lists the open file's sandboxes.
     pub fn listing(&self) -> Option<&UnderWay> {
         let is_this =
             |call: &&UnderWay| matches!(&call.request, Request::Behaviours { file, .. } if self.file() == Some(file));
@@ -227,7 +218,7 @@ impl Model {
             || self.figures.waits(self.now).is_some()
     }
 
-    /// The file that is shown, or was shown last where the start screen stands over it.
+    /// The file that is shown, or was before the start screen.
     pub fn shown(&self) -> Option<&OpenFile> {
         self.files.shown()
     }
@@ -246,12 +237,11 @@ impl Model {
         self.list().and_then(List::file)
     }
 
-    /// Whether what is open is a document, which no service is asked about.
+    /// Whether a document is open, which no service knows.
     pub fn is_document(&self) -> bool {
         self.list().is_some_and(|list| matches!(list.origin, Origin::Document(_)))
     }
 
-    /// The chosen sandbox.
     pub fn chosen(&self) -> Option<&Entry> {
         self.list().and_then(List::chosen)
     }
@@ -286,7 +276,6 @@ impl Model {
         self.files.shown_mut().into_iter().for_each(|file| file.is_zoomed = is_zoomed);
     }
 
-    /// The pane that has the focus.
     pub fn focused(&self) -> Option<Pane> {
         self.shown().and_then(OpenFile::focused)
     }
@@ -372,7 +361,7 @@ impl Model {
         self.notice = Some(Notice { text: text.into(), is_problem: false, is_passing: false });
     }
 
-    /// Says something that is true only as long as something is under way.
+    /// Shows a message that holds only while something is in flight.
     pub(super) fn say_meanwhile(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), is_problem: false, is_passing: true });
     }
@@ -388,18 +377,17 @@ impl Model {
 pub struct Settings {
     /// Which keys do which command.
     pub keys: Keymap,
-    /// The price above which a yes is wanted; none where none is.
+    /// The price above which the user has to confirm.
     pub confirm_above: Option<u64>,
-    /// How a scan is followed.
     pub pace: Pace,
     /// The user's own rules, where there may be such a file.
     pub rules_file: Option<PathBuf>,
     /// Whether one thing is shown at a time, in lines.
     pub is_plain: bool,
-    /// Whether what is held and what is noted is gone when the run ends.
+    /// Whether the store is in memory and ends with the run.
     pub forgets: bool,
     /// Whether there is a shell that can have the terminal for a while.
     pub has_shell: bool,
-    /// Whether the first file of which nothing is held is listed as soon as it is opened: the demo does so.
+    /// Whether the first file without stored reports is listed at once, as in the demo.
     pub lists_at_once: bool,
 }

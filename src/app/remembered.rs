@@ -1,4 +1,4 @@
-//! What is remembered of the screen from one run to the next: sizes that were set by hand, and what was folded.
+//! The state of the screen between two runs: sizes set by hand, and folds.
 
 use crate::app::{Model, Sizes};
 use crate::report::{Identifier, Pane};
@@ -15,17 +15,16 @@ const ROWS: usize = 10_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remembered {
-    /// Sizes that were set by hand.
     pub sizes: Sizes,
-    /// What was folded, the report that was left last at the end.
+    /// Folds by report, the last one at the end.
     folded: Vec<Folded>,
 }
 
-/// What was folded of one report's process tree.
+/// The folds of one report's process tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Folded {
-    /// Which report: a digest, so that what is deleted from the store leaves no name behind.
+    /// A digest of the report, so that a deletion leaves no name behind.
     report: String,
     rows: Vec<u32>,
 }
@@ -67,7 +66,7 @@ impl Model {
         self.remembered.clone()
     }
 
-    /// Notes what is folded of the reports that are open, before they are let go.
+    /// Records the folds of open reports before they close.
     pub(super) fn note_folds(&mut self) {
         for entry in self.files.shown().into_iter().flat_map(|file| file.list.entries()) {
             let Some((report, open)) = entry.identifier.as_ref().zip(entry.open.as_ref()) else { continue };

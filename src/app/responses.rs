@@ -294,7 +294,7 @@ impl Model {
         }
     }
 
-    /// Takes to what can be said of a report only once all of its rows are known.
+    /// Does what needs all rows of a report.
     fn known_whole(&mut self, opening: Opening) {
         self.tell_verdict(opening);
         // Who is bound for a row gets to its pane.

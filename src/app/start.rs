@@ -16,7 +16,7 @@ const MOST_PASTED: usize = 20;
 pub struct Start {
     /// What has been typed of a hash.
     pub typed: String,
-    /// Files whose hashes were pasted together; the first of them is what is typed.
+    /// Files whose hashes were pasted together; the first one is in the line.
     pasted: Vec<Sha256>,
     /// Files that were opened before.
     pub recent: Vec<Recent>,
@@ -41,7 +41,7 @@ impl Start {
 
 impl Model {
     /// Types a key into the hash. Where nothing is typed yet a letter that is no digit of one keeps its meaning; behind a digit it
-    /// has none: whoever types a word does not mean the commands that its letters stand for. Says whether the key is done with.
+    /// it means none: a typed word is no row of commands. Returns whether the key was used.
     pub(super) fn press_digit(&mut self, key: Key) -> bool {
         let typed = &mut self.start.typed;
         match key {
@@ -62,7 +62,7 @@ impl Model {
         }
     }
 
-    /// Types the first hash in what was pasted; the others are opened with it.
+    /// Types the first pasted hash; the others open with it.
     pub(super) fn paste_hashes(&mut self, text: &str) {
         let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
         let (mut known, mut left_out) = (HashSet::new(), 0_u64);

@@ -1,4 +1,4 @@
-//! What each message changes, and what is to be done about it.
+//! What each message changes, and which effects follow.
 
 use crate::app::commands::Act;
 use crate::app::keys::place::CONFIRM;
@@ -13,11 +13,11 @@ use crate::app::{
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
 
-/// What may be done while a question waits for a yes, beside answering it.
+/// Commands that work while a confirmation is open.
 const LEAVE_A_QUESTION: [&str; 4] = ["back", "give-up", "shell", "quit"];
 
 impl Model {
-    /// What is to be done before the first message: earlier files, and the free counters.
+    /// Asks for recent files and the free counters before the first message.
     pub fn start(&mut self) {
         self.emit(StoreJob::FindRecent);
         if self.service.barred().is_none() {
@@ -157,7 +157,7 @@ impl Model {
     fn looked_up(&mut self, request: Request, since: Option<Timestamp>) {
         self.artefact_held(&request, since);
         let now = self.now;
-        // One that was asked about before says nothing of what is asked now.
+        // The form may have another request by now.
         if let Some(form) = self.over.top_as_mut::<Prompt>()
             && form.asks(&request, now)
         {
@@ -186,7 +186,7 @@ impl Model {
         if !self.is_quitting {
             self.notice = None;
         }
-        // Whoever presses a key has somewhere else to go.
+        // A key press cancels the jump.
         self.bound_for = None;
         let is_hash = |model: &Self| model.screen == Screen::Start && model.over.is_empty();
         let is_typed = self.is_filtering() && self.type_filter(key)
@@ -207,7 +207,7 @@ impl Model {
         }
     }
 
-    /// Whether a key answers the question that waits for a yes by no: each does but those it names, and those that leave it.
+    /// Whether a key declines the open confirmation: every key but its answers and those that leave it.
     fn declines(&self, key: Key) -> bool {
         let leaves = |command: &Command| LEAVE_A_QUESTION.contains(&command.name);
         let is_asked = self.over.top_as::<Confirmation>().is_some() && self.answer(key).is_none();
@@ -243,7 +243,7 @@ impl Model {
         }
     }
 
-    /// Opens the chosen report if it is here: a held report costs nothing, so no key is needed.
+    /// Opens the chosen report if it is stored, which is free and so needs no key.
     pub fn show_chosen(&mut self) {
         let opening = self.next_opening();
         let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return };
@@ -340,20 +340,19 @@ impl Model {
         self.warn(words);
     }
 
-    /// Ends without waiting any longer: what is paid for is given up, so that what is here of it is kept and what it may have cost is
+    /// Ends without a wait: paid calls are cancelled, so that their bytes so far and their possible cost are
     /// written down, and the end comes with that.
     fn quit_now(&mut self) {
         self.is_quitting = true;
         if self.calls.awaits_paid() { self.give_up() } else { self.emit(TerminalAction::Quit) }
     }
 
-    /// Waits no longer for anything that is under way.
+    /// Cancels every call in flight.
     pub(super) fn give_up(&mut self) {
         let requests: Vec<_> = self.calls.iter().map(|call| call.request.clone()).collect();
         requests.into_iter().for_each(|request| self.emit(ServiceCall::Cancel(request)));
     }
 
-    /// Whether nothing is under way that must not be lost.
     fn may_leave(&self) -> bool {
         !self.calls.awaits_paid() && self.writes == 0
     }

@@ -1,4 +1,4 @@
-//! Taking away: copying a value, a row, a pane; writing a file. What is copied is one line without teeth,
+//! Copying a value, a row, a pane; writing a file. Copies are one defanged line,
 //! unless its raw bytes are asked for.
 
 pub mod saving;
@@ -167,7 +167,7 @@ impl Model {
         first_value(&report.row(place.section, place.row))
     }
 
-    /// The chosen row of what stands over the screen: of a list of rows, or of a comparison; and its pane, where that is known.
+    /// The chosen row of a list or comparison, and its pane, where that is known.
     fn listed_row(&self) -> Option<(Pane, Row)> {
         match self.over.top()? {
             Overlay::Spots(spots) => {
@@ -189,7 +189,7 @@ impl Model {
         }
     }
 
-    /// The chosen row of what stands over the screen in one line, with why it is listed or who saw it.
+    /// The chosen row of a list or comparison in one line, with its reason or its sandboxes.
     fn listed_line(&self) -> Option<(String, String)> {
         let (pane, row) = self.listed_row()?;
         let line = export::line(pane, &row);
@@ -221,7 +221,7 @@ impl Model {
         self.source_of(self.chosen()?)
     }
 
-    /// The reports that are written from: that which is open, or every held one where a list is of them all.
+    /// The reports to export: the open one, or every stored one where a list covers them all.
     fn sources(&self) -> Vec<Source> {
         match self.leads_back_to_one() {
             true => self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
@@ -243,7 +243,7 @@ impl Model {
         Some(Source { body: here.body.clone(), identifier, origin, received, notes })
     }
 
-    /// Asks where to write what is looked at.
+    /// Opens the export form.
     pub(super) fn ask_where(&mut self) {
         let (sources, parts, first) = (self.sources(), self.parts(), self.first_part());
         let chosen = parts.iter().position(|part| is_like(part, &first)).unwrap_or(0);
@@ -269,7 +269,7 @@ impl Model {
         value.map(|subject| Part::Value(subject.text))
     }
 
-    /// What of the report can be written: all of it, what is looked at, its indicators, the value under the cursor.
+    /// The parts that can be written: all, the visible part, indicators, the value under the cursor.
     fn parts(&self) -> Vec<Part> {
         let here = self.place_under_cursor().filter(|_| self.screen == super::Screen::File);
         let row = here.map(|(_, place)| What::Row(place));
@@ -311,7 +311,7 @@ impl Model {
         Some(Arc::new(shown))
     }
 
-    /// The part that is meant first: what stands over the screen, or else the report.
+    /// The part that is suggested: the overlay's, or the report.
     fn first_part(&self) -> Part {
         match self.over.top() {
             Some(Overlay::Indicators(list)) => Part::Of(list.source.kind.map_or(What::Indicators, What::OfKind)),

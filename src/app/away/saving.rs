@@ -14,11 +14,10 @@ pub struct Save {
     pub what: Saved,
     /// Where, as it was typed.
     pub path: String,
-    /// Whether a file that is there may be written over.
+    /// Whether an existing file may be overwritten.
     pub may_replace: bool,
 }
 
-/// What is written.
 #[derive(Debug, Clone)]
 pub enum Saved {
     /// A report, or a part of it.
@@ -34,14 +33,14 @@ pub enum Saved {
         /// Whether its bytes are written as they are, and not as one line without teeth.
         is_raw: bool,
     },
-    /// The answer to a question, which is held: the bytes as they came.
+    /// The bytes of a stored response as received.
     Held(Request),
 }
 
 /// Why nothing was written.
 #[derive(Debug)]
 pub enum NotSaved {
-    /// A file is there already; a yes writes over it.
+    /// The file exists; the user may confirm overwriting it.
     Exists(Box<Save>, String),
     Failed(String),
 }
@@ -49,7 +48,6 @@ pub enum NotSaved {
 /// A form for the path of a file, with the format's name before it where the end of the path does not say.
 pub type SaveForm = Form<SaveTarget>;
 
-/// What is to be written to a file.
 #[derive(Debug)]
 pub struct SaveTarget {
     /// Whether it is being written.
@@ -146,7 +144,7 @@ impl SaveForm {
         form
     }
 
-    /// An answer that is held is to be written, under this name unless another is typed.
+    /// Writes a stored response, under this name unless another is typed.
     pub fn held(request: Request, name: String) -> Self {
         let subject = Subject::Held(request);
         let mut form = Self::new(SaveTarget { is_under_way: false, subject }, name);
@@ -154,7 +152,7 @@ impl SaveForm {
         form
     }
 
-    /// Whether nobody has typed yet: the first letter takes the place of the name that is suggested.
+    /// Whether the program suggested the name: the first letter replaces it.
     pub fn is_suggested(&self) -> bool {
         self.fields.iter().any(|field| field.is_suggested)
     }
@@ -163,7 +161,7 @@ impl SaveForm {
         if let Subject::Report { sources, parts, chosen } = &self.source.subject
             && let Some(part) = parts.get(*chosen)
         {
-            // What is of several is named by none of them.
+            // The name of several reports has no identifier.
             let identifier = if let [one] = sources.as_slice() { one.identifier.as_ref() } else { None };
             let text = file::name(identifier, part.name().as_deref(), part.extension());
             self.fields = vec![TextField { text, is_suggested: true }];
@@ -204,7 +202,6 @@ impl SaveForm {
         by_ending.chain(raw.map(|format| (format!("{} NAME", format.name), format.about))).collect()
     }
 
-    /// What is written, in words.
     pub fn words(&self) -> String {
         match &self.source.subject {
             Subject::Report { sources, parts, chosen } => {

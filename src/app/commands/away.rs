@@ -1,4 +1,4 @@
-//! What is taken away: copies, indicators, files.
+//! Commands that copy and export.
 
 use crate::app::away::SaveForm;
 use crate::app::commands::Act::Local;

@@ -11,10 +11,9 @@ use crate::request::Request;
 /// When the report of the chosen sandbox is open.
 pub(in crate::app) const A_REPORT: When = When::Has("a report that is open", has_report);
 
-/// When what is open comes from a service.
 pub(super) const A_SERVICE: When = When::Has("a service", has_service);
 
-/// When what is held on this machine can be shown: a document is opened beside no store.
+/// A document is opened without a store.
 pub(super) const A_STORE: When = When::Has(
     "a run that was not begun with `open`: `behaview held` and `behaview search` work at any time",
     has_service,

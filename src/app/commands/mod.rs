@@ -64,7 +64,6 @@ pub struct Command {
     pub act: Act,
 }
 
-/// When a command applies.
 #[derive(Clone, Copy)]
 pub enum When {
     Always,
@@ -77,7 +76,7 @@ pub enum When {
 pub type Need = (&'static str, fn(&Model) -> bool);
 
 impl When {
-    /// What is missing right now, in words that follow "it needs"; none where nothing is.
+    /// The missing requirement, in words that follow "it needs".
     pub fn missing(self, model: &Model) -> Option<&'static str> {
         match self {
             Self::Has(what, is_there) if !is_there(model) => Some(what),
@@ -87,42 +86,41 @@ impl When {
     }
 }
 
-/// What a command does.
 pub enum Act {
     Local(fn(&mut Model)),
-    /// Opens what asks the service, at a price that is said there again.
+    /// Opens an overlay that sends requests, and shows their price again.
     Leads {
         to: fn(&mut Model),
         price: fn(&Model) -> Together,
     },
-    /// Does what is chosen in the palette, at its price.
+    /// Runs the chosen item of the palette, at its price.
     Chosen,
     /// Asks the service several questions, one after another.
     Each {
-        /// What is asked, or what it is asked for: whoever agrees agrees to this.
+        /// The requests, or their subject: what the user confirms.
         requests: fn(&Model) -> Questions,
         price: fn(&Model) -> Together,
         begin: fn(&mut Model),
     },
-    /// Asks the service, unless the answer is held.
+    /// Sends a request unless its response is stored.
     Ask {
         request: fn(&Model) -> Option<Request>,
-        /// Whether its answer is held, and serves as well.
+        /// Whether its response is stored, and serves as well.
         is_held: fn(&Model) -> bool,
-        /// What is done with an answer that is held.
+        /// What a stored response does.
         with_held: fn(&mut Model),
-        /// Whether the service is asked though an answer may be held.
+        /// Whether to send though a response may be stored.
         anew: bool,
     },
 }
 
 impl Act {
-    /// Asks the service for what the screen knows of no held answer to; one that is held serves all the same.
+    /// Sends a request; a stored response serves, though the screen knows of none.
     const fn ask(request: fn(&Model) -> Option<Request>) -> Self {
         Self::Ask { request, is_held: never, with_held: |_| {}, anew: false }
     }
 
-    /// Asks the service though an answer may be held.
+    /// Sends a request whatever is stored.
     const fn ask_anew(request: fn(&Model) -> Option<Request>) -> Self {
         Self::Ask { request, is_held: never, with_held: |_| {}, anew: true }
     }
@@ -135,17 +133,15 @@ impl std::fmt::Debug for Command {
 }
 
 impl Command {
-    /// Every command, in the order of the table; those that go to a pane stand in the table of panes.
+    /// Every command, in the order of the table, then those of the panes.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         COMMANDS.iter().copied().flatten().chain(PANES.iter().map(|info| &info.command))
     }
 
-    /// The command of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::all().find(|command| command.name == name)
     }
 
-    /// Whether it applies right now.
     pub fn is_on(&self, model: &Model) -> bool {
         self.place.contains(model.place()) && self.when.missing(model).is_none()
     }
@@ -169,7 +165,7 @@ impl Command {
         if place.types(key) { None } else { model.settings.keys.having(key).find(means) }
     }
 
-    /// What Enter means right now where the config gives it to nobody else: a double press, an empty line.
+    /// The default command of Enter, where the config has given that key away.
     pub fn of_enter(model: &Model) -> Option<&'static Self> {
         Self::all().find(|command| command.keys.contains(&ENTER) && command.is_on(model))
     }
@@ -213,7 +209,7 @@ impl Command {
         Self::all().filter(move |command| command.place.contains(place))
     }
 
-    /// The commands of a place that are told first, the most important before.
+    /// The commands that the bar shows at a place, the most important first.
     pub fn told_at(place: Place) -> impl Iterator<Item = &'static Self> {
         static RANKED: LazyLock<Vec<&'static Command>> = LazyLock::new(|| {
             let mut ranked: Vec<_> = Command::all().filter(|command| command.rank > 0).collect();
@@ -223,7 +219,7 @@ impl Command {
         RANKED.iter().copied().filter(move |command| command.place.contains(place))
     }
 
-    /// The commands that a key does right now, each with the first such key; what nobody asks for is not worked out.
+    /// The enabled commands, each with its first working key; computed lazily.
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
         Self::at(model.place()).filter_map(|command| Some((model.key_of(command)?, command)))
     }

@@ -1,4 +1,4 @@
-//! What is done with several files, with a scan that runs, and with a file that is submitted or deleted.
+//! Commands on several files, on a running scan, on a file to submit or delete.
 
 use crate::app::commands::Act::Local;
 use crate::app::commands::context::A_SERVICE;

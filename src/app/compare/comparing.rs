@@ -1,4 +1,4 @@
-//! Comparing: what is compared, what is looked at of it, what is missing from it and what that costs.
+//! The controller of a comparison: its columns, its view, and the price of missing reports.
 
 use crate::app::compare::{Column, Compare, Only, OtherFile, OtherFiles, cut};
 use crate::app::files::OpenFile;
@@ -35,7 +35,7 @@ impl Model {
         self.over.put(compare);
     }
 
-    /// Goes on with what was still to come when a comparison was left.
+    /// Resumes the jobs that were pending when a comparison was left.
     fn compare_further(&mut self) {
         match self.comparing() {
             Some(Compare { other: Some(file), columns, .. }) if columns.iter().all(|column| column.side == 0) => {
@@ -59,7 +59,7 @@ impl Model {
         Compare { left_out, ..Compare::new(self.next_number(), columns, has_more_pages) }
     }
 
-    /// Compares anew after a report has come, if a comparison is looked at.
+    /// Compares again after a report has arrived, if a comparison is open.
     pub(in crate::app) fn compare_anew(&mut self) {
         let list = self.list();
         let columns = self.comparing().zip(list).map(|(compare, list)| compare.columns_of(list)).unwrap_or_default();
@@ -113,7 +113,7 @@ impl Model {
         }
     }
 
-    /// Looks for what is typed among the items.
+    /// Filters the items.
     pub(in crate::app) fn sift(&mut self) {
         let Some(compare) = self.comparing_mut() else { return };
         if compare.filter.typed.is_empty() {
@@ -128,7 +128,7 @@ impl Model {
         }
     }
 
-    /// The legend in rows: each column's number and name, and what it would cost where it is not held.
+    /// The legend in rows: each column's number and name, and the price of missing ones.
     pub fn compare_head(&self, compare: &Compare) -> Vec<String> {
         let counts = compare.matrix.as_ref().map(|matrix| matrix.counts(compare.pane));
         let legend = compare.columns.iter().enumerate().map(|(n, column)| {
@@ -163,7 +163,7 @@ impl Model {
         let legend: Vec<_> = legend.collect();
         let mut rows = pieces_in_rows(&[&legend[..], &remarks].concat(), columns);
         if rows.len() > most {
-            // What is missing is said, however many columns there are.
+            // Remarks come before the legend where both do not fit.
             let remarks = pieces_in_rows(&remarks, columns);
             rows = pieces_in_rows(&legend, columns);
             rows.truncate(most.saturating_sub(remarks.len()).max(1));
@@ -220,13 +220,12 @@ impl Model {
         })
     }
 
-    /// Offers the other files of which reports are held.
     pub(in crate::app) fn compare_with(&mut self) {
         let files = self.other_files().cloned().collect();
         self.over.put(OtherFile::new(OtherFiles(files)));
     }
 
-    /// The other files of which reports are held.
+    /// The other files with stored reports.
     fn other_files(&self) -> impl Iterator<Item = &Recent> {
         self.start.recent.iter().filter(|recent| recent.reports > 0 && Some(&recent.file) != self.file())
     }

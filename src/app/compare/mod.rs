@@ -1,4 +1,4 @@
-//! A comparison of a file's sandboxes, or of two files: its columns, and what is shown of its matrix.
+//! A comparison of a file's sandboxes, or of two files: its columns and the visible items.
 
 pub(super) mod comparing;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub use crate::report::compare::Only;
 
-/// Times that one report saw one item which are told apart.
+/// Places of an item in one report that are listed.
 const MOST_TIMES: usize = 50;
 
 /// A comparison that is looked at.
@@ -22,7 +22,6 @@ pub struct Compare {
     /// Which comparison: an answer to an earlier one is passed over.
     pub number: u64,
     pub columns: Vec<Column>,
-    /// The matrix, once it is there.
     pub matrix: Option<Arc<Matrix>>,
     /// Why there is none, if so.
     pub failure: Option<String>,
@@ -42,7 +41,7 @@ pub struct Compare {
     pub has_more_pages: [bool; 2],
     /// Sandboxes beyond those that can be compared at once.
     pub left_out: usize,
-    /// Items that hold what is sought; none while nothing is.
+    /// Items that match the filter.
     pub(super) found: Option<Vec<u32>>,
     /// Columns that the analyst left out.
     pub(super) without: Vec<Column>,
@@ -60,7 +59,7 @@ pub struct Column {
     pub identifier: Option<Identifier>,
     /// Its place in the list.
     pub entry: usize,
-    /// Its report, if it is held.
+    /// Its report, if it is stored.
     pub body: Option<Body>,
 }
 
@@ -105,7 +104,6 @@ impl Column {
         list.entries().iter().enumerate().map(column).collect()
     }
 
-    /// Whether it is held against the others.
     pub fn is_compared(&self) -> bool {
         self.body.is_some()
     }
@@ -116,7 +114,7 @@ impl Column {
         format!("{}{}", self.name.visible_cut(24), document.unwrap_or_default())
     }
 
-    /// Whether it is the same sandbox, whatever is held of it.
+    /// Whether it is the same sandbox, stored or not.
     pub(super) fn is_of(&self, other: &Self) -> bool {
         (self.side, &self.identifier) == (other.side, &other.identifier)
             && (self.identifier.is_some() || self.entry == other.entry)
@@ -141,7 +139,7 @@ pub(crate) fn cut<T>(columns: &mut Vec<T>) -> usize {
     columns.split_off(MOST_COLUMNS.min(columns.len())).len()
 }
 
-/// The columns that are held to each other: each held sandbox by itself, or each file as a whole.
+/// The columns that are compared: each stored sandbox by itself, or each file as a whole.
 pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
     let is_one_file = columns.iter().all(|(side, _)| *side == 0);
     let mut sides: Vec<(usize, u64)> = Vec::new();
@@ -210,7 +208,6 @@ impl Compare {
         self.refresh();
     }
 
-    /// Chooses the next or previous held column.
     pub(super) fn step_column(&mut self, forward: bool) {
         let count = self.columns.len();
         let steps = (1..=count).map(|n| if forward { self.here + n } else { self.here + count * 2 - n } % count.max(1));
@@ -219,13 +216,13 @@ impl Compare {
         self.refresh();
     }
 
-    /// Whether the chosen column can be left out, so that two are still held to each other.
+    /// Whether two columns remain without the chosen one.
     pub(super) fn can_leave_out(&self) -> bool {
         let others = self.sides().into_iter().filter(|bits| bits & !(1 << self.here) != 0);
         self.columns.get(self.here).is_some_and(Column::is_compared) && others.count() > 1
     }
 
-    /// Leaves the chosen column out, and chooses the next one that is held.
+    /// Leaves the chosen column out, and chooses the next stored one.
     pub(super) fn leave_out(&mut self) {
         let left = self.here;
         self.step_column(true);
@@ -238,7 +235,6 @@ impl Compare {
         self.forget_matrix();
     }
 
-    /// Brings back what was left out.
     pub(super) fn bring_back(&mut self) {
         let here = self.columns.get(self.here).cloned();
         self.columns.append(&mut self.without);
@@ -296,7 +292,7 @@ impl Compare {
         Some((item.pane, matrix.row(item)))
     }
 
-    /// Who saw the chosen item, of those that are held.
+    /// The stored columns that saw the chosen item.
     pub(super) fn seen_words(&self) -> Option<String> {
         let matrix = self.matrix.as_ref()?;
         let item = matrix.items().get(*self.shown.get(self.scroll.cursor)? as usize)?;

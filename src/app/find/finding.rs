@@ -1,4 +1,4 @@
-//! Finding: the filter of a pane as it is typed, hits over all panes and over everything that is held, and going to them.
+//! The controller of searches: filters as they are typed, hits, and jumps to them.
 
 use crate::app::find::Source;
 use crate::app::find::{Filter, Finder, HitGroup, Quest};
@@ -23,7 +23,7 @@ impl Model {
         self.screen == Screen::File && self.over.is_empty() && self.filter().is_some_and(|filter| filter.is_typed)
     }
 
-    /// Begins to type a filter, or goes on with the one that is there.
+    /// Starts to type a filter, or continues the existing one.
     pub(in crate::app) fn begin_filter(&mut self) {
         if let Some((pane, open)) = self.focused().zip(self.open_mut()) {
             let state = open.panes.entry(pane).or_default();
@@ -59,7 +59,7 @@ impl Model {
         self.open_mut()?.panes.get_mut(&pane)?.filter.as_mut()
     }
 
-    /// What is being typed to find something: in the list of hits, or in the pane's filter.
+    /// The open search line: of the hits, or of the pane's filter.
     fn quest_mut(&mut self) -> Option<&mut Quest> {
         if self.is_filtering() {
             return self.filter_mut().map(|filter| &mut filter.quest);
@@ -94,7 +94,6 @@ impl Model {
         }
     }
 
-    /// Seeks what is typed.
     fn seek(&mut self) {
         if !self.is_filtering() {
             return self.seek_hits();
@@ -133,7 +132,7 @@ impl Model {
         self.emit(SearchJob::Filter { ticket, report, pattern, scope });
     }
 
-    /// Goes on with the filters of a report after more of it has been indexed.
+    /// Continues the filters of a report after more of it was indexed.
     pub(in crate::app) fn seek_further(&mut self, opening: Opening) {
         let Some(open) = self.opened_mut(opening) else { return };
         let reaches = open.report.searchable();
@@ -174,21 +173,21 @@ impl Model {
         self.seek_hits()
     }
 
-    /// Goes on typing what is sought, among hits that were gone back to.
+    /// Returns to the search line from the hits.
     pub(in crate::app) fn type_search(&mut self) {
         if let Some(finder) = self.over.top_as_mut::<Finder>() {
             finder.is_typed = true;
         }
     }
 
-    /// Searches all panes, or everything that is held.
+    /// Searches all panes, or all stored reports.
     pub(in crate::app) fn seek_hits(&mut self) {
         let (number, report) = (self.next_number(), self.open().map(|open| open.report.clone()));
         let of = self.open().map(|open| open.opening);
         let Some(finder) = self.over.top_as_mut::<Finder>() else { return };
         finder.of = of.filter(|_| !finder.is_held);
         if !finder.quest.renew_pattern() {
-            // What the words before these found, or are still finding, is nothing that these stand for.
+            // Hits of the previous words do not belong to these.
             finder.quest.run = None;
             finder.forget_hits();
             return;
@@ -223,7 +222,6 @@ impl Model {
         }
     }
 
-    /// Goes to the chosen hit.
     pub(in crate::app) fn go_to_hit(&mut self) {
         let chosen = self.over.top_as::<Finder>().and_then(|finder| finder.chosen());
         match chosen.map(|(group, _)| group.of.out_of_reach()) {

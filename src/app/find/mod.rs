@@ -1,4 +1,4 @@
-//! Finding: filters, hits over all panes and over everything that is held, and the way there and back.
+//! Filters, hits over all panes or over all stored reports, and the way to them and back.
 
 pub mod finding;
 pub(super) mod returning;
@@ -24,9 +24,9 @@ pub const MOST_HITS: usize = 50;
 pub struct Quest {
     pub typed: String,
     pub how: How,
-    /// What was typed when it last made sense.
+    /// The last valid pattern.
     pub pattern: Option<Arc<Pattern>>,
-    /// Why what is typed makes no sense.
+    /// Why the typed pattern is invalid.
     pub problem: Option<String>,
     pub(in crate::app) run: Option<Run>,
 }
@@ -57,7 +57,7 @@ pub struct Ticket {
 }
 
 impl Quest {
-    /// Makes a pattern of what is typed; one that makes no sense leaves the last one. Says whether there is something new to seek.
+    /// Compiles the typed pattern; an invalid one keeps the last. Returns whether there is something new to search.
     pub(super) fn renew_pattern(&mut self) -> bool {
         match Pattern::new(&self.typed, self.how) {
             Ok(pattern) => {
@@ -94,7 +94,6 @@ impl Quest {
         self.run.as_ref().is_some_and(|run| run.number == number)
     }
 
-    /// Whether a search runs.
     pub fn is_running(&self) -> bool {
         self.run.is_some()
     }
@@ -117,10 +116,9 @@ pub struct Filter {
     pub quest: Quest,
     /// Whether keys are typed into it.
     pub is_typed: bool,
-    /// What was folded, and where the cursor stood, before it.
+    /// Folds and cursor before it.
     pub(in crate::app) before: Before,
-    /// The row that was chosen when what is shown changed last, and the one that stands for it: that of the cursor, unless it has
-    /// been moved since.
+    /// The row that was chosen at the last change, and the row under the cursor that replaces it until the cursor moves.
     pub(in crate::app) stand_in: Option<(Place, Option<Place>)>,
     /// Offset of the body up to which rows have been searched.
     pub(in crate::app) covered: usize,
@@ -134,15 +132,15 @@ impl Filter {
     }
 }
 
-/// Hits over all panes of a report, or over everything that is held.
+/// Hits over all panes of a report, or over all stored reports.
 #[derive(Debug)]
 pub struct Finder {
     pub quest: Quest,
-    /// Whether nobody has typed the words, which are those of last time or of a row: the first letter takes their place.
+    /// Whether the words are suggested from the last search or a row: the first letter replaces them.
     pub is_suggested: bool,
     /// Whether keys are typed into it; among hits that were gone back to they are not.
     pub is_typed: bool,
-    /// Whether everything that is held is searched.
+    /// Whether all stored reports are searched.
     pub is_held: bool,
     /// Hits by pane or by report.
     pub groups: Vec<HitGroup>,
@@ -170,7 +168,6 @@ pub struct HitGroup {
 pub enum Source {
     /// A pane of the report that is open.
     Pane(Pane),
-    /// A report that is held.
     Report {
         /// Its file, if it is known.
         file: Option<Sha256>,
@@ -202,7 +199,7 @@ impl Source {
     }
 }
 
-/// A row or a note that holds what is sought.
+/// A row or a note that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// The row's pane, and its place in the report; none for a note.
@@ -257,7 +254,6 @@ impl Finder {
         }
     }
 
-    /// Nothing is found yet of what is sought now.
     pub(super) fn forget_hits(&mut self) {
         self.groups.clear();
         self.scroll = Scroll::default();
@@ -269,7 +265,6 @@ impl Finder {
         self.groups.iter().flat_map(HitGroup::lines)
     }
 
-    /// How many hits there are.
     pub fn count(&self) -> u64 {
         self.groups.iter().map(|group| group.count).sum()
     }
@@ -335,7 +330,7 @@ impl Finder {
             }
         }
         for group in self.groups.iter_mut().filter(|group| matches!(group.of, Source::Pane(_))) {
-            // As they stand in the pane, not as they come in the bytes.
+            // In the order of the pane, not of the bytes.
             group.hits.sort_by_key(|hit| hit.rank);
         }
         self.groups.sort_by_key(|group| match group.of {

@@ -89,7 +89,7 @@ impl Model {
             Some(Left::Finder) => {
                 let is_held = self.search().is_some_and(|finder| finder.is_held);
                 let finder = self.kept_search(is_held).and_then(Option::take);
-                // Whoever comes back looks at the hits: the next key is none of the words.
+                // The user comes back to the hits: the next key is none of the words.
                 let hits = finder.map(|finder| Finder { is_typed: false, is_suggested: false, ..finder });
                 hits.into_iter().for_each(|hits| self.over.put(hits));
             }
@@ -105,7 +105,7 @@ impl Model {
         self.settle();
     }
 
-    /// The last search whose hits can be gone through here: of the report that is open, or else of everything that is held.
+    /// The last search with hits here: of the open report, or else of all stored reports.
     pub(super) fn search(&self) -> Option<&Finder> {
         let file = self.shown();
         let here = file.and_then(OpenFile::open).map(|open| open.opening);

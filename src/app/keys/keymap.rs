@@ -30,7 +30,7 @@ pub struct Change<'a> {
 pub struct Mistake {
     /// Which of the changes, from 0.
     pub change: usize,
-    /// What is wrong with it. Names that are quoted in it are as they were written.
+    /// The mistake. Names that it quotes are as they were written.
     pub words: String,
 }
 
@@ -60,7 +60,7 @@ impl Keymap {
         self.changed.get(command.name).map_or(command.keys, Vec::as_slice)
     }
 
-    /// The commands that have a key somewhere, in the order of the table; first those whose keys nobody changed.
+    /// The commands of a key, in the order of the table; first those with unchanged keys.
     pub(in crate::app) fn having(&self, key: Key) -> impl Iterator<Item = &'static Command> {
         let usual = usual(key).filter(|command| !self.changed.contains_key(command.name));
         let changed = self.changed.iter().filter(move |(_, keys)| keys.contains(&key));
@@ -157,7 +157,7 @@ impl Model {
     }
 }
 
-/// Rows of a message, at most, on a screen of so many rows.
+/// The most rows of a message, by the height of the screen.
 fn most(height: u16) -> usize {
     usize::from(height / 5).clamp(2, 4)
 }
@@ -189,7 +189,7 @@ impl Model {
         })
     }
 
-    /// The message to the analyst in rows; none where it is said in another way.
+    /// The message to the user in rows; none in plain mode.
     pub fn message(&self) -> Vec<String> {
         let Some(notice) = self.notice.as_ref().filter(|_| !self.settings.is_plain) else { return Vec::new() };
         let columns = usize::from(self.size.width.saturating_sub(2)).max(10);

@@ -1,4 +1,4 @@
-//! Keys and what they do where the analyst is: their names, the keymap, places, what is typed, the mouse.
+//! Keys by the names that help shows; below them the keymap, places, text input and the mouse.
 
 pub mod keymap;
 pub mod place;
@@ -8,7 +8,6 @@ pub(super) mod typing;
 use std::fmt;
 use std::str::FromStr;
 
-/// One key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
     /// A character, with Shift already applied.
@@ -106,7 +105,6 @@ impl FromStr for Key {
     }
 }
 
-/// The key of a letter.
 pub(in crate::app) const fn key(c: char) -> Key {
     Key::Char(c)
 }

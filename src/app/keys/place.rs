@@ -61,7 +61,6 @@ places! {
     Palette as PALETTE, Seek, "in this list";
     /// Lines that are typed into.
     Form as FORM, Typed, "in a form";
-    /// A question that waits for a yes.
     Confirm as CONFIRM, Mean, "where a yes is wanted";
     /// Rows of which one is chosen.
     Picker as PICKER, Mean, "in a list over the screen";
@@ -74,7 +73,6 @@ places! {
     SoughtLine as SOUGHT_LINE, Typed, "while it is typed what to find in a list";
 }
 
-/// A set of places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places(u32);
 
@@ -110,13 +108,12 @@ pub(in crate::app) const PANED: Places = Places::of(&[Place::List, Place::Pane, 
 pub(in crate::app) const FOLLOWED: Places = Places::of(&[Place::List, Place::Pane, Place::Sheet]);
 /// List and panes.
 pub(in crate::app) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
-/// Wherever nothing stands over the screen.
+/// Wherever no overlay is open.
 pub(in crate::app) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::Pane]);
 /// Where a process or a member of an answer can be folded.
 pub(in crate::app) const TREE: Places = Places::of(&[Place::Pane, Place::Answer]);
 /// Wherever there is something to look at and nothing to type.
 pub(in crate::app) const READING: Places = Places::reading();
-/// Everywhere.
 pub(in crate::app) const EVERYWHERE: Places = Places::of(Place::ALL);
 
 impl Place {
@@ -134,14 +131,13 @@ impl Place {
         self.letters() != Letters::Mean
     }
 
-    /// Whether what is typed seeks among rows that are chosen from meanwhile.
+    /// Whether typing filters a list whose cursor moves meanwhile.
     pub fn seeks(self) -> bool {
         self.letters() == Letters::Seek
     }
 }
 
 impl Places {
-    /// The set of these.
     pub const fn of(mut places: &[Place]) -> Self {
         let mut set = 0;
         while let [first, rest @ ..] = places {

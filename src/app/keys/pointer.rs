@@ -1,4 +1,4 @@
-//! The mouse: a press chooses, the wheel moves what is under it, a border can be dragged. It never spends.
+//! The mouse: a press chooses, the wheel scrolls the pane below it, a border can be dragged. It never spends.
 
 use crate::app::keys::ENTER;
 use crate::app::layout::Edge;
@@ -35,7 +35,6 @@ pub enum Does {
     Down,
 }
 
-/// What is remembered of the mouse.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Mouse {
     /// The border that is dragged.
@@ -100,7 +99,7 @@ impl Model {
         }
     }
 
-    /// Gives the focus to what is there, and chooses its row.
+    /// Gives the focus to the pane or list at this cell, and chooses its row.
     fn choose_at(&mut self, at: Pointer) {
         let layout = self.layout();
         if let Some(area) = layout.list.filter(|area| area.contains(at.x, at.y)) {

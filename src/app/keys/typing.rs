@@ -15,7 +15,7 @@ pub(in crate::app) const LONGEST_TYPED: usize = 4 << 10;
 pub(in crate::app) const LONGEST_PASTED: usize = 64 << 10;
 
 impl Model {
-    /// Does what is chosen in the palette.
+    /// Runs the chosen item of the palette.
     pub(in crate::app) fn choose(&mut self) {
         let Some(palette) = self.over.top_as::<Palette>() else { return };
         let Some(item) = palette.chosen().cloned() else { return };
@@ -52,7 +52,7 @@ impl Model {
         is_typed
     }
 
-    /// Looks for what is typed now: among the rows that are there, or in the store.
+    /// Filters rows or checks the store after a key was typed.
     fn after_typing(&mut self) {
         match self.over.top() {
             Some(Overlay::Finder(_)) => self.seek_hits(),
@@ -61,7 +61,7 @@ impl Model {
         }
     }
 
-    /// Asks the store whether the answer to what is typed is held, or each of the downloads.
+    /// Checks the store for the typed request, or for each artifact.
     pub(in crate::app) fn look_up(&mut self) {
         let requests: Vec<_> = match self.over.top() {
             Some(Overlay::Artefacts(list)) => list.source.requests().collect(),
@@ -71,7 +71,7 @@ impl Model {
         requests.into_iter().for_each(|request| self.emit(StoreJob::Check(request)));
     }
 
-    /// Types what was pasted: into the line that has the keys, or hashes on the start screen.
+    /// Types a paste into the open line, or hashes on the start screen.
     pub(in crate::app) fn paste(&mut self, text: &str) {
         if self.is_filtering() {
             return self.paste_filter(text);
@@ -114,7 +114,7 @@ pub(in crate::app) fn pasted(text: &str) -> impl Iterator<Item = Key> {
     text.trim_end_matches(['\r', '\n']).chars().map(|c| Key::Char(if c.is_control() { ' ' } else { c }))
 }
 
-/// Types a key into a line of at most so many bytes; says whether it is a key that changes the line.
+/// Types a key into a line, up to a length in bytes; returns whether the key changes lines.
 pub(in crate::app) fn type_into(typed: &mut String, key: Key, most: usize) -> bool {
     match key {
         Key::Char(c) if typed.len() < most => typed.push(c),
@@ -133,7 +133,7 @@ fn take_word(typed: &mut String) {
     typed.truncate(end);
 }
 
-/// The same, where letters take the place of what nobody has typed yet; its end can be taken off.
+/// The same, where letters replace a suggested text; its end can be deleted.
 pub(in crate::app) fn type_over(typed: &mut String, is_suggested: &mut bool, key: Key, most: usize) -> bool {
     if *is_suggested && matches!(key, Key::Char(_)) {
         typed.clear();

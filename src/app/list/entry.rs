@@ -15,7 +15,6 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// One sandbox.
 #[derive(Debug)]
 pub struct Entry {
     /// What the report is asked for by; none for a report that does not say.
@@ -38,7 +37,6 @@ pub struct Entry {
     filters: BTreeMap<Pane, Filter>,
 }
 
-/// A report that is looked at.
 #[derive(Debug)]
 pub struct OpenReport {
     pub opening: Opening,
@@ -82,14 +80,12 @@ impl OpenReport {
         self.panes.into_iter().filter_map(|(pane, state)| Some((pane, state.filter?.anew())))
     }
 
-    /// How many rows a pane shows.
     pub fn count(&self, pane: Pane) -> usize {
         self.panes.get(&pane).map_or_else(|| self.report.count(pane), |state| state.count(&self.report, pane))
     }
 }
 
 impl Entry {
-    /// A sandbox whose report is not held.
     pub fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
         let (imported, document, verdict, filters) = (None, None, None, BTreeMap::new());
@@ -113,7 +109,7 @@ impl Entry {
         self.here.as_ref()
     }
 
-    /// Takes a report that came. What was open before is closed: it may be an older one.
+    /// Takes a received report, and closes the open one, which may be older.
     fn take(&mut self, here: Here) {
         self.verdict = verdict::of_short(&here.body);
         self.here = Some(here);
@@ -136,7 +132,7 @@ impl Entry {
         Some(HeldReport { identifier, here, imported: self.imported.clone() })
     }
 
-    /// Takes a report that is held, unless one that came no earlier is here already, and not merely an abstract with its page.
+    /// Takes a stored report unless the entry has a newer one;
     pub(super) fn take_newer(&mut self, held: &HeldReport) {
         let is_newer =
             |here: &Here| here.received < held.here.received || is_abstract(here.body.len(), held.here.body.len());
@@ -146,7 +142,6 @@ impl Entry {
         }
     }
 
-    /// Lets go of a report that is not held any more.
     pub(super) fn let_go(&mut self) {
         *self = Self::new(self.identifier.take());
     }
@@ -159,7 +154,7 @@ impl Entry {
         is_closed
     }
 
-    /// Opens the report if it is here and not open yet; these rows of its process tree are folded. Gives what is to be read.
+    /// Opens a stored report with these rows of its tree folded; returns the bytes to index.
     pub(in crate::app) fn open(&mut self, opening: Opening, folded: &[u32]) -> Option<Body> {
         let body = self.here().filter(|_| self.open.is_none())?.body.clone();
         let mut open = OpenReport::new(opening, body.clone(), folded);
@@ -183,12 +178,10 @@ pub(super) struct Entries {
     tally: OnceCell<Tally>,
 }
 
-/// What is asked of all of them.
 #[derive(Debug)]
 struct Tally {
     /// The questions for the reports that are not here.
     missing: Arc<[Request]>,
-    /// How many reports are here.
     held: usize,
 }
 
@@ -253,7 +246,6 @@ impl Entries {
         &self.tally().missing
     }
 
-    /// How many reports are here.
     pub(super) fn held(&self) -> usize {
         self.tally().held
     }

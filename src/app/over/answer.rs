@@ -27,7 +27,6 @@ impl AnswerTree {
         Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths }
     }
 
-    /// How many lines are visible.
     pub fn count(&self) -> usize {
         self.folds.len(&self.depths)
     }
@@ -49,7 +48,6 @@ impl AnswerTree {
         }
     }
 
-    /// Unfolds the line.
     pub fn right(&mut self) {
         self.folds.unfold(self.folds.row(self.scroll.cursor), &self.depths);
     }
@@ -64,7 +62,6 @@ impl AnswerTree {
         }
     }
 
-    /// Folds everything, or nothing.
     pub fn fold_all(&mut self, fold: bool) {
         let row = self.folds.row(self.scroll.cursor);
         self.folds.fold_all(fold, &self.depths);

@@ -1,4 +1,4 @@
-//! What a sandbox kept beside its report, as a list over the screen: fetched at a price, held, written to a file.
+//! The artifacts of a report as a list: fetched at a price, stored, written to a file.
 
 use crate::app::away::SaveForm;
 use crate::app::over::{ListSource, ListView};
@@ -93,7 +93,6 @@ impl Model {
         self.look_up()
     }
 
-    /// Notes since when an artefact is held.
     pub(in crate::app) fn artefact_held(&mut self, request: &Request, since: Option<Timestamp>) {
         if let (Some(Overlay::Artefacts(list)), Request::Artefact { identifier, artefact }) =
             (self.over.top_mut(), request)

@@ -16,7 +16,7 @@ pub struct Detail {
     /// What it is a row of.
     pub title: String,
     pub lines: Vec<Line>,
-    /// Why it is marked; said after what it is.
+    /// Why it is marked; shown below its lines.
     remarks: Vec<Remark>,
     /// The first screen row that is shown.
     pub top: usize,
@@ -50,7 +50,6 @@ pub struct DetailRow {
 }
 
 impl Detail {
-    /// Lays a row out for so many columns.
     pub fn new(title: String, lines: Vec<Line>, remarks: Vec<Remark>, columns: usize) -> Self {
         let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
         let (starts, told) = (Vec::new(), Vec::new());
@@ -197,7 +196,7 @@ impl OverlayScreen for Detail {
 }
 
 impl Remark {
-    /// What of a value nobody sees: that it is empty, or where blanks begin or end it.
+    /// The invisible part of a value: that it is empty, or blanks at its ends.
     pub(in crate::app) fn of_blanks(line: &Line) -> Option<Self> {
         let value = line.value.as_ref()?.as_bytes();
         let words = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {

@@ -5,9 +5,8 @@ use crate::app::over::{OverlayScreen, SMALL};
 use crate::app::{Failure, Key, Place};
 use std::fmt;
 
-/// What a form is for.
 pub trait FormSource: Sized {
-    /// Screen rows that it fills in so many columns.
+    /// Screen rows that it fills at a width.
     fn height(_: &Form<Self>, _: usize) -> usize {
         SMALL
     }
@@ -20,7 +19,7 @@ pub trait FormSource: Sized {
 #[derive(Clone, Default)]
 pub struct TextField {
     pub text: String,
-    /// Whether nobody has typed the text: the first letter takes its place.
+    /// Whether the program suggested the text: the first letter replaces it.
     pub is_suggested: bool,
 }
 
@@ -30,11 +29,10 @@ pub struct Form<S> {
     pub fields: Vec<TextField>,
     /// The line that has the keys.
     pub chosen: usize,
-    /// Why what was asked for was not done.
     pub failure: Option<Failure>,
 }
 
-/// What is typed may be a password: none of it is shown.
+/// The text may be a password and is not shown.
 impl<S: fmt::Debug> fmt::Debug for Form<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Form({:?})", self.source)
@@ -47,7 +45,7 @@ impl<S> Form<S> {
         Self { fields: vec![TextField { text, is_suggested: false }], ..Self::with_fields(source, 0) }
     }
 
-    /// A form of so many empty lines.
+    /// A form of empty lines.
     pub fn with_fields(source: S, count: usize) -> Self {
         Self { source, fields: vec![TextField::default(); count], chosen: 0, failure: None }
     }

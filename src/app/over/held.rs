@@ -1,4 +1,4 @@
-//! What is held, on a screen of its own: every report with its size, its age and where it came from; and how it is deleted.
+//! The screen of the store: every report with its size, age and origin, and its deletion.
 
 use crate::app::over::{Form, FormSource, ListSource, ListView};
 use crate::app::spending::{Consent, Deletion, KeyedAnswer};
@@ -56,7 +56,7 @@ pub struct StoreContents {
     pub order: Order,
 }
 
-/// What a thing is: the sandbox, or what was asked.
+/// The sandbox, or the request in words.
 pub fn title(thing: &Holding) -> Visible {
     match &thing.what {
         Held::Report(identifier) | Held::Notes(identifier) => identifier.parts().sandbox.visible(),
@@ -93,23 +93,21 @@ impl ListSource for StoreContents {
         format!("{} {file} {name} {} {imported}", title(thing), profile.visible())
     }
 
-    /// The heading; an empty row, and what is known of the chosen thing.
+    /// The heading; an empty row, and details of the chosen item.
     fn beside(&self, room: Size) -> (usize, usize) {
         (1, if room.height < 10 { 3 } else { 4 })
     }
 }
 
-/// A form for an age in days.
 pub type AgeForm = Form<AgeInDays>;
 
-/// What is older than an age is to be deleted.
 #[derive(Debug)]
 pub struct AgeInDays;
 
 impl FormSource for AgeInDays {}
 
 impl Model {
-    /// Takes in what is held: a new screen, or the one that is there already.
+    /// Shows the inventory on a new screen or on the open one.
     pub(in crate::app) fn show_held(&mut self, lines: Vec<Holding>) {
         let (now, has_line) = (self.now, self.place().has_line());
         match self.held_mut() {
@@ -117,7 +115,7 @@ impl Model {
                 all.lines = lines;
                 all.sort(now);
             }),
-            // What is typed into a line goes on being typed there.
+            // The user is typing.
             None if has_line => {}
             None => {
                 let mut all = StoreContents { lines, order: Order::default() };
@@ -128,7 +126,6 @@ impl Model {
         self.settle_over();
     }
 
-    /// Everything that the held screen shows.
     fn held_lines(&self) -> &[Holding] {
         self.over.top_as::<HeldScreen>().map_or(&[], |held| &held.source.lines)
     }
@@ -147,7 +144,6 @@ impl Model {
         }
     }
 
-    /// The chosen thing of the held screen.
     pub fn chosen_held(&self) -> Option<&Holding> {
         self.over.top_as::<HeldScreen>().and_then(|held| held.chosen())
     }
@@ -167,7 +163,6 @@ impl Model {
         }
     }
 
-    /// Asks for a yes to delete the chosen thing.
     pub(in crate::app) fn delete_chosen(&mut self) {
         let what = self.chosen_held().map(|line| match &line.what {
             Held::Report(identifier) | Held::Notes(identifier) => {
@@ -178,14 +173,12 @@ impl Model {
         what.map(|what| self.confirm_purge(what)).unwrap_or_default()
     }
 
-    /// Asks for a yes to delete everything of the chosen thing's file.
     pub(in crate::app) fn delete_file(&mut self) {
         let line = self.chosen_held();
         let file = line.and_then(|line| Some((line.service.clone(), line.file.clone()?)));
         file.map(|(service, file)| self.confirm_purge(Purge::File { service, file })).unwrap_or_default()
     }
 
-    /// Asks for a yes to delete what is older than the days that are typed.
     pub(in crate::app) fn delete_old(&mut self) {
         let Some(form) = self.over.top_as::<AgeForm>() else { return };
         let Some(before) = form.text().trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
@@ -196,7 +189,7 @@ impl Model {
         self.confirm_purge(Purge::Before(before))
     }
 
-    /// Asks for a yes, and says what goes and what it would cost to have it again.
+    /// Asks for confirmation with the items that go and the price of fetching them again.
     pub(in crate::app) fn confirm_purge(&mut self, what: Purge) {
         if self.over.top_as::<HeldScreen>().is_none() {
             return;
@@ -255,7 +248,7 @@ impl Model {
         format!("To be deleted{file}: {words}. {hidden}{again}").trim_end().to_owned()
     }
 
-    /// How much of what would go is not in sight for the filter: whoever chose it among what is shown may mean that alone.
+    /// How many of the items the filter hides: the user may mean the visible ones alone.
     fn hidden_words(&self, doomed: &[&Holding]) -> String {
         let Some(held) = self.over.top_as::<HeldScreen>() else { return String::new() };
         let is_shown = |thing: &Holding| held.shown().any(|shown| std::ptr::eq(shown, thing));
@@ -266,7 +259,7 @@ impl Model {
         }
     }
 
-    /// Takes in that something was deleted: what is not held any more is not shown any more, be it open or only found.
+    /// Removes deleted items from lists, open files and search results.
     pub(in crate::app) fn purged(&mut self, words: String, lines: Vec<Holding>) {
         self.let_go_of_deleted(&lines);
         if self.held_mut().is_some() {

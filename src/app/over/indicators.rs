@@ -8,10 +8,8 @@ use crate::report::{self, Indicator, Indicators, Report};
 use crate::text::count;
 use std::sync::Arc;
 
-/// A list of the indicators of a report.
 pub type IndicatorList = ListView<FoundIndicators>;
 
-/// The indicators of a report.
 #[derive(Debug)]
 pub struct FoundIndicators {
     found: Arc<Indicators>,
@@ -59,7 +57,6 @@ impl IndicatorList {
 }
 
 impl Model {
-    /// Looks for indicators in the report that is open.
     pub(in crate::app) fn find_indicators(&mut self) {
         let Some(open) = self.open() else { return };
         let (opening, report, marks) = (open.opening, open.report.clone(), open.marks.clone());

@@ -7,7 +7,6 @@ use crate::app::panes::Scroll;
 use crate::app::{Command, Key, Model, Overlay, Place, Size};
 use crate::report::Report;
 
-/// What a list is of.
 pub trait ListSource {
     type Row;
 
@@ -27,7 +26,7 @@ pub trait ListSource {
         (0, 0)
     }
 
-    /// Screen rows that it fills in so many columns, without its filter line.
+    /// Screen rows that it fills at a width, without its filter line.
     fn height(&self, _: usize) -> usize {
         usize::MAX
     }
@@ -56,7 +55,6 @@ impl<S: ListSource> ListView<S> {
         self.source.rows().get(*self.shown.get(self.scroll.cursor)?)
     }
 
-    /// The rows that are shown.
     pub fn shown(&self) -> impl Iterator<Item = &S::Row> {
         self.shown.iter().filter_map(|number| self.source.rows().get(*number))
     }
@@ -123,7 +121,7 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
     }
 }
 
-/// What is sought among the rows of a list.
+/// The filter line of a list.
 #[derive(Debug, Clone, Default)]
 pub struct ListFilter {
     pub typed: String,
@@ -147,7 +145,7 @@ impl ListFilter {
     }
 }
 
-/// Commands that open a line to type into: whoever presses the key of one goes on with words.
+/// Commands that open a line: the user goes straight on typing after them.
 const OPEN_A_LINE: [&str; 6] = ["filter", "find", "find-from-list", "find-held", "palette", "note"];
 
 /// A form that is typed into where nothing can be: what follows a key that is off would act as keys otherwise.
@@ -162,7 +160,7 @@ pub struct TypeAheadGuard {
 impl FormSource for TypeAheadGuard {}
 
 impl Model {
-    /// Takes a key that means nothing here: one that opens a line elsewhere opens one that does nothing, of the others it is said.
+    /// Handles a disabled key: one that opens a line elsewhere opens a line that does nothing, others get a message.
     pub(in crate::app) fn take_off_key(&mut self, key: Key) {
         let opens = |command: &'static Command| OPEN_A_LINE.contains(&command.name);
         let Some(why) = self.off_words(key) else { return };
@@ -173,7 +171,7 @@ impl Model {
         }
     }
 
-    /// Begins to type what is sought in the list that has the keys, or ends it; what was found stays.
+    /// Starts or ends typing into the filter line; the filter stays.
     pub(in crate::app) fn seek_in_list(&mut self, is_typing: bool) {
         if let Some(line) = self.over.top_mut().and_then(Overlay::sought_mut) {
             line.is_typing = is_typing;

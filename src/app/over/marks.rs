@@ -1,4 +1,4 @@
-//! What the rules make of the open report: the list of what deserves a look, noise that is hidden, and why a row is marked.
+//! Findings of the rules: their list, hidden noise, and the reasons for a mark.
 
 use crate::app::over::{ListFilter, Reach, Remark, RowPicker, Shows, Spot, Spots, Target};
 use crate::app::panes::{PANES, Scroll};
@@ -22,7 +22,7 @@ pub struct Judged {
     pub body: Body,
 }
 
-/// A row that deserves a look, in one or several reports.
+/// A finding, in one or several reports.
 #[derive(Debug)]
 pub struct Noted {
     /// The rule that matters most.
@@ -36,7 +36,6 @@ pub struct Noted {
     pub also: Vec<(usize, Place)>,
 }
 
-/// What is said where no row deserves a look.
 const NOTHING_NOTABLE: &str = "No rule marks a row of this report.";
 
 fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
@@ -53,7 +52,7 @@ impl OpenReport {
         rule.or_else(|| marks.noise().contains(place.section, place.row).then_some(Severity::Noise))
     }
 
-    /// Shows rows by how severe they say that they are; where nobody has moved yet, the first of them are seen.
+    /// Orders rows by severity; an untouched pane shows the first of them.
     fn arrange(&mut self, order: &Arc<Order>, focused: Option<Pane>) {
         let pane_of = |section: usize| self.report.section(section).map(Section::pane);
         let panes: BTreeSet<Pane> = order.sections().filter_map(pane_of).collect();
@@ -127,12 +126,11 @@ impl Model {
         self.settle();
     }
 
-    /// Lists every row that deserves a look, the most severe first.
+    /// Lists all findings, the most severe first.
     pub(in crate::app) fn list_notable(&mut self) {
         self.list_notable_with(ListFilter::default())
     }
 
-    /// The same, of which those are shown that hold what is sought.
     fn list_notable_with(&mut self, filter: ListFilter) {
         let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return };
         if open.marks.is_none() {
@@ -151,7 +149,7 @@ impl Model {
         self.sift_list()
     }
 
-    /// The rows of the open report that deserve a look, the most severe first.
+    /// The findings of the open report, the most severe first.
     fn notable_spots(&self) -> Vec<Spot> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let entry = self.list().map_or(0, |list| list.scroll.cursor);
@@ -172,7 +170,7 @@ impl Model {
         spots.collect()
     }
 
-    /// A report has come anew: a list of what deserved a look in the one before is made anew, for its rows are others now.
+    /// Clears or refreshes a list of findings whose report was fetched again.
     pub(in crate::app) fn list_notable_anew(&mut self, identifier: &Identifier) {
         let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         match self.spots_mut() {
@@ -185,14 +183,14 @@ impl Model {
         }
     }
 
-    /// How far the list of what deserves a look reaches that has the keys; none while its rows are looked for, for those that are
-    /// shown then may be of what was there before.
+    /// Which reports the top list of findings covers; none while it loads, since it may
+    /// still show earlier rows.
     pub(in crate::app) fn listed_reach(&self) -> Option<Reach> {
         let list = self.over.top_as::<Spots>()?;
         list.source.notable.filter(|_| list.source.is_complete)
     }
 
-    /// The rows that the list of what deserves a look shows, of each report that is written from.
+    /// The visible findings of each report, to be written to a file.
     pub(in crate::app) fn listed_notable(&self) -> Option<What> {
         let list = self.over.top_as::<Spots>()?;
         let reach = self.listed_reach()?;
@@ -208,7 +206,7 @@ impl Model {
         Some(What::Notable(Some(Arc::new(shown.into_values().collect()))))
     }
 
-    /// Fills a list of what deserves a look that waited for the rules.
+    /// Fills a list of findings that waited for the rules.
     fn fill_notable(&mut self) {
         let waits = |list: &&mut Spots| list.source.notable == Some(Reach::Open) && !list.source.is_complete;
         if self.spots_mut().filter(waits).is_none() {
@@ -221,7 +219,7 @@ impl Model {
         self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
     }
 
-    /// Whether a list of what deserves a look can take in further reports, or is one that has.
+    /// Whether the top list of findings can cover several reports.
     pub(in crate::app) fn can_reach_further(&self) -> bool {
         self.over.top_as::<Spots>().is_some_and(|list| list.source.is_notable())
             && self.list().is_some_and(|list| list.held() > 1)
@@ -233,7 +231,7 @@ impl Model {
         entries.filter(|(_, entry)| entry.here().is_some())
     }
 
-    /// Lists what deserves a look in every held report of the file, or in the open one again.
+    /// Lists the findings of every stored report of the file, or of the open one again.
     pub(in crate::app) fn reach_further(&mut self) {
         let reach = self.spots_mut().and_then(|list| list.source.notable);
         if matches!(reach, Some(Reach::Held(_))) {
@@ -244,7 +242,6 @@ impl Model {
         self.reach_held()
     }
 
-    /// Has what deserves a look in every held report of the file found.
     fn reach_held(&mut self) {
         let Some(rules) = self.rules.clone() else { return };
         let number = self.next_number();
@@ -258,7 +255,6 @@ impl Model {
         self.emit(ReportJob::EvaluateAll { number, reports, rules });
     }
 
-    /// Takes in what deserves a look in every held report.
     pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>) {
         let Some(rules) = self.rules.clone() else { return };
         let (without, not_in_it) = self.not_judged();
@@ -287,8 +283,7 @@ impl Model {
         self.settle_over();
     }
 
-    /// What a list over all held reports does not know of, for its title and as a message: sandboxes that are not held, pages that
-    /// were not listed.
+    /// The gaps of a list over all stored reports, for its title and as a message.
     fn not_judged(&self) -> (String, Option<String>) {
         let missing = Some(self.missing_reports().len() as u64).filter(|missing| *missing > 0);
         let has_more = self.list().is_some_and(List::has_more_pages);
@@ -304,7 +299,7 @@ impl Model {
         (title + if has_more { " · without unlisted pages" } else { "" }, words)
     }
 
-    /// What a list over every held report leads back to.
+    /// Whether the top list covers every stored report.
     pub fn leads_back_to_one(&self) -> bool {
         self.over.top_as::<Spots>().is_some_and(|list| matches!(list.source.notable, Some(Reach::Held(_))))
     }

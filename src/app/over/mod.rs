@@ -1,4 +1,4 @@
-//! The stack of what stands over the screen: the last thing put there has the keys, and going back leads to the one below it.
+//! The stack of overlays: the last one has the keys, and "back" closes it.
 
 pub mod answer;
 pub mod artefacts;
@@ -39,7 +39,7 @@ use crate::app::{Area, Key, Model, Place, Size};
 use crate::report::Report;
 use crate::text::Columns;
 
-/// What stands over the screen, the lowest first.
+/// The open overlays, the lowest first.
 #[derive(Debug, Default)]
 pub struct Over {
     all: Vec<Overlay>,
@@ -75,12 +75,11 @@ impl Over {
         &mut self.all
     }
 
-    /// The question on top that waits for a yes, by a number that no other question has.
+    /// The number of the open confirmation, which no other one has.
     pub(super) fn question(&self) -> Option<u64> {
         matches!(self.top(), Some(Overlay::Confirm(_))).then_some(self.changes)
     }
 
-    /// Whether nothing stands over the screen.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -106,7 +105,7 @@ impl Over {
         self.all.pop()
     }
 
-    /// Takes the top one away if it is a question that waits for a yes; says whether it was.
+    /// Closes the confirmation on top; returns whether there was one.
     pub(super) fn close_question(&mut self) -> bool {
         self.changes += 1;
         self.all.pop_if(|top| matches!(top, Overlay::Confirm(_))).is_some()
@@ -198,7 +197,7 @@ overlays! {
     Spots(Spots),
     Note(NoteForm),
     Held(HeldScreen),
-    /// An age in days, to delete what is older.
+    /// An age in days, to delete older items.
     Age(AgeForm),
     Submit(SubmitForm),
     Idle(IdleLine),
@@ -210,12 +209,12 @@ pub(in crate::app) const SMALL: usize = 6;
 /// Rows that the line which is typed into takes, the empty one below it included.
 pub(in crate::app) const TYPED: usize = 2;
 
-/// What stands over the screen says of itself.
+/// What an overlay knows of itself.
 pub(in crate::app) trait OverlayScreen {
     /// Where the analyst is while this has the keys.
     fn place(&self) -> Place;
 
-    /// Rows that it fills in so many columns, its frame not counted: as many as there are, unless it needs fewer.
+    /// Rows inside its frame at a width; all that there are, unless it needs fewer.
     fn height(&self, _: usize) -> usize {
         usize::MAX
     }
@@ -243,16 +242,15 @@ pub(in crate::app) trait OverlayScreen {
         self.go(Move::Up(0), room);
     }
 
-    /// What is sought among its rows, where that can be typed.
+    /// Its filter line.
     fn sought(&mut self) -> Option<&mut ListFilter> {
         None
     }
 
-    /// Shows the rows that hold what is sought, the cursor where it was if that row is one of them; rows of the open report are
-    /// read in it.
+    /// Applies the filter; the cursor keeps its row where that matches. Rows of the open report are read in it.
     fn sift(&mut self, _: Option<&Report>) {}
 
-    /// Types a key into its line of at most so many bytes; says whether it is one that is typed.
+    /// Types a key into its line, up to a length in bytes; returns whether the line takes the key.
     fn press(&mut self, key: Key, most: usize) -> bool {
         self.sought().is_some_and(|line| line.press(key, most))
     }
@@ -326,7 +324,7 @@ impl Overlay {
     }
 }
 
-/// Pieces in rows of at most so many columns, a dot between them.
+/// Wraps pieces into rows of a width, with dots in between.
 pub(in crate::app) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for piece in pieces {
@@ -342,7 +340,7 @@ pub(in crate::app) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<S
 }
 
 impl Model {
-    /// Rows and columns inside what stands over the screen.
+    /// Rows and columns inside an overlay.
     pub fn overlay_room(&self) -> Size {
         let content = self.layout().content;
         Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
@@ -361,7 +359,7 @@ impl Model {
         }
     }
 
-    /// The rows of what stands over the screen, if one of them is chosen there.
+    /// The rows of the top overlay, where one of them is chosen.
     pub fn rows_over(&self) -> Option<Rows> {
         let over = self.over.top()?;
         let rows = over.choice(self.room_of(over))?;

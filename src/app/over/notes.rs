@@ -36,16 +36,14 @@ impl AllNotes {
     }
 }
 
-/// A form for a note.
 pub type NoteForm = Form<TypedNote>;
 
-/// A note that is typed.
 #[derive(Debug)]
 pub struct TypedNote {
     pub about: About,
     /// The file whose report it is.
     pub file: Sha256,
-    /// The note that is known to be there: what is typed takes its place, and no other's.
+    /// The existing note, which the new one replaces.
     pub standing: Option<Untrusted>,
     /// Whether that one was written after the line was begun.
     pub is_late: bool,
@@ -97,7 +95,7 @@ impl Model {
         self.over.put(NoteForm::new(TypedNote { about, file, standing, is_late: false }, typed));
     }
 
-    /// Keeps the note that was typed; an empty line deletes the one before, after a yes.
+    /// Writes the note; an empty line deletes the existing one, after confirmation.
     pub(in crate::app) fn keep_note(&mut self) {
         let Some(form) = self.over.top_as::<NoteForm>() else { return };
         let typed = form.text().trim();

@@ -102,13 +102,13 @@ impl Palette {
     }
 }
 
-/// Rows that say all of what is chosen, where it has this many.
+/// Rows for the whole text of the chosen item.
 const TOLD: usize = 2;
 
-/// Rows from which on all of what is chosen is said.
+/// Rows from which the chosen item is shown whole.
 const TALL: usize = 10;
 
-/// Rows that say all of what is chosen, where there are so many in all.
+/// Rows for the whole text of the chosen item on a screen of this height.
 pub fn told(rows: u16) -> usize {
     if usize::from(rows) >= TALL { TOLD } else { 0 }
 }
@@ -162,7 +162,7 @@ fn item(command: &'static Command, model: &Model) -> Item {
 }
 
 impl Item {
-    /// Its price in as many words as so many columns hold; none for what asks the service for nothing, and for what is off.
+    /// Its price in the words that fit the columns; none for free and disabled items.
     pub fn price(&self, room: usize) -> Option<String> {
         match self.does {
             Does::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
@@ -176,7 +176,6 @@ impl Item {
 }
 
 impl Model {
-    /// What is chosen in the palette, if it is there.
     pub fn chosen_item(&self) -> Option<&Item> {
         self.over.top_as::<Palette>().and_then(|palette| palette.chosen())
     }
@@ -186,7 +185,7 @@ impl Model {
         if self.over.top_as::<Palette>().is_none() {
             return;
         }
-        // They are what they are to whoever stands below it.
+        // Prices depend on the place below the palette.
         if let Some(Overlay::Palette(palette)) = self.over.close() {
             let palette = palette.again(self);
             self.over.put(palette);
@@ -223,7 +222,7 @@ fn rate(typed: &str, item: &Item) -> Option<usize> {
         .or_else(words)
 }
 
-/// How far apart letters stand in a text, in their order; the start of a word counts as near. None where one is missing.
+/// The distance between letters in a text, in their order; a start of a word counts as near.
 fn gaps(letters: &str, text: &str) -> Option<usize> {
     let mut rest = text.char_indices().peekable();
     let (mut sum, mut near, mut before) = (0, 0, '-');

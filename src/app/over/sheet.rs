@@ -1,4 +1,4 @@
-//! Words of our own that stand over the screen: the prices explained, the ledger, the counters.
+//! Pages of text: prices, ledger, counters, the start of processes.
 
 use crate::app::commands::Act;
 use crate::app::over::OverlayScreen;
@@ -34,7 +34,6 @@ pub(in crate::app) struct Paragraph {
     text: Text,
 }
 
-/// What stands beside a head.
 #[derive(Debug, Clone)]
 enum Text {
     /// Words, in as many rows as they need.
@@ -54,7 +53,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// Columns of the line, where there are so many in all.
+    /// Columns of the line, of all that there are.
     fn line(room: usize) -> usize {
         (room * 2 / 5).clamp(6, 60)
     }
@@ -111,12 +110,11 @@ impl Sheet {
         self.rows.iter().skip(self.top)
     }
 
-    /// Rows in all.
     pub fn count(&self) -> usize {
         self.rows.len()
     }
 
-    /// The prices that apply right now: first what each key costs and what is left, then each rule that says so, once.
+    /// The prices that apply right now: of each key, then the remaining quota, then each rule once.
     pub fn prices(model: &Model, columns: usize) -> Self {
         let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
@@ -232,7 +230,7 @@ fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
     };
     match tag {
         Tag::Held | Tag::UnderWay | Tag::Free => Vec::new(),
-        // Each of them alone: how many there will be nobody knows.
+        // The price of one: their number is unknown.
         Tag::Together(together) | Tag::Later(together) if together.is_at_most => {
             vec![price(&looks(1), &model.figures.entitlements)]
         }
@@ -254,7 +252,7 @@ fn seen(model: &Model, operation: &str) -> String {
     }
 }
 
-/// What is left of a unit; requests, which nearly everything takes, go without their name.
+/// The remaining quota of a unit; requests go without their name.
 fn left(model: &Model, unit: Unit, holder: Holder) -> Option<String> {
     let left = model.figures.scarcest(unit, holder, model.now)?;
     let name = if unit == Unit::Request { String::new() } else { format!("Of {}: ", unit.plural()) };
@@ -268,7 +266,7 @@ fn holder_name(holder: Holder) -> &'static str {
     }
 }
 
-/// What is left of a limit, with its period.
+/// The remaining quota of a limit, with its period.
 pub fn left_words(Left { limit, is_at_most }: &Left) -> String {
     let most = if *is_at_most { "at most " } else { "" };
     format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
@@ -290,7 +288,7 @@ impl Paragraph {
     }
 }
 
-/// Levels that are told apart by how far a name is moved in.
+/// Levels with an indent of their own.
 const DEEPEST: u16 = 8;
 
 /// Letters of a process's arguments that stand behind its program.
@@ -361,7 +359,7 @@ fn starts(model: &Model) -> (Vec<Start>, usize) {
     ((0..tree.len().min(MOST)).filter_map(start).collect(), tree.len())
 }
 
-/// The program without its folder, its arguments as far as they leave room, and the process's number, which tell processes apart.
+/// The program without its folder, its arguments as far as they fit, and the process number.
 fn told(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
     let (program, arguments) = command_line::split(name.as_bytes());
     let program = Some(last_part(program)).filter(|last| !last.is_empty()).unwrap_or(name.as_bytes());
@@ -373,7 +371,7 @@ fn told(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
     Untrusted::from([program, part(" ", &shown).as_bytes(), more.as_bytes(), &number].concat())
 }
 
-/// Whether a process starts before one above it in the tree: then offsets do not tell the order.
+/// Whether a process starts before its parent: then offsets do not give the order.
 fn goes_back(starts: &[Start]) -> bool {
     let mut above: Vec<&Start> = Vec::new();
     starts.iter().any(|start| {
@@ -388,7 +386,7 @@ fn goes_back(starts: &[Start]) -> bool {
 
 fn row(start: &Start, last: f64) -> Paragraph {
     let share = if last > 0.0 { start.offset / last } else { 0.0 };
-    // What is started stands further in than what started it.
+    // A child is indented below its parent.
     let indent = 2 * usize::from(start.depth.min(DEEPEST));
     drawn(&format!("+{}", start.offset), Mark { share, indent, name: start.name.clone() })
 }

@@ -1,4 +1,4 @@
-//! A list of rows to go to: where an item was seen, what deserves a look, what names a process.
+//! A list of rows to go to: places of an item, findings, processes.
 
 use crate::app::over::{ListSource, ListView};
 use crate::app::panes::Move;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 /// Columns below which a list of rows has none to spare for words of our own.
 const NARROW: u16 = 66;
 
-/// Columns below which a row of what deserves a look is seldom whole beside its reason.
+/// Columns below which a finding seldom fits beside its reason.
 const WIDE: u16 = 110;
 
 /// Screen rows from which on some are spared for the chosen row.
@@ -41,18 +41,18 @@ pub struct RowPicker {
     pub(in crate::app) notable: Option<Reach>,
 }
 
-/// How far a list of what deserves a look reaches.
+/// Which reports a list of findings covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Reach {
     /// The report that is open.
     Open,
-    /// Every held report of the file, asked for under this number.
+    /// Every stored report of the file, requested under this number.
     Held(u64),
 }
 
 #[derive(Debug, Clone)]
 pub struct Spot {
-    /// How much it deserves a look, where that is what the list is about.
+    /// Its severity, in a list of findings.
     pub severity: Option<Severity>,
     /// Our own words before it.
     pub head: Cow<'static, str>,
@@ -63,7 +63,7 @@ pub struct Spot {
     pub shows: Shows,
     /// Where it leads; nowhere for mere words.
     pub target: Option<Target>,
-    /// Every further row that it stands for: the place of its report in the list, and its own.
+    /// Further rows with the same content: the place of the report in the list, and the row's own.
     pub(super) also: Vec<(usize, Place)>,
 }
 
@@ -77,7 +77,7 @@ pub enum Shows {
     Open(Place),
 }
 
-/// A row of a report, be it open or not.
+/// A row of a report, open or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The file; none for the one that is open.
@@ -116,13 +116,13 @@ impl Spot {
         }
     }
 
-    /// Every row that it stands for, with the place of its report in the list.
+    /// Every row with this content, with the place of its report in the list.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Place)> {
         let first = self.target.as_ref().and_then(|target| Some((target.entry, target.place?)));
         first.into_iter().chain(self.also.iter().copied())
     }
 
-    /// Our own words on it in one line: how much it deserves a look, why it is there, who saw it.
+    /// Severity, reason and sandboxes in one line.
     pub fn said(&self) -> String {
         let severity = self.severity.map(|severity| severity.word().to_owned());
         let head = Some(self.head.to_string()).filter(|head| !head.is_empty());
@@ -145,7 +145,7 @@ impl RowPicker {
         Self { title: title.into(), spots, is_complete: true, notable: None }
     }
 
-    /// Whether only the chosen row says why it is there: beside each there is no room in so few columns.
+    /// Whether only the chosen row shows its reason, for lack of columns.
     pub fn tells_below(&self, columns: u16) -> bool {
         self.is_notable() && columns < NARROW
     }
@@ -204,7 +204,6 @@ impl ListSource for RowPicker {
 }
 
 impl Model {
-    /// Goes to the chosen row of the list.
     pub(in crate::app) fn go_to_spot(&mut self) {
         let Some(target) = self.spots_mut().and_then(|spots| spots.chosen()?.target.clone()) else { return };
         let left = self.leave_list();
@@ -216,14 +215,14 @@ impl Model {
         self.over.find_mut::<Spots>()
     }
 
-    /// Goes to a row, be its report open or not, its file the one that is open or another whose reports are held.
+    /// Goes to a row of any stored report.
     pub(in crate::app) fn go_to(&mut self, target: Target) {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
-        // What is open beside it is here already, and is not recalled.
+        // Other open files are loaded already.
         let is_aside = |file: &Sha256| self.list_of(file).is_some_and(|list| !list.entries().is_empty());
         let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
         match &target.file {
-            // Nothing is done where it is open already, but that it is brought to the screen.
+            // An open file is only shown.
             Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_file(file.clone()),
             _ => {}
         };
@@ -235,7 +234,7 @@ impl Model {
         }
     }
 
-    /// Goes on towards a row, after its file's reports were found: first its report is chosen, then the row.
+    /// Continues a jump after the file is loaded: to its report first, then to its row.
     pub(in crate::app) fn go_on(&mut self) {
         let Some(target) = self.bound_for.clone() else { return };
         let chosen = self.list().map(|list| (entry_of(list, &target), list.scroll.cursor));

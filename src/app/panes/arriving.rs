@@ -1,4 +1,4 @@
-//! A report that is still coming: what has come of it is looked at like any other, but nothing of it is held yet.
+//! A report during its download: it shows like any other, but nothing of it is stored yet.
 
 use crate::app::files::OpenFile;
 use crate::app::{Entry, Failure, Focus, Here, Model, OpenReport};
@@ -9,7 +9,7 @@ use crate::request::Request;
 use std::ops::Range;
 
 impl OpenReport {
-    /// Adds what came next, if it goes on where the last part ended.
+    /// Adds a part that continues the last one.
     fn add(&mut self, body: Body, read: Range<usize>, batch: Batch) {
         if self.coming == Some(read.start) {
             self.coming = Some(read.end);
@@ -28,7 +28,7 @@ impl OpenReport {
         }
     }
 
-    /// Whether every row of these bytes has come already: then it goes on as a report that is here.
+    /// Whether every row of these bytes is indexed: then the report stays open.
     pub(in crate::app) fn settle(&mut self, here: &Here) -> bool {
         let is_whole = self.coming == Some(here.body.len()) && self.report.index.is_complete;
         if is_whole {
@@ -39,14 +39,14 @@ impl OpenReport {
 }
 
 impl Entry {
-    /// Lets go of what came of a report that did not come whole; says whether there was anything.
+    /// Drops a partial report; returns whether there was one.
     fn forget_arriving(&mut self) -> bool {
         self.open.take_if(|open| open.coming.is_some()).is_some()
     }
 }
 
 impl OpenFile {
-    /// Takes in that a report did not come whole: what was looked at of it is left.
+    /// Records the failure of a report, and leaves its partial view.
     pub(in crate::app) fn take_failure(&mut self, identifier: &Identifier, failure: &Failure) {
         let Some(entry) = self.list.entry_mut(identifier) else { return };
         entry.failure = Some(failure.clone());
@@ -55,7 +55,7 @@ impl OpenFile {
         }
     }
 
-    /// Goes back from what was looked at of a report that did not come whole.
+    /// Gives the focus to the list where the partial report had it.
     fn turn_back(&mut self) {
         if self.focus != Focus::List && self.open().is_none() {
             (self.focus, self.is_zoomed) = (Focus::List, false);
@@ -64,8 +64,7 @@ impl OpenFile {
 }
 
 impl Model {
-    /// Shows rows of a report that is still coming, in every file that lists it. One that is held already stays until the new one
-    /// is whole.
+    /// Shows rows of a report during its download, in every file that lists it. A stored one stays until the new one is whole.
     pub(in crate::app) fn arriving(&mut self, request: &Request, body: Body, read: Range<usize>, batch: Batch) {
         let Request::Behaviour { identifier } = request else { return };
         self.calls.receive(request, body.len() as u64, None);

@@ -70,7 +70,7 @@ fn program(path: &[u8]) -> Vec<u8> {
     name.strip_suffix(b".exe").map(<[u8]>::to_vec).unwrap_or(name)
 }
 
-/// Whether a path that no quotes hold together goes on with a word: it is not at its end, and the word begins no other thing.
+/// Whether an unquoted path continues with a word: the path has no ending yet, and the word begins no argument.
 fn goes_on(path: &[u8], word: &[u8]) -> bool {
     let is_new = matches!(word, [b'/' | b'-' | b'"' | b'%' | b'\\', ..] | [_, b':', ..]);
     let end = path.get(path.len().saturating_sub(4)..).unwrap_or_default();
@@ -99,7 +99,7 @@ fn meant(report: &Report, place: Place) -> Vec<Named> {
     let record = report.record(place);
     let pane = report.index.sections.get(place.section).map(Section::pane);
     let raw = Raw::new(&record.value);
-    // A record may stand in a string.
+    // A record may be a JSON text inside a string.
     let text = if raw.kind() == Kind::Text { raw.text() } else { Untrusted::default() };
     let name = (pane == Some(Pane::Processes)).then_some("name");
     let names: Vec<_> = ["process_name", "process"].into_iter().chain(name).collect();
@@ -125,7 +125,7 @@ impl Model {
             several => {
                 let mut spots = self.spots_at(several, several.len() as u64);
                 for (spot, place) in spots.iter_mut().zip(several) {
-                    // The same word before all of them would tell none from another.
+                    // One word before all of them would not distinguish them.
                     spot.head = self.apart(*place).map_or_else(|| spot.head.clone(), Cow::from);
                 }
                 self.over.put(Spots::new(RowPicker::new("Processes that the row may mean", spots)));
@@ -133,7 +133,7 @@ impl Model {
         }
     }
 
-    /// What tells a process from others of its name: when it begins, or else what started it.
+    /// What distinguishes a process from others of its name: its start, or its parent.
     fn apart(&self, place: Place) -> Option<String> {
         let Line { name, value, .. } = origin(&self.open()?.report, place).into_iter().next()?;
         let (name, value) = (name?.visible(), value?);
@@ -202,7 +202,7 @@ fn commands(report: &Report, named: &Named) -> Vec<Line> {
     let mut known = HashSet::new();
     let texts = places.into_iter().flatten().map(|place| text(report, place));
     let texts: Vec<_> = texts.filter(|text| known.insert(text.clone())).collect();
-    // A command names no process: it is this one's only where there is no other of either.
+    // A command has no process number: it is certain only where both are unique.
     let by_name = Named { id: Vec::new(), ..named.clone() };
     let is_one = texts.len() == 1 && processes(report, &by_name).len() == 1;
     let word = if is_one { "command line" } else { "may be its command line" };
@@ -255,8 +255,7 @@ fn processes(report: &Report, named: &Named) -> Vec<Place> {
 }
 
 impl Model {
-    /// Shows only the process under the cursor and those below it; where that is done already, the whole tree again. What a filter
-    /// seeks it goes on seeking, there or in all of the tree.
+    /// Shows only the process under the cursor and those below it, or the whole tree again; a filter stays.
     pub(in crate::app) fn isolate(&mut self) {
         let height = self.height();
         self.with_tree(|state, report| {

@@ -19,7 +19,6 @@ use crate::report::{Folds, Pane, Place, Report, Row, Section};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-/// One pane on the screen.
 #[derive(Debug)]
 pub struct PaneInfo {
     pub pane: Pane,
@@ -53,7 +52,7 @@ macro_rules! pane {
     };
 }
 
-/// Every pane. Four after another stand on the screen together; the overview stands beside them.
+/// Every pane. Four at a time share the screen, beside the overview.
 pub static PANES: [PaneInfo; 13] = [
     pane!(Processes, "proc", "pane-processes", '1'),
     pane!(Tags, "tags", "pane-tags", '2'),
@@ -70,7 +69,6 @@ pub static PANES: [PaneInfo; 13] = [
     pane!(Overview, "over", "pane-overview", '0'),
 ];
 
-/// The row of a pane.
 pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
     PANES.iter().find(|info| info.pane == wanted)
 }
@@ -84,7 +82,6 @@ pub struct PaneState {
     pub scroll: Scroll,
     /// Columns that are scrolled off at the left.
     pub shift: usize,
-    /// What is folded of the process tree.
     folds: Arc<Folds>,
     /// Which rows are let through.
     sieve: Arc<Sieve>,
@@ -100,7 +97,7 @@ pub struct Before {
     chosen: Option<Place>,
 }
 
-/// A pane that nobody has moved in.
+/// A pane in its first state.
 static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
 
 /// One row as a pane shows it.
@@ -122,11 +119,11 @@ pub struct Branch {
     pub children: Option<bool>,
 }
 
-/// How far ahead a guide line looks for the next child of the same parent, in rows.
+/// Rows that are searched for the next child of a guide line.
 const GUIDE_REACH: usize = 2_000;
 
 impl PaneState {
-    /// A pane that nobody has moved in.
+    /// A pane in its first state.
     pub fn untouched() -> &'static Self {
         &UNTOUCHED
     }
@@ -142,12 +139,10 @@ impl PaneState {
         Before { folds: Arc::clone(&self.folds), scroll: self.scroll, chosen }
     }
 
-    /// What is folded of the process tree.
     pub fn folds(&self) -> &Folds {
         &self.folds
     }
 
-    /// What is folded of the process tree, to be changed.
     pub fn folds_mut(&mut self) -> &mut Folds {
         Arc::make_mut(&mut self.folds)
     }
@@ -181,7 +176,7 @@ impl PaneState {
         self.sieve.alone().is_some()
     }
 
-    /// Finds what is shown again, after rows were added.
+    /// Recomputes the visible rows after rows were added.
     pub fn refresh(&mut self, report: &Report, pane: Pane) {
         let sections = report.sections(pane);
         Arc::make_mut(&mut self.sieve).refresh(sections.iter().map(|section| (*section, length(report, *section))));
@@ -283,7 +278,7 @@ impl PaneState {
         Some(Shown { row: report.row(place.section, place.row), branch, is_wanted })
     }
 
-    /// Where a row stands in the tree, if it is a process.
+    /// The tree prefix of a process.
     pub fn branch(&self, report: &Report, place: Place) -> Option<Branch> {
         let tree = report.section(place.section).filter(|section| section.form == Form::Processes)?.depths();
         let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
@@ -316,7 +311,7 @@ impl PaneState {
         });
     }
 
-    /// Shows what stood here before the filter; the cursor stays on its row, and what was folded above that is not.
+    /// Restores the view from before the filter; the cursor stays on its row, unfolded.
     pub(in crate::app) fn unsift(&mut self, report: &Report, pane: Pane) {
         let Some(before) = self.filter.as_ref().map(|filter| filter.before.clone()) else { return };
         self.look_anew(report, pane, |state| {
@@ -330,7 +325,7 @@ impl PaneState {
         }
     }
 
-    /// Changes what is shown, and leaves the cursor on the row that was chosen, or else on the nearest one.
+    /// Changes the visible rows; the cursor stays on its row, or moves to the nearest one.
     fn look_anew(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Self)) {
         // Before the change: afterwards another row stands where the cursor is.
         let chosen = self.chosen(report, pane);
@@ -343,7 +338,7 @@ impl PaneState {
         }
     }
 
-    /// The row that is chosen: the one under the cursor, or while a filter is typed and finds, the one that this stands for.
+    /// The chosen row: that under the cursor, or the one that it replaces while a filter is typed.
     fn chosen(&self, report: &Report, pane: Pane) -> Option<Place> {
         let here = self.place(report, pane, self.scroll.cursor);
         let unsettled = self.filter.as_ref().filter(|filter| filter.is_typed || filter.quest.is_running());
@@ -378,7 +373,7 @@ pub type Group = [Option<Pane>; GROUP];
 /// The panes in the order in which they share the screen: those with rows first, so that no place is spent on nothing.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// Every pane but the overview, which stands beside them.
+    /// Every pane but the overview.
     panes: Vec<Pane>,
     /// How many of them have rows.
     filled: usize,
@@ -439,8 +434,8 @@ impl Order {
     }
 }
 
-/// How many rows a pane is said to have: of the processes those of the tree, where there is one; what was made, ended or
-/// injected stands beside them.
+/// The number of rows in a pane's title: of processes that of the tree, without those that were created,
+/// terminated or injected.
 pub fn told(report: &Report, pane: Pane) -> usize {
     let tree = report.tree().filter(|(_, tree)| pane == Pane::Processes && !tree.is_empty());
     tree.map_or_else(|| report.count(pane), |(_, tree)| tree.len())

@@ -9,7 +9,6 @@ pub struct Scroll {
     pub top: usize,
 }
 
-/// A movement through rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     Up(usize),
@@ -65,7 +64,7 @@ pub(super) fn way(from: usize, to: usize) -> Move {
     if to < from { Move::Up(from - to) } else { Move::Down(to - from) }
 }
 
-/// Where a window of so many rows stands after a movement; it shows no row past the last.
+/// The top of a window after a movement; it shows no row past the last.
 pub(in crate::app) fn scrolled(top: usize, movement: Move, count: usize, height: usize) -> usize {
     // A cursor in a window of one row moves as the window itself does.
     let mut scroll = Scroll { cursor: top, top };

@@ -13,11 +13,11 @@ pub struct Sieve {
     /// The rows of the subtree that stands alone; none while all do.
     alone: Option<Arc<RowSet>>,
     hidden: Option<Arc<RowSet>>,
-    /// What is alone, found and not hidden, of the sections that not every row is let through of.
+    /// The visible rows, of sections with invisible ones.
     kept: Option<Arc<RowSet>>,
     /// The order of rows, of sections that have one of their own.
     order: Option<Arc<Order>>,
-    /// What is kept of such a section, in its order.
+    /// The visible rows of such a section, in its order.
     arranged: BTreeMap<usize, Vec<u32>>,
 }
 
@@ -36,7 +36,7 @@ impl Sieve {
 
     /// Adds to the rows that are shown. `Sieve::refresh` makes it so.
     pub fn find_more(&mut self, more: &RowSet) {
-        // What is kept may be the same set, which would be copied.
+        // `kept` may share this set, which would be copied.
         self.kept = None;
         Arc::make_mut(self.found.get_or_insert_default()).extend(more);
     }
@@ -82,12 +82,10 @@ impl Sieve {
         self.kept.as_deref().unwrap_or(&NONE)
     }
 
-    /// Whether every row is let through.
     pub fn is_open(&self) -> bool {
         !self.is_narrowed() && self.hidden.is_none()
     }
 
-    /// Whether a filter or a subtree says which rows there are.
     fn is_narrowed(&self) -> bool {
         self.found.is_some() || self.alone.is_some()
     }
@@ -100,7 +98,7 @@ impl Sieve {
         }
     }
 
-    /// Works out what is let through of these sections, each with its number of rows.
+    /// Computes the visible rows of these sections, each with its number of rows.
     pub(super) fn refresh(&mut self, sections: impl Iterator<Item = (usize, usize)>) {
         self.kept = match (self.left(), &self.hidden) {
             (left, None) => left,

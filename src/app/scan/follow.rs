@@ -10,10 +10,9 @@ use crate::request::{Listing, Request};
 use crate::text::{count, lasting, thousands};
 use jiff::SignedDuration;
 
-/// How a scan is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// The time between two looks.
+    /// The time between two polls.
     pub interval: SignedDuration,
     /// The most calls that one following makes.
     pub most: u64,
@@ -25,7 +24,6 @@ impl Default for Pace {
     }
 }
 
-/// A scan that is followed.
 #[derive(Debug)]
 pub struct Follow {
     pub file: Sha256,
@@ -61,7 +59,7 @@ pub enum Turn {
 
 impl Follow {
     /// Follows the scan of this name, or the last one of the file. `now` is the time that has passed since any one moment, here as
-    /// in what goes on from here: it never goes back.
+    /// everywhere in this type: it never goes back.
     pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: SignedDuration) -> Self {
         let step = if scan.is_some() { Step::Look } else { Step::Find };
         Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0 }
@@ -72,7 +70,6 @@ impl Follow {
         self.pace.most.saturating_sub(self.made)
     }
 
-    /// The next question; `next_page` is that for the next page of the file's list.
     pub fn request(&self, listing: Listing, next_page: Option<Request>) -> Request {
         let file = self.file.clone();
         let first_page = Request::Behaviours { file: file.clone(), listing, cursor: None };
@@ -136,7 +133,7 @@ impl Follow {
     }
 }
 
-/// So many looks, as the rules price them.
+/// Polls, as the rules price them.
 pub(in crate::app) fn looks(calls: u64) -> Operation {
     Operation::with(Kind::PrivateAnalysis, Numbers { calls, ..Numbers::default() })
 }
@@ -151,7 +148,7 @@ impl Model {
         self.follows.iter().find(|follow| follow.file == *file)
     }
 
-    /// Whether there is a scan of the file that is shown whose end nobody has seen.
+    /// Whether the shown file has a scan without a known end.
     pub fn awaits_scan(&self) -> bool {
         self.file().is_some_and(|file| self.scans.contains_key(file))
     }
@@ -180,7 +177,7 @@ impl Model {
     /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
     pub(in crate::app) fn ask_to_follow(&mut self) {
         let price = self.follow_price();
-        // What the budget does not allow is refused at once, as it is where nothing is listed, and not after a yes.
+        // The budget refuses at once, not after confirmation.
         if let tag @ Tag::OverBudget(_) = self.in_budget(Tag::Together(price)) {
             self.refuse_several("follow", &tag);
             return;
@@ -193,7 +190,7 @@ impl Model {
         self.ask_first(why, KeyedAnswer::yes("yes, follow", Consent::Follow))
     }
 
-    /// Begins to follow the scan of the file that is shown, after a yes where it may cost more than is let pass.
+    /// Starts to follow the shown file's scan, after confirmation where needed.
     pub(in crate::app) fn follow_if_cheap(&mut self) {
         if self.is_dear(self.follow_price().worst()) { self.ask_why_follow("") } else { self.follow() }
     }
@@ -211,7 +208,7 @@ impl Model {
         self.next_look();
     }
 
-    /// Stops following the file that is shown; nobody who stopped it wants to be reminded of it.
+    /// Stops following the shown file, and forgets its scan.
     pub(in crate::app) fn stop_following(&mut self) {
         let Some(file) = self.file().cloned() else { return };
         self.end_following(&file, "Stopped following.");
@@ -239,7 +236,7 @@ impl Model {
         }
     }
 
-    /// The reports that a scan has made and that are not held, as happens where lists bring identifiers only: how to open them.
+    /// How to open a scan's reports where its list brings identifiers only.
     fn way_to_missing(&self, file: &Sha256) -> String {
         let missing = if self.file() == Some(file) { self.missing_reports().len() } else { 0 };
         match missing {
@@ -309,7 +306,7 @@ impl Model {
         self.next_look();
     }
 
-    /// A failure ends a following, but for one that says no more than that another program asks the same now.
+    /// A failure ends following, except while another program polls the same.
     pub(in crate::app) fn failed_to_follow(&mut self, file: &Sha256, failure: &Failure) {
         match self.follows.iter_mut().find(|follow| follow.file == *file).filter(|_| failure.is_elsewhere) {
             Some(follow) => follow.made = follow.made.saturating_sub(1),

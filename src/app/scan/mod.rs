@@ -25,7 +25,7 @@ pub struct FileToScan {
     pub found: Option<Found>,
     /// The path that is being looked at.
     pub(in crate::app) looked_at: Option<PathBuf>,
-    /// The large file that a yes was given for, while it is looked at once more: an address for another one is paid in vain.
+    /// The confirmed large file, while it is inspected again: an upload address is paid.
     pub(in crate::app) agreed: Option<Arc<Submission>>,
 }
 
@@ -41,21 +41,18 @@ pub struct Found {
     pub limit: UploadLimit,
     /// When it was sent before and no answer came, if so: it may have arrived.
     pub sent: Option<Timestamp>,
-    /// What is known of a scan of it, in words.
+    /// An earlier scan of it, in words.
     pub before: Option<String>,
 }
 
-/// One field of the form.
 #[derive(Debug)]
 pub struct Field {
     pub label: &'static str,
-    /// What is typed into it.
     pub hint: &'static str,
-    /// What it tells the sandboxes; none for the path.
+    /// The option that it sets; none for the path.
     pub option: Option<ScanOption>,
 }
 
-/// The fields, in their order.
 pub static FIELDS: [Field; 6] = [
     Field { label: "File", hint: "path of the file", option: None },
     Field {
@@ -84,12 +81,10 @@ impl SubmitForm {
         self.source.looked_at.as_ref().is_some_and(|path| *path == self.path())
     }
 
-    /// The path that is typed.
     pub fn path(&self) -> PathBuf {
         file::typed(self.text().trim())
     }
 
-    /// What the sandboxes are told.
     pub fn options(&self) -> Result<ScanOptions, String> {
         let mut options = ScanOptions::default();
         for (field, typed) in FIELDS.iter().zip(self.fields.iter().map(|field| &field.text)) {
@@ -107,7 +102,7 @@ impl SubmitForm {
         Ok(options)
     }
 
-    /// What is sent, once the file has been looked at and nothing is wrong.
+    /// The upload, once the file is inspected and the options are valid.
     pub fn submission(&self) -> Option<Arc<Submission>> {
         let Found { path, file, size, sent, .. } = self.source.found.clone()?;
         let options = self.options().ok()?;
@@ -116,7 +111,7 @@ impl SubmitForm {
 }
 
 impl FormSource for FileToScan {
-    /// Room for the fields, and for all that is said below them.
+    /// Room for the fields and the failure below them.
     fn height(form: &SubmitForm, columns: usize) -> usize {
         let said = form.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len() + 1);
         FIELDS.len() + said.max(SMALL - 1)
@@ -128,7 +123,6 @@ impl FormSource for FileToScan {
     }
 }
 
-/// A yes or a no.
 pub fn yes_or_no(typed: &str) -> Result<bool, String> {
     match typed.to_ascii_lowercase().as_str() {
         "y" | "yes" | "true" | "on" => Ok(true),
@@ -137,7 +131,6 @@ pub fn yes_or_no(typed: &str) -> Result<bool, String> {
     }
 }
 
-/// Days that a file is kept.
 pub fn days(typed: &str) -> Result<u8, String> {
     let days = typed.parse().ok().filter(|days| (1..=LONGEST_RETENTION).contains(days));
     days.ok_or_else(|| format!("a file is kept for 1 to {LONGEST_RETENTION} days"))
@@ -154,7 +147,6 @@ pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Ent
 }
 
 impl Model {
-    /// The form, if it is open.
     pub fn submitting(&self) -> Option<&SubmitForm> {
         self.over.top_as::<SubmitForm>()
     }
@@ -196,7 +188,7 @@ impl Model {
         self.submitting_mut().filter(|form| form.submission().as_deref() == Some(submission))
     }
 
-    /// Looks at the file that is typed, and at what else is; nothing is sent.
+    /// Inspects the typed file; nothing is sent.
     pub(in crate::app) fn look_at_file(&mut self) {
         let Some(form) = self.submitting_mut() else { return };
         let path = form.path();
@@ -232,7 +224,7 @@ impl Model {
             return self.looked_again(&agreed, result, sent);
         }
         match result {
-            // It stays what was agreed to.
+            // The upload is in flight.
             _ if is_sent => {}
             Ok((_, size)) if size > largest => {
                 form.failure = Some(unsent(format!("the service takes files up to {}", crate::text::bytes(largest))));
@@ -294,7 +286,7 @@ impl Model {
     pub(in crate::app) fn scan_failed(&mut self, submission: &Submission, failure: Failure) {
         match self.form_of(submission) {
             Some(form) => {
-                // The next key looks at it again, and offers what it is now.
+                // The next key inspects the file again.
                 form.source.found.take_if(|_| failure.is_of_file);
                 form.failure = Some(failure);
             }

@@ -11,7 +11,6 @@ use jiff::tz::TimeZone;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// A question that is typed in full.
 #[derive(Debug)]
 pub struct Ask {
     /// Its name in the palette and for scripts.
@@ -20,11 +19,9 @@ pub struct Ask {
     pub help: &'static str,
     /// What has to be typed; empty where nothing has.
     pub input: &'static str,
-    /// Makes the question of what was typed.
     pub make: fn(&str, Timestamp) -> Result<Request, String>,
 }
 
-/// Every such question.
 pub static ASKS: &[Ask] = &[
     Ask {
         name: "v2-file-report",
@@ -84,7 +81,6 @@ pub static ASKS: &[Ask] = &[
 ];
 
 impl Ask {
-    /// The question of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         ASKS.iter().find(|ask| ask.name == name)
     }
@@ -120,7 +116,7 @@ fn path(typed: &str) -> Result<PathBuf, String> {
     if typed.trim().is_empty() { Err("no path yet".to_owned()) } else { Ok(file::typed(typed.trim())) }
 }
 
-/// What was used in the last 30 days.
+/// The usage of the last 30 days.
 pub(in crate::app) fn last_days(now: Timestamp) -> Request {
     let last = now.to_zoned(TimeZone::UTC).date();
     let first = last.saturating_sub(jiff::Span::new().days(29));
@@ -134,7 +130,7 @@ pub type Prompt = Form<TypedQuestion>;
 #[derive(Debug)]
 pub struct TypedQuestion {
     pub ask: &'static Ask,
-    /// Since when the answer to what is typed is stored, as far as it has been looked up.
+    /// The last request that was checked in the store, and since when its response is there.
     pub held: Option<(Request, Timestamp)>,
 }
 
@@ -144,7 +140,7 @@ impl Prompt {
         Self::with_fields(TypedQuestion { ask, held: None }, usize::from(!ask.input.is_empty()))
     }
 
-    /// The question, or what is missing.
+    /// The typed request, or the reason why there is none.
     pub fn request(&self, now: Timestamp) -> Result<Request, String> {
         (self.source.ask.make)(self.text(), now)
     }

@@ -1,4 +1,4 @@
-//! Opening all sandboxes of a file: the total is said first, the calls go one after another at the pace of the minute limit,
+//! Opening all sandboxes of a file: the total is shown first, the calls go one after another at the pace of the minute limit,
 //! and the first failure stops them.
 
 use crate::app::spending::{Consent, KeyedAnswer, Questions, Together};
@@ -9,21 +9,18 @@ use crate::request::Request;
 use jiff::SignedDuration;
 use std::collections::VecDeque;
 
-/// Calls that are made one after another.
 #[derive(Debug)]
 pub struct Batch {
     /// The file whose reports are opened.
     pub(in crate::app) file: Option<Sha256>,
-    /// What is still to be asked.
     pub waiting: VecDeque<Request>,
-    /// How many there were at first.
     pub total: usize,
     /// When the next may be asked, in time that has passed: the clock may be set back meanwhile.
     not_before: SignedDuration,
 }
 
 impl Model {
-    /// The reports of the list that are not held.
+    /// The reports of the list that are not stored.
     pub fn missing_reports(&self) -> Questions {
         let Some(list) = self.list() else { return Questions::default() };
         let asked = self.calls.iter().map(|call| &call.request).filter(|request| is_missing(list, request));
@@ -35,7 +32,7 @@ impl Model {
         self.price_of(&self.missing_reports())
     }
 
-    /// What so many reports cost: a list may be long, and every frame says it.
+    /// The price of many reports, computed at once: each frame shows it.
     pub(super) fn price_of(&self, reports: &Questions) -> Together {
         let numbers = Numbers { calls: reports.len() as u64, ..Numbers::default() };
         let operation = Operation::with(Kind::PrivateBehaviour, numbers);
@@ -43,7 +40,7 @@ impl Model {
         Together { plan, is_at_most: false }
     }
 
-    /// Begins to open every report that is not held, after a yes where one is wanted.
+    /// Starts to open every report that is not stored, after confirmation where needed.
     pub(in crate::app) fn open_missing(&mut self) {
         let missing = self.missing_reports();
         let price = self.price_of(&missing);
@@ -64,7 +61,7 @@ impl Model {
         self.next_in_batch()
     }
 
-    /// Stops before the next call; one that is under way comes to its end.
+    /// Stops before the next call; one in flight ends normally.
     pub(in crate::app) fn stop_batch(&mut self, why: &str) {
         if let Some(batch) = self.batch.take() {
             let asked = batch.total - batch.waiting.len();

@@ -1,10 +1,9 @@
-//! Calls that are under way.
+//! Calls in flight.
 
 use crate::request::{Request, Submission};
 use jiff::Timestamp;
 use std::sync::Arc;
 
-/// A call that is under way.
 #[derive(Debug, Clone)]
 pub struct UnderWay {
     pub request: Request,
@@ -37,12 +36,10 @@ impl Calls {
         self.0.iter()
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -96,22 +93,19 @@ impl Calls {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Questions {
     all: Arc<[Request]>,
-    /// Those of them that are under way, and so are not asked.
+    /// Those in flight, which are not sent again.
     without: Vec<Request>,
 }
 
 impl Questions {
-    /// These, without some of them that are under way.
     pub(super) fn without(all: &Arc<[Request]>, without: Vec<Request>) -> Self {
         Self { all: Arc::clone(all), without }
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.all.len().saturating_sub(self.without.len())
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -52,7 +52,7 @@ impl Confirmation {
         Self { details, answers: vec![answer] }
     }
 
-    /// Its keys with their labels, in so many columns.
+    /// Its keys with their labels, wrapped.
     pub fn key_rows(&self, model: &Model, columns: usize) -> Vec<String> {
         let answers = self.answers.iter().map(|answer| format!("{} {}", answer.key, answer.label));
         let keys: Vec<_> = answers.chain([format!("{} no", model.way_to("back"))]).collect();
@@ -61,12 +61,11 @@ impl Confirmation {
 }
 
 impl KeyedAnswer {
-    /// The key for a yes.
     pub fn yes(label: &'static str, consent: Consent) -> Self {
         Self { key: key('y'), label, consent }
     }
 
-    /// The key for a yes to more than one thing: what is pressed without looking is no yes to that.
+    /// The answer for more than one item has another key, so that it is not pressed by habit.
     pub fn yes_to_all(label: &'static str, consent: Consent) -> Self {
         Self { key: key('Y'), label, consent }
     }
@@ -186,7 +185,7 @@ impl OverlayScreen for Confirmation {
     }
 }
 
-/// What is to be deleted, and what the question named.
+/// What to delete, and what the confirmation named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deletion {
     pub what: Purge,
@@ -197,18 +196,15 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// What is deleted of all that is stored.
     pub fn of(what: Purge, held: &[Holding]) -> Self {
         let Doomed { things, notes, .. } = Doomed::of(from_ref(&what), held, None);
         Self { things: things.into_iter().cloned().collect(), notes, what }
     }
 
-    /// Whether nothing would be deleted.
     pub fn is_empty(&self) -> bool {
         self.things.is_empty()
     }
 
-    /// Whether more than one thing goes: what is pressed without looking is no yes to that.
     pub fn is_of_several(&self) -> bool {
         self.things.len() > 1
     }

@@ -1,4 +1,4 @@
-//! The service's own counters on the screen: what is left, with bars and countdowns, and what was used, day by day.
+//! Pages of text on quota: the service's counters, usage by day, the ledger.
 
 use crate::app::over::{Paragraph, Sheet, paragraph};
 use crate::quota::{Balance, Balances, Counter, Holder, Period, Spent, Unit, Usage};
@@ -92,7 +92,7 @@ fn safe(name: &str) -> String {
 /// Heights of a day in the chart.
 const HEIGHTS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// The most days that the chart shows: as many as the service tells of at once.
+/// The most days in the chart: as many as the service returns at once.
 const DAYS: i64 = 31;
 
 /// The days from the first to the last on which something was used, a column a day; what one day alone shows needs no chart.
@@ -120,7 +120,7 @@ fn chart(usage: &Usage, most: u64) -> Vec<Paragraph> {
 }
 
 impl Sheet {
-    /// What was used, the last day first: a bar a day, and the endpoints that were called most.
+    /// Usage, the last day first: a bar a day, and the endpoints with the most calls.
     pub fn usage(usage: &Usage, columns: usize) -> Self {
         let most = usage.by_day().map(|(_, count)| count).max().unwrap_or(0).max(1);
         let days: Vec<_> = usage.daily.iter().rev().collect();
@@ -165,7 +165,7 @@ pub struct LedgerPage {
 pub struct LedgerLine {
     /// When it was written down, just before it was sent.
     pub at: Timestamp,
-    /// What was asked, in words that are safe to show.
+    /// The request, in words that are safe to show.
     pub what: String,
     /// What it is counted in; none where the ledger does not say.
     pub unit: Option<Unit>,
@@ -177,9 +177,9 @@ pub struct LedgerLine {
     pub counts_as: u64,
     /// Whether it may have cost any number of units, so that what it counts as is a least.
     pub is_open: bool,
-    /// What is known of it, in a word.
+    /// Its state in a word.
     pub state: &'static str,
-    /// What the service's counters said of it.
+    /// What the service's counters confirmed.
     pub counted: Option<String>,
 }
 

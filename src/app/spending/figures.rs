@@ -1,4 +1,4 @@
-//! What is known of quota: the service's counters, what this session has spent, what the user has bought.
+//! The known quota: the service's counters, this session's spending, entitlements, the budget.
 
 use crate::app::spending::Tag;
 use crate::app::spending::counters::when;
@@ -18,7 +18,7 @@ pub struct Left {
     pub is_at_most: bool,
 }
 
-/// The figures that prices and what is left are told from.
+/// The figures behind prices and remaining quota.
 #[derive(Debug, Default)]
 pub struct Figures {
     /// What the service's counters say.
@@ -31,9 +31,9 @@ pub struct Figures {
     pub says_spent: bool,
     /// Whether the analyst has had the counters read again since.
     pub is_reread: bool,
-    /// Until when the service has said to wait with what costs something.
+    /// Until when the service refuses paid calls.
     pub wait_until: Option<Timestamp>,
-    /// What was used by day and endpoint, once somebody has looked at it.
+    /// Usage by day and endpoint, once the user has asked for it.
     pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
     pub entitlements: Entitlements,
@@ -43,16 +43,16 @@ pub struct Figures {
     pub allowance: Allowance,
     /// How often the counters confirmed and contradicted the price of each operation.
     pub record: BTreeMap<String, (u64, u64)>,
-    /// Whether the analyst asked for the counters, and is told when they are there.
+    /// Whether the user asked for the counters, and sees them when they arrive.
     announces_balances: bool,
-    /// The same for what was used.
+    /// The same for usage.
     announces_usage: bool,
     /// Whether something was paid while the counters were on their way: what they say may be from before.
     are_outrun: bool,
 }
 
 impl Figures {
-    /// Notes that the analyst asks this, and is to be told when it is answered; other questions have places of their own.
+    /// Records that the user waits for this; other requests have places of their own.
     pub(in crate::app) fn await_answer(&mut self, request: &Request) {
         self.announces_balances |= *request == Request::Quotas;
         self.announces_usage |= matches!(request, Request::Usage { .. });
@@ -68,17 +68,15 @@ impl Figures {
         std::mem::take(&mut self.are_outrun)
     }
 
-    /// Takes the analyst's wish to be told the counters, if there is one.
     pub(in crate::app) fn take_balances_awaited(&mut self) -> bool {
         std::mem::take(&mut self.announces_balances)
     }
 
-    /// Takes the analyst's wish to be told what was used, if there is one.
     pub(in crate::app) fn take_usage_awaited(&mut self) -> bool {
         std::mem::take(&mut self.announces_usage)
     }
 
-    /// Takes in what the counters say, and what they let know of what was bought.
+    /// Takes the counters, and the entitlements that follow from them.
     pub(in crate::app) fn take_balances(&mut self, balances: Balances, asked: Timestamp) {
         self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
         (self.balances, self.asked, self.failure) = (Some(balances), Some(asked), None);
@@ -118,12 +116,12 @@ impl Figures {
         (self.says_spent, self.is_reread) = (says_spent, false);
     }
 
-    /// Until when the service has said to wait, if that is still to come.
+    /// Until when the service refuses paid calls, if that is in the future.
     pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {
         self.wait_until.filter(|until| *until > now)
     }
 
-    /// What bars a price for now: the quota is spent, or the service has said to wait.
+    /// What prevents a paid call now: the quota is spent, or the service refuses.
     pub fn bar(&self, price: &Price, now: Timestamp) -> Option<Tag> {
         let spent = self.used_up(price, now).map(|limit| Tag::Spent(limit.period.reset_words(now)));
         let wait = || self.waits(now).filter(|_| !price.is_free());
@@ -164,7 +162,7 @@ impl Allowance {
         self.before.and(session.without(self.until_then))
     }
 
-    /// What may be spent, and what is spent of it, in words; none where there is no limit.
+    /// The budget and its use in words; none without a limit.
     pub(in crate::app) fn words(&self, session: Spent) -> Option<String> {
         let limits =
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];

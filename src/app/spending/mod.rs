@@ -1,4 +1,4 @@
-//! What asks the service: its price before, the limit on it, the yes to it, what is under way, and what was spent.
+//! Everything that sends a request: its price, its budget, its confirmation, its place in flight.
 
 pub mod asks;
 pub mod batch;
@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use std::sync::Arc;
 
 impl Model {
-    /// Asks the service, after a yes where one is wanted; unless the same question is under way or cannot be asked.
+    /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
     pub(in crate::app) fn ask(&mut self, request: Request, source: Source) {
         let quote = request.quote(&self.figures.entitlements);
         if self.refuse_barred(&quote) {
@@ -40,7 +40,7 @@ impl Model {
         self.send(quote, source)
     }
 
-    /// Sends what the user agreed to before or what is free; returns whether it was sent.
+    /// Sends a confirmed or free request; returns whether it was sent.
     pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: Source) -> bool {
         let quote = request.quote(&self.figures.entitlements);
         let is_sent = !self.refuse_barred(&quote) && !self.refuse_for_now(&quote);
@@ -50,7 +50,7 @@ impl Model {
         is_sent
     }
 
-    /// Shows the answer that the screen says is held: nothing is sent, though it may be gone by now.
+    /// Loads a response that the screen shows as stored; nothing is sent, though it may be deleted by now.
     pub(in crate::app) fn ask_held(&mut self, request: Request) {
         if self.is_quitting {
             return;
@@ -86,7 +86,7 @@ impl Model {
         true
     }
 
-    /// Refuses what the quota is spent for or the service has said to wait with, and says until when; whether it did.
+    /// Refuses a request for spent quota or a rate limit, with a message; returns whether it did.
     fn refuse_for_now(&mut self, quote: &Quote) -> bool {
         let Some(bar) = self.figures.bar(quote.price(), self.now) else { return false };
         let way = match bar {
@@ -97,7 +97,7 @@ impl Model {
         true
     }
 
-    /// Whether what was agreed to has to wait for the next minute, as this one's limit is used up.
+    /// Whether a confirmed request has to wait for the next minute's limit.
     pub(in crate::app) fn awaits_minute(&self, request: &Request) -> bool {
         let limit = self.figures.used_up(&self.price(request), self.now);
         limit.is_some_and(|limit| limit.period == Period::Minute && limit.allowed > 0)
@@ -120,14 +120,14 @@ impl Model {
         is_in_flight
     }
 
-    /// Why a yes is wanted before this is sent; none if none is wanted.
+    /// Why the user has to confirm this request.
     fn wants_yes(&self, quote: &Quote) -> Option<String> {
         let (request, price) = (quote.request(), quote.price());
         let dear = || self.is_dear(price.units.max()).then(|| format!("{} costs {}.", request.words(), price.short()));
         request.warning().or_else(dear)
     }
 
-    /// Whether what costs so much at worst wants a yes for that alone; what nobody knows the limit of does.
+    /// Whether the worst price needs confirmation; an unknown one does.
     pub(in crate::app) fn is_dear(&self, worst: Option<u64>) -> bool {
         self.settings.confirm_above.is_some_and(|most| worst.is_none_or(|worst| worst > most))
     }
@@ -159,7 +159,7 @@ impl Model {
         submission.map_or_else(|| Together { plan: Plan::new(), is_at_most: false }, price)
     }
 
-    /// Sends the form's large file, after a yes where one is wanted.
+    /// Sends the form's large file, after confirmation where needed.
     pub(in crate::app) fn submit_large(&mut self) {
         let Some(submission) = self.large_scan() else { return };
         let (scan, price) =
@@ -171,7 +171,7 @@ impl Model {
         self.look_again(&submission)
     }
 
-    /// Looks at the large file once more before anything is paid for it.
+    /// Inspects the large file again before a paid call.
     pub(super) fn look_again(&mut self, submission: &Arc<Submission>) {
         let Some(form) = self.form_of(submission) else { return };
         (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
@@ -179,7 +179,7 @@ impl Model {
         self.emit(FileJob::Inspect(submission.path.clone()));
     }
 
-    /// The large file has been looked at once more: it is sent if it still is what was agreed to.
+    /// Sends the large file if it has not changed since the user confirmed.
     pub(in crate::app) fn looked_again(
         &mut self,
         agreed: &Arc<Submission>,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A plan that is being made.
 #[derive(Debug)]
 pub struct Planner {
-    /// What is typed: an operation's name, and how many.
+    /// The typed line: an operation's name, and its amount.
     pub typed: String,
     items: Vec<Operation>,
     sheet: Sheet,
@@ -35,7 +35,6 @@ impl Planner {
         &self.sheet
     }
 
-    /// The operation that is typed, or what is missing.
     pub fn operation(&self) -> Result<Operation, String> {
         let (name, amount) = self.words();
         let name = Some(name)
@@ -53,7 +52,7 @@ impl Planner {
         }
     }
 
-    /// Adds what is typed to the plan; gives the file that is typed in place of a number, which is to be read first.
+    /// Adds the typed operation; returns the file of hashes that has to be counted first.
     pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
         if let Some((.., path)) = self.list() {
             return Ok(Some(file::typed(&path)));
@@ -71,7 +70,7 @@ impl Planner {
         }
     }
 
-    /// The operations that what is typed may become, those on private files first.
+    /// The operations that match the typed letters, those on private files first.
     fn offered(&self) -> impl Iterator<Item = Kind> {
         let typed = self.typed.trim();
         let mut kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| kind.name().contains(typed)).collect();
@@ -79,7 +78,7 @@ impl Planner {
         kinds.into_iter()
     }
 
-    /// The operation that is typed, and the file behind it, with what else is said there.
+    /// The typed operation, its other options, and the file of hashes.
     fn list(&self) -> Option<(&str, String, String)> {
         let (operation, amount) = self.words();
         match Amount::read(Kind::named(operation)?, amount).ok()? {
@@ -88,7 +87,7 @@ impl Planner {
         }
     }
 
-    /// The name of an operation, and what is typed behind it.
+    /// The name of an operation, and the rest of the line.
     fn words(&self) -> (&str, &str) {
         let typed = self.typed.trim();
         typed.split_once(char::is_whitespace).unwrap_or((typed, ""))
@@ -99,7 +98,7 @@ impl Planner {
         self.items.pop();
     }
 
-    /// What is typed with its price, then what the whole plan costs and would leave, then what it is made of, the last first: where
+    /// The typed operation with its price, then the sum and its outcome, then the parts, the last first: where
     /// there is little room, the outcome stays in sight.
     fn rows(&self, model: &Model) -> Vec<SheetRow> {
         let entitled = &model.figures.entitlements;
@@ -176,7 +175,7 @@ fn below_the_line(room: Size) -> Size {
 }
 
 impl Model {
-    /// Brings the plan up to date with what is typed and with what the counters say.
+    /// Recomputes the plan after keys and counters.
     pub(in crate::app) fn refresh_planner(&mut self) {
         let Some(planner) = self.over.top_as::<Planner>() else { return };
         let room = self.overlay_room();

@@ -1,4 +1,4 @@
-//! What a key costs right now, and in how few words that can be said.
+//! The price of a key right now, in more and in fewer words, and which prices the user has seen.
 
 use crate::app::commands::Act;
 use crate::app::spending::{Prompt, Questions};
@@ -14,14 +14,14 @@ use std::fmt;
 pub enum Tag {
     /// Nothing: the service is not asked.
     Free,
-    /// Nothing: the answer is held.
+    /// Nothing: the response is stored.
     Held,
     Costs(Price),
-    /// Nothing now: the same question is under way.
+    /// Nothing now: the same request is in flight.
     UnderWay,
     /// Nothing, because the quota is spent: when it is worth trying again, as far as that is known.
     Spent(String),
-    /// Nothing, because the service has said to wait: until when.
+    /// Nothing, because the service refuses: until when.
     Wait(String),
     /// Several questions together cost this.
     Together(Together),
@@ -68,7 +68,7 @@ pub struct Together {
 }
 
 impl Together {
-    /// The most that it can cost; none if nobody knows.
+    /// The most that it can cost; none if that is unknown.
     pub(in crate::app) fn worst(&self) -> Option<u64> {
         let total = self.plan.totals().into_iter().fold(Total::NOTHING, |sum, (_, total)| sum.plus(total));
         total.max
@@ -141,7 +141,7 @@ impl Tag {
 }
 
 impl Tag {
-    /// The price in a list that has little room for it: what is asked for later is said all the same.
+    /// The price in a narrow list; a deferred price is shown all the same.
     pub fn brief(&self) -> String {
         match self {
             Self::Later(together) if together.plan.refusal().is_none() => {
@@ -154,7 +154,6 @@ impl Tag {
 }
 
 impl Model {
-    /// What a request would cost.
     pub fn price(&self, request: &Request) -> Price {
         price(&request.operation(), &self.figures.entitlements)
     }
@@ -205,7 +204,7 @@ impl Model {
         self.warn(format!("{label}: {}. Nothing was sent; {way}", tag.words()));
     }
 
-    /// What this run has spent of each unit, what is under way at its worst included: as the gate counts it.
+    /// What this run has spent of each unit, with calls in flight at their worst, as the gateway counts.
     pub fn spent(&self) -> BTreeMap<Unit, Spent> {
         let mut spent = self.figures.spent.clone();
         for call in self.calls.paid() {
@@ -261,7 +260,7 @@ impl Model {
         bar.unwrap_or_else(|| tag(together))
     }
 
-    /// Whether the answer to the question that is typed is held, and is not asked for anew.
+    /// Whether the response to the typed request is stored, and the command does not refresh it.
     pub(in crate::app) fn is_typed_held(&self, command: &Command) -> bool {
         let Some(form) = self.over.top_as::<Prompt>() else { return false };
         matches!(command.act, Act::Ask { anew: false, .. }) && form.held_since(self.now).is_some()
@@ -272,11 +271,10 @@ impl Model {
 #[derive(Debug, Default)]
 pub struct Offers {
     priced: Vec<Shown>,
-    /// The question that waits for a yes, and the frame from which on it has been there.
+    /// The open confirmation, and the first frame that showed it.
     question: Option<(u64, u64)>,
 }
 
-/// An offer on the screen.
 #[derive(Debug)]
 struct Shown {
     key: Key,
@@ -296,7 +294,7 @@ struct Offer {
 impl Offers {
     /// What the frame of this number offers, now that it has been drawn.
     pub(in crate::app) fn of(model: &Model, frame: u64) -> Self {
-        // Where there is no room for the bar, nothing was offered.
+        // A screen without a bar showed no price.
         if !model.size.is_enough() {
             return Self::default();
         }
@@ -310,8 +308,7 @@ impl Offers {
         Self { priced: shown.collect(), question: asked(model, frame) }
     }
 
-    /// Whether the question that waits for a yes, if one does, was on the screen already when the frame of this number was the last
-    /// one drawn.
+    /// Whether the open confirmation was on the screen when this frame was the last one.
     pub(in crate::app) fn has_asked(&self, model: &Model, frame: u64) -> bool {
         model
             .over

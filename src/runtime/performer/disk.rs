@@ -57,7 +57,7 @@ impl Performer {
     }
 }
 
-/// Hashes a file that is to be submitted, and looks up what is known of it.
+/// Hashes a file for its submission, and reads what the store knows of it.
 fn inspect(work: &Work, path: PathBuf, gate: Option<&Gate>, cancel: &Cancel) {
     let largest = gate.map_or(0, |gate| gate.client().profile().largest_upload());
     let result = submission::look_at(&path, largest, &|| !cancel.is_cancelled())

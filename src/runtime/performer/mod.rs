@@ -48,16 +48,16 @@ pub struct Performer {
     pub(super) outbox: Outbox,
     /// What effects are performed on, once they have been started.
     threads: Option<Runtime>,
-    /// Whether it has been said that threads cannot be started.
+    /// Whether the user knows that threads cannot be started.
     is_said: bool,
     /// Whether the first frame is still to come.
     awaits_frame: bool,
-    /// What is begun behind the next frame: that one needs nothing of it.
+    /// Effects that the next frame does not need.
     later: Vec<Effect>,
     pending: Arc<AtomicUsize>,
     /// Files that are being written.
     writing: Arc<AtomicUsize>,
-    /// Cancels what is beside the loop.
+    /// Cancels all work beside the loop.
     stopped: Cancel,
     /// Cancels the last search through a comparison, and the last reading of a report: a later one takes its place.
     sifting: Mutex<Cancel>,
@@ -115,7 +115,7 @@ impl Performer {
         self.backing = backing;
     }
 
-    /// Begins what was to wait for a frame. Where the system has no threads to give that is said, and what waits goes on waiting:
+    /// Performs deferred effects. Where the system has no threads to give they stay deferred, with a message:
     /// the next call tries again.
     pub fn begin_later(&mut self) {
         if !self.has_threads() {
@@ -194,7 +194,7 @@ impl Performer {
         }
     }
 
-    /// Cancels what was begun last in this place; what begins now is cancelled by what it gives.
+    /// Cancels the last job of this place; the result cancels the next one.
     fn renew(place: &Mutex<Cancel>) -> Cancel {
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
         place.cancel();
@@ -220,7 +220,7 @@ impl Performer {
         });
     }
 
-    /// Runs a job on what is behind the gateway; nothing where there is none.
+    /// Runs a job on the gateway; nothing where there is none.
     fn with_gate(&self, job: impl FnOnce(&Gate, &Work) + Send + 'static) {
         let Some(gate) = self.gate().cloned() else { return };
         self.spawn(move |work| job(&gate, work), Message::Notice);
@@ -228,7 +228,7 @@ impl Performer {
 }
 
 impl Drop for Performer {
-    /// Paid answers are in, or were given up by the analyst: nothing else is worth waiting for.
+    /// Paid responses are stored, or the user cancelled them: nothing else is worth a wait.
     fn drop(&mut self) {
         self.stopped.cancel();
         let Some(runtime) = self.threads.take() else { return };

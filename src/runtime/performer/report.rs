@@ -125,7 +125,7 @@ fn evaluate(
     }
 }
 
-/// The rules that are shipped and the user's own, with what is wrong with those; a file that is not there says nothing.
+/// The shipped rules and the user's own, with the mistakes in those; a missing file is no mistake.
 pub(crate) fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
     let text = own.map(|own| files::read_text(own, LONGEST_RULES));
     match text {

@@ -1,4 +1,4 @@
-//! Searches reports, and tells of what is found as it is found.
+//! Searches reports, and sends hits as they are found.
 
 use super::{PACE, Performer, Work};
 use crate::app::find::{HitGroup, MOST_HITS, Ticket};
@@ -62,7 +62,7 @@ impl Performer {
     }
 }
 
-/// Tells the loop of what is found, the first at once and the rest at a pace that leaves it free.
+/// Sends hits to the loop: the first at once, the rest at a pace that leaves it free.
 struct Teller<'a, T> {
     work: &'a Work,
     ticket: &'a Ticket,
@@ -75,7 +75,7 @@ impl<'a, T: Default> Teller<'a, T> {
         Self { work, ticket, found: T::default(), told: None }
     }
 
-    /// Tells what has been found when it is time; says whether to go on.
+    /// Sends the hits when it is time; returns whether to continue.
     fn tell(&mut self, is_first: bool, message: impl FnOnce(u64, T) -> SearchEvent) -> ControlFlow<()> {
         if self.ticket.cancel.is_cancelled() {
             return ControlFlow::Break(());

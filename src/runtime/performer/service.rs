@@ -72,7 +72,7 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
         // The file is listed among the earlier ones by its name; without it by its hash alone.
         let _ = gate.store().note_file(gate.service(), &submission.file, Some(&submission.name()), gate.now());
     }
-    // Before the answer, so that the screen never shows one without the other. What else is under way the app knows itself.
+    // Before the response, so that the screen never shows one without the other. The app knows which calls are in flight.
     if let Ok(spent) = gate.settled() {
         work.send(ServiceEvent::Spent(spent));
     }
@@ -86,7 +86,7 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
     work.send(ServiceEvent::Ended { request, result });
 }
 
-/// Whether the service says that the quota is spent; none where it says nothing of it, as what was held does not.
+/// Whether the service reports the quota as exceeded; none for a stored response, which reports neither.
 fn says_spent(result: &Result<Answer, GateError>, begun: Timestamp) -> Option<bool> {
     match result {
         Ok(answer) => (answer.received >= begun).then_some(false),
@@ -148,7 +148,7 @@ fn useless(what: String) -> Failure {
     Failure { what, cost: "Its price was paid.".to_owned(), is_unsure: true, ..Failure::default() }
 }
 
-/// Something that a short answer tells.
+/// Reads a short response.
 fn told_by<T>(answer: &Answer, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Failure> {
     read(&answer.body).ok_or_else(|| useless("The answer is of no use.".to_owned()))
 }
@@ -203,7 +203,7 @@ fn failure(error: &GateError) -> Failure {
     let is_unsure = matches!(error, GateError::Internal(_)) || error.may_have_arrived();
     let is_of_file = match error {
         GateError::Service { error, .. } => error.is_of_what_was_sent(),
-        // What is known of it is looked up again.
+        // The form reads the store again.
         GateError::SentBefore(_) => true,
         _ => false,
     };

@@ -1,4 +1,4 @@
-//! Reads and writes what is held: reports, notes, the ledger.
+//! Reads and writes the store: reports, notes, the ledger.
 
 use super::{Performer, Work, WriteGuard, words};
 use crate::app::spending::confirm::Deletion;
@@ -18,7 +18,7 @@ use std::slice::from_ref;
 /// Most earlier files that are offered.
 const RECENT: u32 = 50;
 
-/// What is said of a note whose report was held, or that is to take the place of another, where either was deleted meanwhile.
+/// The warning for a note whose report, or whose earlier note, another program
 fn deleted_meanwhile(
     gate: &Gate,
     note: &Note,
@@ -132,7 +132,7 @@ fn delete_note(gate: &Gate, work: &Work, note: Note) {
     }
 }
 
-/// Sends what was read, or says why it could not be.
+/// Sends the result of a read, or its failure.
 fn send_or_warn(work: &Work, read: Result<Message, StoreError>) {
     work.send(read.unwrap_or_else(|error| Message::Notice(words(&error))));
 }
@@ -179,7 +179,6 @@ fn recent(gate: &Gate) -> Result<Message, StoreError> {
     gate.store().recent_files(gate.service(), RECENT).map(|files| StoreEvent::RecentFiles(files).into())
 }
 
-/// All notes.
 fn notes(gate: &Gate) -> Message {
     match gate.store().notes() {
         Ok(notes) => StoreEvent::Notes(notes).into(),
@@ -187,7 +186,7 @@ fn notes(gate: &Gate) -> Message {
     }
 }
 
-/// Everything that is held of a file: its list pages, one after another, and its reports.
+/// What the store has of a file: its list pages in order, and its reports.
 fn load(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
     let (pages, reports) = held_of(gate, file)?;
     let scan = gate.store().pending_scan(gate.service(), file)?;
@@ -211,7 +210,7 @@ fn delete(gate: &Gate, deletion: Deletion) -> Message {
             return Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error)));
         }
     };
-    // What is deleted is deleted, whatever cannot be read afterwards.
+    // The deletion holds, even if reading afterwards fails.
     let failed = |error| format!(" What is left could not be read: {}", words(&error));
     let words = purged.map(|purged| {
         let remarks = gate.store().remains(from_ref(&deletion.what));
@@ -225,7 +224,6 @@ fn delete(gate: &Gate, deletion: Deletion) -> Message {
     }
 }
 
-/// What was deleted.
 fn gone(purged: Purged, deletion: &Deletion) -> String {
     let notes = if purged.notes > 0 { format!(", {}", count(purged.notes, "note")) } else { String::new() };
     let what = match purged.reports {
