@@ -4,8 +4,8 @@ use crate::app::Opening;
 use crate::app::away::{Copied, Save};
 use crate::app::find::Ticket;
 use crate::app::message::carried_by;
-use crate::app::over::Judged;
-use crate::app::panes::facts::Named;
+use crate::app::over::ReportToEvaluate;
+use crate::app::panes::facts::ProcessRef;
 use crate::app::spending::Deletion;
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Where an answer may come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ResponseSource {
     /// The store alone, since the screen showed a price of 0.
     Held,
     /// The store, or else the service.
@@ -49,7 +49,7 @@ carried_by! {
 #[derive(Debug)]
 pub enum ServiceCall {
     /// Gets a response at the price that was on the screen.
-    Send { quote: Quote, source: Source },
+    Send { quote: Quote, source: ResponseSource },
     /// Stops waiting for a response; the ledger counts its call as lost.
     Cancel(Request),
 }
@@ -109,7 +109,7 @@ pub enum ReportJob {
     /// Applies the rules to every stored report of a file.
     EvaluateAll {
         number: u64,
-        reports: Vec<Judged>,
+        reports: Vec<ReportToEvaluate>,
         rules: Arc<Rules>,
     },
     FindIndicators {
@@ -144,7 +144,7 @@ pub enum SearchJob {
         report: Report,
         pattern: Arc<Pattern>,
         /// The one process that is meant: a row with another process number is no hit.
-        process: Option<Named>,
+        process: Option<ProcessRef>,
     },
     /// Searches every stored report.
     Stored {

@@ -3,9 +3,9 @@
 
 use crate::app::compare::Compare;
 use crate::app::find::Finder;
-use crate::app::find::returning::Left;
+use crate::app::find::returning::ReturnPoint;
 use crate::app::over::Target;
-use crate::app::panes::Order;
+use crate::app::panes::PaneOrder;
 use crate::app::{Entry, Focus, HeldReport, List, Model, OpenReport, Opening, Overlay, Screen, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Holding, Pane};
@@ -30,7 +30,7 @@ pub struct OpenFile {
     /// The last search of one of its reports that was left for one of its hits.
     pub(super) finder: Option<Finder>,
     /// The list that was left for one of its rows.
-    pub(super) left: Option<Left>,
+    pub(super) left: Option<ReturnPoint>,
     /// Whether its scan was followed to its end.
     pub(super) is_scanned: bool,
 }
@@ -63,12 +63,12 @@ impl OpenFile {
     }
 
     /// The panes in the order in which they share the screen.
-    pub fn order(&self) -> Order {
-        Order::of(self.open().map(|open| &open.report).filter(|report| report.index.is_complete))
+    pub fn order(&self) -> PaneOrder {
+        PaneOrder::of(self.open().map(|open| &open.report).filter(|report| report.index.is_complete))
     }
 
     /// The group of panes that is shown: that of the pane with the focus, or the one that was left for the list.
-    pub(super) fn group_in(&self, order: &Order) -> usize {
+    pub(super) fn group_in(&self, order: &PaneOrder) -> usize {
         let focused = self.focused().and_then(|pane| order.group_of(pane));
         focused.unwrap_or_else(|| self.group.min(order.groups().saturating_sub(1)))
     }
@@ -103,12 +103,12 @@ impl OpenFile {
 
 /// The files that are open, in the order in which they were opened.
 #[derive(Debug, Default)]
-pub struct Files {
+pub struct OpenFiles {
     all: Vec<OpenFile>,
     shown: usize,
 }
 
-impl Files {
+impl OpenFiles {
     pub fn shown(&self) -> Option<&OpenFile> {
         self.all.get(self.shown)
     }
@@ -318,7 +318,7 @@ impl Model {
             let is_known = !list.entries().is_empty();
             is_known && list.held() == 0 && list.file().is_some_and(|file| !files.contains(file))
         };
-        let empty = |files: &Files| files.all.iter().position(|open| is_empty(&open.list));
+        let empty = |files: &OpenFiles| files.all.iter().position(|open| is_empty(&open.list));
         while let Some(place) = empty(&self.files) {
             self.close(place);
             is_changed = true;

@@ -11,7 +11,7 @@
 //! └ bar ───────────────────────────────────┘  └ bar ─────────────┘  └ bar ───┘
 //! ```
 
-use crate::app::panes::Group;
+use crate::app::panes::PaneGroup;
 use crate::report::Pane;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,7 @@ pub struct View {
     /// The pane that has the focus; none while the list has it.
     pub pane: Option<Pane>,
     /// The four panes that stand together.
-    pub group: Group,
+    pub group: PaneGroup,
     /// Whether the pane that has the focus fills the screen.
     pub is_zoomed: bool,
     /// Whether one thing is shown at a time, however large the screen.
@@ -300,10 +300,10 @@ fn four(area: Area, view: View) -> impl Iterator<Item = (Pane, Area)> {
 mod tests {
     use super::*;
     use crate::app::panes::GROUP;
-    use crate::app::panes::Order;
+    use crate::app::panes::PaneOrder;
     use proptest::prelude::*;
 
-    const FIRST: Group = [Some(Pane::Processes), Some(Pane::Tags), Some(Pane::Registry), Some(Pane::Files)];
+    const FIRST: PaneGroup = [Some(Pane::Processes), Some(Pane::Tags), Some(Pane::Registry), Some(Pane::Files)];
     const LIST: View = View {
         has_report: true,
         pane: None,
@@ -322,7 +322,7 @@ mod tests {
         let sizes = (size(300), size(100), size(100)).prop_map(|(list, middle, upper)| Sizes { list, middle, upper });
         let rest = (0_usize..3, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 0_u16..4);
         (pane, rest, sizes).prop_map(|(pane, (group, is_zoomed, is_plain, has_report, is_single, message), sizes)| {
-            let order = Order::of(None);
+            let order = PaneOrder::of(None);
             let group = order.group(pane.and_then(|pane| order.group_of(pane)).unwrap_or(group));
             assert_eq!(group.len(), GROUP);
             View { has_report, pane, group, is_zoomed, is_plain, is_single, message, sizes }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The sandboxes of one file, or the reports of one opened document.
 #[derive(Debug)]
 pub struct List {
-    pub origin: Origin,
+    pub origin: ListOrigin,
     /// The sandboxes in the order of the pages.
     entries: Entries,
     /// What comes after the last entry.
@@ -35,7 +35,7 @@ pub struct List {
 
 /// Where a list comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum ListOrigin {
     /// The service, by the file's hash.
     Service(Sha256),
     /// A document that was opened, by its name: no network, no key, no prices.
@@ -66,7 +66,7 @@ impl Next {
 }
 
 impl List {
-    fn new(origin: Origin, entries: Entries, next: Next) -> Self {
+    fn new(origin: ListOrigin, entries: Entries, next: Next) -> Self {
         let (since, total, scroll) = (None, None, Scroll::default());
         let (failure, used_cursors) = (None, Vec::new());
         Self { origin, entries, next, since, total, scroll, failure, used_cursors }
@@ -74,19 +74,19 @@ impl List {
 
     /// A list of which nothing is known.
     pub fn unasked(file: Sha256) -> Self {
-        Self::new(Origin::Service(file), Entries::default(), Next::Page(None))
+        Self::new(ListOrigin::Service(file), Entries::default(), Next::Page(None))
     }
 
     /// The reports of a document that was opened.
     pub fn document(name: String, entries: Vec<Entry>) -> Self {
-        Self::new(Origin::Document(name), Entries::new(entries), Next::Nothing)
+        Self::new(ListOrigin::Document(name), Entries::new(entries), Next::Nothing)
     }
 
     /// The file, where the list comes from the service.
     pub fn file(&self) -> Option<&Sha256> {
         match &self.origin {
-            Origin::Service(file) => Some(file),
-            Origin::Document(_) => None,
+            ListOrigin::Service(file) => Some(file),
+            ListOrigin::Document(_) => None,
         }
     }
 
@@ -124,7 +124,7 @@ impl List {
     }
 
     fn is_all(&self) -> bool {
-        self.next == Next::Nothing && (!self.entries().is_empty() || matches!(self.origin, Origin::Document(_)))
+        self.next == Next::Nothing && (!self.entries().is_empty() || matches!(self.origin, ListOrigin::Document(_)))
     }
 
     /// The chosen sandbox; none where the row after the entries is chosen.

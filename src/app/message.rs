@@ -2,9 +2,9 @@
 
 use crate::app::away::NotSaved;
 use crate::app::find::HitGroup;
-use crate::app::find::finding::Ended;
+use crate::app::find::finding::SearchEnd;
 use crate::app::keys::pointer::Pointer;
-use crate::app::over::Noted;
+use crate::app::over::NotableRow;
 use crate::app::spending::counters::LedgerPage;
 use crate::app::{Key, Size};
 use crate::quota::{Balances, Entitlements, Spent, Unit, Uploads, Usage};
@@ -205,7 +205,7 @@ pub enum ReportEvent {
     /// The findings in every stored report of the file, the most severe first.
     AllEvaluated {
         number: u64,
-        found: Vec<Noted>,
+        found: Vec<NotableRow>,
     },
     Compared {
         number: u64,
@@ -217,13 +217,13 @@ pub enum ReportEvent {
 #[derive(Debug)]
 pub enum SearchEvent {
     /// Rows that match a pane's filter.
-    Rows { search: u64, rows: RowSet, ended: Ended },
+    Rows { search: u64, rows: RowSet, ended: SearchEnd },
     Hits {
         search: u64,
         groups: Vec<HitGroup>,
         /// Reports that have been searched, and reports in all.
         searched: (u64, u64),
-        ended: Ended,
+        ended: SearchEnd,
     },
     ComparisonFiltered {
         number: u64,

@@ -27,7 +27,7 @@ pub mod start;
 pub mod update;
 
 pub use commands::{COMMANDS, Command};
-pub use effect::{Effect, FileJob, ReportJob, SearchJob, ServiceCall, Source, StoreJob, TerminalAction};
+pub use effect::{Effect, FileJob, ReportJob, ResponseSource, SearchJob, ServiceCall, StoreJob, TerminalAction};
 pub use keys::Key;
 pub use keys::keymap::Keymap;
 pub use keys::place::Place;

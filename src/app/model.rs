@@ -1,21 +1,21 @@
 //! Everything the screen shows, in one value with one owner.
 
-use crate::app::files::{Files, OpenFile};
+use crate::app::files::{OpenFile, OpenFiles};
 use crate::app::find::{Finder, Quest};
 use crate::app::keys::keymap::Keymap;
 use crate::app::keys::pointer::Mouse;
 use crate::app::layout::View;
-use crate::app::list::Origin;
+use crate::app::list::ListOrigin;
 use crate::app::over::{AllNotes, Over, Target};
-use crate::app::panes::Order;
+use crate::app::panes::PaneOrder;
 use crate::app::panes::PaneState;
 use crate::app::remembered::Remembered;
 use crate::app::scan::follow::{Follow, Pace};
-use crate::app::spending::batch::Batch;
+use crate::app::spending::batch::OpenAllBatch;
 use crate::app::spending::figures::Figures;
 use crate::app::spending::price::Offers;
-use crate::app::spending::{Barred, Calls, UnderWay};
-use crate::app::start::Start;
+use crate::app::spending::{Barred, Calls, InFlightCall};
+use crate::app::start::StartScreen;
 use crate::app::{Effect, Entry, Here, Layout, List, OpenReport, Opening, Size, Sizes};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The name of a document, and its reports with what each calls itself.
-pub type Named = (String, Vec<(Option<Identifier>, Here)>);
+pub type OpenDocument = (String, Vec<(Option<Identifier>, Here)>);
 
 /// The state of the program.
 #[derive(Debug)]
@@ -45,9 +45,9 @@ pub struct Model {
     pub screen: Screen,
     pub over: Over,
     /// What the start screen shows.
-    pub start: Start,
+    pub start: StartScreen,
     /// The files that are open, each with all that is its own.
-    pub files: Files,
+    pub files: OpenFiles,
     pub notes: AllNotes,
     pub follows: Vec<Follow>,
     /// Scans that are known, by their file.
@@ -55,7 +55,7 @@ pub struct Model {
     /// Whether the user has confirmed raw copies.
     pub copies_raw: bool,
     /// Reports that are being opened one after another.
-    pub batch: Option<Batch>,
+    pub batch: Option<OpenAllBatch>,
     pub calls: Calls,
     pub figures: Figures,
     pub sizes: Sizes,
@@ -147,8 +147,8 @@ impl Model {
             settings: Settings::default(),
             screen: Screen::Start,
             over: Over::default(),
-            start: Start::default(),
-            files: Files::default(),
+            start: StartScreen::default(),
+            files: OpenFiles::default(),
             notes: AllNotes::default(),
             follows: Vec::new(),
             scans: BTreeMap::new(),
@@ -174,7 +174,7 @@ impl Model {
     }
 
     /// Opens the reports of documents, by their names, in place of a service's; the first one at once.
-    pub fn open_documents(&mut self, documents: Vec<Named>) {
+    pub fn open_documents(&mut self, documents: Vec<OpenDocument>) {
         let several = Some(documents.len()).filter(|documents| *documents > 1);
         let title = several.map(|several| format!("one of {} documents", thousands(several as u64)));
         let name = title.or_else(|| documents.first().map(|(name, _)| name.clone())).unwrap_or_default();
@@ -204,9 +204,8 @@ impl Model {
     }
 
     /// The call in flight that lists the open file's sandboxes.
-    pub fn listing(&self) -> Option<&UnderWay> {
-        let is_this =
-            |call: &&UnderWay| matches!(&call.request, Request::Behaviours { file, .. } if self.file() == Some(file));
+    pub fn listing(&self) -> Option<&InFlightCall> {
+        let is_this = |call: &&InFlightCall| matches!(&call.request, Request::Behaviours { file, .. } if self.file() == Some(file));
         self.calls.iter().find(is_this)
     }
 
@@ -239,7 +238,7 @@ impl Model {
 
     /// Whether a document is open, which no service knows.
     pub fn is_document(&self) -> bool {
-        self.list().is_some_and(|list| matches!(list.origin, Origin::Document(_)))
+        self.list().is_some_and(|list| matches!(list.origin, ListOrigin::Document(_)))
     }
 
     pub fn chosen(&self) -> Option<&Entry> {
@@ -298,8 +297,8 @@ impl Model {
     }
 
     /// The panes in the order in which they share the screen.
-    pub fn order(&self) -> Order {
-        self.shown().map_or_else(|| Order::of(None), OpenFile::order)
+    pub fn order(&self) -> PaneOrder {
+        self.shown().map_or_else(|| PaneOrder::of(None), OpenFile::order)
     }
 
     /// The group of panes that is shown.

@@ -2,8 +2,10 @@
 
 use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
-use crate::app::spending::{Prompt, UnderWay, last_days};
-use crate::app::{Entry, Failure, HeldPage, HeldReport, Here, Model, Opening, Overlay, Response, Source, StoreJob};
+use crate::app::spending::{InFlightCall, Prompt, last_days};
+use crate::app::{
+    Entry, Failure, HeldPage, HeldReport, Here, Model, Opening, Overlay, Response, ResponseSource, StoreJob,
+};
 use crate::quota::Balances;
 use crate::report::identifier::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
@@ -25,12 +27,12 @@ impl Model {
             Err(failure) => self.on_failure(request, call, failure),
         }
         if *request == Request::Quotas && self.figures.take_outrun() && !self.is_quitting {
-            self.ask_agreed(Request::Quotas, Source::Service);
+            self.ask_agreed(Request::Quotas, ResponseSource::Service);
         }
     }
 
     /// Removes a call from those in flight; after a paid one the counters are read, which is free.
-    fn ended(&mut self, request: &Request) -> Option<UnderWay> {
+    fn ended(&mut self, request: &Request) -> Option<InFlightCall> {
         let call = self.calls.end(request);
         self.notice.take_if(|notice| notice.is_passing);
         if self.is_quitting {
@@ -39,15 +41,15 @@ impl Model {
             if self.calls.has(&Request::Quotas) {
                 self.figures.outrun();
             }
-            self.ask_agreed(Request::Quotas, Source::Service);
+            self.ask_agreed(Request::Quotas, ResponseSource::Service);
             if self.figures.usage.is_some() {
-                self.ask_agreed(last_days(self.now), Source::Service);
+                self.ask_agreed(last_days(self.now), ResponseSource::Service);
             }
         }
         call
     }
 
-    fn on_response(&mut self, request: &Request, call: Option<UnderWay>, response: Response) {
+    fn on_response(&mut self, request: &Request, call: Option<InFlightCall>, response: Response) {
         match (response, request) {
             (Response::Report(here), Request::Behaviour { identifier }) => self.on_report(identifier, here),
             (Response::Page(page), Request::Behaviours { file, cursor, .. }) => {
@@ -87,7 +89,7 @@ impl Model {
         }
     }
 
-    fn on_failure(&mut self, request: &Request, call: Option<UnderWay>, failure: Failure) {
+    fn on_failure(&mut self, request: &Request, call: Option<InFlightCall>, failure: Failure) {
         match request {
             Request::Behaviour { identifier } => self.on_report_failed(identifier, &failure),
             Request::Behaviours { file, .. } => {
@@ -265,7 +267,7 @@ impl Model {
         if is_new && std::mem::take(&mut self.settings.lists_at_once) {
             let page = self.list().and_then(|list| list.next_page(self.service.listing));
             if let Some(page) = page {
-                self.ask(page, Source::HeldOrService);
+                self.ask(page, ResponseSource::HeldOrService);
             }
             return;
         }

@@ -13,7 +13,7 @@ const MOST_PASTED: usize = 20;
 
 /// What the start screen shows.
 #[derive(Debug, Default)]
-pub struct Start {
+pub struct StartScreen {
     /// What has been typed of a hash.
     pub typed: String,
     /// Files whose hashes were pasted together; the first one is in the line.
@@ -23,7 +23,7 @@ pub struct Start {
     pub scroll: Scroll,
 }
 
-impl Start {
+impl StartScreen {
     /// The files that Enter opens: the one that is typed with those that were pasted together with it, or the chosen earlier one.
     fn chosen(&mut self) -> Vec<Sha256> {
         match Sha256::parse(&self.typed) {

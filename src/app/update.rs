@@ -7,8 +7,8 @@ use crate::app::panes::Scroll;
 use crate::app::spending::price::Offers;
 use crate::app::spending::{Confirmation, Prompt, Tag};
 use crate::app::{
-    Command, Effect, FileEvent, Key, Message, Model, Overlay, ReportEvent, ReportJob, Screen, SearchEvent, ServiceCall,
-    ServiceEvent, Source, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
+    Command, Effect, FileEvent, Key, Message, Model, Overlay, ReportEvent, ReportJob, ResponseSource, Screen,
+    SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
 };
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
@@ -21,7 +21,7 @@ impl Model {
     pub fn start(&mut self) {
         self.emit(StoreJob::FindRecent);
         if self.service.barred().is_none() {
-            self.ask(Request::Quotas, Source::Service);
+            self.ask(Request::Quotas, ResponseSource::Service);
         }
     }
 
@@ -236,7 +236,7 @@ impl Model {
                 Some(request) if self.is_typed_held(command) => self.ask_held(request),
                 Some(request) => {
                     self.figures.await_answer(&request);
-                    self.ask(request, if *anew { Source::Service } else { Source::HeldOrService })
+                    self.ask(request, if *anew { ResponseSource::Service } else { ResponseSource::HeldOrService })
                 }
                 None => {}
             },

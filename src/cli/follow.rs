@@ -3,7 +3,7 @@
 use super::output::print_json;
 use super::query::{CostOutput, DryRunRemark, ask, cost, print_dry_run, runtime, say_cost};
 use super::{Common, FailureKind, Setup, Spending, parse_sha256, setup_to_spend};
-use crate::app::scan::follow::{Follow as Following, Pace, Turn};
+use crate::app::scan::follow::{Follow as Following, Pace, WatchState};
 use crate::gate::GateError;
 use crate::quota::Unit;
 use crate::report::analysis::SandboxRun;
@@ -141,15 +141,15 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
     let mut reports = Vec::new();
     let result = runtime()?.block_on(look_to_the_end(setup, &mut following, &mut reports));
     say_cost(&setup.gate)?;
-    print_json(&shown(&following, &reports, cost(&setup.gate)?, matches!(result, Ok(Turn::Done))))?;
+    print_json(&shown(&following, &reports, cost(&setup.gate)?, matches!(result, Ok(WatchState::Done))))?;
     match result? {
-        Turn::Done if reports.is_empty() => {
+        WatchState::Done if reports.is_empty() => {
             note(setup, &file, None)?;
             let words = "the scan is done, and no report of it is listed; behaview list --refresh asks once more";
             Err(FailureKind::NotFound.error(words).into())
         }
-        Turn::Done => note(setup, &file, None),
-        Turn::On => {
+        WatchState::Done => note(setup, &file, None),
+        WatchState::On => {
             let why = match &following.seen {
                 None => "the service knows of no scan of this file and lists no report of it".to_owned(),
                 Some(Analysis { began: Some(began), .. }) => {
@@ -171,7 +171,7 @@ async fn look_to_the_end(
     setup: &Setup,
     following: &mut Following,
     reports: &mut Vec<Identifier>,
-) -> anyhow::Result<Turn> {
+) -> anyhow::Result<WatchState> {
     let listing = setup.gate.client().profile().listing;
     let (mut next_page, mut since) = (None, setup.gate.now());
     let began = Instant::now();
@@ -205,15 +205,15 @@ async fn look_to_the_end(
         let goes_on = is_new || cursor.is_none();
         next_page =
             page.cursor.filter(|_| goes_on).map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
-        if following.listed(!reports.is_empty(), next_page.is_some(), now) == Turn::Done {
-            return Ok(Turn::Done);
+        if following.listed(!reports.is_empty(), next_page.is_some(), now) == WatchState::Done {
+            return Ok(WatchState::Done);
         }
         if next_page.is_none() {
             // The page that was just read is not read again from the store in the place of a further poll.
             since = received.saturating_add(SignedDuration::from_millis(1)).unwrap_or(Timestamp::MAX);
         }
     }
-    Ok(Turn::On)
+    Ok(WatchState::On)
 }
 
 /// What one poll brings, from the store or from the service; none while another program asks the same.

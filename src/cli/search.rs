@@ -3,7 +3,7 @@
 use super::output::{print_json_line, print_text};
 use super::setup::say;
 use super::{Common, FailureKind, document, setup};
-use crate::app::find::{Hit, HitGroup, Source};
+use crate::app::find::{Hit, HitGroup, HitSource};
 use crate::app::panes;
 use crate::gate::Gate;
 use crate::report::find::{How, Pattern};
@@ -69,7 +69,7 @@ impl SearchArgs {
         let is_document = |what: &&OsString| document::services(what).is_none();
         let names: Vec<_> = self.what.iter().filter_map(|what| document::services(what)).collect();
         let mut hits = 0_u64;
-        let mut print = |of: &Source, name: Option<&str>, hit: &Hit| {
+        let mut print = |of: &HitSource, name: Option<&str>, hit: &Hit| {
             if pane.is_none() || pane == hit.pane() {
                 hits += 1;
                 self.print(of, name, hit)
@@ -104,19 +104,19 @@ impl SearchArgs {
         }
     }
 
-    fn print(&self, of: &Source, name: Option<&str>, hit: &Hit) -> anyhow::Result<()> {
+    fn print(&self, of: &HitSource, name: Option<&str>, hit: &Hit) -> anyhow::Result<()> {
         if self.json {
             let pane = hit.pane().map_or("notes", Pane::name);
             return print_json_line(&found(of, name, hit, pane));
         }
         let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
         let (file, sandbox) = match of {
-            Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
+            HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => {
                 let sandbox = identifier.parts().sandbox.visible().to_string();
                 let whose = elsewhere(of).map(|profile| format!(" (held for profile {})", plain_name(profile)));
                 (file.as_ref().map(Sha256::short), sandbox + &whose.unwrap_or_default())
             }
-            Source::Pane(_) => (name.map(|name| Untrusted::from(name).visible().to_string()), String::new()),
+            HitSource::Pane(_) => (name.map(|name| Untrusted::from(name).visible().to_string()), String::new()),
         };
         let label = label(&hit.row, |name| name.visible_cut(40).to_string());
         let cells = [
@@ -132,10 +132,10 @@ impl SearchArgs {
 }
 
 /// The other profile that holds what a hit is of, where this one cannot open it.
-fn elsewhere(of: &Source) -> Option<&str> {
+fn elsewhere(of: &HitSource) -> Option<&str> {
     match of {
-        Source::Report { elsewhere, .. } => elsewhere.as_deref(),
-        Source::Pane(_) | Source::Notes { .. } => None,
+        HitSource::Report { elsewhere, .. } => elsewhere.as_deref(),
+        HitSource::Pane(_) | HitSource::Notes { .. } => None,
     }
 }
 
@@ -143,7 +143,7 @@ fn plain_name(name: &str) -> Visible {
     Untrusted::from(name).visible_cut(40)
 }
 
-type Print<'a> = dyn FnMut(&Source, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
+type Print<'a> = dyn FnMut(&HitSource, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
 /// The stored reports of these files and identifiers, or all.
 fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
@@ -231,14 +231,14 @@ fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> an
     Ok(counts)
 }
 
-fn found(of: &Source, name: Option<&str>, hit: &Hit, pane: &'static str) -> FoundRow {
+fn found(of: &HitSource, name: Option<&str>, hit: &Hit, pane: &'static str) -> FoundRow {
     let (file, id, sandbox) = match of {
-        Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => (
+        HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => (
             file.as_ref().map(ToString::to_string),
             Some(identifier.text().unicode()),
             Some(identifier.parts().sandbox.unicode()),
         ),
-        Source::Pane(_) => (name.map(str::to_owned), None, None),
+        HitSource::Pane(_) => (name.map(str::to_owned), None, None),
     };
     let (label, text) = (label(&hit.row, Untrusted::unicode), text(&hit.row, Untrusted::unicode));
     let held_for = elsewhere(of).map(str::to_owned);

@@ -4,7 +4,7 @@ use super::keyboard::key;
 use super::signals::BlockedSignals;
 use super::terminal::RawModeGuard;
 use crate::app::Key;
-use crate::app::keys::Named;
+use crate::app::keys::KeyName;
 use crossterm::event::{self, Event};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -41,11 +41,11 @@ fn read(signals: &BlockedSignals) -> io::Result<String> {
         }
         let Event::Key(event) = event::read()? else { continue };
         match key(event) {
-            Some(Key::Named(Named::Enter)) => return Ok(typed),
+            Some(Key::Named(KeyName::Enter)) => return Ok(typed),
             Some(Key::Ctrl('c' | 'd')) => break,
             Some(Key::Ctrl('u')) => typed.clear(),
             Some(Key::Char(letter)) if typed.len() < LONGEST => typed.push(letter),
-            Some(Key::Named(Named::Backspace)) => drop(typed.pop()),
+            Some(Key::Named(KeyName::Backspace)) => drop(typed.pop()),
             _ => {}
         }
     }

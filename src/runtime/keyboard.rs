@@ -4,8 +4,8 @@
 //! of a burst (a paste without brackets, a late reply of the terminal) does.
 
 use super::Outbox;
-use crate::app::keys::Named;
-use crate::app::keys::pointer::{Does, Pointer};
+use crate::app::keys::KeyName;
+use crate::app::keys::pointer::{MouseAction, Pointer};
 use crate::app::{Key, Size, TerminalEvent};
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -106,11 +106,11 @@ fn message(event: Event, frame: u64) -> Option<TerminalEvent> {
 
 fn pointer(event: MouseEvent) -> Option<Pointer> {
     let does = match event.kind {
-        MouseEventKind::Down(MouseButton::Left) => Does::Press,
-        MouseEventKind::Drag(MouseButton::Left) => Does::Drag,
-        MouseEventKind::Up(MouseButton::Left) => Does::Release,
-        MouseEventKind::ScrollUp => Does::Up,
-        MouseEventKind::ScrollDown => Does::Down,
+        MouseEventKind::Down(MouseButton::Left) => MouseAction::Press,
+        MouseEventKind::Drag(MouseButton::Left) => MouseAction::Drag,
+        MouseEventKind::Up(MouseButton::Left) => MouseAction::Release,
+        MouseEventKind::ScrollUp => MouseAction::Up,
+        MouseEventKind::ScrollDown => MouseAction::Down,
         _ => return None,
     };
     Some(Pointer { x: event.column, y: event.row, does })
@@ -134,21 +134,21 @@ pub(super) fn key(event: KeyEvent) -> Option<Key> {
         KeyCode::Char(_) if modifiers.contains(KeyModifiers::META) => return None,
         KeyCode::Char(c) => return Some(Key::Char(c)),
         KeyCode::F(number) => return Some(Key::F(number)),
-        KeyCode::Enter => Named::Enter,
-        KeyCode::Esc => Named::Esc,
-        KeyCode::Tab => Named::Tab,
-        KeyCode::BackTab => Named::BackTab,
-        KeyCode::Backspace => Named::Backspace,
-        KeyCode::Delete => Named::Delete,
-        KeyCode::Insert => Named::Insert,
-        KeyCode::Up => Named::Up,
-        KeyCode::Down => Named::Down,
-        KeyCode::Left => Named::Left,
-        KeyCode::Right => Named::Right,
-        KeyCode::Home => Named::Home,
-        KeyCode::End => Named::End,
-        KeyCode::PageUp => Named::PageUp,
-        KeyCode::PageDown => Named::PageDown,
+        KeyCode::Enter => KeyName::Enter,
+        KeyCode::Esc => KeyName::Esc,
+        KeyCode::Tab => KeyName::Tab,
+        KeyCode::BackTab => KeyName::BackTab,
+        KeyCode::Backspace => KeyName::Backspace,
+        KeyCode::Delete => KeyName::Delete,
+        KeyCode::Insert => KeyName::Insert,
+        KeyCode::Up => KeyName::Up,
+        KeyCode::Down => KeyName::Down,
+        KeyCode::Left => KeyName::Left,
+        KeyCode::Right => KeyName::Right,
+        KeyCode::Home => KeyName::Home,
+        KeyCode::End => KeyName::End,
+        KeyCode::PageUp => KeyName::PageUp,
+        KeyCode::PageDown => KeyName::PageDown,
         _ => return None,
     };
     Some(Key::Named(named))

@@ -1,6 +1,6 @@
 //! The findings of several reports at once; a row that several sandboxes saw is listed once.
 
-use crate::app::over::marks::{Judged, Noted};
+use crate::app::over::marks::{NotableRow, ReportToEvaluate};
 use crate::app::over::spots::Target;
 use crate::report::rules::{Rules, Severity};
 use crate::report::{Cancel, Cancelled, Pane, Place, Report, Row};
@@ -18,7 +18,7 @@ struct MarkedRow<'a> {
     severity: Severity,
     rule: u16,
     row: Row,
-    first: &'a Judged,
+    first: &'a ReportToEvaluate,
     place: Place,
     /// Its pane, and its attribute's place there: rows stand as they do in the list of one report.
     place_of: Option<(Pane, usize)>,
@@ -30,7 +30,7 @@ struct MarkedRow<'a> {
 }
 
 /// The rows that the rules mark, the most severe first.
-pub(super) fn of(reports: &[Judged], rules: &Rules, cancel: &Cancel) -> Result<Vec<Noted>, Cancelled> {
+pub(super) fn of(reports: &[ReportToEvaluate], rules: &Rules, cancel: &Cancel) -> Result<Vec<NotableRow>, Cancelled> {
     let mut found: Vec<MarkedRow<'_>> = Vec::new();
     let mut known: HashMap<(u16, Vec<u8>), usize> = HashMap::new();
     for judged in reports {
@@ -59,7 +59,7 @@ fn place_of(report: &Report, section: usize) -> Option<(Pane, usize)> {
 }
 
 impl<'a> MarkedRow<'a> {
-    fn new(severity: Severity, rule: u16, row: Row, first: &'a Judged, place: Place) -> Self {
+    fn new(severity: Severity, rule: u16, row: Row, first: &'a ReportToEvaluate, place: Place) -> Self {
         Self { severity, rule, row, first, place, place_of: None, others: 0, last: first.entry, also: Vec::new() }
     }
 
@@ -70,10 +70,10 @@ impl<'a> MarkedRow<'a> {
         self.also.push((entry, place));
     }
 
-    fn noted(self) -> Noted {
+    fn noted(self) -> NotableRow {
         let (identifier, entry) = (self.first.identifier.clone(), self.first.entry);
         let target = Target { file: None, identifier, entry, place: Some(self.place) };
-        Noted {
+        NotableRow {
             rule: self.rule,
             row: self.row,
             seen_by: seen_by(&self.first.name, self.others),

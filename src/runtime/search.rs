@@ -1,6 +1,6 @@
 //! Searches beside the loop: one report's panes, or every stored report, several at a time.
 
-use crate::app::find::{Hit, HitGroup, MOST_HITS, Source};
+use crate::app::find::{Hit, HitGroup, HitSource, MOST_HITS};
 use crate::report::Place;
 use crate::report::find::{Pattern, Scope, search};
 use crate::report::rows::Label;
@@ -41,7 +41,7 @@ pub fn by_pane(
             *known += hits.len();
             let count = hits.len() + kept.count();
             if count > 0 {
-                groups.push(HitGroup { of: Source::Pane(pane), count: count as u64, hits });
+                groups.push(HitGroup { of: HitSource::Pane(pane), count: count as u64, hits });
             }
         }
         if groups.is_empty() { ControlFlow::Continue(()) } else { tell(groups) }
@@ -128,7 +128,7 @@ pub fn notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredReport]) -> V
         pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
         let hit = Hit { at, rank: 0, row: Row { label: Label::Known("note"), pieces } };
         let file = note.file.or_else(|| identifier.parts().file);
-        let of = Source::Notes { file, identifier };
+        let of = HitSource::Notes { file, identifier };
         match groups.iter_mut().find(|group| group.of == of) {
             Some(group) => group.hits.push(hit),
             None => groups.push(HitGroup { of, count: 0, hits: vec![hit] }),
@@ -177,7 +177,7 @@ fn one_report(stored: &StoredReport, pattern: &Pattern, cancel: &Cancel) -> Resu
         return Ok(None);
     }
     let StoredReport { file, identifier, received, elsewhere, .. } = stored.clone();
-    let of = Source::Report { file, identifier, received, elsewhere };
+    let of = HitSource::Report { file, identifier, received, elsewhere };
     let (count, hits) = (rows.len() as u64, hits(&report, &rows, pattern).take(MOST_HITS).collect());
     Ok(Some(ReportHits { group: HitGroup { of, count, hits }, report, rows }))
 }

@@ -6,7 +6,7 @@ use super::list::{progress, since};
 use super::list_view::DrawList;
 use super::theme::Meaning;
 use crate::app::away::saving::{SaveForm, SaveTarget};
-use crate::app::keys::{Key, Named};
+use crate::app::keys::{Key, KeyName};
 use crate::app::over::artefacts::{ArtefactList, Artefacts};
 use crate::app::over::indicators::{FoundIndicators, IndicatorList};
 use crate::app::{Area, Model, panes};
@@ -156,7 +156,7 @@ impl DrawForm for SaveTarget {
             (false, None, true) => ("the bytes as they came; nothing opens the file", Meaning::Faint),
         };
         let words = match form.is_suggested() {
-            true => format!("typing replaces the name, {} changes its end; {words}", Key::Named(Named::Backspace)),
+            true => format!("typing replaces the name, {} changes its end; {words}", Key::Named(KeyName::Backspace)),
             false => words.to_owned(),
         };
         vec![(words, meaning)]

@@ -5,7 +5,7 @@ use super::theme::Meaning;
 use crate::app::commands::{Act, Command};
 use crate::app::over::Overlay;
 use crate::app::over::sheet;
-use crate::app::spending::figures::Left;
+use crate::app::spending::figures::RemainingQuota;
 use crate::app::spending::price::Tag;
 use crate::app::{Area, Key, Model};
 use crate::quota::{Holder, Spent, Unit, in_units};
@@ -319,7 +319,7 @@ fn unknown(model: &Model, wordy: Verbosity) -> String {
     }
 }
 
-fn balance(name: &str, found: &Left, wordy: Verbosity) -> String {
+fn balance(name: &str, found: &RemainingQuota, wordy: Verbosity) -> String {
     let most = if found.is_at_most { "≤" } else { "" };
     let remaining = thousands(found.limit.remaining);
     match wordy {

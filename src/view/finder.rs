@@ -4,7 +4,7 @@ use super::canvas::{Canvas, LineWriter};
 use super::overlay::{draw_line_as, inside};
 use super::pane::{draw_pieces, key};
 use super::theme::Meaning;
-use crate::app::find::{Finder, HitGroup, HitLine, Quest, Source};
+use crate::app::find::{Finder, HitGroup, HitLine, HitSource, Quest};
 use crate::app::over::notes::MARK;
 use crate::app::{Area, Model, panes};
 use crate::report::rows::Label;
@@ -72,7 +72,7 @@ fn draw_hit<'a>(mut line: LineWriter<'a, '_>, found: HitLine<'_>, finder: &'a Fi
         }
         HitLine::Hit(group, hit) => {
             line.own("  ", Meaning::Text);
-            if let (Some(pane), Source::Report { .. }) = (hit.pane(), &group.of) {
+            if let (Some(pane), HitSource::Report { .. }) = (hit.pane(), &group.of) {
                 line.own(&format!("{} ", panes::info(pane).map_or("", |info| info.short)), Meaning::Key);
             }
             match &hit.row.label {
@@ -87,19 +87,19 @@ fn draw_hit<'a>(mut line: LineWriter<'a, '_>, found: HitLine<'_>, finder: &'a Fi
 
 fn draw_group(line: &mut LineWriter<'_, '_>, group: &HitGroup, model: &Model) {
     match &group.of {
-        Source::Pane(pane) => {
+        HitSource::Pane(pane) => {
             let info = panes::info(*pane);
             line.own(&info.map_or(String::new(), |info| key(info, model)), Meaning::Key);
             line.own(info.map_or("", |info| info.title), Meaning::Strong);
         }
-        Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
-            if matches!(group.of, Source::Notes { .. }) {
+        HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => {
+            if matches!(group.of, HitSource::Notes { .. }) {
                 line.own(&format!("{MARK} "), Meaning::Key);
             }
             line.own(&file.as_ref().map_or("of no known file".to_owned(), |file| file.short()), Meaning::Strong);
             line.own(" · ", Meaning::Faint);
             line.visible(&identifier.parts().sandbox.visible_cut(40), Meaning::Strong);
-            if let Source::Report { elsewhere: Some(profile), .. } = &group.of {
+            if let HitSource::Report { elsewhere: Some(profile), .. } = &group.of {
                 line.own(" · held for profile ", Meaning::Faint);
                 line.visible(&Untrusted::from(profile.as_str()).visible_cut(40), Meaning::Strong);
             }

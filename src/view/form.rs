@@ -6,7 +6,7 @@ use super::overlay::{draw_line_as, inside};
 use super::theme::Meaning;
 use crate::app::over::form::{Form, FormSource, TextField};
 use crate::app::over::sheet::left_words;
-use crate::app::scan::{FIELDS, Field, FileToScan, SubmitForm};
+use crate::app::scan::{FIELDS, FileToScan, ScanField, SubmitForm};
 use crate::app::{Area, Model};
 use crate::quota::Price;
 use crate::request::{Request, ScanOption, UploadLimit};
@@ -20,7 +20,7 @@ pub(super) trait DrawForm: FormSource {
     fn title(form: &Form<Self>, model: &Model) -> String;
 
     /// What a line is called, where there are several.
-    fn label(_: usize) -> Option<&'static Field> {
+    fn label(_: usize) -> Option<&'static ScanField> {
         None
     }
 
@@ -60,7 +60,7 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Form
     S::draw_rest(form, buffer, Area { y: inside.y + end, height: inside.height - end, ..inside });
 }
 
-fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, label: &Field, field: &TextField, is_chosen: bool) {
+fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, label: &ScanField, field: &TextField, is_chosen: bool) {
     // A password is seen as long as it is, and no more.
     let shown = match label.option {
         Some(ScanOption::Password) => "*".repeat(field.text.chars().count()),
@@ -84,7 +84,7 @@ impl DrawForm for FileToScan {
         "Submit a file for a private scan".to_owned()
     }
 
-    fn label(number: usize) -> Option<&'static Field> {
+    fn label(number: usize) -> Option<&'static ScanField> {
         FIELDS.get(number)
     }
 

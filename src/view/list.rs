@@ -7,7 +7,7 @@ use super::theme::Meaning;
 use crate::app::commands::Command;
 use crate::app::list::{Entry, List, Next};
 use crate::app::over::notes::MARK;
-use crate::app::spending::calls::UnderWay;
+use crate::app::spending::calls::InFlightCall;
 use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
 use crate::report::page::no_way_on;
@@ -144,8 +144,8 @@ fn price(entry: &Entry, model: &Model) -> String {
     identifier.map_or_else(String::new, |identifier| words(model, &Request::Behaviour { identifier }))
 }
 
-fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a UnderWay> {
-    let is_this = |call: &&UnderWay| matches!(&call.request, Request::Behaviour { identifier } if entry.identifier.as_ref() == Some(identifier));
+fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a InFlightCall> {
+    let is_this = |call: &&InFlightCall| matches!(&call.request, Request::Behaviour { identifier } if entry.identifier.as_ref() == Some(identifier));
     model.calls.iter().find(is_this)
 }
 
@@ -178,7 +178,7 @@ fn words(model: &Model, request: &Request) -> String {
 }
 
 /// How long a call has been running, and what has come.
-pub(super) fn progress(call: &UnderWay, now: Timestamp) -> String {
+pub(super) fn progress(call: &InFlightCall, now: Timestamp) -> String {
     let seconds = (now.as_millisecond() - call.since.as_millisecond()).max(0) / 1000;
     match (call.bytes, call.total) {
         (0, _) => format!("{seconds} s"),

@@ -11,7 +11,7 @@ use crate::app::over::detail::Detail;
 use crate::app::over::held::{AgeForm, AgeInDays};
 use crate::app::over::list_view::{IdleLine, TypeAheadGuard};
 use crate::app::over::notes::{NoteForm, TypedNote};
-use crate::app::over::palette::{Item, Palette, told};
+use crate::app::over::palette::{Palette, PaletteItem, told};
 use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::asks::{Prompt, TypedQuestion};
 use crate::app::spending::confirm::Confirmation;
@@ -65,13 +65,13 @@ fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &
 }
 
 /// Where names and their explanations begin.
-fn columns(found: &[&Item], room: usize) -> (usize, usize) {
-    let widest = |cell: fn(&Item) -> &str| found.iter().map(|item| cell(item).columns()).max().unwrap_or(0);
+fn columns(found: &[&PaletteItem], room: usize) -> (usize, usize) {
+    let widest = |cell: fn(&PaletteItem) -> &str| found.iter().map(|item| cell(item).columns()).max().unwrap_or(0);
     let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
     (keys, keys + widest(|item| item.name).min(room / 3) + 2)
 }
 
-fn draw_item(mut line: LineWriter<'_, '_>, (names, words): (usize, usize), item: &Item) {
+fn draw_item(mut line: LineWriter<'_, '_>, (names, words): (usize, usize), item: &PaletteItem) {
     let (key, name) =
         if item.off.is_some() { (Meaning::Faint, Meaning::Faint) } else { (Meaning::Key, Meaning::Strong) };
     line.within(names - 1, |line| line.own(&item.keys, key));
@@ -88,7 +88,7 @@ fn draw_item(mut line: LineWriter<'_, '_>, (names, words): (usize, usize), item:
     }
 }
 
-fn draw_told(buffer: &mut Canvas<'_>, area: Area, item: &Item) {
+fn draw_told(buffer: &mut Canvas<'_>, area: Area, item: &PaletteItem) {
     let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
     let columns = usize::from(area.width).max(10);
     let rows = words_in_rows_cut(&format!("{}.{off}", item.help), columns, area.height.into());

@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::theme::Look;
 use super::{bar, screen};
-use crate::app::over::Rows;
+use crate::app::over::RowWindow;
 use crate::app::{Area, Model, Place, Size};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -59,13 +59,15 @@ fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
 }
 
 /// The rows that a number chooses from; none where it is typed, or nothing is chosen.
-fn rows(model: &Model) -> Option<Rows> {
+fn rows(model: &Model) -> Option<RowWindow> {
     match model.place() {
-        Place::List => model.list().map(|list| Rows { scroll: list.scroll, count: list.count(), ..Rows::default() }),
+        Place::List => {
+            model.list().map(|list| RowWindow { scroll: list.scroll, count: list.count(), ..RowWindow::default() })
+        }
         Place::Pane => {
             let (pane, open) = model.focused().zip(model.open())?;
             let state = model.pane_state(pane);
-            Some(Rows { scroll: state.scroll, count: state.count(&open.report, pane), ..Rows::default() })
+            Some(RowWindow { scroll: state.scroll, count: state.count(&open.report, pane), ..RowWindow::default() })
         }
         place if place.has_line() && !place.seeks() => None,
         _ => model.rows_over(),

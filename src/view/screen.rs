@@ -4,7 +4,7 @@ use super::canvas::{Canvas, LineWriter};
 use super::theme::Meaning;
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
-use crate::app::list::Origin;
+use crate::app::list::ListOrigin;
 use crate::app::over::notes::MARK;
 use crate::app::panes;
 use crate::app::panes::PaneInfo;
@@ -81,12 +81,12 @@ fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
     let mut parts = Vec::new();
     match model.list().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
         None => parts.push((own_name(&model.service.name), Meaning::Faint)),
-        Some(Origin::Document(name)) => {
+        Some(ListOrigin::Document(name)) => {
             let document = model.chosen().and_then(|entry| entry.document.as_ref());
             parts.extend(document.map(|document| (document.visible_cut(40).to_string(), Meaning::Strong)));
             parts.push((own_name(name), if document.is_some() { Meaning::Key } else { Meaning::Strong }));
         }
-        Some(Origin::Service(file)) => {
+        Some(ListOrigin::Service(file)) => {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
             parts.extend([(own_name(&model.service.name), Meaning::Faint), (hash, Meaning::Strong)]);
             // A name in few columns is useless; sandbox and verdict have the room.

@@ -9,7 +9,7 @@
 #[allow(dead_code, reason = "the other benchmark asks more of a report")]
 mod report;
 
-use behaview::app::keys::Named;
+use behaview::app::keys::KeyName;
 use behaview::app::message::Here;
 use behaview::app::model::Service;
 use behaview::app::{Key, Model};
@@ -271,7 +271,7 @@ mod frame {
 
     #[divan::bench(args = SIZES)]
     fn next_pane(bencher: Bencher, bytes: u64) {
-        key(bencher, bytes, Key::Named(Named::Tab));
+        key(bencher, bytes, Key::Named(KeyName::Tab));
     }
 }
 

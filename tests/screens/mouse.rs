@@ -2,12 +2,12 @@
 
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
-use behaview::app::keys::pointer::{Does, Pointer};
+use behaview::app::keys::pointer::{MouseAction, Pointer};
 use behaview::app::{Area, Focus, TerminalEvent};
 use behaview::demo::{Listing, Options};
 use behaview::report::Pane;
 
-fn point(stage: &mut Stage, does: Does, x: u16, y: u16) {
+fn point(stage: &mut Stage, does: MouseAction, x: u16, y: u16) {
     stage.session.take(TerminalEvent::Pointer(Pointer { x, y, does }));
     stage.rest();
 }
@@ -21,24 +21,24 @@ fn opened() -> Stage {
 #[test]
 fn a_press_gives_the_focus_and_chooses_the_row() {
     let mut stage = opened();
-    point(&mut stage, Does::Press, 80, 5);
+    point(&mut stage, MouseAction::Press, 80, 5);
     assert_eq!(stage.session.model().focus(), Focus::Pane(Pane::Tags));
     assert_eq!(stage.session.model().pane_state(Pane::Tags).scroll.cursor, 2);
-    point(&mut stage, Does::Press, 3, 6);
+    point(&mut stage, MouseAction::Press, 3, 6);
     assert!(stage.screen().contains("· Zenbox ·"), "{}", stage.screen());
     stage.keys("?");
-    point(&mut stage, Does::Press, 10, 8);
-    point(&mut stage, Does::Press, 10, 0);
+    point(&mut stage, MouseAction::Press, 10, 8);
+    point(&mut stage, MouseAction::Press, 10, 0);
     assert!(stage.session.model().over.is_empty());
 }
 
 #[test]
 fn the_wheel_moves_what_is_under_it_and_leaves_the_focus() {
     let mut stage = opened();
-    point(&mut stage, Does::Down, 80, 25);
+    point(&mut stage, MouseAction::Down, 80, 25);
     let model = stage.session.model();
     assert_eq!((model.focus(), model.pane_state(Pane::Files).scroll.cursor), (Focus::Pane(Pane::Processes), 3));
-    point(&mut stage, Does::Up, 80, 25);
+    point(&mut stage, MouseAction::Up, 80, 25);
     assert_eq!(stage.session.model().pane_state(Pane::Files).scroll.cursor, 0);
 }
 
@@ -47,13 +47,13 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
     let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
     stage.keys("enter");
     let paid = stage.paid_calls();
-    point(&mut stage, Does::Press, 3, 5);
-    point(&mut stage, Does::Press, 3, 5);
+    point(&mut stage, MouseAction::Press, 3, 5);
+    point(&mut stage, MouseAction::Press, 3, 5);
     assert_eq!(stage.paid_calls(), paid);
     assert!(stage.screen().contains("open: 1 request. The mouse never spends: enter does it."), "{}", stage.screen());
     stage.keys("enter esc");
-    point(&mut stage, Does::Press, 3, 5);
-    point(&mut stage, Does::Press, 3, 5);
+    point(&mut stage, MouseAction::Press, 3, 5);
+    point(&mut stage, MouseAction::Press, 3, 5);
     assert_eq!(stage.session.model().focus(), Focus::Pane(Pane::Processes));
 }
 
@@ -61,11 +61,11 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
 fn a_press_long_after_another_is_no_double_one_though_the_clock_was_set_back() {
     let mut stage = Stage::listed();
     let focus = stage.session.model().focus();
-    point(&mut stage, Does::Press, 3, 5);
+    point(&mut stage, MouseAction::Press, 3, 5);
     stage.later(-3600);
-    point(&mut stage, Does::Press, 3, 5);
+    point(&mut stage, MouseAction::Press, 3, 5);
     assert_eq!(stage.session.model().focus(), focus);
-    point(&mut stage, Does::Press, 3, 5);
+    point(&mut stage, MouseAction::Press, 3, 5);
     assert_ne!(stage.session.model().focus(), focus);
 }
 
@@ -74,8 +74,8 @@ fn a_double_press_in_the_palette_spends_no_more_than_one_on_the_row_itself() {
     let mut stage = Stage::listed();
     stage.keys("G ? n e x t - p");
     let paid = stage.paid_calls();
-    point(&mut stage, Does::Press, 6, 5);
-    point(&mut stage, Does::Press, 6, 5);
+    point(&mut stage, MouseAction::Press, 6, 5);
+    point(&mut stage, MouseAction::Press, 6, 5);
     assert_eq!(stage.paid_calls(), paid);
     assert!(
         stage.screen().contains("next page: 1 request. The mouse never spends: enter does it."),
@@ -101,9 +101,9 @@ fn borders_are_dragged_and_keys_do_the_same() {
         // Each moves the others.
         let layout = stage.session.model().layout();
         let from = border(layout.list.unwrap(), layout.pane(Pane::Processes).unwrap());
-        point(&mut stage, Does::Press, from.0, from.1);
-        point(&mut stage, Does::Drag, to.0, to.1);
-        point(&mut stage, Does::Release, to.0, to.1);
+        point(&mut stage, MouseAction::Press, from.0, from.1);
+        point(&mut stage, MouseAction::Drag, to.0, to.1);
+        point(&mut stage, MouseAction::Release, to.0, to.1);
     }
     let model = stage.session.model();
     assert_eq!((model.focus(), model.pane_state(Pane::Processes).scroll.cursor), (Focus::Pane(Pane::Processes), 0));

@@ -5,7 +5,7 @@ pub mod saving;
 
 pub use saving::{NotSaved, Save, SaveForm, Saved};
 
-use crate::app::over::{IndicatorList, Reach, Shows};
+use crate::app::over::{IndicatorList, NotableScope, Shows};
 use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Entry, Failure, FileJob, Focus, Model, Overlay};
 use crate::export::{self, Source, What};
@@ -31,7 +31,7 @@ pub struct Copied {
 }
 
 /// What stands under the cursor.
-struct Subject {
+struct CopySubject {
     what: String,
     text: Untrusted,
 }
@@ -44,7 +44,7 @@ impl Model {
 
     /// Copies the value under the cursor, defanged.
     pub(super) fn copy_value(&mut self) {
-        let Some(Subject { what, text }) = self.subject() else { return };
+        let Some(CopySubject { what, text }) = self.subject() else { return };
         let line = self
             .over
             .top_as::<IndicatorList>()
@@ -56,7 +56,7 @@ impl Model {
 
     /// Copies the value under the cursor as it is; asks once.
     pub(super) fn copy_raw(&mut self) {
-        let Some(Subject { what, text }) = self.subject() else { return };
+        let Some(CopySubject { what, text }) = self.subject() else { return };
         let raw = Copied { what: format!("{what}, raw"), bytes: text.as_bytes().to_vec() };
         if !self.copies_raw && raw.bytes.len() <= LONGEST_COPY {
             let details = format!(
@@ -123,8 +123,8 @@ impl Model {
         }
     }
 
-    fn subject(&self) -> Option<Subject> {
-        let subject = |what: &str, text: Untrusted| Subject { what: what.to_owned(), text };
+    fn subject(&self) -> Option<CopySubject> {
+        let subject = |what: &str, text: Untrusted| CopySubject { what: what.to_owned(), text };
         match self.over.top() {
             Some(Overlay::Indicators(list)) => {
                 let chosen = list.chosen()?;
@@ -232,7 +232,7 @@ impl Model {
     fn source_of(&self, entry: &Entry) -> Option<Source> {
         let here = entry.here()?;
         let origin = match self.list().map(|list| &list.origin) {
-            Some(super::list::Origin::Document(name)) => {
+            Some(super::list::ListOrigin::Document(name)) => {
                 entry.document.as_ref().map_or_else(|| name.clone(), |document| document.visible().to_string())
             }
             _ => self.service.name.clone(),
@@ -260,7 +260,7 @@ impl Model {
     /// Whether a report can be written from where the keys are.
     fn writes_report(&self) -> bool {
         let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)))
-            || self.listed_reach() == Some(Reach::Open);
+            || self.listed_reach() == Some(NotableScope::Open);
         is_over_it && self.open().is_some() && self.screen == super::Screen::File
     }
 

@@ -52,11 +52,11 @@ pub type SaveForm = Form<SaveTarget>;
 pub struct SaveTarget {
     /// Whether it is being written.
     pub is_under_way: bool,
-    subject: Subject,
+    subject: ExportSubject,
 }
 
 #[derive(Debug)]
-enum Subject {
+enum ExportSubject {
     /// Parts of a report, or of several; without one there are only values.
     Report {
         sources: Vec<Source>,
@@ -138,7 +138,7 @@ impl Part {
 impl SaveForm {
     /// A part of a report, or of several, is to be written, the chosen one unless another is wanted; without a report, a value.
     pub fn export(sources: Vec<Source>, parts: Vec<Part>, chosen: usize) -> Self {
-        let subject = Subject::Report { sources, parts, chosen };
+        let subject = ExportSubject::Report { sources, parts, chosen };
         let mut form = Self::new(SaveTarget { is_under_way: false, subject }, String::new());
         form.suggest();
         form
@@ -146,7 +146,7 @@ impl SaveForm {
 
     /// Writes a stored response, under this name unless another is typed.
     pub fn held(request: Request, name: String) -> Self {
-        let subject = Subject::Held(request);
+        let subject = ExportSubject::Held(request);
         let mut form = Self::new(SaveTarget { is_under_way: false, subject }, name);
         form.fields.iter_mut().for_each(|field| field.is_suggested = true);
         form
@@ -158,7 +158,7 @@ impl SaveForm {
     }
 
     fn suggest(&mut self) {
-        if let Subject::Report { sources, parts, chosen } = &self.source.subject
+        if let ExportSubject::Report { sources, parts, chosen } = &self.source.subject
             && let Some(part) = parts.get(*chosen)
         {
             // The name of several reports has no identifier.
@@ -170,7 +170,7 @@ impl SaveForm {
 
     /// Chooses the next part, or the one before.
     pub fn step_part(&mut self, forward: bool) {
-        if let Subject::Report { parts, chosen, .. } = &mut self.source.subject {
+        if let ExportSubject::Report { parts, chosen, .. } = &mut self.source.subject {
             let count = parts.len().max(1);
             *chosen = (*chosen + if forward { 1 } else { count - 1 }) % count;
         }
@@ -182,17 +182,17 @@ impl SaveForm {
 
     /// Whether there is more than one part to choose from.
     pub fn has_parts(&self) -> bool {
-        matches!(&self.source.subject, Subject::Report { parts, .. } if parts.len() > 1)
+        matches!(&self.source.subject, ExportSubject::Report { parts, .. } if parts.len() > 1)
     }
 
     /// Whether the bytes are written as they came, whatever the name.
     pub fn is_held(&self) -> bool {
-        matches!(self.source.subject, Subject::Held(_))
+        matches!(self.source.subject, ExportSubject::Held(_))
     }
 
     /// How each format that takes it is asked for, and what it is.
     pub fn formats(&self) -> Vec<(String, &'static str)> {
-        let Subject::Report { parts, chosen, .. } = &self.source.subject else { return Vec::new() };
+        let ExportSubject::Report { parts, chosen, .. } = &self.source.subject else { return Vec::new() };
         let takes = |format: &&Format| match parts.get(*chosen) {
             Some(Part::Of(what)) => format.can_write(what),
             Some(Part::Value(_)) | None => format.is_raw() || format.extension == "txt",
@@ -204,16 +204,16 @@ impl SaveForm {
 
     pub fn words(&self) -> String {
         match &self.source.subject {
-            Subject::Report { sources, parts, chosen } => {
+            ExportSubject::Report { sources, parts, chosen } => {
                 let several = Some(sources.len()).filter(|sources| *sources > 1);
                 let of = |part: &Part| several.filter(|_| matches!(part, Part::Of(_)));
                 let of = |part: &Part| of(part).map(|several| format!(" in all {several} reports that are here"));
                 parts.get(*chosen).map(|part| part.words() + &of(part).unwrap_or_default()).unwrap_or_default()
             }
-            Subject::Held(Request::Artefact { identifier, artefact }) => {
+            ExportSubject::Held(Request::Artefact { identifier, artefact }) => {
                 format!("the {} by {}", artefact.words(), identifier.parts().sandbox.visible_cut(40))
             }
-            Subject::Held(request) => request.words(),
+            ExportSubject::Held(request) => request.words(),
         }
     }
 
@@ -227,8 +227,8 @@ impl SaveForm {
             return Err("no path yet".to_owned());
         }
         let what = match &self.source.subject {
-            Subject::Held(request) => Saved::Held(request.clone()),
-            Subject::Report { sources, parts, chosen } => {
+            ExportSubject::Held(request) => Saved::Held(request.clone()),
+            ExportSubject::Report { sources, parts, chosen } => {
                 let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path, &self.formats()))?;
                 let part = parts.get(*chosen).ok_or_else(|| "nothing to write".to_owned())?;
                 part.saved(sources, format)?

@@ -34,7 +34,7 @@ mod submit;
 use crate::app::commands::context::never;
 use crate::app::keys::ENTER;
 use crate::app::keys::place::{CONFIRM, Places};
-use crate::app::over::palette::Does;
+use crate::app::over::palette::PaletteAction;
 use crate::app::panes::PANES;
 use crate::app::spending::{Questions, Together};
 use crate::app::{Key, Model, Place};
@@ -183,7 +183,7 @@ impl Command {
     /// The command that is meant by this one right now: by the palette's, the chosen one.
     pub fn meant(&'static self, model: &Model) -> &'static Self {
         match (&self.act, model.chosen_item().map(|item| item.does)) {
-            (Act::Chosen, Some(Does::Command(command))) => command,
+            (Act::Chosen, Some(PaletteAction::Command(command))) => command,
             _ => self,
         }
     }

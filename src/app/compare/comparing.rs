@@ -1,6 +1,6 @@
 //! The controller of a comparison: its columns, its view, and the price of missing reports.
 
-use crate::app::compare::{Column, Compare, Only, OtherFile, OtherFiles, cut};
+use crate::app::compare::{Compare, ComparedColumn, Only, OtherFile, OtherFiles, cut};
 use crate::app::files::OpenFile;
 use crate::app::over::pieces_in_rows;
 use crate::app::{HeldPage, HeldReport, List, Model, ReportJob, SearchJob, StoreJob};
@@ -23,7 +23,7 @@ impl Model {
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
     pub(in crate::app) fn compare(&mut self) {
         let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
-        let (columns, more) = (Column::of(list, 0), list.has_more_pages());
+        let (columns, more) = (ComparedColumn::of(list, 0), list.has_more_pages());
         if let Some(mut left) = compared.take().filter(|left| left.is_current(list)) {
             left.has_more_pages[0] = more;
             self.over.put(left);
@@ -54,7 +54,7 @@ impl Model {
         }
     }
 
-    fn new_comparison(&mut self, mut columns: Vec<Column>, has_more_pages: [bool; 2]) -> Compare {
+    fn new_comparison(&mut self, mut columns: Vec<ComparedColumn>, has_more_pages: [bool; 2]) -> Compare {
         let left_out = cut(&mut columns);
         Compare { left_out, ..Compare::new(self.next_number(), columns, has_more_pages) }
     }
@@ -144,7 +144,7 @@ impl Model {
             remarks.push("further sandboxes on pages that were not listed".to_owned());
         }
         if !compare.without.is_empty() {
-            let names: Vec<_> = compare.without.iter().map(Column::words).collect();
+            let names: Vec<_> = compare.without.iter().map(ComparedColumn::words).collect();
             remarks.push(format!("without {}: {} brings back", names.join(", "), self.way_to("compare-every")));
         }
         if compare.left_out > 0 {
@@ -258,7 +258,7 @@ impl Model {
         };
         compare.columns.retain(|column| column.side == 0);
         compare.without.retain(|column| column.side == 0);
-        compare.columns.extend(Column::of(&list, 1));
+        compare.columns.extend(ComparedColumn::of(&list, 1));
         compare.has_more_pages[1] = list.has_more_pages();
         self.compare_anew()
     }

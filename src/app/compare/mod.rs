@@ -2,7 +2,7 @@
 
 pub(super) mod comparing;
 
-use crate::app::over::{ListFilter, ListSource, ListView, OverlayScreen, RowPicker, Rows, Spot, Spots, Target};
+use crate::app::over::{ListFilter, ListSource, ListView, OverlayScreen, RowPicker, RowWindow, Spot, Spots, Target};
 use crate::app::panes::{PANES, Scroll};
 use crate::app::{List, Place, Size};
 use crate::report::compare::{MOST_COLUMNS, Matrix};
@@ -21,7 +21,7 @@ const MOST_TIMES: usize = 50;
 pub struct Compare {
     /// Which comparison: an answer to an earlier one is passed over.
     pub number: u64,
-    pub columns: Vec<Column>,
+    pub columns: Vec<ComparedColumn>,
     pub matrix: Option<Arc<Matrix>>,
     /// Why there is none, if so.
     pub failure: Option<String>,
@@ -44,12 +44,12 @@ pub struct Compare {
     /// Items that match the filter.
     pub(super) found: Option<Vec<u32>>,
     /// Columns that the analyst left out.
-    pub(super) without: Vec<Column>,
+    pub(super) without: Vec<ComparedColumn>,
 }
 
 /// One sandbox that is compared.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub struct ComparedColumn {
     pub name: Untrusted,
     /// The document that it is of, where several are open.
     pub document: Option<Untrusted>,
@@ -87,7 +87,7 @@ impl ListSource for OtherFiles {
     }
 }
 
-impl Column {
+impl ComparedColumn {
     /// The sandboxes of a list, as columns of one side.
     pub(super) fn of(list: &List, side: usize) -> Vec<Self> {
         let column = |(entry, found): (usize, &super::list::Entry)| Self {
@@ -154,7 +154,7 @@ pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
 }
 
 impl Compare {
-    pub(super) fn new(number: u64, columns: Vec<Column>, has_more_pages: [bool; 2]) -> Self {
+    pub(super) fn new(number: u64, columns: Vec<ComparedColumn>, has_more_pages: [bool; 2]) -> Self {
         let here = columns.iter().position(|column| column.body.is_some()).unwrap_or(0);
         Self {
             number,
@@ -211,7 +211,7 @@ impl Compare {
     pub(super) fn step_column(&mut self, forward: bool) {
         let count = self.columns.len();
         let steps = (1..=count).map(|n| if forward { self.here + n } else { self.here + count * 2 - n } % count.max(1));
-        let held = |column: &usize| self.columns.get(*column).is_some_and(Column::is_compared);
+        let held = |column: &usize| self.columns.get(*column).is_some_and(ComparedColumn::is_compared);
         self.here = steps.into_iter().find(held).unwrap_or(self.here);
         self.refresh();
     }
@@ -219,7 +219,7 @@ impl Compare {
     /// Whether two columns remain without the chosen one.
     pub(super) fn can_leave_out(&self) -> bool {
         let others = self.sides().into_iter().filter(|bits| bits & !(1 << self.here) != 0);
-        self.columns.get(self.here).is_some_and(Column::is_compared) && others.count() > 1
+        self.columns.get(self.here).is_some_and(ComparedColumn::is_compared) && others.count() > 1
     }
 
     /// Leaves the chosen column out, and chooses the next stored one.
@@ -244,7 +244,7 @@ impl Compare {
     }
 
     /// Chooses the same column again, wherever it stands now.
-    pub(super) fn choose(&mut self, column: Option<&Column>) {
+    pub(super) fn choose(&mut self, column: Option<&ComparedColumn>) {
         let now = column.and_then(|column| self.columns.iter().position(|now| now.is_of(column)));
         self.here = now.unwrap_or(self.here);
     }
@@ -256,9 +256,9 @@ impl Compare {
     }
 
     /// The columns of a list that are not left out.
-    pub(super) fn columns_of(&self, list: &List) -> Vec<Column> {
-        let is_left_out = |column: &Column| self.without.iter().any(|without| without.is_of(column));
-        Column::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
+    pub(super) fn columns_of(&self, list: &List) -> Vec<ComparedColumn> {
+        let is_left_out = |column: &ComparedColumn| self.without.iter().any(|without| without.is_of(column));
+        ComparedColumn::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
     }
 
     /// Shows the items of the next pane that has any; after the last, those of all.
@@ -277,7 +277,7 @@ impl Compare {
     pub(super) fn is_current(&self, list: &List) -> bool {
         let now = self.columns_of(list);
         let mine: Vec<_> = self.columns.iter().filter(|column| column.side == 0).collect();
-        let is_same = |one: &Column, other: &Column| match (&one.body, &other.body) {
+        let is_same = |one: &ComparedColumn, other: &ComparedColumn| match (&one.body, &other.body) {
             (Some(one), Some(other)) => one.is_same(other),
             (one, other) => one.is_none() && other.is_none(),
         };
@@ -338,8 +338,8 @@ impl OverlayScreen for Compare {
         if self.filter.is_typing { Place::SoughtLine } else { Place::Compare }
     }
 
-    fn choice(&self, _: Size) -> Option<Rows> {
-        Some(Rows { scroll: self.scroll, count: self.shown.len(), ..Rows::default() })
+    fn choice(&self, _: Size) -> Option<RowWindow> {
+        Some(RowWindow { scroll: self.scroll, count: self.shown.len(), ..RowWindow::default() })
     }
 
     fn scroll(&mut self) -> Option<&mut Scroll> {

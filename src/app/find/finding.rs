@@ -1,6 +1,6 @@
 //! The controller of searches: filters as they are typed, hits, and jumps to them.
 
-use crate::app::find::Source;
+use crate::app::find::HitSource;
 use crate::app::find::{Filter, Finder, HitGroup, Quest};
 use crate::app::keys::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
 use crate::app::over::Target;
@@ -10,7 +10,7 @@ use crate::report::find::{How, Scope};
 use crate::report::{Pane, Report, RowSet};
 
 /// Whether the end of a search came, and how.
-pub type Ended = Option<Result<(), String>>;
+pub type SearchEnd = Option<Result<(), String>>;
 
 impl Model {
     /// The filter of the pane with the focus.
@@ -148,7 +148,7 @@ impl Model {
     }
 
     /// Takes in rows that a pane's filter has found.
-    pub(in crate::app) fn found(&mut self, search: u64, rows: RowSet, ended: Ended) {
+    pub(in crate::app) fn found(&mut self, search: u64, rows: RowSet, ended: SearchEnd) {
         let is_it = |state: &PaneState| state.filter.as_ref().is_some_and(|filter| filter.quest.runs(search));
         let open = self.files.reports_mut().find(|open| open.panes.values().any(is_it));
         let Some(OpenReport { opening, report, panes, .. }) = open else { return };
@@ -204,7 +204,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn hits(&mut self, search: u64, groups: Vec<HitGroup>, searched: (u64, u64), ended: Ended) {
+    pub(in crate::app) fn hits(&mut self, search: u64, groups: Vec<HitGroup>, searched: (u64, u64), ended: SearchEnd) {
         let over = self.over.find_mut::<Finder>();
         let finders = over.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
         for finder in finders {
@@ -245,11 +245,11 @@ impl Model {
         }
         let place = hit.at.map(|(_, place)| place);
         match group.of.clone() {
-            Source::Pane(_) => {
+            HitSource::Pane(_) => {
                 let entry = self.list().map_or(0, |list| list.scroll.cursor);
                 self.go_to(Target { file: None, identifier: None, entry, place })
             }
-            Source::Report { file, identifier, .. } | Source::Notes { file, identifier } => {
+            HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => {
                 self.go_to(Target { file, identifier: Some(identifier), entry: 0, place });
                 self.prefer_held_search();
             }

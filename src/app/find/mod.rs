@@ -5,8 +5,8 @@ pub(super) mod returning;
 
 use crate::app::keys::place;
 use crate::app::keys::typing::type_over;
-use crate::app::over::{OverlayScreen, Rows, TYPED};
-use crate::app::panes::facts::Named;
+use crate::app::over::{OverlayScreen, RowWindow, TYPED};
+use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::{Before, Scroll};
 use crate::app::{Key, Opening, Size};
 use crate::report::find::{How, Pattern};
@@ -151,21 +151,21 @@ pub struct Finder {
     /// The opening that is searched, where it is one report.
     pub(super) of: Option<Opening>,
     /// The one process that is meant, where others have the name that is sought.
-    pub process: Option<Named>,
+    pub process: Option<ProcessRef>,
 }
 
 /// Hits that belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HitGroup {
     /// What they were found in.
-    pub of: Source,
+    pub of: HitSource,
     pub count: u64,
     pub hits: Vec<Hit>,
 }
 
 /// What hits were found in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum HitSource {
     /// A pane of the report that is open.
     Pane(Pane),
     Report {
@@ -183,7 +183,7 @@ pub enum Source {
     },
 }
 
-impl Source {
+impl HitSource {
     /// Why a hit cannot be gone to from here, if so. What another profile holds may be of another service: it is not mixed in.
     pub(super) fn out_of_reach(&self) -> Option<String> {
         match self {
@@ -329,13 +329,13 @@ impl Finder {
                 None => self.groups.push(group),
             }
         }
-        for group in self.groups.iter_mut().filter(|group| matches!(group.of, Source::Pane(_))) {
+        for group in self.groups.iter_mut().filter(|group| matches!(group.of, HitSource::Pane(_))) {
             // In the order of the pane, not of the bytes.
             group.hits.sort_by_key(|hit| hit.rank);
         }
         self.groups.sort_by_key(|group| match group.of {
-            Source::Pane(pane) => Some(pane),
-            Source::Report { .. } | Source::Notes { .. } => None,
+            HitSource::Pane(pane) => Some(pane),
+            HitSource::Report { .. } | HitSource::Notes { .. } => None,
         });
     }
 }
@@ -345,8 +345,8 @@ impl OverlayScreen for Finder {
         if self.is_typed { place::Place::Finder } else { place::Place::Hits }
     }
 
-    fn choice(&self, _: Size) -> Option<Rows> {
-        Some(Rows { scroll: self.scroll, count: self.lines().count(), above: TYPED, below: 0 })
+    fn choice(&self, _: Size) -> Option<RowWindow> {
+        Some(RowWindow { scroll: self.scroll, count: self.lines().count(), above: TYPED, below: 0 })
     }
 
     fn scroll(&mut self) -> Option<&mut Scroll> {

@@ -2,13 +2,13 @@
 
 use crate::app::files::OpenFile;
 use crate::app::find::Finder;
-use crate::app::over::{Reach, Spots};
+use crate::app::over::{NotableScope, Spots};
 use crate::app::{Model, Opening, Overlay};
 use crate::report::identifier::Sha256;
 
 /// A list that was left for one of its rows.
 #[derive(Debug)]
-pub(in crate::app) enum Left {
+pub(in crate::app) enum ReturnPoint {
     /// The hits of the last search.
     Finder,
     /// Where an item of the comparison was seen.
@@ -31,53 +31,55 @@ impl Model {
         let is_here = self.over.is_empty() && !self.is_zoomed() && self.filter().is_none();
         let left = self.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
         Some(match left {
-            Left::Finder => "back to the hits",
-            Left::Compare { .. } => "back to the comparison",
-            Left::Other { over, .. } if matches!(over.last(), Some(Overlay::Indicators(_))) => "back to the indicators",
-            Left::Other { .. } => "back to the list",
+            ReturnPoint::Finder => "back to the hits",
+            ReturnPoint::Compare { .. } => "back to the comparison",
+            ReturnPoint::Other { over, .. } if matches!(over.last(), Some(Overlay::Indicators(_))) => {
+                "back to the indicators"
+            }
+            ReturnPoint::Other { .. } => "back to the list",
         })
     }
 
     /// Whether a list that was left can still come back: its file may be closed, its report another.
-    fn is_there(&self, left: &Left) -> bool {
+    fn is_there(&self, left: &ReturnPoint) -> bool {
         match left {
-            Left::Finder => self.search().is_some(),
-            Left::Compare { file, .. } => {
+            ReturnPoint::Finder => self.search().is_some(),
+            ReturnPoint::Compare { file, .. } => {
                 let file = file.as_ref().map_or_else(|| self.shown(), |file| self.files.of(file));
                 file.is_some_and(|file| file.compared.is_some())
             }
-            Left::Other { of, .. } => of.is_none() || *of == self.open().map(|open| open.opening),
+            ReturnPoint::Other { of, .. } => of.is_none() || *of == self.open().map(|open| open.opening),
         }
     }
 
     /// Leaves the list that is over the screen for one of its rows.
-    pub(in crate::app) fn leave_list(&mut self) -> Option<Left> {
+    pub(in crate::app) fn leave_list(&mut self) -> Option<ReturnPoint> {
         let over = self.over.close()?;
         let mut below = self.over.clear();
         match (over, below.pop()) {
             (Overlay::Spots(spots), Some(Overlay::Compare(compare))) => {
                 self.keep_comparison(compare);
-                Some(Left::Compare { file: self.file().cloned(), spots })
+                Some(ReturnPoint::Compare { file: self.file().cloned(), spots })
             }
             (Overlay::Finder(mut finder), _) => {
                 finder.choose_hit();
                 self.keep_search(finder);
-                Some(Left::Finder)
+                Some(ReturnPoint::Finder)
             }
             (over, next) => {
                 let over: Vec<_> = below.into_iter().chain(next).chain([over]).collect();
                 let is_of_report = over.iter().any(|over| match over {
-                    Overlay::Spots(spots) => spots.source.notable == Some(Reach::Open),
+                    Overlay::Spots(spots) => spots.source.notable == Some(NotableScope::Open),
                     over => matches!(over, Overlay::Indicators(_)),
                 });
                 let of = self.open().map(|open| open.opening).filter(|_| is_of_report);
-                Some(Left::Other { of, over })
+                Some(ReturnPoint::Other { of, over })
             }
         }
     }
 
     /// Notes which list was left for the row that is shown now.
-    pub(in crate::app) fn set_left(&mut self, left: Option<Left>) {
+    pub(in crate::app) fn set_left(&mut self, left: Option<ReturnPoint>) {
         if let Some(file) = self.files.shown_mut() {
             file.left = left;
         }
@@ -86,20 +88,20 @@ impl Model {
     /// Goes back to the list that was left, at its row, and to the file that it is of.
     pub(in crate::app) fn return_to_list(&mut self) {
         match self.files.shown_mut().and_then(|file| file.left.take()) {
-            Some(Left::Finder) => {
+            Some(ReturnPoint::Finder) => {
                 let is_held = self.search().is_some_and(|finder| finder.is_held);
                 let finder = self.kept_search(is_held).and_then(Option::take);
                 // The user comes back to the hits: the next key is none of the words.
                 let hits = finder.map(|finder| Finder { is_typed: false, is_suggested: false, ..finder });
                 hits.into_iter().for_each(|hits| self.over.put(hits));
             }
-            Some(Left::Compare { file, spots }) => {
+            Some(ReturnPoint::Compare { file, spots }) => {
                 file.into_iter().for_each(|file| self.open_file(file));
                 let compare = self.files.shown_mut().and_then(|file| file.compared.take());
                 compare.into_iter().for_each(|compare| self.over.put(compare));
                 self.over.put(spots);
             }
-            Some(Left::Other { over, .. }) => over.into_iter().for_each(|over| self.over.put(over)),
+            Some(ReturnPoint::Other { over, .. }) => over.into_iter().for_each(|over| self.over.put(over)),
             None => {}
         }
         self.settle();
@@ -147,12 +149,12 @@ impl Model {
         let finder = self.kept_search(is_held).and_then(Option::as_mut);
         finder.into_iter().for_each(|finder| finder.step(forward));
         self.go_to_found();
-        self.set_left(Some(Left::Finder));
+        self.set_left(Some(ReturnPoint::Finder));
     }
 
     /// Whether the hits of a search are gone through, one after another.
     pub fn goes_through_hits(&self) -> bool {
-        self.over.is_empty() && self.shown().is_some_and(|file| matches!(file.left, Some(Left::Finder)))
+        self.over.is_empty() && self.shown().is_some_and(|file| matches!(file.left, Some(ReturnPoint::Finder)))
     }
 
     /// Whether there is a hit to go to with the next key.

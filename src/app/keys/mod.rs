@@ -17,13 +17,13 @@ pub enum Key {
     /// A function key, by its number.
     F(u8),
     /// A key that is no character.
-    Named(Named),
+    Named(KeyName),
 }
 
 /// Keys that are no characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each is the key of its name")]
-pub enum Named {
+pub enum KeyName {
     Enter,
     Esc,
     Tab,
@@ -43,21 +43,21 @@ pub enum Named {
 
 /// Names of the keys that are no characters, and of the one character that is not seen.
 const NAMES: &[(Key, &str)] = &[
-    (Key::Named(Named::Enter), "enter"),
-    (Key::Named(Named::Esc), "esc"),
-    (Key::Named(Named::Tab), "tab"),
-    (Key::Named(Named::BackTab), "shift-tab"),
-    (Key::Named(Named::Backspace), "backspace"),
-    (Key::Named(Named::Delete), "delete"),
-    (Key::Named(Named::Insert), "insert"),
-    (Key::Named(Named::Up), "up"),
-    (Key::Named(Named::Down), "down"),
-    (Key::Named(Named::Left), "left"),
-    (Key::Named(Named::Right), "right"),
-    (Key::Named(Named::Home), "home"),
-    (Key::Named(Named::End), "end"),
-    (Key::Named(Named::PageUp), "pgup"),
-    (Key::Named(Named::PageDown), "pgdn"),
+    (Key::Named(KeyName::Enter), "enter"),
+    (Key::Named(KeyName::Esc), "esc"),
+    (Key::Named(KeyName::Tab), "tab"),
+    (Key::Named(KeyName::BackTab), "shift-tab"),
+    (Key::Named(KeyName::Backspace), "backspace"),
+    (Key::Named(KeyName::Delete), "delete"),
+    (Key::Named(KeyName::Insert), "insert"),
+    (Key::Named(KeyName::Up), "up"),
+    (Key::Named(KeyName::Down), "down"),
+    (Key::Named(KeyName::Left), "left"),
+    (Key::Named(KeyName::Right), "right"),
+    (Key::Named(KeyName::Home), "home"),
+    (Key::Named(KeyName::End), "end"),
+    (Key::Named(KeyName::PageUp), "pgup"),
+    (Key::Named(KeyName::PageDown), "pgdn"),
     (Key::Char(' '), "space"),
 ];
 
@@ -109,18 +109,18 @@ pub(in crate::app) const fn key(c: char) -> Key {
     Key::Char(c)
 }
 
-pub(in crate::app) const ENTER: Key = Key::Named(Named::Enter);
-pub(in crate::app) const ESC: Key = Key::Named(Named::Esc);
-pub(in crate::app) const TAB: Key = Key::Named(Named::Tab);
-pub(in crate::app) const BACK_TAB: Key = Key::Named(Named::BackTab);
-pub(in crate::app) const UP: Key = Key::Named(Named::Up);
-pub(in crate::app) const DOWN: Key = Key::Named(Named::Down);
-pub(in crate::app) const LEFT: Key = Key::Named(Named::Left);
-pub(in crate::app) const RIGHT: Key = Key::Named(Named::Right);
-pub(in crate::app) const HOME: Key = Key::Named(Named::Home);
-pub(in crate::app) const END: Key = Key::Named(Named::End);
-pub(in crate::app) const PAGE_UP: Key = Key::Named(Named::PageUp);
-pub(in crate::app) const PAGE_DOWN: Key = Key::Named(Named::PageDown);
+pub(in crate::app) const ENTER: Key = Key::Named(KeyName::Enter);
+pub(in crate::app) const ESC: Key = Key::Named(KeyName::Esc);
+pub(in crate::app) const TAB: Key = Key::Named(KeyName::Tab);
+pub(in crate::app) const BACK_TAB: Key = Key::Named(KeyName::BackTab);
+pub(in crate::app) const UP: Key = Key::Named(KeyName::Up);
+pub(in crate::app) const DOWN: Key = Key::Named(KeyName::Down);
+pub(in crate::app) const LEFT: Key = Key::Named(KeyName::Left);
+pub(in crate::app) const RIGHT: Key = Key::Named(KeyName::Right);
+pub(in crate::app) const HOME: Key = Key::Named(KeyName::Home);
+pub(in crate::app) const END: Key = Key::Named(KeyName::End);
+pub(in crate::app) const PAGE_UP: Key = Key::Named(KeyName::PageUp);
+pub(in crate::app) const PAGE_DOWN: Key = Key::Named(KeyName::PageDown);
 
 #[cfg(test)]
 mod tests {

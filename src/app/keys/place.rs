@@ -1,6 +1,6 @@
 //! Places: where the analyst can be, and so where a command can be done at all.
 
-use crate::app::keys::Named;
+use crate::app::keys::KeyName;
 use crate::app::{Focus, Key, Model, Screen};
 
 /// What becomes of letters in a place.
@@ -121,7 +121,7 @@ impl Place {
     pub fn types(self, key: Key) -> bool {
         match (self, key) {
             (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
-            (place, Key::Char(_) | Key::Ctrl('u' | 'w') | Key::Named(Named::Backspace)) => place.has_line(),
+            (place, Key::Char(_) | Key::Ctrl('u' | 'w') | Key::Named(KeyName::Backspace)) => place.has_line(),
             _ => false,
         }
     }

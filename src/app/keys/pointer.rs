@@ -19,12 +19,12 @@ const NOTCH: usize = 3;
 pub struct Pointer {
     pub x: u16,
     pub y: u16,
-    pub does: Does,
+    pub does: MouseAction,
 }
 
 /// What the mouse did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Does {
+pub enum MouseAction {
     /// Its first button was pressed.
     Press,
     /// It moved with the button pressed.
@@ -46,19 +46,19 @@ pub(in crate::app) struct Mouse {
 impl Model {
     pub(in crate::app) fn point(&mut self, pointer: Pointer) {
         match pointer.does {
-            Does::Press => self.click(pointer),
-            Does::Drag => {
+            MouseAction::Press => self.click(pointer),
+            MouseAction::Drag => {
                 if let Some(edge) = self.mouse.edge {
                     let layout = self.layout();
                     self.sizes.drag(edge, &layout, pointer.x, pointer.y);
                     self.settle();
                 }
             }
-            Does::Release => {
+            MouseAction::Release => {
                 self.mouse.edge = None;
             }
-            Does::Up => self.wheel(pointer, Move::Up(NOTCH)),
-            Does::Down => self.wheel(pointer, Move::Down(NOTCH)),
+            MouseAction::Up => self.wheel(pointer, Move::Up(NOTCH)),
+            MouseAction::Down => self.wheel(pointer, Move::Down(NOTCH)),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Typing: a hash on the start screen, letters in the palette, the words of a question; and what Enter makes of them.
 
-use crate::app::keys::Named;
-use crate::app::over::palette::Does;
-use crate::app::over::{AnswerTree, Detail, Palette, Remark};
+use crate::app::keys::KeyName;
+use crate::app::over::palette::PaletteAction;
+use crate::app::over::{Annotation, AnswerTree, Detail, Palette};
 use crate::app::spending::Prompt;
 use crate::app::{Key, Model, Overlay, Place, Screen, StoreJob};
 use crate::report::rows::Line;
@@ -25,8 +25,8 @@ impl Model {
         }
         self.over.close();
         match item.does {
-            Does::Command(command) => self.run(command),
-            Does::Ask(ask) => {
+            PaletteAction::Command(command) => self.run(command),
+            PaletteAction::Ask(ask) => {
                 self.over.put(Prompt::of(ask));
                 self.look_up()
             }
@@ -102,7 +102,7 @@ impl Model {
             .unwrap_or_default();
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         let lines = open.report.lines(place.section, place.row);
-        let blanks = lines.iter().filter_map(Remark::of_blanks);
+        let blanks = lines.iter().filter_map(Annotation::of_blanks);
         let remarks = self.reasons(place).into_iter().chain(blanks).collect();
         let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
         self.over.put(Detail::new(title, lines, remarks, columns));
@@ -118,7 +118,7 @@ pub(in crate::app) fn pasted(text: &str) -> impl Iterator<Item = Key> {
 pub(in crate::app) fn type_into(typed: &mut String, key: Key, most: usize) -> bool {
     match key {
         Key::Char(c) if typed.len() < most => typed.push(c),
-        Key::Named(Named::Backspace) => drop(typed.pop()),
+        Key::Named(KeyName::Backspace) => drop(typed.pop()),
         Key::Ctrl('w') => take_word(typed),
         Key::Ctrl('u') => typed.clear(),
         _ => return false,
@@ -154,7 +154,7 @@ mod tests {
         assert!(!type_into(&mut typed, Key::Char('c'), LONGEST_TYPED));
         assert!(typed.ends_with("ab"));
         assert!(type_into(&mut typed, Key::Char('c'), LONGEST_PASTED));
-        assert!(type_into(&mut typed, Key::Named(Named::Backspace), LONGEST_TYPED));
+        assert!(type_into(&mut typed, Key::Named(KeyName::Backspace), LONGEST_TYPED));
         assert_eq!(typed.len(), LONGEST_TYPED);
     }
 }

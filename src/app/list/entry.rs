@@ -175,11 +175,11 @@ pub(super) struct Entries {
     places: HashMap<Identifier, usize>,
     /// Places of those that were given out to be changed: no others can have a report that is open.
     touched: BTreeSet<usize>,
-    tally: OnceCell<Tally>,
+    tally: OnceCell<EntryTally>,
 }
 
 #[derive(Debug)]
-struct Tally {
+struct EntryTally {
     /// The questions for the reports that are not here.
     missing: Arc<[Request]>,
     held: usize,
@@ -250,12 +250,12 @@ impl Entries {
         self.tally().held
     }
 
-    fn tally(&self) -> &Tally {
+    fn tally(&self) -> &EntryTally {
         self.tally.get_or_init(|| {
             let missing = self.all.iter().filter(|entry| entry.here().is_none());
             let question = |entry: &Entry| Some(Request::Behaviour { identifier: entry.identifier.clone()? });
             let held = self.all.iter().filter(|entry| entry.here().is_some()).count();
-            Tally { missing: missing.filter_map(question).collect(), held }
+            EntryTally { missing: missing.filter_map(question).collect(), held }
         })
     }
 }

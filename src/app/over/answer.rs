@@ -1,6 +1,6 @@
 //! An answer of any kind as a tree that folds.
 
-use crate::app::over::{OverlayScreen, Rows};
+use crate::app::over::{OverlayScreen, RowWindow};
 use crate::app::panes::Scroll;
 use crate::app::{Place, Size};
 use crate::report::rows::Line;
@@ -78,8 +78,8 @@ impl OverlayScreen for AnswerTree {
         Place::Answer
     }
 
-    fn choice(&self, _: Size) -> Option<Rows> {
-        Some(Rows { scroll: self.scroll, count: self.count(), ..Rows::default() })
+    fn choice(&self, _: Size) -> Option<RowWindow> {
+        Some(RowWindow { scroll: self.scroll, count: self.count(), ..RowWindow::default() })
     }
 
     fn scroll(&mut self) -> Option<&mut Scroll> {

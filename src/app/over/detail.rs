@@ -17,7 +17,7 @@ pub struct Detail {
     pub title: String,
     pub lines: Vec<Line>,
     /// Why it is marked; shown below its lines.
-    remarks: Vec<Remark>,
+    remarks: Vec<Annotation>,
     /// The first screen row that is shown.
     pub top: usize,
     /// The line that is chosen to be copied.
@@ -31,7 +31,7 @@ pub struct Detail {
 
 /// Words of our own on a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
+pub struct Annotation {
     pub head: String,
     /// The words, which are wrapped between words.
     pub words: String,
@@ -50,7 +50,7 @@ pub struct DetailRow {
 }
 
 impl Detail {
-    pub fn new(title: String, lines: Vec<Line>, remarks: Vec<Remark>, columns: usize) -> Self {
+    pub fn new(title: String, lines: Vec<Line>, remarks: Vec<Annotation>, columns: usize) -> Self {
         let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
         let (starts, told) = (Vec::new(), Vec::new());
         let mut detail = Self { title, lines, remarks, top: 0, chosen, columns: 0, starts, told };
@@ -195,7 +195,7 @@ impl OverlayScreen for Detail {
     }
 }
 
-impl Remark {
+impl Annotation {
     /// The invisible part of a value: that it is empty, or blanks at its ends.
     pub(in crate::app) fn of_blanks(line: &Line) -> Option<Self> {
         let value = line.value.as_ref()?.as_bytes();

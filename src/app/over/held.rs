@@ -14,7 +14,7 @@ const DAY: i64 = 86_400;
 
 /// The order of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
+pub enum InventoryOrder {
     #[default]
     Newest,
     Oldest,
@@ -24,7 +24,7 @@ pub enum Order {
     Expiry,
 }
 
-impl Order {
+impl InventoryOrder {
     pub fn name(self) -> &'static str {
         match self {
             Self::Newest => "newest first",
@@ -53,7 +53,7 @@ pub type HeldScreen = ListView<StoreContents>;
 #[derive(Debug, Default)]
 pub struct StoreContents {
     pub lines: Vec<Holding>,
-    pub order: Order,
+    pub order: InventoryOrder,
 }
 
 /// The sandbox, or the request in words.
@@ -68,11 +68,11 @@ impl StoreContents {
     fn sort(&mut self, now: Timestamp) {
         let by_file = |line: &Holding| (line.file.clone(), title(line));
         match self.order {
-            Order::Newest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.received)),
-            Order::Oldest => self.lines.sort_by_key(|line| line.received),
-            Order::Largest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.on_disk)),
-            Order::File => self.lines.sort_by_key(by_file),
-            Order::Expiry => self.lines.sort_by_key(|line| std::cmp::Reverse(line.retention(now))),
+            InventoryOrder::Newest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.received)),
+            InventoryOrder::Oldest => self.lines.sort_by_key(|line| line.received),
+            InventoryOrder::Largest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.on_disk)),
+            InventoryOrder::File => self.lines.sort_by_key(by_file),
+            InventoryOrder::Expiry => self.lines.sort_by_key(|line| std::cmp::Reverse(line.retention(now))),
         }
     }
 }
@@ -118,7 +118,7 @@ impl Model {
             // The user is typing.
             None if has_line => {}
             None => {
-                let mut all = StoreContents { lines, order: Order::default() };
+                let mut all = StoreContents { lines, order: InventoryOrder::default() };
                 all.sort(now);
                 self.over.put(HeldScreen::new(all));
             }

@@ -2,7 +2,7 @@
 
 use crate::app::compare::Compare;
 use crate::app::keys::typing::type_into;
-use crate::app::over::{Form, FormSource, OverlayScreen, Rows};
+use crate::app::over::{Form, FormSource, OverlayScreen, RowWindow};
 use crate::app::panes::Scroll;
 use crate::app::{Command, Key, Model, Overlay, Place, Size};
 use crate::report::Report;
@@ -85,11 +85,11 @@ impl<S: ListSource> ListView<S> {
     }
 
     /// The rows among what stands above and below them, in so much room.
-    pub fn rows(&self, room: Size) -> Rows {
+    pub fn rows(&self, room: Size) -> RowWindow {
         let filter = self.filter.rows();
         let left = Size { height: room.height.saturating_sub(u16::try_from(filter).unwrap_or(0)), ..room };
         let (above, below) = self.source.beside(left);
-        Rows { scroll: self.scroll, count: self.shown.len(), above: filter + above, below }
+        RowWindow { scroll: self.scroll, count: self.shown.len(), above: filter + above, below }
     }
 }
 
@@ -102,7 +102,7 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
         self.source.height(columns).saturating_add(self.filter.rows())
     }
 
-    fn choice(&self, room: Size) -> Option<Rows> {
+    fn choice(&self, room: Size) -> Option<RowWindow> {
         Some(self.rows(room))
     }
 

@@ -1,6 +1,6 @@
 //! Findings of the rules: their list, hidden noise, and the reasons for a mark.
 
-use crate::app::over::{ListFilter, Reach, Remark, RowPicker, Shows, Spot, Spots, Target};
+use crate::app::over::{Annotation, ListFilter, NotableScope, RowPicker, Shows, Spot, Spots, Target};
 use crate::app::panes::{PANES, Scroll};
 use crate::app::{Entry, List, Model, OpenReport, Opening, ReportJob};
 use crate::export::What;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A report whose rows are to be judged beside others.
 #[derive(Debug)]
-pub struct Judged {
+pub struct ReportToEvaluate {
     /// Its place in the list.
     pub entry: usize,
     /// What it is asked for by.
@@ -24,7 +24,7 @@ pub struct Judged {
 
 /// A finding, in one or several reports.
 #[derive(Debug)]
-pub struct Noted {
+pub struct NotableRow {
     /// The rule that matters most.
     pub rule: u16,
     pub row: Row,
@@ -142,7 +142,7 @@ impl Model {
             self.say(NOTHING_NOTABLE);
             return;
         }
-        let picker = RowPicker { notable: Some(Reach::Open), ..RowPicker::new("What deserves a look", spots) };
+        let picker = RowPicker { notable: Some(NotableScope::Open), ..RowPicker::new("What deserves a look", spots) };
         let mut list = Spots::new(picker);
         list.filter = filter;
         self.over.put(list);
@@ -174,18 +174,18 @@ impl Model {
     pub(in crate::app) fn list_notable_anew(&mut self, identifier: &Identifier) {
         let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         match self.spots_mut() {
-            Some(list) if is_open && list.source.notable == Some(Reach::Open) => {
+            Some(list) if is_open && list.source.notable == Some(NotableScope::Open) => {
                 list.change(None, |picker| (picker.spots, picker.is_complete) = (Vec::new(), false));
                 list.scroll = Scroll::default();
             }
-            Some(list) if matches!(list.source.notable, Some(Reach::Held(_))) => self.reach_held(),
+            Some(list) if matches!(list.source.notable, Some(NotableScope::Held(_))) => self.reach_held(),
             _ => {}
         }
     }
 
     /// Which reports the top list of findings covers; none while it loads, since it may
     /// still show earlier rows.
-    pub(in crate::app) fn listed_reach(&self) -> Option<Reach> {
+    pub(in crate::app) fn listed_reach(&self) -> Option<NotableScope> {
         let list = self.over.top_as::<Spots>()?;
         list.source.notable.filter(|_| list.source.is_complete)
     }
@@ -195,8 +195,8 @@ impl Model {
         let list = self.over.top_as::<Spots>()?;
         let reach = self.listed_reach()?;
         let mut shown: BTreeMap<usize, RowSet> = match reach {
-            Reach::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
-            Reach::Held(_) => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
+            NotableScope::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
+            NotableScope::Held(_) => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
         };
         for (entry, place) in list.shown().flat_map(Spot::rows) {
             if let Some((rows, row)) = shown.get_mut(&entry).zip(u32::try_from(place.row).ok()) {
@@ -208,7 +208,7 @@ impl Model {
 
     /// Fills a list of findings that waited for the rules.
     fn fill_notable(&mut self) {
-        let waits = |list: &&mut Spots| list.source.notable == Some(Reach::Open) && !list.source.is_complete;
+        let waits = |list: &&mut Spots| list.source.notable == Some(NotableScope::Open) && !list.source.is_complete;
         if self.spots_mut().filter(waits).is_none() {
             return;
         }
@@ -234,7 +234,7 @@ impl Model {
     /// Lists the findings of every stored report of the file, or of the open one again.
     pub(in crate::app) fn reach_further(&mut self) {
         let reach = self.spots_mut().and_then(|list| list.source.notable);
-        if matches!(reach, Some(Reach::Held(_))) {
+        if matches!(reach, Some(NotableScope::Held(_))) {
             let filter = self.spots_mut().map(|list| std::mem::take(&mut list.filter));
             self.over.close();
             return self.list_notable_with(filter.unwrap_or_default());
@@ -248,27 +248,27 @@ impl Model {
         let reports = self.held_here().filter_map(|(entry, found)| {
             let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
             let (identifier, body) = (found.identifier.clone(), found.here()?.body.clone());
-            Some(Judged { entry, identifier, name, body })
+            Some(ReportToEvaluate { entry, identifier, name, body })
         });
         let reports = reports.collect();
-        self.change_spots(|picker| (picker.notable, picker.is_complete) = (Some(Reach::Held(number)), false));
+        self.change_spots(|picker| (picker.notable, picker.is_complete) = (Some(NotableScope::Held(number)), false));
         self.emit(ReportJob::EvaluateAll { number, reports, rules });
     }
 
-    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Noted>) {
+    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<NotableRow>) {
         let Some(rules) = self.rules.clone() else { return };
         let (without, not_in_it) = self.not_judged();
         let which = if self.is_document() { "reports that are open" } else { "held reports of the file" };
-        if self.spots_mut().is_none_or(|list| list.source.notable != Some(Reach::Held(number))) {
+        if self.spots_mut().is_none_or(|list| list.source.notable != Some(NotableScope::Held(number))) {
             return;
         }
-        let spots = found.into_iter().filter_map(|Noted { rule, row, seen_by, target, also }| {
+        let spots = found.into_iter().filter_map(|NotableRow { rule, row, seen_by, target, also }| {
             let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
             Some(Spot { seen_by: Some(seen_by), also, ..spot })
         });
         let all = RowPicker::new(format!("What deserves a look in all {which}{without}"), spots.collect());
         self.spots_mut().into_iter().for_each(|list| list.scroll = Scroll::default());
-        self.change_spots(|picker| *picker = RowPicker { notable: Some(Reach::Held(number)), ..all });
+        self.change_spots(|picker| *picker = RowPicker { notable: Some(NotableScope::Held(number)), ..all });
         if let Some(words) = not_in_it.filter(|_| self.notice.is_none()) {
             self.say(words);
         }
@@ -301,15 +301,15 @@ impl Model {
 
     /// Whether the top list covers every stored report.
     pub fn leads_back_to_one(&self) -> bool {
-        self.over.top_as::<Spots>().is_some_and(|list| matches!(list.source.notable, Some(Reach::Held(_))))
+        self.over.top_as::<Spots>().is_some_and(|list| matches!(list.source.notable, Some(NotableScope::Held(_))))
     }
 
     /// Which rules mark a row, and why.
-    pub(in crate::app) fn reasons(&self, place: Place) -> Vec<Remark> {
+    pub(in crate::app) fn reasons(&self, place: Place) -> Vec<Annotation> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let reason = |rule: &Rule| {
             let head = format!("{} {}", rule.severity.sign(), rule.severity.word());
-            Remark { head, words: rule.words() }
+            Annotation { head, words: rule.words() }
         };
         let (none, marks) = (Marks::default(), open.marks.as_deref());
         rules.of_row(&open.report, marks.unwrap_or(&none), place.section, place.row).into_iter().map(reason).collect()

@@ -15,17 +15,17 @@ pub mod spots;
 
 pub use answer::AnswerTree;
 pub use artefacts::{ArtefactList, Artefacts};
-pub use detail::{Detail, DetailRow, Remark};
+pub use detail::{Annotation, Detail, DetailRow};
 pub use form::{Form, FormSource, TextField};
 pub use held::{AgeForm, AgeInDays, HeldScreen, StoreContents};
 pub use indicators::{FoundIndicators, IndicatorList};
 pub use list_view::{IdleLine, ListFilter, ListSource, ListView, TypeAheadGuard};
-pub use marks::{Judged, Noted};
+pub use marks::{NotableRow, ReportToEvaluate};
 pub use notes::{AllNotes, NoteForm, TypedNote};
 pub use palette::Palette;
 pub(super) use sheet::{Paragraph, paragraph};
 pub use sheet::{Sheet, SheetRow};
-pub(super) use spots::Reach;
+pub(super) use spots::NotableScope;
 pub use spots::{RowPicker, Shows, Spot, Spots, Target};
 
 use crate::app::away::SaveForm;
@@ -220,7 +220,7 @@ pub(in crate::app) trait OverlayScreen {
     }
 
     /// The rows that are chosen from, in so much room; none where nothing is chosen.
-    fn choice(&self, _: Size) -> Option<Rows> {
+    fn choice(&self, _: Size) -> Option<RowWindow> {
         None
     }
 
@@ -258,7 +258,7 @@ pub(in crate::app) trait OverlayScreen {
 
 /// Rows of which one is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rows {
+pub struct RowWindow {
     pub scroll: Scroll,
     pub count: usize,
     /// Screen rows above the first that is shown.
@@ -267,7 +267,7 @@ pub struct Rows {
     pub below: usize,
 }
 
-impl Rows {
+impl RowWindow {
     /// Screen rows that are left for them.
     pub fn height(&self, room: Size) -> usize {
         usize::from(room.height).saturating_sub(self.above + self.below).max(1)
@@ -294,7 +294,7 @@ impl Overlay {
         Area { y: content.y + content.height - height, height, ..content }
     }
 
-    fn choice(&self, room: Size) -> Option<Rows> {
+    fn choice(&self, room: Size) -> Option<RowWindow> {
         self.screen().choice(room)
     }
 
@@ -360,10 +360,10 @@ impl Model {
     }
 
     /// The rows of the top overlay, where one of them is chosen.
-    pub fn rows_over(&self) -> Option<Rows> {
+    pub fn rows_over(&self) -> Option<RowWindow> {
         let over = self.over.top()?;
         let rows = over.choice(self.room_of(over))?;
-        Some(Rows { above: rows.above + usize::from(self.legend_of(over)), ..rows })
+        Some(RowWindow { above: rows.above + usize::from(self.legend_of(over)), ..rows })
     }
 }
 

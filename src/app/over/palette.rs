@@ -2,7 +2,7 @@
 //! letters.
 
 use crate::app::keys::typing::type_into;
-use crate::app::over::{OverlayScreen, Rows, TYPED};
+use crate::app::over::{OverlayScreen, RowWindow, TYPED};
 use crate::app::panes::Scroll;
 use crate::app::spending::{ASKS, Ask, Questions, Tag};
 use crate::app::{Command, Key, Model, Overlay, Place, Size};
@@ -14,15 +14,15 @@ pub struct Palette {
     pub typed: String,
     /// Cursor among the items that match.
     pub scroll: Scroll,
-    items: Vec<Item>,
+    items: Vec<PaletteItem>,
     is_help: bool,
     shows_off: bool,
 }
 
 /// Something that can be done.
 #[derive(Debug, Clone)]
-pub struct Item {
-    pub does: Does,
+pub struct PaletteItem {
+    pub does: PaletteAction,
     /// Its keys, where it has some.
     pub keys: String,
     pub name: &'static str,
@@ -38,7 +38,7 @@ pub struct Item {
 
 /// What an item does.
 #[derive(Debug, Clone, Copy)]
-pub enum Does {
+pub enum PaletteAction {
     Command(&'static Command),
     /// Asks for the words of a question.
     Ask(&'static Ask),
@@ -63,7 +63,7 @@ impl Palette {
         Self { typed: self.typed.clone(), scroll: self.scroll, shows_off: self.shows_off, ..fresh }
     }
 
-    fn new(items: Vec<Item>, is_help: bool) -> Self {
+    fn new(items: Vec<PaletteItem>, is_help: bool) -> Self {
         Self { typed: String::new(), scroll: Scroll::default(), items, is_help, shows_off: !is_help }
     }
 
@@ -89,7 +89,7 @@ impl Palette {
     }
 
     /// The items that match what has been typed, the best first; those that are off after all others.
-    pub fn matching(&self) -> Vec<&Item> {
+    pub fn matching(&self) -> Vec<&PaletteItem> {
         let shown = self.items.iter().filter(|item| self.shows_off || item.off.is_none());
         let rated = shown.filter_map(|item| Some((item.off.is_some(), rate(&self.typed, item)? + item.later(), item)));
         let mut found: Vec<_> = rated.collect();
@@ -97,7 +97,7 @@ impl Palette {
         found.into_iter().map(|(.., item)| item).collect()
     }
 
-    pub fn chosen(&self) -> Option<&Item> {
+    pub fn chosen(&self) -> Option<&PaletteItem> {
         self.matching().get(self.scroll.cursor).copied()
     }
 }
@@ -118,8 +118,8 @@ impl OverlayScreen for Palette {
         Place::Palette
     }
 
-    fn choice(&self, room: Size) -> Option<Rows> {
-        Some(Rows { scroll: self.scroll, count: self.matching().len(), above: TYPED, below: told(room.height) })
+    fn choice(&self, room: Size) -> Option<RowWindow> {
+        Some(RowWindow { scroll: self.scroll, count: self.matching().len(), above: TYPED, below: told(room.height) })
     }
 
     fn scroll(&mut self) -> Option<&mut Scroll> {
@@ -139,19 +139,19 @@ impl OverlayScreen for Palette {
 /// those of which only letters agree.
 const LATER: usize = 550;
 
-impl Item {
+impl PaletteItem {
     fn later(&self) -> usize {
         match self.does {
-            Does::Command(_) => 0,
-            Does::Ask(_) => LATER,
+            PaletteAction::Command(_) => 0,
+            PaletteAction::Ask(_) => LATER,
         }
     }
 }
 
-fn item(command: &'static Command, model: &Model) -> Item {
+fn item(command: &'static Command, model: &Model) -> PaletteItem {
     let off = command.off(model);
-    Item {
-        does: Does::Command(command),
+    PaletteItem {
+        does: PaletteAction::Command(command),
         keys: model.settings.keys.words(command),
         name: command.name,
         help: command.help,
@@ -161,22 +161,22 @@ fn item(command: &'static Command, model: &Model) -> Item {
     }
 }
 
-impl Item {
+impl PaletteItem {
     /// Its price in the words that fit the columns; none for free and disabled items.
     pub fn price(&self, room: usize) -> Option<String> {
         match self.does {
-            Does::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
-            Does::Command(command) if command.can_cost() && self.off.is_none() => {
+            PaletteAction::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
+            PaletteAction::Command(command) if command.can_cost() && self.off.is_none() => {
                 let words = self.tag.words();
                 Some(if words.columns() > room { self.tag.brief() } else { words })
             }
-            Does::Command(_) => None,
+            PaletteAction::Command(_) => None,
         }
     }
 }
 
 impl Model {
-    pub fn chosen_item(&self) -> Option<&Item> {
+    pub fn chosen_item(&self) -> Option<&PaletteItem> {
         self.over.top_as::<Palette>().and_then(|palette| palette.chosen())
     }
 
@@ -193,10 +193,10 @@ impl Model {
     }
 }
 
-fn questions(model: &Model) -> impl Iterator<Item = Item> {
+fn questions(model: &Model) -> impl Iterator<Item = PaletteItem> {
     let off = model.is_document().then(|| "it needs a service".to_owned());
-    ASKS.iter().map(move |ask| Item {
-        does: Does::Ask(ask),
+    ASKS.iter().map(move |ask| PaletteItem {
+        does: PaletteAction::Ask(ask),
         keys: String::new(),
         name: ask.name,
         help: ask.help,
@@ -208,7 +208,7 @@ fn questions(model: &Model) -> impl Iterator<Item = Item> {
 
 /// How well letters match an item, best first: as its key, at once in its name, apart in its name, in its help; none where
 /// they do not.
-fn rate(typed: &str, item: &Item) -> Option<usize> {
+fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
         return Some(0);
     }

@@ -6,7 +6,7 @@ use crate::app::panes::Move;
 use crate::app::panes::scroll::scrolled;
 use crate::app::scan::follow::looks;
 use crate::app::spending::Tag;
-use crate::app::spending::figures::Left;
+use crate::app::spending::figures::RemainingQuota;
 use crate::app::{Command, Key, Model, Place, Size};
 use crate::quota::{Holder, Price, RULES, Unit, price};
 use crate::report::index::Form;
@@ -130,7 +130,7 @@ impl Sheet {
             paragraphs.extend(left.map(|words| paragraph("left", words)));
             let budget = model.figures.allowance.words(model.figures.spent.values().copied().sum());
             paragraphs.extend(budget.map(|words| paragraph("budget", words)));
-            paragraphs.extend(reasons.iter().flat_map(Reason::paragraphs));
+            paragraphs.extend(reasons.iter().flat_map(PriceReason::paragraphs));
         }
         paragraphs.push(paragraph("", ""));
         paragraphs.push(paragraph(
@@ -189,13 +189,13 @@ fn price_of(model: &Model, key: Key, command: &Command) -> Paragraph {
 }
 
 /// Why keys cost what they cost.
-struct Reason {
+struct PriceReason {
     keys: Vec<Key>,
     price: Price,
     sentences: Vec<String>,
 }
 
-impl Reason {
+impl PriceReason {
     fn paragraphs(&self) -> Vec<Paragraph> {
         let keys: Vec<String> = self.keys.iter().map(ToString::to_string).collect();
         let mut found = vec![paragraph("", "")];
@@ -206,8 +206,8 @@ impl Reason {
 }
 
 /// The rules behind the keys that ask the service, each with the keys that it prices.
-fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<Reason> {
-    let mut reasons: Vec<Reason> = Vec::new();
+fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason> {
+    let mut reasons: Vec<PriceReason> = Vec::new();
     for (key, command) in priced {
         for price in prices_of(model, command) {
             let mut sentences = price.explanation();
@@ -215,7 +215,7 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<Reason> {
             match reasons.iter_mut().find(|known| known.sentences == sentences) {
                 Some(known) if known.keys.last() == Some(key) => {}
                 Some(known) => known.keys.push(*key),
-                None => reasons.push(Reason { keys: vec![*key], price, sentences }),
+                None => reasons.push(PriceReason { keys: vec![*key], price, sentences }),
             }
         }
     }
@@ -267,7 +267,7 @@ fn holder_name(holder: Holder) -> &'static str {
 }
 
 /// The remaining quota of a limit, with its period.
-pub fn left_words(Left { limit, is_at_most }: &Left) -> String {
+pub fn left_words(RemainingQuota { limit, is_at_most }: &RemainingQuota) -> String {
     let most = if *is_at_most { "at most " } else { "" };
     format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
 }
@@ -298,7 +298,7 @@ const ARGUMENTS: usize = 40;
 const MOST: usize = 500;
 
 /// A process and when it started, by its sandbox's offset from the start of the analysis.
-struct Start {
+struct ProcessStart {
     offset: f64,
     name: Untrusted,
     depth: u16,
@@ -335,7 +335,7 @@ fn words(known: usize, all: usize) -> String {
 }
 
 /// The processes whose start is known, in the order of the tree; and how many processes there are.
-fn starts(model: &Model) -> (Vec<Start>, usize) {
+fn starts(model: &Model) -> (Vec<ProcessStart>, usize) {
     let Some(open) = model.open() else { return (Vec::new(), 0) };
     let sections = open.report.index.sections.iter().enumerate();
     let Some((number, tree)) = sections.into_iter().find(|(_, section)| section.form == Form::Processes) else {
@@ -354,7 +354,7 @@ fn starts(model: &Model) -> (Vec<Start>, usize) {
         let Some(Piece::Value(name)) = pieces.first() else { return None };
         let name = told(name, number);
         let is_sane = offset.is_finite() && offset >= 0.0;
-        is_sane.then(|| Start { offset, name, depth: tree.depths().get(row).unwrap_or(0) })
+        is_sane.then(|| ProcessStart { offset, name, depth: tree.depths().get(row).unwrap_or(0) })
     };
     ((0..tree.len().min(MOST)).filter_map(start).collect(), tree.len())
 }
@@ -372,8 +372,8 @@ fn told(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
 }
 
 /// Whether a process starts before its parent: then offsets do not give the order.
-fn goes_back(starts: &[Start]) -> bool {
-    let mut above: Vec<&Start> = Vec::new();
+fn goes_back(starts: &[ProcessStart]) -> bool {
+    let mut above: Vec<&ProcessStart> = Vec::new();
     starts.iter().any(|start| {
         while above.last().is_some_and(|last| last.depth >= start.depth) {
             above.pop();
@@ -384,7 +384,7 @@ fn goes_back(starts: &[Start]) -> bool {
     })
 }
 
-fn row(start: &Start, last: f64) -> Paragraph {
+fn row(start: &ProcessStart, last: f64) -> Paragraph {
     let share = if last > 0.0 { start.offset / last } else { 0.0 };
     // A child is indented below its parent.
     let indent = 2 * usize::from(start.depth.min(DEEPEST));

@@ -38,12 +38,12 @@ pub struct RowPicker {
     pub(super) spots: Vec<Spot>,
     pub is_complete: bool,
     /// Of findings: whether they are of every stored report of the file, and under which number these were asked for.
-    pub(in crate::app) notable: Option<Reach>,
+    pub(in crate::app) notable: Option<NotableScope>,
 }
 
 /// Which reports a list of findings covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::app) enum Reach {
+pub(in crate::app) enum NotableScope {
     /// The report that is open.
     Open,
     /// Every stored report of the file, requested under this number.

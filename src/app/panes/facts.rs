@@ -23,7 +23,7 @@ const MOST_MEANT: usize = 50;
 
 /// A process as a row names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct ProcessRef {
     /// Its number, as it is written.
     id: Vec<u8>,
     /// Its name, without its folder and its ending, in small letters.
@@ -32,7 +32,7 @@ pub struct Named {
     path: Vec<u8>,
 }
 
-impl Named {
+impl ProcessRef {
     /// The process that a record names by these members; none where it names none.
     fn of(record: Raw<'_>, names: &[&str]) -> Option<Self> {
         let id = record.member("process_id").map(Raw::text).unwrap_or_default();
@@ -95,7 +95,7 @@ fn programs(command: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// The processes that a row may name, the likeliest first.
-fn meant(report: &Report, place: Place) -> Vec<Named> {
+fn meant(report: &Report, place: Place) -> Vec<ProcessRef> {
     let record = report.record(place);
     let pane = report.index.sections.get(place.section).map(Section::pane);
     let raw = Raw::new(&record.value);
@@ -103,10 +103,10 @@ fn meant(report: &Report, place: Place) -> Vec<Named> {
     let text = if raw.kind() == Kind::Text { raw.text() } else { Untrusted::default() };
     let name = (pane == Some(Pane::Processes)).then_some("name");
     let names: Vec<_> = ["process_name", "process"].into_iter().chain(name).collect();
-    let own = [raw, Raw::new(text.as_bytes())].into_iter().find_map(|raw| Named::of(raw, &names));
+    let own = [raw, Raw::new(text.as_bytes())].into_iter().find_map(|raw| ProcessRef::of(raw, &names));
     let is_run = matches!(pane, Some(Pane::Processes | Pane::Commands)) && own.is_none();
     let run = if is_run { programs(text.as_bytes()) } else { Vec::new() };
-    own.into_iter().chain(run.into_iter().map(Named::run)).collect()
+    own.into_iter().chain(run.into_iter().map(ProcessRef::run)).collect()
 }
 
 impl Model {
@@ -142,10 +142,10 @@ impl Model {
     }
 
     /// The process under the cursor, where others of the tree have its name.
-    pub(in crate::app) fn namesake(&self) -> Option<Named> {
+    pub(in crate::app) fn namesake(&self) -> Option<ProcessRef> {
         let (place, open) = (self.place_here().filter(|_| self.is_on_process())?, self.open()?);
-        let named = Named::of(Raw::new(&open.report.record(place).value), &["name"])?;
-        let by_name = Named { id: Vec::new(), ..named.clone() };
+        let named = ProcessRef::of(Raw::new(&open.report.record(place).value), &["name"])?;
+        let by_name = ProcessRef { id: Vec::new(), ..named.clone() };
         (!named.id.is_empty() && processes(&open.report, &by_name).len() > 1).then_some(named)
     }
 
@@ -159,7 +159,7 @@ impl Model {
         matches!(self.over.all(), [] | [Overlay::Detail(_)])
     }
 
-    fn named_processes(&self) -> Vec<Named> {
+    fn named_processes(&self) -> Vec<ProcessRef> {
         let here = self.place_here().filter(|_| self.views_row()).zip(self.open());
         let here = here.filter(|(place, open)| open.report.tree().is_none_or(|(tree, _)| tree != place.section));
         here.map(|(place, open)| meant(&open.report, place)).unwrap_or_default()
@@ -169,13 +169,13 @@ impl Model {
     pub(in crate::app) fn facts(&self, place: Place) -> Vec<Line> {
         let Some(report) = self.open().map(|open| &open.report) else { return Vec::new() };
         let Some((_, tree)) = report.tree().filter(|(section, _)| *section == place.section) else { return Vec::new() };
-        let Some(named) = Named::of(Raw::new(&report.record(place).value), &["name"]) else { return Vec::new() };
+        let Some(named) = ProcessRef::of(Raw::new(&report.record(place).value), &["name"]) else { return Vec::new() };
         let children = (place.row + 1..tree.len())
             .take_while(|row| tree.depths().get(*row) > tree.depths().get(place.row))
             .filter(|row| tree.depths().parent(*row) == Some(place.row))
             .map(|row| fact("started", text(report, Place { row, ..place })));
         let dropped = rows(report, "files_dropped", |record| {
-            Named::of(record, &["process_name"]).is_some_and(|by| !by.id.is_empty() && by.is(&named))
+            ProcessRef::of(record, &["process_name"]).is_some_and(|by| !by.id.is_empty() && by.is(&named))
         });
         let dropped = dropped.into_iter().map(|place| fact("dropped", text(report, place)));
         let commands = commands(report, &named);
@@ -194,7 +194,7 @@ fn origin(report: &Report, place: Place) -> Vec<Line> {
 }
 
 /// The command lines that run a program of a process's name, each once.
-fn commands(report: &Report, named: &Named) -> Vec<Line> {
+fn commands(report: &Report, named: &ProcessRef) -> Vec<Line> {
     let runs = |record: Raw<'_>| {
         !named.name.is_empty() && programs(record.text().as_bytes()).iter().any(|path| program(path) == named.name)
     };
@@ -203,7 +203,7 @@ fn commands(report: &Report, named: &Named) -> Vec<Line> {
     let texts = places.into_iter().flatten().map(|place| text(report, place));
     let texts: Vec<_> = texts.filter(|text| known.insert(text.clone())).collect();
     // A command has no process number: it is certain only where both are unique.
-    let by_name = Named { id: Vec::new(), ..named.clone() };
+    let by_name = ProcessRef { id: Vec::new(), ..named.clone() };
     let is_one = texts.len() == 1 && processes(report, &by_name).len() == 1;
     let word = if is_one { "command line" } else { "may be its command line" };
     texts.into_iter().map(|text| fact(word, text)).collect()
@@ -236,11 +236,11 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
 }
 
 /// The processes of the tree that a row may mean, the first of them: those of the very path that it names before those of its name.
-fn processes(report: &Report, named: &Named) -> Vec<Place> {
+fn processes(report: &Report, named: &ProcessRef) -> Vec<Place> {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     if let Some((section, _)) = report.tree() {
         for row in report.each_row(section) {
-            let process = Named::of(Raw::new(&row.own()), &["name"]);
+            let process = ProcessRef::of(Raw::new(&row.own()), &["name"]);
             if let Some(process) = process.filter(|process| named.is(process)) {
                 let is_same = process.path.eq_ignore_ascii_case(&named.path);
                 if is_same { &mut found } else { &mut others }.push(row.place);

@@ -102,7 +102,7 @@ static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
 
 /// One row as a pane shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct VisibleRow {
     pub row: Row,
     /// For a process: its place in the tree.
     pub branch: Option<Branch>,
@@ -272,10 +272,10 @@ impl PaneState {
     }
 
     /// The row at a position, decoded.
-    pub fn shown(&self, report: &Report, pane: Pane, position: usize) -> Option<Shown> {
+    pub fn shown(&self, report: &Report, pane: Pane, position: usize) -> Option<VisibleRow> {
         let place = self.place(report, pane, position)?;
         let (branch, is_wanted) = (self.branch(report, place), self.is_wanted(place));
-        Some(Shown { row: report.row(place.section, place.row), branch, is_wanted })
+        Some(VisibleRow { row: report.row(place.section, place.row), branch, is_wanted })
     }
 
     /// The tree prefix of a process.
@@ -368,18 +368,18 @@ impl PaneState {
 }
 
 /// Panes that stand on the screen together, in their places.
-pub type Group = [Option<Pane>; GROUP];
+pub type PaneGroup = [Option<Pane>; GROUP];
 
 /// The panes in the order in which they share the screen: those with rows first, so that no place is spent on nothing.
 #[derive(Debug, Clone)]
-pub struct Order {
+pub struct PaneOrder {
     /// Every pane but the overview.
     panes: Vec<Pane>,
     /// How many of them have rows.
     filled: usize,
 }
 
-impl Order {
+impl PaneOrder {
     /// The order for a report that is known whole; without one, that of the table.
     pub fn of(report: Option<&Report>) -> Self {
         let sections = report.iter().flat_map(|report| &report.index.sections);
@@ -397,7 +397,7 @@ impl Order {
     }
 
     /// The panes of a group of at most four, those without rows among themselves; none past the last group.
-    pub fn group(&self, number: usize) -> Group {
+    pub fn group(&self, number: usize) -> PaneGroup {
         let (filled, empty) = self.panes.split_at(self.filled.min(self.panes.len()));
         let mut group = [None; GROUP];
         let panes = filled.chunks(GROUP).chain(empty.chunks(GROUP)).nth(number).unwrap_or_default();
@@ -451,7 +451,7 @@ mod tests {
         assert_eq!(PANES.each_ref().map(|info| info.pane), Pane::ALL);
         for pane in Pane::ALL {
             assert!(info(pane).is_some(), "{pane:?}");
-            assert!(super::Order::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
+            assert!(super::PaneOrder::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
         }
         let mut keys: Vec<_> = PANES.iter().map(|info| info.command.keys[0].to_string()).collect();
         keys.sort();
@@ -536,13 +536,13 @@ mod order_tests {
 
     #[test]
     fn panes_with_rows_come_before_those_without() {
-        let order = Order::of(Some(&report()));
+        let order = PaneOrder::of(Some(&report()));
         let first = [Some(Pane::Processes), Some(Pane::Registry), None, None];
         assert_eq!((order.group(1)[0], order.group_of(Pane::Tags)), (Some(Pane::Tags), Some(1)));
         assert_eq!((order.group(0), order.groups()), (first, 1));
         assert_eq!(order.neighbour(Pane::Processes, true), Pane::Registry);
         assert_eq!(order.neighbour(Pane::Registry, true), Pane::Overview);
         assert_eq!(order.neighbour(Pane::Mobile, true), Pane::Overview);
-        assert_eq!(Order::of(None).groups(), 3);
+        assert_eq!(PaneOrder::of(None).groups(), 3);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::app::over::{Sheet, SheetRow};
 use crate::app::spending::{Consent, KeyedAnswer, Tag, Together};
-use crate::app::{Failure, Model, Source, StoreJob};
+use crate::app::{Failure, Model, ResponseSource, StoreJob};
 use crate::quota::{Kind, Numbers, Operation, Plan, Price};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
@@ -34,14 +34,14 @@ pub struct Follow {
     /// When the next look is, in time that has passed: the clock may be set back meanwhile.
     pub(super) next: SignedDuration,
     pub(super) scan: Option<Identifier>,
-    pub(super) step: Step,
+    pub(super) step: WatchStep,
     /// Sandboxes that were done when the reports were last listed.
     listed: usize,
 }
 
 /// What the next call asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WatchStep {
     /// Which scan there is of the file.
     Find,
     Look,
@@ -52,7 +52,7 @@ pub(super) enum Step {
 
 /// What becomes of a following.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum WatchState {
     On,
     Done,
 }
@@ -61,7 +61,7 @@ impl Follow {
     /// Follows the scan of this name, or the last one of the file. `now` is the time that has passed since any one moment, here as
     /// everywhere in this type: it never goes back.
     pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: SignedDuration) -> Self {
-        let step = if scan.is_some() { Step::Look } else { Step::Find };
+        let step = if scan.is_some() { WatchStep::Look } else { WatchStep::Find };
         Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0 }
     }
 
@@ -74,10 +74,10 @@ impl Follow {
         let file = self.file.clone();
         let first_page = Request::Behaviours { file: file.clone(), listing, cursor: None };
         match (self.step, &self.scan) {
-            (Step::Look, Some(identifier)) => Request::PrivateAnalysis { identifier: identifier.clone() },
-            (Step::Find | Step::Look, _) => Request::PrivateAnalyses { file },
-            (Step::List, _) => first_page,
-            (Step::NextPage, _) => next_page.unwrap_or(first_page),
+            (WatchStep::Look, Some(identifier)) => Request::PrivateAnalysis { identifier: identifier.clone() },
+            (WatchStep::Find | WatchStep::Look, _) => Request::PrivateAnalyses { file },
+            (WatchStep::List, _) => first_page,
+            (WatchStep::NextPage, _) => next_page.unwrap_or(first_page),
         }
     }
 
@@ -97,25 +97,25 @@ impl Follow {
         let has_more = seen.as_ref().is_none_or(|seen| seen.is_done() || seen.done() > self.listed);
         self.scan = seen.as_ref().map(|seen| seen.identifier.clone()).or(self.scan.take());
         self.seen = seen;
-        self.step = if has_more { Step::List } else { Step::Look };
+        self.step = if has_more { WatchStep::List } else { WatchStep::Look };
         if has_more {
             self.next = now;
         }
     }
 
     /// Takes in that a page of the list came; says whether that was all.
-    pub fn listed(&mut self, has_reports: bool, has_next_page: bool, now: SignedDuration) -> Turn {
+    pub fn listed(&mut self, has_reports: bool, has_next_page: bool, now: SignedDuration) -> WatchState {
         let is_over = self.seen.as_ref().map_or(has_reports, Analysis::is_done);
         self.listed = self.seen.as_ref().map_or(0, Analysis::done);
         self.step = match (is_over && has_next_page, &self.seen) {
-            (true, _) => Step::NextPage,
-            (false, Some(_)) => Step::Look,
-            (false, None) => Step::List,
+            (true, _) => WatchStep::NextPage,
+            (false, Some(_)) => WatchStep::Look,
+            (false, None) => WatchStep::List,
         };
-        if self.step == Step::NextPage {
+        if self.step == WatchStep::NextPage {
             self.next = now;
         }
-        if is_over && !has_next_page { Turn::Done } else { Turn::On }
+        if is_over && !has_next_page { WatchState::Done } else { WatchState::On }
     }
 
     /// How many calls it still makes at most, and for how long it does: lists are asked for at once and take less.
@@ -275,7 +275,7 @@ impl Model {
         if self.awaits_minute(&request) {
             return;
         }
-        let is_sent = self.ask_agreed(request, Source::Service);
+        let is_sent = self.ask_agreed(request, ResponseSource::Service);
         match self.follows.get_mut(at) {
             Some(follow) if is_sent => follow.count(now),
             // Refused before it was sent, with its reason on the screen.
@@ -325,10 +325,10 @@ impl Model {
             self.failed_to_follow(file, failure);
             return;
         }
-        if !matches!(follow.step, Step::List | Step::NextPage) {
+        if !matches!(follow.step, WatchStep::List | WatchStep::NextPage) {
             return;
         }
-        if follow.listed(has_reports, has_next, now) == Turn::Done {
+        if follow.listed(has_reports, has_next, now) == WatchState::Done {
             let calls = count(follow.made, "call");
             self.follows.retain(|follow| follow.file != *file);
             let open = self.way_to_missing(file);
@@ -345,7 +345,7 @@ impl Model {
     pub fn next_look_price(&self, follow: &Follow) -> String {
         let request = follow.request(self.service.listing, None);
         let look = self.price(&request);
-        if matches!(follow.step, Step::List | Step::NextPage) || !look.is_allowed() {
+        if matches!(follow.step, WatchStep::List | WatchStep::NextPage) || !look.is_allowed() {
             return look.short();
         }
         let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
@@ -441,12 +441,12 @@ mod tests {
         assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateAnalysis, 30));
         follow.looked(seen("in-progress", 1), now);
         assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateBehaviours, 0));
-        assert_eq!(follow.listed(true, false, now), Turn::On);
+        assert_eq!(follow.listed(true, false, now), WatchState::On);
         follow.looked(seen("in-progress", 1), now);
         assert_eq!(kind(&follow), Kind::PrivateAnalysis);
         follow.looked(seen("completed", 3), now);
-        assert_eq!(follow.listed(true, true, now), Turn::On);
-        assert_eq!(follow.listed(true, false, now), Turn::Done);
+        assert_eq!(follow.listed(true, true, now), WatchState::On);
+        assert_eq!(follow.listed(true, false, now), WatchState::Done);
     }
 
     #[test]
@@ -454,9 +454,9 @@ mod tests {
         let now = SignedDuration::ZERO;
         let mut follow = Follow::new(Sha256::parse(&"ab".repeat(32)).unwrap(), None, Pace::default(), now);
         follow.looked(None, now);
-        assert_eq!(follow.listed(false, false, now), Turn::On);
+        assert_eq!(follow.listed(false, false, now), WatchState::On);
         assert_eq!(follow.request(Listing::Reports, None).operation().kind(), Kind::PrivateBehaviours);
-        assert_eq!(follow.listed(true, false, now), Turn::Done);
+        assert_eq!(follow.listed(true, false, now), WatchState::Done);
     }
 }
 

@@ -4,7 +4,7 @@ pub mod follow;
 
 use crate::app::keys::key;
 use crate::app::over::{Form, FormSource, SMALL};
-use crate::app::spending::{Confirmation, Consent, KeyedAnswer, Together, UnderWay};
+use crate::app::spending::{Confirmation, Consent, InFlightCall, KeyedAnswer, Together};
 use crate::app::{Failure, FileJob, List, Model, StoreJob};
 use crate::export::file;
 use crate::quota::{Entitlements, Plan};
@@ -22,7 +22,7 @@ pub type SubmitForm = Form<FileToScan>;
 #[derive(Debug, Default)]
 pub struct FileToScan {
     /// The file, once it has been looked at: it is sent only as what it was then.
-    pub found: Option<Found>,
+    pub found: Option<InspectedFile>,
     /// The path that is being looked at.
     pub(in crate::app) looked_at: Option<PathBuf>,
     /// The confirmed large file, while it is inspected again: an upload address is paid.
@@ -31,7 +31,7 @@ pub struct FileToScan {
 
 /// A file that has been looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct InspectedFile {
     /// Where it is, as it was typed.
     pub path: PathBuf,
     /// The hash of its bytes.
@@ -46,24 +46,32 @@ pub struct Found {
 }
 
 #[derive(Debug)]
-pub struct Field {
+pub struct ScanField {
     pub label: &'static str,
     pub hint: &'static str,
     /// The option that it sets; none for the path.
     pub option: Option<ScanOption>,
 }
 
-pub static FIELDS: [Field; 6] = [
-    Field { label: "File", hint: "path of the file", option: None },
-    Field {
+pub static FIELDS: [ScanField; 6] = [
+    ScanField { label: "File", hint: "path of the file", option: None },
+    ScanField {
         label: "Sandbox",
         hint: "its name; empty for all that the service likes",
         option: Some(ScanOption::Sandbox),
     },
-    Field { label: "Internet", hint: "yes or no; empty for the service's default", option: Some(ScanOption::Internet) },
-    Field { label: "Keep days", hint: "1 to 28; empty for the service's default", option: Some(ScanOption::Retention) },
-    Field { label: "Command line", hint: "what it is run with", option: Some(ScanOption::CommandLine) },
-    Field {
+    ScanField {
+        label: "Internet",
+        hint: "yes or no; empty for the service's default",
+        option: Some(ScanOption::Internet),
+    },
+    ScanField {
+        label: "Keep days",
+        hint: "1 to 28; empty for the service's default",
+        option: Some(ScanOption::Retention),
+    },
+    ScanField { label: "Command line", hint: "what it is run with", option: Some(ScanOption::CommandLine) },
+    ScanField {
         label: "Password",
         hint: "what it is encrypted with; never shown, kept or logged",
         option: Some(ScanOption::Password),
@@ -104,7 +112,7 @@ impl SubmitForm {
 
     /// The upload, once the file is inspected and the options are valid.
     pub fn submission(&self) -> Option<Arc<Submission>> {
-        let Found { path, file, size, sent, .. } = self.source.found.clone()?;
+        let InspectedFile { path, file, size, sent, .. } = self.source.found.clone()?;
         let options = self.options().ok()?;
         Some(Arc::new(Submission { path, file, size, options, sent }))
     }
@@ -173,7 +181,7 @@ impl Model {
     }
 
     /// The call that sends what this form holds, or asks where it is sent to.
-    pub fn call_of(&self, form: &SubmitForm) -> Option<&UnderWay> {
+    pub fn call_of(&self, form: &SubmitForm) -> Option<&InFlightCall> {
         let submission = form.submission()?;
         self.calls.iter().find(|call| call.sends(&submission))
     }
@@ -231,7 +239,7 @@ impl Model {
             }
             Ok((file, size)) => {
                 let limit = if size > direct { UploadLimit::Large } else { UploadLimit::Direct };
-                form.source.found = Some(Found { path, file, size, limit, sent, before });
+                form.source.found = Some(InspectedFile { path, file, size, limit, sent, before });
             }
             Err(why) => form.failure = Some(unsent(why)),
         }

@@ -2,7 +2,7 @@
 //! and the first failure stops them.
 
 use crate::app::spending::{Consent, KeyedAnswer, Questions, Together};
-use crate::app::{List, Model, Source};
+use crate::app::{List, Model, ResponseSource};
 use crate::quota::{Kind, Numbers, Operation, Period, Plan, Unit};
 use crate::report::identifier::Sha256;
 use crate::request::Request;
@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use std::collections::VecDeque;
 
 #[derive(Debug)]
-pub struct Batch {
+pub struct OpenAllBatch {
     /// The file whose reports are opened.
     pub(in crate::app) file: Option<Sha256>,
     pub waiting: VecDeque<Request>,
@@ -57,7 +57,7 @@ impl Model {
     pub(super) fn open_each(&mut self, reports: &Questions) {
         let waiting: VecDeque<_> = reports.iter().cloned().collect();
         let file = self.file().cloned();
-        self.batch = Some(Batch { file, total: waiting.len(), waiting, not_before: self.passed });
+        self.batch = Some(OpenAllBatch { file, total: waiting.len(), waiting, not_before: self.passed });
         self.next_in_batch()
     }
 
@@ -91,7 +91,7 @@ impl Model {
             return;
         };
         batch.not_before = passed.saturating_add(pace);
-        if !self.ask_agreed(request, Source::HeldOrService) && !self.calls.awaits_paid() {
+        if !self.ask_agreed(request, ResponseSource::HeldOrService) && !self.calls.awaits_paid() {
             // Refused before it was sent, with its reason on the screen.
             self.batch = None;
         }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use std::sync::Arc;
 
 #[derive(Debug, Clone)]
-pub struct UnderWay {
+pub struct InFlightCall {
     pub request: Request,
     pub since: Timestamp,
     pub bytes: u64,
@@ -17,7 +17,7 @@ pub struct UnderWay {
     pub uploads: Option<Arc<Submission>>,
 }
 
-impl UnderWay {
+impl InFlightCall {
     /// Whether it is a step of sending this file.
     pub fn sends(&self, file: &Submission) -> bool {
         match &self.request {
@@ -29,10 +29,10 @@ impl UnderWay {
 
 /// All of them, in the order in which they were asked.
 #[derive(Debug, Default)]
-pub struct Calls(Vec<UnderWay>);
+pub struct Calls(Vec<InFlightCall>);
 
 impl Calls {
-    pub fn iter(&self) -> impl Iterator<Item = &UnderWay> {
+    pub fn iter(&self) -> impl Iterator<Item = &InFlightCall> {
         self.0.iter()
     }
 
@@ -45,7 +45,7 @@ impl Calls {
     }
 
     /// The call that asks this.
-    pub fn asking(&self, request: &Request) -> Option<&UnderWay> {
+    pub fn asking(&self, request: &Request) -> Option<&InFlightCall> {
         self.iter().find(|call| call.request == *request)
     }
 
@@ -60,12 +60,12 @@ impl Calls {
     }
 
     /// Those that may have to be paid.
-    pub fn paid(&self) -> impl Iterator<Item = &UnderWay> {
+    pub fn paid(&self) -> impl Iterator<Item = &InFlightCall> {
         self.iter().filter(|call| call.is_paid)
     }
 
     pub(in crate::app) fn begin(&mut self, request: Request, is_paid: bool, since: Timestamp) {
-        self.0.push(UnderWay { request, since, bytes: 0, total: None, is_paid, uploads: None });
+        self.0.push(InFlightCall { request, since, bytes: 0, total: None, is_paid, uploads: None });
     }
 
     /// Keeps with a call the file that goes to the address it asks for.
@@ -83,7 +83,7 @@ impl Calls {
     }
 
     /// Removes a call.
-    pub(in crate::app) fn end(&mut self, request: &Request) -> Option<UnderWay> {
+    pub(in crate::app) fn end(&mut self, request: &Request) -> Option<InFlightCall> {
         let at = self.0.iter().position(|call| call.request == *request)?;
         Some(self.0.remove(at))
     }

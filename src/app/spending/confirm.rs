@@ -4,7 +4,7 @@ use crate::app::away::{Copied, Save};
 use crate::app::keys::key;
 use crate::app::over::{OverlayScreen, SMALL, pieces_in_rows};
 use crate::app::spending::{Questions, Tag};
-use crate::app::{FileJob, Key, Model, Overlay, Place, Source, StoreJob};
+use crate::app::{FileJob, Key, Model, Overlay, Place, ResponseSource, StoreJob};
 use crate::report::note::Note;
 use crate::report::{Doomed, Holding, Purge};
 use crate::request::{Request, Submission};
@@ -139,7 +139,7 @@ impl Model {
                     return;
                 }
                 self.figures.await_answer(&request);
-                if self.ask_agreed(request, Source::Service) {
+                if self.ask_agreed(request, ResponseSource::Service) {
                     self.over.close_question();
                 }
                 return;

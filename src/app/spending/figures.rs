@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// What a holder has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct RemainingQuota {
     /// Of which limit, and how much.
     pub limit: Limit,
     /// Whether it was renewed since the counters were asked for: what others have used since is not known.
@@ -89,19 +89,19 @@ impl Figures {
     }
 
     /// The limit on this unit that leaves a holder the least.
-    pub fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<Left> {
+    pub fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<RemainingQuota> {
         let limit = self.balances_now(now)?.scarcest(unit, holder)?;
         Some(self.left_of(limit, now))
     }
 
     /// Every limit on this unit, the shortest period first, the user before the group.
-    pub fn left(&self, unit: Unit, now: Timestamp) -> Vec<Left> {
+    pub fn left(&self, unit: Unit, now: Timestamp) -> Vec<RemainingQuota> {
         let limits = self.balances_now(now).map(|balances| balances.limits(unit)).unwrap_or_default();
         limits.into_iter().map(|limit| self.left_of(limit, now)).collect()
     }
 
-    fn left_of(&self, limit: Limit, now: Timestamp) -> Left {
-        Left { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) }
+    fn left_of(&self, limit: Limit, now: Timestamp) -> RemainingQuota {
+        RemainingQuota { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) }
     }
 
     /// The limit that is used up, if the service's counters leave nothing for this price.

@@ -11,13 +11,13 @@ pub mod price;
 
 pub(super) use asks::last_days;
 pub use asks::{ASKS, Ask, Prompt, TypedQuestion};
-pub use calls::{Calls, Questions, UnderWay};
+pub use calls::{Calls, InFlightCall, Questions};
 pub use confirm::{Confirmation, Consent, Deletion, KeyedAnswer};
 pub use planner::Planner;
 pub use price::{Barred, Tag, Together};
 
 use crate::app::scan::{price_of, unsent};
-use crate::app::{Failure, FileJob, Model, ServiceCall, Source};
+use crate::app::{Failure, FileJob, Model, ResponseSource, ServiceCall};
 use crate::quota::{Allowed, Period, Plan};
 use crate::report::identifier::Sha256;
 use crate::request::{Quote, Request, Submission, UploadAddress, UploadLimit};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 impl Model {
     /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
-    pub(in crate::app) fn ask(&mut self, request: Request, source: Source) {
+    pub(in crate::app) fn ask(&mut self, request: Request, source: ResponseSource) {
         let quote = request.quote(&self.figures.entitlements);
         if self.refuse_barred(&quote) {
             return;
@@ -41,7 +41,7 @@ impl Model {
     }
 
     /// Sends a confirmed or free request; returns whether it was sent.
-    pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: Source) -> bool {
+    pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: ResponseSource) -> bool {
         let quote = request.quote(&self.figures.entitlements);
         let is_sent = !self.refuse_barred(&quote) && !self.refuse_for_now(&quote);
         if is_sent {
@@ -57,7 +57,7 @@ impl Model {
         }
         let quote = request.quote(&self.figures.entitlements);
         self.calls.begin(quote.request().clone(), false, self.now);
-        self.emit(ServiceCall::Send { quote, source: Source::Held });
+        self.emit(ServiceCall::Send { quote, source: ResponseSource::Held });
     }
 
     /// Refuses what cannot be sent now, and says why; whether it did.
@@ -103,7 +103,7 @@ impl Model {
         limit.is_some_and(|limit| limit.period == Period::Minute && limit.allowed > 0)
     }
 
-    fn send(&mut self, quote: Quote, source: Source) {
+    fn send(&mut self, quote: Quote, source: ResponseSource) {
         let request = quote.request().clone();
         self.forget_failure(&request);
         let is_paid = !quote.price().is_free();
@@ -199,7 +199,7 @@ impl Model {
 
     /// Asks for the address that a large file is uploaded to, and keeps with that call which file was agreed to.
     fn begin_large(&mut self, submission: &Arc<Submission>) {
-        if self.ask_agreed(Request::UploadAddress, Source::Service) {
+        if self.ask_agreed(Request::UploadAddress, ResponseSource::Service) {
             self.calls.upload_after(&Request::UploadAddress, submission);
         }
     }
@@ -210,6 +210,6 @@ impl Model {
         if self.form_of(&submission).is_none() {
             return self.warn("The form was closed: nothing was uploaded. The address it asked for was paid.");
         }
-        self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, Source::Service);
+        self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, ResponseSource::Service);
     }
 }

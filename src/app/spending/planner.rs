@@ -1,6 +1,6 @@
 //! The planner: operations added up before any is asked, with what they would leave to the user and the group.
 
-use crate::app::keys::Named;
+use crate::app::keys::KeyName;
 use crate::app::keys::typing::type_into;
 use crate::app::over::{OverlayScreen, Sheet, SheetRow, TYPED};
 use crate::app::panes::Move;
@@ -154,10 +154,10 @@ impl OverlayScreen for Planner {
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {
-        if key == Key::Named(Named::Backspace) && self.typed.is_empty() {
+        if key == Key::Named(KeyName::Backspace) && self.typed.is_empty() {
             self.take_back();
         }
-        if key == Key::Named(Named::Tab) {
+        if key == Key::Named(KeyName::Tab) {
             let first = self.offered().next();
             return first.map(|kind| self.typed = format!("{} ", kind.name())).is_some();
         }
@@ -285,7 +285,7 @@ mod tests {
         let planner = typed("report");
         assert!(text(&planner).contains("tab takes the first of these\n|  v2-file-report\n"), "{}", text(&planner));
         let mut planner = typed("v2-file-rep");
-        assert!(planner.press(Key::Named(Named::Tab), 100) && planner.typed == "v2-file-report ");
+        assert!(planner.press(Key::Named(KeyName::Tab), 100) && planner.typed == "v2-file-report ");
         let planner = typed("v3-file many");
         assert!(text(&planner).contains("many is no number"));
     }

@@ -270,13 +270,13 @@ impl Model {
 /// What the last frame offered for a price, by key, and what it asked.
 #[derive(Debug, Default)]
 pub struct Offers {
-    priced: Vec<Shown>,
+    priced: Vec<ShownPrice>,
     /// The open confirmation, and the first frame that showed it.
     question: Option<(u64, u64)>,
 }
 
 #[derive(Debug)]
-struct Shown {
+struct ShownPrice {
     key: Key,
     offer: Offer,
     /// The frame from which on it has been there without a break.
@@ -303,7 +303,7 @@ impl Offers {
         let shown = keys.copied().chain(model.answers().iter().map(|answer| answer.key)).filter_map(|key| {
             let offer = offer(model, key)?;
             let before = model.offers.priced.iter().find(|before| before.key == key && before.offer == offer);
-            Some(Shown { key, offer, since: before.map_or(frame, |before| before.since) })
+            Some(ShownPrice { key, offer, since: before.map_or(frame, |before| before.since) })
         });
         Self { priced: shown.collect(), question: asked(model, frame) }
     }

@@ -2,7 +2,7 @@
 
 use super::{PACE, Performer, Work};
 use crate::app::find::{HitGroup, MOST_HITS, Ticket};
-use crate::app::panes::facts::Named;
+use crate::app::panes::facts::ProcessRef;
 use crate::app::{Message, SearchEvent, SearchJob};
 use crate::gate::Gate;
 use crate::report::find::{self, Pattern, Scope};
@@ -105,7 +105,7 @@ fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scop
     work.send(SearchEvent::Rows { search: ticket.number, rows: teller.found, ended: Some(Ok(())) });
 }
 
-fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, process: Option<&Named>) {
+fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, process: Option<&ProcessRef>) {
     let keep = |place| !process.is_some_and(|process| process.is_other_than(report, place));
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
     let limits = (THREADS, MOST_HITS);

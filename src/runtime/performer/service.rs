@@ -1,7 +1,7 @@
 //! Asks the service by way of the gate, and takes its answers apart.
 
 use super::{PACE, Performer, Work};
-use crate::app::effect::Source;
+use crate::app::effect::ResponseSource;
 use crate::app::message::{Failure, HeldPage, Here, Response};
 use crate::app::{ServiceCall, ServiceEvent};
 use crate::gate::{Answer, Cost, Gate, GateError, Received, Rows};
@@ -28,7 +28,7 @@ impl Performer {
     }
 
     /// Gets a response at the price that was on the screen.
-    fn send_request(&self, quote: Quote, source: Source) {
+    fn send_request(&self, quote: Quote, source: ResponseSource) {
         let (Some(gate), Some(runtime)) = (self.gate(), &self.threads) else { return };
         let (work, gate, request) = (self.work(), Arc::clone(gate), quote.request().clone());
         let (outbox, call) =
@@ -43,7 +43,7 @@ impl Performer {
     }
 }
 
-async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
+async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: ResponseSource) {
     let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), gate.now());
     let told = Mutex::new((Instant::now(), None));
     let progress = |received| {
@@ -62,9 +62,9 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: Source) {
         }
     };
     let result = match source {
-        Source::Held => gate.get_held(quote),
-        Source::HeldOrService => gate.get(quote, &progress).await,
-        Source::Service => gate.ask(quote, &progress).await,
+        ResponseSource::Held => gate.get_held(quote),
+        ResponseSource::HeldOrService => gate.get(quote, &progress).await,
+        ResponseSource::Service => gate.ask(quote, &progress).await,
     };
     if let Request::PrivateScan { submission, .. } = &request
         && result.as_ref().err().is_none_or(GateError::may_have_arrived)
