@@ -8,7 +8,7 @@ use super::{Gate, Progress};
 use crate::report::index::Batch;
 use crate::report::{Body, Index, Indexer};
 use crate::request::Request;
-use crate::service::client::{Sink, Taken};
+use crate::service::client::Sink;
 use crate::service::error::ServiceError;
 use std::ops::Range;
 use std::pin::pin;
@@ -56,7 +56,7 @@ pub(super) struct Gathered {
     /// Where a report's rows start.
     pub(super) index: Option<Index>,
     /// What may be wrong with it, in words that follow its name.
-    pub(super) remark: Option<String>,
+    pub(super) remark: Option<&'static str>,
 }
 
 impl Gate {
@@ -75,7 +75,7 @@ impl Gate {
             return Err(ServiceError::Unsent);
         }
         let remark = {
-            let mut sending = pin!(self.exchange(request, &mut gatherer));
+            let mut sending = pin!(self.client.send(request, &mut gatherer));
             loop {
                 tokio::select! {
                     biased;
@@ -92,18 +92,6 @@ impl Gate {
             progress(Received::Rows(rows));
         }
         Ok(Gathered { body, index: reading.index().await, remark })
-    }
-
-    /// Sends a request; says what may be wrong with what comes. An artifact may be longer than any other answer.
-    async fn exchange(&self, request: &Request, gatherer: &mut Gatherer<'_>) -> Result<Option<String>, ServiceError> {
-        if matches!(request, Request::Artefact { .. }) {
-            let is_sure = self.client.fetch(request, (0, None), gatherer).await?;
-            let cut = "may have been cut short: the service did not say how long it is";
-            return Ok((!is_sure).then(|| cut.to_owned()));
-        }
-        let is_part = self.client.send(request, gatherer).await?;
-        let part = "is a part by the service's word, though nobody asked for one (206)";
-        Ok(is_part.then(|| part.to_owned()))
     }
 }
 
@@ -156,20 +144,18 @@ impl Gatherer<'_> {
 }
 
 impl Sink for Gatherer<'_> {
-    fn begin(&mut self, _: u64, total: Option<u64>, _: Option<String>) -> Taken<'_> {
+    fn begin(&mut self, total: Option<u64>) {
         self.total = total;
         self.tell(0);
-        Box::pin(std::future::ready(Ok(())))
     }
 
-    fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {
+    fn take(&mut self, piece: &[u8]) {
         let bytes = self.coming.push(piece);
         if let Some(news) = &self.news {
             // A reader that has ended is missed at the end: then the whole is read once more.
             let _ = news.send(());
         }
         self.tell(bytes);
-        Box::pin(std::future::ready(Ok(())))
     }
 
     fn sent(&mut self, sent: u64, total: u64) {

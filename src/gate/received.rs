@@ -36,6 +36,7 @@ impl Gate {
         }
         self.work(move |store| {
             let Gathered { body, index, remark } = gathered;
+            let remark = remark.map(str::to_owned);
             let Some(key) = request.holding_key() else {
                 reading::check(&request, &body)?;
                 return Ok(Answer { received, body, unkept: remark });

@@ -1,19 +1,17 @@
 //! Sends one request, once, to one host, and brings its answer back whole or says why not.
 
-use super::content_encoding::Packing;
+use super::content_encoding::ContentDecoder;
 use super::credential::Credential;
 use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Reason, Refusal, ServiceError, not_sent_or_lost, reason};
-use super::head::{is_framed, range_of, version_of};
-use super::http::{Patience, build};
+use super::http::{CallTimeout, build};
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use super::redact::Redactor;
 use crate::request::{Address, Asker, Method, Password, Request, ScanOption, Version};
 use crate::text::Untrusted;
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, IF_RANGE, RANGE, RETRY_AFTER};
-use reqwest::{RequestBuilder, Response, StatusCode, Url};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING};
+use reqwest::{RequestBuilder, Response, StatusCode, Url, Version as HttpVersion};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::pin::Pin;
 use std::sync::OnceLock;
 
 /// Longest artefact of a length that nobody has announced, in bytes.
@@ -40,19 +38,15 @@ pub struct Client {
 
 /// Where the pieces of an answer go.
 pub trait Sink: Send {
-    /// Told once, before the first piece: where the pieces begin, how long the whole is, and what tells this version of it from
-    /// another.
-    fn begin(&mut self, start: u64, total: Option<u64>, version: Option<String>) -> Taken<'_>;
+    /// Called once, before the first piece, with the length of the whole where it is known.
+    fn begin(&mut self, total: Option<u64>);
 
-    /// The next piece.
-    fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a>;
+    /// Takes the next piece.
+    fn take(&mut self, piece: &[u8]);
 
-    /// Told, before any answer, how many bytes of a file have gone, and how many there are.
+    /// Called, before any answer, with the bytes of a file that were sent and those there are.
     fn sent(&mut self, _sent: u64, _total: u64) {}
 }
-
-/// Whether a piece could be put away.
-pub type Taken<'a> = Pin<Box<dyn Future<Output = Result<(), ServiceError>> + Send + 'a>>;
 
 struct User<'a>(&'a Client);
 
@@ -96,120 +90,78 @@ impl Client {
         self.credential.as_ref()
     }
 
-    /// Sends a request, once; hands over the answer's bytes, decompressed, as they come. Says whether the service called it a part,
-    /// which nobody had asked for.
-    pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<bool, ServiceError> {
+    /// Sends a request, once; hands over the answer's bytes, decompressed, as they come. Returns what may be wrong with a whole
+    /// answer, in words that follow its name.
+    pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<Option<&'static str>, ServiceError> {
         let address = request.address(&User(self));
-        let patience = Patience::new(&self.profile, 0);
+        let timeout = CallTimeout::new(&self.profile, 0);
+        let is_artefact = matches!(request, Request::Artefact { .. });
         let mut response = match &address.upload {
             Some(upload) => self.upload(&address, upload, sink).await?,
             None => {
                 let call = self.call(&address)?;
-                patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
+                // Compression would hide the length of a file, by which a cut is recognized.
+                let call = if is_artefact { call.header(ACCEPT_ENCODING, "identity") } else { call };
+                timeout.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
             }
         };
         self.note_time(&response);
         // API v2 answers so where the quota is spent.
         let is_spent = address.version == Version::V2 && response.status() == StatusCode::NO_CONTENT;
         if is_spent || !response.status().is_success() {
-            return Err(self.refused(response, &patience, request).await);
+            return Err(self.refused(response, &timeout, request).await);
         }
-        let limit = self.longest(request);
-        let length = Packing::length_of(&response);
+        let length = ContentDecoder::length_of(&response);
+        let limit = self.longest(request, length);
         if length.is_some_and(|length| length > limit) {
             return Err(ServiceError::TooLong(limit));
         }
-        sink.begin(0, length, None).await?;
-        let is_part = response.status() == StatusCode::PARTIAL_CONTENT;
-        self.take_in(&mut response, 0, limit, &patience, sink).await.map(|_| is_part)
+        sink.begin(length);
+        self.receive(&mut response, limit, &timeout, sink).await?;
+        Ok(if response.status() == StatusCode::PARTIAL_CONTENT {
+            Some("is a part by the service's word, though nobody asked for one (206)")
+        } else if is_artefact && length.is_none() && !is_framed(&response) {
+            Some("may have been cut short: the service did not say how long it is")
+        } else {
+            None
+        })
     }
 
-    /// Fetches what may be large, once, from this byte on, of this version; hands over each piece as it comes.
-    ///
-    /// The service may answer from the beginning all the same; `begin` is told where the pieces begin and how long the whole is, and
-    /// says whether they are wanted. Says whether the end was seen to be the end: without any announcement, a connection that is
-    /// cut looks like one that is done.
-    pub async fn fetch(
-        &self,
-        request: &Request,
-        (from, version): (u64, Option<&str>),
-        sink: &mut dyn Sink,
-    ) -> Result<bool, ServiceError> {
-        let call =
-            self.call(&request.address(&User(self)))?.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        let call = if from > 0 { call.header(RANGE, format!("bytes={from}-")) } else { call };
-        let call = match version.filter(|_| from > 0) {
-            Some(version) => call.header(IF_RANGE, version),
-            None => call,
-        };
-        let patience = Patience::new(&self.profile, 0);
-        let mut response = patience.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?;
-        self.note_time(&response);
-        let status = response.status();
-        if !status.is_success() {
-            return Err(self.refused(response, &patience, request).await);
-        }
-        let is_part = status == StatusCode::PARTIAL_CONTENT;
-        let (start, total) = match range_of(&response).filter(|_| is_part) {
-            // A part of what is packed cannot be unpacked, and its place is one among packed bytes.
-            Some(_) if Packing::is_of(&response) => return Err(Packing::named(&response)),
-            Some(range) => range,
-            None if is_part && from > 0 => {
-                return Err(ServiceError::Lost("the service calls it a part, and does not say which".to_owned()));
-            }
-            // How long a part is says nothing of the whole.
-            None => (0, Packing::length_of(&response).filter(|_| !is_part)),
-        };
-        // An answer of a length that nobody has announced may be one without an end.
-        let limit = if total.is_some() { LARGEST_ARTEFACT } else { LONGEST_UNANNOUNCED };
-        if total.is_some_and(|total| total > limit) {
-            return Err(ServiceError::TooLong(limit));
-        }
-        // Of a part of something of unknown length, framing tells the part's own end only.
-        let is_announced = total.is_some() || !is_part && is_framed(&response);
-        // It is kept and sent back as it is: one that repeats the key is none.
-        let version = version_of(&response).filter(|version| !self.redactor.is_in(version.as_bytes()));
-        sink.begin(start, total, version).await?;
-        let come = self.take_in(&mut response, start, limit, &patience, sink).await?;
-        match total {
-            Some(total) if total != come => Err(ServiceError::Lost(format!("it ended after {come} of {total} bytes"))),
-            _ => Ok(is_announced),
-        }
-    }
-
-    /// Hands over the pieces of an answer, the first of which begins at this byte, with the key redacted; gives where the last ends.
-    async fn take_in(
+    /// Hands over the pieces of an answer with the key redacted.
+    async fn receive(
         &self,
         response: &mut Response,
-        start: u64,
         limit: u64,
-        patience: &Patience,
+        timeout: &CallTimeout,
         sink: &mut dyn Sink,
-    ) -> Result<u64, ServiceError> {
-        let mut packing = Packing::of(response)?;
-        let (mut come, mut redacted) = (start, self.redactor.stream());
-        let after = |come: u64, more: &[u8]| {
-            let come = come + more.len() as u64;
-            if come > limit { Err(ServiceError::TooLong(limit)) } else { Ok(come) }
-        };
+    ) -> Result<(), ServiceError> {
+        let mut decoder = ContentDecoder::of(response)?;
+        let (mut received, mut redacted) = (0, self.redactor.stream());
         let lost = |error| ServiceError::Lost(reason(&error));
-        while let Some(piece) = patience.wait(come - start, response.chunk()).await?.map_err(lost)? {
-            for some in piece.chunks(packing.at_once()) {
-                let some = packing.take(some)?;
-                come = after(come, &some)?;
-                sink.take(&redacted.take(&some)).await?;
+        let mut pass = |bytes: &[u8], received: &mut u64| {
+            *received += bytes.len() as u64;
+            if *received > limit {
+                return Err(ServiceError::TooLong(limit));
+            }
+            sink.take(&redacted.take(bytes));
+            Ok(())
+        };
+        while let Some(piece) = timeout.wait(received, response.chunk()).await?.map_err(lost)? {
+            for encoded in piece.chunks(decoder.at_once()) {
+                pass(&decoder.take(encoded)?, &mut received)?;
             }
         }
-        let last = packing.end()?;
-        come = after(come, &last)?;
-        sink.take(&redacted.take(&last)).await?;
-        sink.take(&redacted.end()).await?;
-        Ok(come)
+        pass(&decoder.end()?, &mut received)?;
+        sink.take(&redacted.end());
+        Ok(())
     }
 
     /// Longest answer that is taken, in bytes: a few kilobytes may unpack to any number of them.
-    fn longest(&self, request: &Request) -> u64 {
+    fn longest(&self, request: &Request, length: Option<u64>) -> u64 {
         match request {
+            Request::Artefact { .. } if length.is_some() => LARGEST_ARTEFACT,
+            // An answer of unknown length may be one without an end.
+            Request::Artefact { .. } => LONGEST_UNANNOUNCED,
             Request::Quotas
             | Request::User
             | Request::UploadAddress
@@ -222,11 +174,11 @@ impl Client {
     }
 
     /// The service's own "no", without the key, and without words that repeat a password that went along: they are logged.
-    async fn refused(&self, mut response: Response, patience: &Patience, request: &Request) -> ServiceError {
+    async fn refused(&self, mut response: Response, timeout: &CallTimeout, request: &Request) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut words = Vec::new();
-        if self.take_in(&mut response, 0, LONGEST_ERROR, patience, &mut words).await.is_err() {
+        if self.receive(&mut response, LONGEST_ERROR, timeout, &mut words).await.is_err() {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
@@ -372,14 +324,16 @@ impl std::fmt::Debug for Client {
 
 /// Bytes that are gathered in one piece.
 impl Sink for Vec<u8> {
-    fn begin(&mut self, _: u64, _: Option<u64>, _: Option<String>) -> Taken<'_> {
-        Box::pin(std::future::ready(Ok(())))
-    }
+    fn begin(&mut self, _: Option<u64>) {}
 
-    fn take<'a>(&'a mut self, piece: &'a [u8]) -> Taken<'a> {
+    fn take(&mut self, piece: &[u8]) {
         self.extend_from_slice(piece);
-        Box::pin(std::future::ready(Ok(())))
     }
+}
+
+/// Whether the connection distinguishes the end of an answer from a cut.
+fn is_framed(response: &Response) -> bool {
+    response.version() == HttpVersion::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING)
 }
 
 /// The length of an address with those parameters that go into it.

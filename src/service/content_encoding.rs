@@ -1,4 +1,4 @@
-//! How an answer is packed for its way: unpacked as it comes, or named where this program cannot.
+//! Decodes the `Content-Encoding` of an answer as it comes. reqwest itself would drop all but the first member of a gzip stream.
 
 use super::error::{ServiceError, Unusable};
 use crate::text::Untrusted;
@@ -8,48 +8,38 @@ use reqwest::header::CONTENT_ENCODING;
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Packed bytes that are unpacked at once: they may become a thousand times as many.
+/// Compressed bytes that are decoded at once: they may become a thousand times as many.
 const AT_ONCE: usize = 8 * 1024;
 
 /// The first byte of gzip.
 const FIRST: u8 = 0x1f;
 
-/// How the bytes of an answer are packed, and what of them is open.
-pub(super) enum Packing {
+/// Decodes the bytes of an answer.
+pub(super) enum ContentDecoder {
     None,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// They are of an error, whose label is not to be trusted: the first byte tells.
-    Untold,
+    /// An error, whose header is not trusted: its first byte decides.
+    Unlabelled,
 }
 
-impl Packing {
+impl ContentDecoder {
     fn gzip() -> Self {
         Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))
     }
 
-    /// How an answer says that it is packed.
+    /// The decoder that the headers of an answer name.
     pub(super) fn of(response: &Response) -> Result<Self, ServiceError> {
         if !response.status().is_success() {
-            return Ok(Self::Untold);
+            return Ok(Self::Unlabelled);
         }
-        match ways(response).as_slice() {
+        match encodings(response).as_slice() {
             [] => Ok(Self::None),
             [one] if [&b"gzip"[..], b"x-gzip"].iter().any(|known| one.eq_ignore_ascii_case(known)) => Ok(Self::gzip()),
-            _ => Err(Self::named(response)),
+            all => Err(ServiceError::Unusable(Unusable::Packed(Untrusted::from(all.join(&b", "[..]))))),
         }
     }
 
-    /// Whether an answer is packed in any way.
-    pub(super) fn is_of(response: &Response) -> bool {
-        !ways(response).is_empty()
-    }
-
-    /// An answer that is of no use as it is packed.
-    pub(super) fn named(response: &Response) -> ServiceError {
-        ServiceError::Unusable(Unusable::Packed(Untrusted::from(ways(response).join(&b", "[..]))))
-    }
-
-    /// How long what comes says that the whole is; nobody says how long it is once it is unpacked.
+    /// The length of an answer, unless it is encoded: `Content-Length` counts encoded bytes.
     pub(super) fn length_of(response: &Response) -> Option<u64> {
         response.content_length().filter(|_| !response.headers().contains_key(CONTENT_ENCODING))
     }
@@ -58,16 +48,16 @@ impl Packing {
     pub(super) fn at_once(&self) -> usize {
         match self {
             Self::None => usize::MAX,
-            Self::Gzip(_) | Self::Untold => AT_ONCE,
+            Self::Gzip(_) | Self::Unlabelled => AT_ONCE,
         }
     }
 
     pub(super) fn take<'a>(&mut self, piece: &'a [u8]) -> Result<Cow<'a, [u8]>, ServiceError> {
-        if let (Self::Untold, Some(first)) = (&self, piece.first()) {
+        if let (Self::Unlabelled, Some(first)) = (&self, piece.first()) {
             *self = if *first == FIRST { Self::gzip() } else { Self::None };
         }
         match self {
-            Self::None | Self::Untold => Ok(Cow::Borrowed(piece)),
+            Self::None | Self::Unlabelled => Ok(Cow::Borrowed(piece)),
             Self::Gzip(gzip) => match gzip.write_all(piece).and_then(|()| gzip.flush()) {
                 Ok(()) => Ok(Cow::Owned(std::mem::take(gzip.get_mut()))),
                 Err(_) => Err(damaged()),
@@ -79,15 +69,15 @@ impl Packing {
     pub(super) fn end(self) -> Result<Vec<u8>, ServiceError> {
         match self {
             Self::Gzip(gzip) => gzip.finish().map_err(|_| damaged()),
-            Self::None | Self::Untold => Ok(Vec::new()),
+            Self::None | Self::Unlabelled => Ok(Vec::new()),
         }
     }
 }
 
-/// The ways in which an answer says that it is packed, one over the other.
-fn ways(response: &Response) -> Vec<&[u8]> {
-    let said = response.headers().get_all(CONTENT_ENCODING).iter();
-    let words = said.flat_map(|value| value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii));
+/// The encodings of an answer, in the order in which they were applied.
+fn encodings(response: &Response) -> Vec<&[u8]> {
+    let values = response.headers().get_all(CONTENT_ENCODING).iter();
+    let words = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii));
     words.filter(|word| !word.is_empty() && !word.eq_ignore_ascii_case(b"identity")).collect()
 }
 
@@ -107,25 +97,25 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn unpacked(bytes: &[u8], step: usize) -> Result<Vec<u8>, ServiceError> {
-        let (mut packing, mut all) = (Packing::gzip(), Vec::new());
+    fn decoded(bytes: &[u8], step: usize) -> Result<Vec<u8>, ServiceError> {
+        let (mut decoder, mut all) = (ContentDecoder::gzip(), Vec::new());
         for piece in bytes.chunks(step) {
-            all.extend_from_slice(&packing.take(piece)?);
+            all.extend_from_slice(&decoder.take(piece)?);
         }
-        all.extend(packing.end()?);
+        all.extend(decoder.end()?);
         Ok(all)
     }
 
     #[test]
-    fn every_part_is_unpacked_however_it_comes() {
+    fn every_gzip_member_is_decoded_however_it_comes() {
         let (one, two) = (packed(b"one, "), packed(&b"two ".repeat(30_000)));
         let whole = [&b"one, "[..], &b"two ".repeat(30_000)].concat();
         for step in [1, 7, 10, 1_000_000] {
-            assert!(unpacked(&[&one[..], &two].concat(), step).unwrap() == whole, "{step}");
+            assert!(decoded(&[&one[..], &two].concat(), step).unwrap() == whole, "{step}");
             for cut in [1, 9, two.len() - 1] {
-                assert!(unpacked(&[&one[..], &two[..two.len() - cut]].concat(), step).is_err(), "{step}: {cut}");
+                assert!(decoded(&[&one[..], &two[..two.len() - cut]].concat(), step).is_err(), "{step}: {cut}");
             }
-            assert!(unpacked(b"no such thing", step).is_err());
+            assert!(decoded(b"no such thing", step).is_err());
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The HTTP client of a profile: what it follows, retries and trusts.
 
 use super::error::{ServiceError, reason};
-
 use super::profile::{LONGEST_CERTIFICATES, PROXY_OF_SYSTEM, Profile, is_proxy};
 use crate::environment::variable;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
@@ -9,6 +8,9 @@ use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Url};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
+
+/// The header by which the service tells programs from each other.
+const X_TOOL: HeaderName = HeaderName::from_static("x-tool");
 
 /// The variable that names a file with certificates in the place of the system's own.
 const CERTIFICATES_OF_SYSTEM: &str = "SSL_CERT_FILE";
@@ -20,8 +22,11 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
     let unusable = |error: reqwest::Error| ServiceError::Unreachable(reason(&error));
     let builder = reqwest::Client::builder()
         .user_agent(concat!("behaview/", env!("CARGO_PKG_VERSION")))
-        .default_headers(headers())
-        // What comes is unpacked where it is counted: a few kilobytes may become any number of them.
+        .default_headers(HeaderMap::from_iter([
+            (X_TOOL, HeaderValue::from_static("behaview")),
+            (ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
+        ]))
+        // Answers are decoded where their bytes are counted.
         .no_gzip()
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
@@ -33,12 +38,6 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
     }
     check_system_certificates()?;
     with_certificates(builder, profile)?.build().map_err(unusable)
-}
-
-/// What goes along with every call.
-fn headers() -> HeaderMap {
-    let tool = (HeaderName::from_static("x-tool"), HeaderValue::from_static("behaview"));
-    [tool, (ACCEPT_ENCODING, HeaderValue::from_static("gzip"))].into_iter().collect()
 }
 
 /// The way that calls of a profile take.
@@ -146,7 +145,7 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
 const LONGEST: u64 = 7 * 24 * 3600;
 
 /// The wait for one answer.
-pub(super) struct Patience {
+pub(super) struct CallTimeout {
     begun: Instant,
     silence: Duration,
     whole: Duration,
@@ -154,7 +153,7 @@ pub(super) struct Patience {
     sent: u64,
 }
 
-impl Patience {
+impl CallTimeout {
     /// A wait that begins now, for a question that takes so many bytes along.
     pub(super) fn new(profile: &Profile, sent: u64) -> Self {
         let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, LONGEST));

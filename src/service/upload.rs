@@ -2,7 +2,7 @@
 
 use super::client::{Client, Sink};
 use super::error::{ServiceError, not_sent_or_lost};
-use super::http::Patience;
+use super::http::CallTimeout;
 use crate::files;
 use crate::report::identifier::Sha256;
 use crate::request::{Address, Upload, UploadAddress};
@@ -73,12 +73,12 @@ impl Client {
         let mut feeder = Feeder::open(upload, self.profile.largest(upload.limit), pieces).await?;
         let call = self.upload_call(address)?.multipart(form(parameters, &upload.path, body, feeder.size));
         let mut sending = pin!(call.send());
-        let patience = Patience::new(&self.profile, 0);
+        let patience = CallTimeout::new(&self.profile, 0);
         let answered = loop {
             let (gone, size) = (feeder.gone, feeder.size);
             sink.sent(gone, size);
             if feeder.is_done() {
-                let patience = Patience::new(&self.profile, size.min(HELD_BACK));
+                let patience = CallTimeout::new(&self.profile, size.min(HELD_BACK));
                 break patience.wait(0, sending).await?;
             }
             let step = async {
