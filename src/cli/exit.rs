@@ -199,7 +199,7 @@ fn kind_of_config(error: &ConfigError) -> FailureKind {
 fn kind_of_service(error: &ServiceError) -> FailureKind {
     match error {
         ServiceError::NoKey => FailureKind::Key,
-        ServiceError::Unsendable(_) | ServiceError::LongAddress | ServiceError::Unfinished(_) => FailureKind::Usage,
+        ServiceError::Unsendable(_) | ServiceError::LongAddress => FailureKind::Usage,
         ServiceError::ForeignUpload(_) | ServiceError::KeyInAddress => FailureKind::BadAnswer,
         ServiceError::Unreachable(_)
         | ServiceError::Untrusted(_)
@@ -207,7 +207,6 @@ fn kind_of_service(error: &ServiceError) -> FailureKind {
         | ServiceError::GivenUp
         | ServiceError::Unsent
         | ServiceError::TooLong(_) => FailureKind::Network,
-        ServiceError::Unkept(_) => FailureKind::Other,
         ServiceError::Unusable(_) => FailureKind::BadAnswer,
         ServiceError::Refused(refusal) => match refusal.reason {
             Reason::WrongKey => FailureKind::Key,

@@ -30,16 +30,12 @@ pub enum ServiceError {
     ForeignUpload(Untrusted),
     #[error("nothing was uploaded: the address that the service names for it has your key in it")]
     KeyInAddress,
-    #[error("the upload was broken off: {0}")]
-    Unfinished(String),
     #[error("the answer was lost: {0}")]
     Lost(String),
     #[error("it was given up")]
     GivenUp,
     #[error("nothing was sent: it was given up before")]
     Unsent,
-    #[error("the answer could not be kept: {0}")]
-    Unkept(String),
     #[error("the answer was longer than {} and was given up", crate::text::bytes(*.0))]
     TooLong(u64),
     #[error("{0}")]
@@ -102,8 +98,6 @@ pub enum Unusable {
     Packed(Untrusted),
     #[error("it is packed (gzip), and does not say so")]
     Unsaid,
-    #[error("it does not go on where the kept part ends: that part is set aside")]
-    OtherBytes,
     #[error("it is JSON, and no file")]
     NoFile,
     #[error("it is for another report: {}", .0.visible_cut(100))]
@@ -131,15 +125,15 @@ impl ServiceError {
     /// Whether the service may have taken in what was sent: it left whole, and nobody said no.
     pub fn may_have_arrived(&self) -> bool {
         match self {
-            Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Unusable(_) | Self::Unkept(_) => true,
+            Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Unusable(_) => true,
             Self::Refused(refusal) => refusal.reason == Reason::Down,
             _ => false,
         }
     }
 
-    /// Whether what was to be sent is not what it was when it was looked at, or cannot be read any more.
+    /// Whether the file to send has changed or cannot be read.
     pub fn is_of_what_was_sent(&self) -> bool {
-        matches!(self, Self::Unsendable(_) | Self::Unfinished(_))
+        matches!(self, Self::Unsendable(_))
     }
 
     /// What to do about it, in a sentence.
@@ -161,8 +155,6 @@ impl ServiceError {
                     .to_owned()
             }
             Self::Unsent => String::new(),
-            Self::Unfinished(_) => "Check the file, and submit it again.".to_owned(),
-            Self::Unkept(_) => "Check the disk's free space and the data folder's permissions.".to_owned(),
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.".to_owned(),
             Self::TooLong(_) => {
                 "The service may have counted the call; largest_answer in the profile is what is taken at most."
@@ -181,7 +173,6 @@ impl ServiceError {
             }
             Self::Unusable(Unusable::NoFile) => "Asking again costs again.".to_owned(),
             Self::Unusable(Unusable::Silent(_)) => "Nothing of it is kept.".to_owned(),
-            Self::Unusable(Unusable::OtherBytes) => "Asking again fetches it from its beginning.".to_owned(),
             Self::Unusable(Unusable::Foreign(_)) => "It is in quarantine, not shown under this name.".to_owned(),
             Self::Unusable(Unusable::Other(_)) => "It is not taken for what was asked.".to_owned(),
             Self::Unusable(_) => "Its bytes are in quarantine in the store.".to_owned(),

@@ -430,7 +430,7 @@ fn meddling(meddle: impl Fn() + Send + 'static) -> String {
 
 #[test]
 fn a_large_file_that_changes_while_its_address_is_awaited_is_looked_at_again() {
-    for (size, wrong) in [(2000, "cannot be sent"), (700_000, "broken off")] {
+    for size in [2000, 700_000] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sample.bin");
         std::fs::write(&path, vec![b'x'; size]).unwrap();
@@ -442,7 +442,7 @@ fn a_large_file_that_changes_while_its_address_is_awaited_is_looked_at_again() {
         fill(&mut stage, &[path.to_str().unwrap()]);
         stage.keys("enter enter");
         let shown = stage.screen();
-        assert!(shown.contains(wrong) && shown.contains("enter look at the file"), "{shown}");
+        assert!(shown.contains("cannot be sent") && shown.contains("enter look at the file"), "{shown}");
         assert!(shown.contains("The address for it was paid."), "{shown}");
         stage.keys("enter");
         assert!(stage.screen().contains("enter submit it"), "{}", stage.screen());
