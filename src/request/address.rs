@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// Characters of a path segment or parameter that stand for themselves (RFC 3986, unreserved).
+/// Characters of a path segment or parameter that are not encoded (RFC 3986, unreserved).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Where a request goes, below the root of a service, and what it takes along.
@@ -44,7 +44,7 @@ pub enum UploadLimit {
     Large,
 }
 
-/// An address that the service named for one upload. Whoever has it can upload, so it is never shown.
+/// An address that the service named for one upload. It permits uploads, so it is never shown.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UploadAddress(Untrusted);
 
@@ -54,7 +54,7 @@ impl UploadAddress {
         Self(text)
     }
 
-    /// The address, to be taken apart by whoever sends.
+    /// The address, for the client that sends the file.
     pub fn expose(&self) -> &Untrusted {
         &self.0
     }
@@ -101,7 +101,7 @@ impl Address {
 
 /// Who is asking, and what the installation that is asked calls things.
 pub trait Asker {
-    /// What stands for `{id}` in `/users/{id}/…`: the user's name, or the key in its place. The service takes either; an address
+    /// The `{id}` in `/users/{id}/…`: the user's name, or the key in its place. The service takes either; an address
     /// with the key is a secret.
     fn user(&self) -> &str;
 
@@ -116,7 +116,7 @@ pub trait Asker {
     }
 }
 
-/// A path segment that stands for these bytes.
+/// These bytes as a path segment.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ENCODED).to_string()
 }

@@ -1,4 +1,4 @@
-//! What it would cost to have again what is deleted here.
+//! The cost of fetching deleted items again.
 
 use super::Request;
 use crate::quota::{Entitlements, price};
@@ -6,10 +6,10 @@ use crate::report::{Held, Holding, Retention};
 use crate::text::{count, thousands};
 use jiff::Timestamp;
 
-/// What was imported was sent by no service.
+/// Imports do not come from a service.
 const IMPORTED: &str = "What was imported is had again by importing it: the service is not asked.";
 
-/// What having things again would cost, in words: reports are fetched one by one. Nothing is said of what cannot be fetched at all.
+/// The cost of fetching these things again: reports are fetched one by one.
 pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
     let reports = || things.iter().copied().filter(|thing| thing.report().is_some());
     let fetched: Vec<_> = reports().filter(|thing| !thing.is_import()).collect();

@@ -1,4 +1,4 @@
-//! What an answer is held under, read back into the question.
+//! Parses the key that an answer is stored under.
 
 use super::{Artefact, Listing, Request};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
@@ -7,7 +7,7 @@ use crate::report::page::cursor_of;
 use crate::text::{Untrusted, Visible, said};
 
 impl Request {
-    /// The question whose answer is held under this; none for what no question of this version is held under.
+    /// The request whose answer is stored under this key; none for a key of no request of this version.
     pub fn of_holding_key(key: &[u8]) -> Option<Self> {
         let (operation, rest) = split(key);
         let identifier = |bytes: &[u8]| Identifier::new(Untrusted::from(bytes));
@@ -26,7 +26,7 @@ impl Request {
             b"file-analyses" => Self::FileAnalyses { file: hash(rest)? },
             _ => return None,
         };
-        // Nothing is said of a key that means anything else as well.
+        // A key has one spelling only.
         Some(found).filter(|found| found.holding_key().as_deref() == Some(key))
     }
 
@@ -45,15 +45,14 @@ impl Request {
         Some(Self::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor_of(&links) })
     }
 
-    /// The report that an artefact was kept beside which is held under this, be it one that only a newer version knows.
+    /// The report of the artefact that is stored under this key, also of a kind that only a newer version knows.
     pub fn holding_beside(key: &[u8]) -> Option<Identifier> {
         let (operation, rest) = split(key);
         let identifier = || Identifier::new(Untrusted::from(split(rest).1));
         (operation == b"artefact").then(identifier).flatten()
     }
 
-    /// The file that is told of by what is held under this. A key that only a newer version knows has it as its second word, as most
-    /// have, if it has one.
+    /// The file that an answer under this key is about, if any. Most keys of a newer version have it as their second word, too.
     pub fn holding_file(key: &[u8]) -> Option<Sha256> {
         let of_report = match Self::of_holding_key(key) {
             Some(Self::Behaviour { identifier }) => Some(identifier),
@@ -65,7 +64,7 @@ impl Request {
         }
     }
 
-    /// What is held under this, in a few words beside which the file stands.
+    /// A short description of the stored answer, without its file.
     pub fn holding_words(key: &[u8]) -> Visible {
         match Self::of_holding_key(key) {
             Some(Self::Behaviours { cursor: None, .. }) => said("list of sandboxes"),
@@ -79,7 +78,7 @@ impl Request {
     }
 }
 
-/// The first word, and what stands behind the blank after it.
+/// The text before and after the first blank.
 fn split(key: &[u8]) -> (&[u8], &[u8]) {
     match key.iter().position(|byte| *byte == b' ') {
         Some(at) => (key.get(..at).unwrap_or_default(), key.get(at + 1..).unwrap_or_default()),

@@ -1,5 +1,5 @@
 //! Everything that can be asked of the service, as one value with four uses: its address, its operation (and so its
-//! price), the key under which the answer is held, and its identity while it is under way.
+//! price), the key under which the answer is stored, and its identity while it is in flight.
 //!
 //! Because one value has all four, the price on screen cannot disagree with what is sent, and the same question asked twice
 //! is one question.
@@ -37,7 +37,7 @@ pub enum Request {
         file: Sha256,
         /// Whole reports, or their identifiers only: the price is the same.
         listing: Listing,
-        /// The word that the page before gave; none for the first page.
+        /// The cursor that the page before gave; none for the first page.
         cursor: Option<Untrusted>,
     },
     /// What a sandbox kept beside its report; may be large.
@@ -56,7 +56,7 @@ pub enum Request {
     V2Scan {
         /// The file on this machine.
         path: PathBuf,
-        /// The hash of its bytes and how many they are, once somebody has looked at it: nothing else is sent then.
+        /// The hash of its bytes and how many they are, once it was read: nothing else is sent then.
         file: Option<(Sha256, u64)>,
     },
     Analysis {
@@ -71,7 +71,7 @@ pub enum Request {
     Rescan { file: FileHash },
     /// A private scan: the file is uploaded, and sandboxes run it.
     PrivateScan {
-        /// The file, and what the sandboxes are told.
+        /// The file and the options of the scan.
         submission: Arc<Submission>,
         /// Where it is uploaded to; none for a file that goes along with the call itself.
         to: Option<UploadAddress>,
@@ -91,7 +91,7 @@ pub enum Request {
         /// Whether its reports and scans stay.
         only_from_storage: bool,
     },
-    /// What the user has bought. The answer holds the key itself: it is never held, shown or printed.
+    /// What the user has bought. The answer contains the key itself: it is never stored, shown or printed.
     User,
     /// Calls per day and endpoint; takes no quota (specification §8.3).
     Usage {
@@ -133,7 +133,7 @@ impl Quote {
         &self.price
     }
 
-    /// The file that is to be uploaded and that nobody has looked at, if there is one.
+    /// The file to upload that has not been read yet, if there is one.
     pub fn unseen(&self) -> Option<&Path> {
         match &self.request {
             Request::V2Scan { path, file: None } => Some(path),
@@ -141,7 +141,7 @@ impl Quote {
         }
     }
 
-    /// The same of the file as somebody has seen it.
+    /// The same quote with the file as it was read.
     pub fn of_seen(self, found: (Sha256, u64)) -> Self {
         match self.request {
             Request::V2Scan { path, .. } => Self { request: Request::V2Scan { path, file: Some(found) }, ..self },
@@ -281,7 +281,7 @@ impl Request {
         }
     }
 
-    /// What the answer is held under; none for an answer that is out of date as soon as it is there, and for an action.
+    /// The key that the answer is stored under; none for an answer that is outdated at once, and for an action.
     pub fn holding_key(&self) -> Option<Vec<u8>> {
         let key = |operation: &str, rest: &[u8]| Some([operation.as_bytes(), b" ", rest].concat());
         match self {
@@ -314,9 +314,8 @@ impl Request {
         submission.options.password.as_ref()
     }
 
-    /// What tells others that the same is under way: what its answer is held under, or else what is paid for twice where it is begun
-    /// twice at one moment, be it an action or a look. A password is no part of it, nor what a file is called: one that nobody has
-    /// looked at cannot be told from another.
+    /// The identity of a request in flight, for other programs: the storage key of its answer, or else the action or poll that
+    /// would be charged twice. It excludes the password and the file's name; an upload that was not read yet has none.
     pub fn claim(&self) -> Option<Vec<u8>> {
         let action = match self {
             Self::PrivateScan { submission, .. } => submission.claim(),
@@ -330,7 +329,7 @@ impl Request {
         Some(action.into_bytes())
     }
 
-    /// The request in a few words, safe to show.
+    /// A short description of the request, safe to show.
     pub fn words(&self) -> String {
         match self {
             Self::Behaviour { identifier } => report_words(identifier),
@@ -365,7 +364,7 @@ impl Request {
     }
 }
 
-/// Where a file is uploaded to, with what the sandboxes are told in the fields that the installation has for it.
+/// Where a file is uploaded to, with the options in the fields of the installation.
 fn scan_address(submission: &Submission, to: Option<UploadAddress>, asker: &impl Asker) -> Address {
     let address = Address::new(Version::V3, Method::Post, "/private/files".to_owned());
     let limit = if to.is_some() { UploadLimit::Large } else { UploadLimit::Direct };

@@ -1,4 +1,4 @@
-//! A file that is to be scanned privately, and what the sandboxes are told.
+//! A file to be scanned privately, and the options of the scan.
 
 use crate::report::identifier::Sha256;
 use jiff::Timestamp;
@@ -18,13 +18,13 @@ pub struct Submission {
     /// What it is called from then on: the hash of its bytes.
     pub file: Sha256,
     pub size: u64,
-    /// What the sandboxes are told.
+    /// The options of the scan.
     pub options: ScanOptions,
-    /// When it was sent before and no answer came, as whoever sends it knows.
+    /// When it was sent before without an answer, if known.
     pub sent: Option<Timestamp>,
 }
 
-/// What the sandboxes are told; what is left out is as the installation likes it.
+/// The options of a scan; the installation has defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScanOptions {
     /// The sandbox that runs it.
@@ -43,7 +43,7 @@ pub struct ScanOptions {
 #[derive(Clone)]
 pub struct Password(SecretString);
 
-/// One of the things that the sandboxes can be told.
+/// An option of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanOption {
     /// The sandbox that runs it.
@@ -64,21 +64,21 @@ impl Submission {
         crate::text::path(self.path.file_name().unwrap_or_default()).cut(60).to_string()
     }
 
-    /// The file and what the sandboxes are told, without the password: the same twice is one scan too many.
+    /// The file and the options without the password: the same twice is one scan too many.
     pub(super) fn claim(&self) -> String {
         let options = ScanOptions { password: None, ..self.options.clone() };
         let told: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
         format!("{}{told:?}", Self::claims_of(&self.file))
     }
 
-    /// What the claims of all submissions of a file begin with, whatever the sandboxes are told.
+    /// The prefix of the claims of all submissions of a file.
     pub fn claims_of(file: &Sha256) -> String {
         format!("private-scan {file} ")
     }
 }
 
 impl ScanOptions {
-    /// What is told, each with its value as it is sent.
+    /// The options that are set, each with its value as it is sent.
     pub fn values(&self) -> impl Iterator<Item = (ScanOption, String)> + '_ {
         ScanOption::ALL.into_iter().filter_map(|option| Some((option, self.value(option)?)))
     }

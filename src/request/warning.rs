@@ -1,9 +1,9 @@
-//! What whoever sends a request must know before: what it tells others, makes an end of, or may do a second time.
+//! Warnings before a request is sent: what it publishes, deletes, or may repeat.
 
 use super::{Request, shown};
 
 impl Request {
-    /// What cannot be taken back once it is sent, and what may be paid for twice, if anything: it wants a yes, whatever it costs.
+    /// What cannot be undone, or may be charged twice, if anything: it needs a confirmation, whatever it costs.
     pub fn warning(&self) -> Option<String> {
         let all: Vec<_> = [self.publishes(), self.destroys(), self.repeats()].into_iter().flatten().collect();
         (!all.is_empty()).then(|| all.join(" "))
@@ -36,7 +36,7 @@ impl Request {
         }
     }
 
-    /// What the request tells people outside of the private realm, if it does.
+    /// What the request publishes outside of the private realm, if anything.
     pub fn publishes(&self) -> Option<String> {
         match self {
             Self::V2Scan { path, .. } => Some(format!(

@@ -14,13 +14,13 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Longest artefact of a length that nobody has announced, in bytes.
+/// Longest artefact of unannounced length that is accepted, in bytes.
 const LONGEST_UNANNOUNCED: u64 = 1 << 30;
 
-/// Longest artefact that is taken, in bytes.
+/// Longest artefact that is accepted, in bytes.
 const LARGEST_ARTEFACT: u64 = 64 << 30;
 
-/// Longest answer that is taken where a few words are expected, in bytes.
+/// Longest answer that is accepted where a short one is expected, in bytes.
 const LONGEST_WORDS: u64 = 1 << 20;
 
 /// One service, spoken to as one user.
@@ -80,7 +80,7 @@ impl Client {
         &self.profile
     }
 
-    /// The address that tells the service from others.
+    /// The address that identifies the service.
     pub fn root(&self) -> String {
         self.profile.place()
     }
@@ -91,7 +91,7 @@ impl Client {
     }
 
     /// Sends a request, once; hands over the answer's bytes, decompressed, as they come. Returns what may be wrong with a whole
-    /// answer, in words that follow its name.
+    /// answer, phrased to follow its name.
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<Option<&'static str>, ServiceError> {
         let address = request.address(&User(self));
         let timeout = CallTimeout::new(&self.profile, 0);
@@ -173,7 +173,7 @@ impl Client {
         }
     }
 
-    /// The service's own "no", without the key, and without words that repeat a password that went along: they are logged.
+    /// The service's refusal, without the key, and without a message that repeats a password of the request: it is logged.
     async fn refused(&self, mut response: Response, timeout: &CallTimeout, request: &Request) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -192,7 +192,7 @@ impl Client {
         ServiceError::Refused(refusal)
     }
 
-    /// Whether a text that somebody typed is the key, or holds it: pasted in the place of a hash it looks like one.
+    /// Whether a typed text contains the key: a key pasted in the place of a hash resembles one.
     pub fn has_key(&self, text: &[u8]) -> bool {
         self.credential.as_ref().is_some_and(|key| key.is_in(text))
     }
@@ -205,14 +205,14 @@ impl Client {
         }
         let address = request.address(&User(self));
         let path: Vec<u8> = percent_encoding::percent_decode_str(&address.path).collect();
-        // A cursor that was the key is redacted by now: what is left of it leads nowhere, and would be paid for.
+        // A cursor that was the key is redacted by now: it leads nowhere, and the call would be charged.
         let is_key = |(name, value): &(Cow<'static, str>, String)| {
             self.has_key(value.as_bytes()) || name == "cursor" && self.redactor.has_redacted(value.as_bytes())
         };
         self.has_key(&path) || address.parameters.iter().any(is_key)
     }
 
-    /// How far this machine's clock is behind the service's, in seconds; none before an answer that told the time.
+    /// How far this machine's clock is behind the service's, in seconds; none before the first answer with a date.
     pub fn behind(&self) -> Option<i64> {
         self.behind.get().copied()
     }
@@ -262,24 +262,24 @@ impl Client {
         Ok(call.header(&self.header, header))
     }
 
-    /// A name for the user at this service whose counters are shown, which tells one from another and says nothing of the key.
+    /// A name that identifies the user at this service without revealing the key.
     pub fn account(&self) -> Option<String> {
         let user = self.profile.user.as_deref().unwrap_or_default();
         self.digest("behaview account", &[user]).map(crate::text::hex)
     }
 
-    /// Whose key asks which service, whatever the profile calls them: a number that says nothing of the key.
+    /// A number that identifies key and service, whatever the profile calls them, without revealing the key.
     pub fn owner(&self) -> Option<i64> {
         self.digest("behaview owner", &[]).map(i64::from_le_bytes)
     }
 
-    /// The first bytes of a digest of the service, the key and what else tells: too few to know a key by. The service is known by the
-    /// address that calls go to, of which root and prefix may be spelled in several ways.
+    /// The first bytes of a digest of service, key and more: too few to derive a key from. The service is identified by the address
+    /// of its calls, whose root and prefix can be spelled in several ways.
     fn digest(&self, of: &str, more: &[&str]) -> Option<[u8; 8]> {
         let key = self.credential.as_ref()?.expose();
         let base = undotted(self.base(Version::V3));
         let base = base.as_str().trim_end_matches('/');
-        // Where the usual prefix ends it, the root alone tells: what was noted under that is known by it.
+        // Without the usual prefix the root alone identifies the service, as in records of earlier versions.
         let usual = base.strip_suffix(USUAL_PREFIX).map(|root| format!("{root}/"));
         let mut hash = Sha256::new_with_prefix(of);
         for part in std::iter::once(&usual.as_deref().unwrap_or(base)).chain(more).chain([&key]) {

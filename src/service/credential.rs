@@ -22,7 +22,7 @@ const LONGEST_FILE: u64 = 1 << 20;
 /// The longest key that is taken, in bytes: far longer than any.
 const LONGEST_KEY: usize = 512;
 
-/// A shorter key is no secret: it may be a word of anybody's.
+/// A shorter key is not treated as a secret: it may be an ordinary word.
 pub(super) const MIN_KEY: usize = 16;
 
 /// A key and where it was found.
@@ -133,7 +133,7 @@ impl Credential {
         self.key.expose_secret()
     }
 
-    /// Whether a text is the key or has all of it, in capital or small letters. A key that is short may be any word.
+    /// Whether a text is the key or has all of it, in either case. A short key may be any word.
     pub fn is_in(&self, text: &[u8]) -> bool {
         let key = self.expose().to_ascii_lowercase();
         key.len() >= MIN_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()

@@ -7,13 +7,13 @@ use std::time::Duration;
 /// The most bytes of an address that are sent; what carries it takes hardly more.
 pub const LONGEST_ADDRESS: u64 = 60 * 1024;
 
-/// How the words of a 404 begin: the ledger is searched for them.
+/// How the message of a 404 begins: the ledger is searched for it.
 pub const NOT_FOUND: &str = "the service does not have it, or not any more";
 
-/// Longest error answer that is read, in bytes: its words fit in much less.
+/// Longest error answer that is read, in bytes.
 pub const LONGEST_ERROR: u64 = 64 * 1024;
 
-/// Why a call brought no usable answer.
+/// Why a call returned no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
     #[error("there is no key")]
@@ -44,18 +44,18 @@ pub enum ServiceError {
     Unusable(Unusable),
 }
 
-/// The service's own "no".
+/// The service's refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub reason: Reason,
     pub status: u16,
-    /// The service's own words, if it had any.
+    /// The service's own message, if any.
     pub message: Option<Untrusted>,
-    /// When it said that trying again is worth it.
+    /// The wait that `Retry-After` asks for.
     pub retry_after: Option<Duration>,
 }
 
-/// What kind of "no" a refusal is.
+/// The kind of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// 401: the key is missing, wrong, or its user not active.
@@ -122,7 +122,7 @@ impl ServiceError {
         )
     }
 
-    /// Whether the service may have taken in what was sent: it left whole, and nobody said no.
+    /// Whether the service may have accepted what was sent: all of it was sent, and not refused.
     pub fn may_have_arrived(&self) -> bool {
         match self {
             Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Unusable(_) => true,
@@ -209,18 +209,18 @@ impl Refusal {
         is_error.then(|| Self::of(200, None, body, now))
     }
 
-    /// Whether the service's words speak of a password, as they do where an archive's is wrong.
+    /// Whether the message mentions a password, as it does where an archive's is wrong.
     pub fn is_of_password(&self) -> bool {
         matches!(self.status, 400 | 401) && self.says(&["password"])
     }
 
-    /// Whether the service's words have one of these in them, in any case.
+    /// Whether the message contains one of these, in any case.
     fn says(&self, words: &[&str]) -> bool {
         let message = self.message.as_ref().map(|message| message.as_bytes().to_ascii_lowercase()).unwrap_or_default();
         words.iter().any(|word| memchr::memmem::find(&message, word.as_bytes()).is_some())
     }
 
-    /// Which of the reasons for a 403 the service's words give. Where they give none, no counter that was read is contradicted.
+    /// Advice by the reason for a 403 that the message gives, if it gives one.
     fn forbidden_advice(&self) -> &'static str {
         if self.says(&["user_role", "role"]) {
             "Your user lacks a role (USER_ROLE_PRIVATE_SCANNING); the group's administrator can grant it."

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The header by which the service tells programs from each other.
+/// The header that names the calling program.
 const X_TOOL: HeaderName = HeaderName::from_static("x-tool");
 
 /// The variable that names a file with certificates in the place of the system's own.
@@ -45,12 +45,12 @@ pub enum Way {
     Direct,
     /// By way of the proxy that the profile names.
     Proxy(String),
-    /// By way of the proxy that this variable names, but for what `NO_PROXY` names.
+    /// By way of the proxy that this variable names, except for the hosts of `NO_PROXY`.
     OfSystem(&'static str, String),
 }
 
 impl Way {
-    /// The way of a profile's calls to its root. What is not encrypted stays on this machine.
+    /// The way of a profile's calls to its root. Unencrypted calls stay on this machine.
     pub fn of(profile: &Profile, root: &Url) -> Result<Self, ServiceError> {
         let system = || PROXY_VARIABLES.into_iter().find_map(|name| Some((name, variable(name)?)));
         match profile.proxy.as_deref().filter(|_| root.scheme() == "https") {
@@ -67,7 +67,7 @@ impl Way {
         }
     }
 
-    /// The way in a few words; no address, which may hold a password.
+    /// The way without an address, which may contain a password.
     pub fn words(&self) -> String {
         match self {
             Self::Direct => "directly".to_owned(),
@@ -116,7 +116,7 @@ fn without_ports(listed: &str, of_root: Option<u16>) -> String {
     listed.split(',').map(str::trim).filter_map(host).collect::<Vec<_>>().join(",")
 }
 
-/// Refuses what is read to its end for the system's certificates and may have none.
+/// Refuses a certificate file that is too long, or no ordinary file and so perhaps without an end.
 fn check_system_certificates() -> Result<(), ServiceError> {
     let Some(path) = variable(CERTIFICATES_OF_SYSTEM).map(PathBuf::from) else { return Ok(()) };
     let unusable = |why: &dyn std::fmt::Display| {
@@ -125,7 +125,7 @@ fn check_system_certificates() -> Result<(), ServiceError> {
     match std::fs::metadata(&path) {
         Ok(about) if !about.is_file() => unusable(&"it is no ordinary file"),
         Ok(about) if about.len() > LONGEST_CERTIFICATES => unusable(&"it is too long"),
-        // One that is not there is nobody's: others of the system's may be.
+        // A missing file is no error: the system may have others.
         _ => Ok(()),
     }
 }
@@ -154,14 +154,14 @@ pub(super) struct CallTimeout {
 }
 
 impl CallTimeout {
-    /// A wait that begins now, for a question that takes so many bytes along.
+    /// A wait that begins now, for a request of this many bytes.
     pub(super) fn new(profile: &Profile, sent: u64) -> Self {
         let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, LONGEST));
         let (silence, whole) = (seconds(profile.timeout), seconds(profile.patience));
         Self { begun: Instant::now(), silence, whole, slowest: profile.slowest, sent }
     }
 
-    /// Waits for the next piece of an answer of which so many bytes are there.
+    /// Waits for the next piece of an answer after this many received bytes.
     pub(super) async fn wait<T>(&self, received: u64, next: impl Future<Output = T>) -> Result<T, ServiceError> {
         let silent = Instant::now() + self.silence + self.earned(if received == 0 { self.sent } else { 0 });
         let late = self.begun + self.whole + self.earned(received.saturating_add(self.sent));
@@ -174,7 +174,7 @@ impl CallTimeout {
         timeout_at(silent.min(late), next).await.map_err(lost)
     }
 
-    /// The time that so many bytes may take.
+    /// The time that this many bytes may take.
     fn earned(&self, bytes: u64) -> Duration {
         Duration::from_secs(bytes.checked_div(self.slowest).unwrap_or(0).min(LONGEST))
     }

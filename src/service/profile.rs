@@ -25,7 +25,7 @@ pub struct Profile {
     pub v2_prefix: String,
     /// Header that carries the key in API v3.
     pub header: String,
-    /// The user's name at the service; without it the key stands in its place where a name is asked for.
+    /// The user's name at the service; without it the key takes its place in addresses.
     pub user: Option<String>,
     /// What lists are asked to bring along.
     pub listing: Listing,
@@ -90,7 +90,7 @@ impl Default for Fields {
 /// Path before every operation of API v3, unless a profile says otherwise.
 pub(super) const USUAL_PREFIX: &str = "/api/v3";
 
-/// What stands in the place of a proxy's address where the system's variables name it.
+/// The value of `proxy` that selects the proxy of the system's variables.
 pub const PROXY_OF_SYSTEM: &str = "env";
 
 impl Default for Profile {
@@ -154,7 +154,7 @@ impl Profile {
         }
     }
 
-    /// The address that tells the service from others, however the root spells its host and port.
+    /// The address that identifies the service, however the root spells its host and port.
     pub fn place(&self) -> String {
         // One that cannot be asked has not sent anything.
         self.check().map_or_else(|_| self.root.clone(), |url| undotted(url).into())
@@ -216,7 +216,7 @@ impl Profile {
         mebibytes.saturating_mul(1 << 20)
     }
 
-    /// The limit that a file of so many bytes falls under; none where it is too large for all of them.
+    /// The limit for a file of this many bytes; none where it is too large for both.
     pub fn fitting(&self, size: u64) -> Option<UploadLimit> {
         [UploadLimit::Direct, UploadLimit::Large].into_iter().find(|limit| size <= self.largest(*limit))
     }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// Characters of the key from which on its beginning is redacted where an answer ends within it.
 const TELLING: usize = 4;
 
-/// What is looked for, made once.
+/// The forms of the key that are searched for.
 #[derive(Default)]
 pub(super) struct Redactor {
     key: Vec<u8>,
@@ -32,13 +32,13 @@ struct Occurrence {
 }
 
 impl Redactor {
-    /// A short key is no secret: it may be any word.
+    /// A redactor for a key; a short one is not redacted, as it may be any word.
     pub(super) fn new(key: &str) -> Self {
         if key.len() < MIN_KEY {
             return Self::default();
         }
         let base64 = base64_forms(key);
-        // A number stays one; and what is written must not make the key once more.
+        // A number stays one, and the mask must not form the key again.
         let masks = if key.bytes().all(|byte| byte.is_ascii_digit()) { "9876543210" } else { "*#-+_" };
         let is_unused = |mask: &u8| !key.as_bytes().contains(mask);
         let mask = masks.bytes().find(is_unused).or_else(|| masks.bytes().next()).unwrap_or(b'*');
@@ -121,12 +121,12 @@ pub fn without_keys<'a>(keys: &[Credential], text: &'a [u8]) -> Cow<'a, [u8]> {
 /// One body on its way.
 pub(super) struct RedactedStream<'r> {
     redactor: &'r Redactor,
-    /// The end of what came, if an occurrence may begin there.
+    /// The end of the received bytes, if an occurrence may begin there.
     pending: Vec<u8>,
 }
 
 impl RedactedStream<'_> {
-    /// What may be handed over when a piece has come.
+    /// The bytes that may be handed over after this piece.
     pub(super) fn take(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut text = std::mem::take(&mut self.pending);
         text.extend_from_slice(piece);
@@ -137,7 +137,7 @@ impl RedactedStream<'_> {
         text
     }
 
-    /// What was pending, when nothing more comes.
+    /// The pending bytes, after the last piece.
     pub(super) fn end(mut self) -> Vec<u8> {
         self.redactor.settle(&mut self.pending, true);
         self.pending
@@ -160,7 +160,7 @@ fn base64_forms(key: &str) -> Vec<Vec<u8>> {
 /// A character of a text.
 #[derive(Clone, Copy)]
 enum Unit {
-    /// This byte, in so many bytes.
+    /// This byte, spelled in this many bytes.
     Byte(u8, usize),
     /// The text ends within it.
     Cut,

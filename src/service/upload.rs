@@ -81,7 +81,7 @@ impl Client {
     fn trusted(&self, to: &UploadAddress) -> Result<(Url, bool), ServiceError> {
         let text = std::str::from_utf8(to.expose().as_bytes()).unwrap_or_default();
         let foreign = |host: &str| ServiceError::ForeignUpload(Untrusted::from(host));
-        // Whoever passes it on reads it however it is escaped. What ends it is no beginning of a key.
+        // Proxies can read the key in any escape. The line feed ends what may be the beginning of a key.
         let unescaped: Vec<_> = percent_decode_str(text).chain([b'\n']).collect();
         if self.redactor.has_redacted(text.as_bytes()) || self.redactor.is_in(&unescaped) {
             return Err(ServiceError::KeyInAddress);
@@ -101,7 +101,7 @@ impl Client {
     }
 }
 
-/// Reads a file whole, so that what is sent has the hash that was shown, whatever becomes of the file meanwhile.
+/// Reads a file whole, so that the sent bytes have the hash that was shown even if the file changes meanwhile.
 async fn read(upload: &Upload, limit: u64) -> Result<Bytes, ServiceError> {
     let upload = upload.clone();
     let read = tokio::task::spawn_blocking(move || read_unchanged(&upload, limit)).await;
