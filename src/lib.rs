@@ -31,7 +31,7 @@
 //! | scan | a private analysis of a submitted file, which several sandboxes run |
 //! | poll | one call that asks how far a scan is, while it is followed |
 //! | stored | on this machine, paid for, and so free; the screen says "held" |
-//! | gate | the only way to the service |
+//! | gateway | the only way to the service |
 //! | ledger | what was asked and what it cost, written before it is sent |
 //! | note | what an analyst wrote about a report or about what a row says |
 //! | untrusted | text from outside; only its visible form is ever shown |
@@ -43,7 +43,7 @@
 //! ```text
 //! cli ──> runtime ──> view ──> app ─────┬──> export ─────────> report ──> text
 //!  │         │                          v                        ^
-//!  │         ├──────> gate ──> service ──> request ──┬───────────┘
+//!  │         ├──────> gateway ──> service ──> request ──┬───────────┘
 //!  │         │         │                             └──> quota
 //!  │         │         └─────> store ────────────────────> request, quota, report
 //!  │         └──────> export
@@ -54,7 +54,7 @@
 //! `text`, by which `quota` writes its numbers. Arrows only point down; a test holds them.
 //!
 //! Money is spent in one place: a row of [`app::COMMANDS`] names a [`request::Request`], the bar shows its price by
-//! [`quota::RULES`], and [`gate::Gate::ask`] writes the ledger, sends once, keeps the bytes, and settles.
+//! [`quota::RULES`], and [`gateway::Gateway::ask`] writes the ledger, sends once, keeps the bytes, and settles.
 //!
 //! The screen is a loop with one owner: [`runtime`] draws the [`app::Model`], takes a [`app::Message`] in, and performs the
 //! [`app::Effect`]s that come out.
@@ -87,7 +87,7 @@ pub mod demo;
 mod environment;
 pub mod export;
 mod files;
-pub mod gate;
+pub mod gateway;
 mod log;
 pub mod quota;
 pub mod report;

@@ -16,13 +16,13 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("request", &["quota", "report", "text"]),
     ("service", &["clock", "environment", "files", "request", "report", "text"]),
     ("store", &["clock", "files", "request", "report", "quota", "text"]),
-    ("gate", &["files", "log", "service", "store", "request", "report", "quota", "text"]),
+    ("gateway", &["files", "log", "service", "store", "request", "report", "quota", "text"]),
     ("app", &["export", "quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
     ("export", &["report", "text"]),
     ("config", &["app", "environment", "files", "log", "quota", "service", "state", "text", "view"]),
     ("demo", &[]),
-    ("runtime", &["app", "clock", "export", "files", "gate", "quota", "report", "request", "store", "text", "view"]),
+    ("runtime", &["app", "clock", "export", "files", "gateway", "quota", "report", "request", "store", "text", "view"]),
     (
         "cli",
         &[
@@ -33,7 +33,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "environment",
             "export",
             "files",
-            "gate",
+            "gateway",
             "quota",
             "report",
             "log",
@@ -54,7 +54,7 @@ const USED_BY: &[(&str, &[&str])] = &[
     ("crossterm", &["runtime"]),
     ("reqwest", &["service"]),
     ("rusqlite", &["store"]),
-    ("tokio", &["service", "gate", "runtime", "cli", "demo"]),
+    ("tokio", &["service", "gateway", "runtime", "cli", "demo"]),
     ("hyper", &["demo"]),
     // The config's table of entitlements is one of options, too.
     ("clap", &["cli", "config"]),

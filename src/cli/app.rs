@@ -9,7 +9,7 @@ use crate::app::spending::figures::Allowance;
 use crate::app::{Here, Model};
 use crate::config::{Config, Folders};
 use crate::environment::variable;
-use crate::gate::Gate;
+use crate::gateway::Gateway;
 use crate::quota::{Period, Spent};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
@@ -47,13 +47,13 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     }
     let begin = move |model: &mut Model, _: Tell<'_>| {
         let opened = open_store(&folders, &config)?;
-        let Setup { gate, entitled, remarks, .. } = prepared.with(opened);
+        let Setup { gateway, entitled, remarks, .. } = prepared.with(opened);
         model.figures.entitlements = entitled;
         let remarks: Vec<_> = remarks.into_iter().chain(remark).collect();
         if !remarks.is_empty() {
             model.warn(remarks.join(" "));
         }
-        Ok(reach(gate, model))
+        Ok(reach(gateway, model))
     };
     // A file is shown at once with its stored reports.
     let start = if is_empty {
@@ -116,15 +116,15 @@ pub(super) fn rules_file() -> Option<PathBuf> {
 }
 
 /// What the app reaches from now on, shown by its state.
-pub(super) fn reach(gate: Gate, model: &mut Model) -> Backing {
-    model.service = service(&gate);
-    model.figures.allowance = allowance(&gate, model.now);
-    Backing::Service(Arc::new(gate))
+pub(super) fn reach(gateway: Gateway, model: &mut Model) -> Backing {
+    model.service = service(&gateway);
+    model.figures.allowance = allowance(&gateway, model.now);
+    Backing::Service(Arc::new(gateway))
 }
 
-/// What the app shows of the service behind a gate.
-pub fn service(gate: &Gate) -> Service {
-    service_of(gate.client(), gate.is_offline())
+/// What the app shows of the service behind a gateway.
+pub fn service(gateway: &Gateway) -> Service {
+    service_of(gateway.client(), gateway.is_offline())
 }
 
 fn service_of(client: &Client, is_offline: bool) -> Service {
@@ -140,9 +140,9 @@ fn service_of(client: &Client, is_offline: bool) -> Service {
 }
 
 /// What may be spent. What has been spent of the day is counted only where that has a limit.
-fn allowance(gate: &Gate, now: Timestamp) -> Allowance {
-    let spent = gate.budget().daily.and_then(|_| gate.spent_in(Period::Daily).ok());
-    Allowance::new(gate.budget(), spent.unwrap_or_default(), now)
+fn allowance(gateway: &Gateway, now: Timestamp) -> Allowance {
+    let spent = gateway.budget().daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
+    Allowance::new(gateway.budget(), spent.unwrap_or_default(), now)
 }
 
 /// The file that remembers how the screen was left, and its content at the start.

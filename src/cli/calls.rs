@@ -8,8 +8,8 @@ use super::show::identifier;
 use super::{Agreed, Common, FailureKind, Setup, Spending, document, parse_sha256, setup_to_spend};
 use crate::app::{ASKS, Ask};
 use crate::export::file;
-use crate::gate::Gate;
-use crate::gate::submission::look_at;
+use crate::gateway::Gateway;
+use crate::gateway::submission::look_at;
 use crate::quota::Entitlements;
 use crate::report::Report;
 use crate::request::{Artefact, Request, UploadLimit};
@@ -56,10 +56,10 @@ impl CallArgs {
             fail!(Usage, "nothing was sent. {} is asked about nothing: leave out what stands behind it", ask.name);
         }
         let setup = setup_to_spend(common, self.agreed.spending)?;
-        let request = (ask.make)(&self.typed()?, setup.gate.now());
+        let request = (ask.make)(&self.typed()?, setup.gateway.now());
         let request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
         let request = looked_at(&setup, request);
-        if let Some(when) = request.publishes().map(|_| setup.gate.unanswered(&request)).transpose()?.flatten() {
+        if let Some(when) = request.publishes().map(|_| setup.gateway.unanswered(&request)).transpose()?.flatten() {
             let when = moment(when);
             say(format!(
                 "the same was sent on {when} already: it may have arrived, and been charged. This sends it again."
@@ -94,10 +94,10 @@ impl CallArgs {
     }
 }
 
-/// The same of a file as it is now, by which it is known whether it was sent before. Of one that cannot be sent the gate says why.
+/// The same of a file as it is now, by which it is known whether it was sent before. Of one that cannot be sent the gateway says why.
 fn looked_at(setup: &Setup, request: Request) -> Request {
     let Request::V2Scan { path, file: None } = request else { return request };
-    let file = look_at(&path, setup.gate.client().profile().largest(UploadLimit::Direct), &|| true).ok();
+    let file = look_at(&path, setup.gateway.client().profile().largest(UploadLimit::Direct), &|| true).ok();
     Request::V2Scan { path, file }
 }
 
@@ -176,7 +176,7 @@ impl FetchArgs {
         let request = Request::Artefact { identifier, artefact };
         if self.spending.dry_run {
             let setup = setup_to_spend(common, self.spending)?;
-            let none = self.none_beside(&setup.gate, &request)?;
+            let none = self.none_beside(&setup.gateway, &request)?;
             return print_dry_run(&setup, vec![request], self.refresh, none.map(DryRunRemark::only), self.json);
         }
         // Before anything is paid.
@@ -187,7 +187,7 @@ impl FetchArgs {
             file::check(&path, self.force)?;
         }
         let setup = setup_to_spend(common, self.spending)?;
-        if let Some(none) = self.none_beside(&setup.gate, &request)? {
+        if let Some(none) = self.none_beside(&setup.gateway, &request)? {
             fail!(NotFound, "{none}");
         }
         let got = send(&setup, &request, self.refresh)?;
@@ -198,10 +198,10 @@ impl FetchArgs {
     }
 
     /// Why no call is made: the stored report says that it has no such artefact, and none is stored.
-    fn none_beside(&self, gate: &Gate, request: &Request) -> anyhow::Result<Option<String>> {
+    fn none_beside(&self, gateway: &Gateway, request: &Request) -> anyhow::Result<Option<String>> {
         let Request::Artefact { identifier, artefact } = request else { return Ok(None) };
-        let is_held = !self.refresh && gate.held(request)?.is_some();
-        let report = gate.store().report(gate.service(), identifier)?.filter(|_| !self.anyway && !is_held);
+        let is_held = !self.refresh && gateway.held(request)?.is_some();
+        let report = gateway.store().report(gateway.service(), identifier)?.filter(|_| !self.anyway && !is_held);
         let report = report.and_then(|stored| Some(Report::open(&stored.body().ok()?)));
         let (what, attribute) = (artefact.words(), artefact.attribute());
         Ok(report.filter(|report| artefact.is_beside(report) == Some(false)).map(|_| {

@@ -6,7 +6,7 @@ use super::{Common, FailureKind, Setup, document, parse_sha256, search, setup};
 use crate::app::Here;
 use crate::app::compare::{Only, cut, sides};
 use crate::app::list::{Entry, List};
-use crate::gate::Gate;
+use crate::gateway::Gateway;
 use crate::quota::{Entitlements, Plan};
 use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
@@ -141,18 +141,18 @@ impl CompareArgs {
                          with documents: behaview compare one.json two.json";
             fail!(Usage, "{words}");
         }
-        let Setup { gate, entitled, .. } = setup(common)?;
+        let Setup { gateway, entitled, .. } = setup(common)?;
         let files = [Some(file), self.with.as_deref()].into_iter().flatten();
         let (mut columns, mut has_more_pages, mut is_aside) = (Vec::new(), false, false);
         for (side, file) in files.enumerate() {
-            let (found, more) = held(&gate, &parse_sha256(file)?, side)?;
+            let (found, more) = held(&gateway, &parse_sha256(file)?, side)?;
             columns.extend(found);
             has_more_pages |= more;
-            is_aside |= say_if_list_aside(&gate, &parse_sha256(file)?, &entitled)?;
+            is_aside |= say_if_list_aside(&gateway, &parse_sha256(file)?, &entitled)?;
         }
         let left_out = cut(&mut columns);
         let missing = price(&columns, &entitled);
-        let elsewhere = elsewhere(&gate, &parse_sha256(file)?)?;
+        let elsewhere = elsewhere(&gateway, &parse_sha256(file)?)?;
         Ok(Compared {
             columns,
             has_more_pages,
@@ -231,8 +231,8 @@ impl CompareArgs {
 }
 
 /// The known sandboxes of a file in the order of the pages, and whether there may be more.
-fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<ComparedColumn>, bool)> {
-    let (pages, reports) = held_of(gate, file)?;
+fn held(gateway: &Gateway, file: &Sha256, side: usize) -> anyhow::Result<(Vec<ComparedColumn>, bool)> {
+    let (pages, reports) = held_of(gateway, file)?;
     let mut list = List::unasked(file.clone());
     list.take_recalled(pages, reports);
     let column = |entry: &Entry| {
@@ -243,9 +243,9 @@ fn held(gate: &Gate, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Compared
 }
 
 /// Says of a list that cannot be read what lists the file again; says whether there is one.
-fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> anyhow::Result<bool> {
-    let Some(aside) = gate.list_quarantined(file)? else { return Ok(false) };
-    let listing = gate.client().profile().listing;
+fn say_if_list_aside(gateway: &Gateway, file: &Sha256, entitled: &Entitlements) -> anyhow::Result<bool> {
+    let Some(aside) = gateway.list_quarantined(file)? else { return Ok(false) };
+    let listing = gateway.client().profile().listing;
     let list = Request::Behaviours { file: file.clone(), listing, cursor: None }.quote(entitled);
     let price = list.price().short();
     say(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside.words()));
@@ -253,9 +253,9 @@ fn say_if_list_aside(gate: &Gate, file: &Sha256, entitled: &Entitlements) -> any
 }
 
 /// A remark on a file's reports that only other profiles have, which may be of other services.
-fn elsewhere(gate: &Gate, file: &Sha256) -> anyhow::Result<String> {
+fn elsewhere(gateway: &Gateway, file: &Sha256) -> anyhow::Result<String> {
     let mut profiles = BTreeMap::<String, u64>::new();
-    for held in gate.store().every_report(gate.service())? {
+    for held in gateway.store().every_report(gateway.service())? {
         if let Some(profile) = held.elsewhere.filter(|_| held.file.as_ref() == Some(file)) {
             *profiles.entry(profile).or_default() += 1;
         }

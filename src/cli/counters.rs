@@ -196,7 +196,7 @@ struct UsageOutput<'a> {
 impl UsageArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let setup = setup(common)?;
-        let today = setup.gate.now().to_zoned(TimeZone::UTC).date();
+        let today = setup.gateway.now().to_zoned(TimeZone::UTC).date();
         let usage = ask_usage(&setup, self.days, today)?;
         if self.json {
             return print_json(&UsageOutput { first: before(today, self.days - 1), last: today, usage: &usage });
@@ -212,7 +212,7 @@ fn ask_usage(setup: &Setup, days: u8, today: Date) -> anyhow::Result<UsageDetail
         let got = runtime.block_on(get(setup, &Request::Usage { first, last }, true))?;
         usage = usage.plus(read_usage(&got.body)?);
     }
-    say_cost(&setup.gate)?;
+    say_cost(&setup.gateway)?;
     Ok(usage)
 }
 

@@ -7,7 +7,7 @@ use crate::app::model::Settings;
 use crate::config::Config;
 use crate::demo::{Demo as Service, Listing, Options};
 use crate::files;
-use crate::gate::Gate;
+use crate::gateway::Gateway;
 use crate::report::identifier::Sha256;
 use crate::runtime::{self, Display, Signals, StartMode};
 use crate::service::credential::{Credential, Source};
@@ -121,8 +121,8 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
         store.note_file(&service_id(&client.root()), &sha256, Some(file.title), opened)?;
         files.push(sha256);
     }
-    let gate = Gate::new(store, client, session(), crate::clock::now).with_budget(config.budget());
-    let mut model = Model::new(app::service(&gate), crate::clock::now());
+    let gateway = Gateway::new(store, client, session(), crate::clock::now).with_budget(config.budget());
+    let mut model = Model::new(app::service(&gateway), crate::clock::now());
     model.settings = Settings { forgets: true, lists_at_once: true, ..app::settings(config) };
     model.open_files(files.into_iter().take(1).collect());
     // Where it is refused, nothing is taken for it.
@@ -131,7 +131,7 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
     model.say(format!(
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
-    let backing = app::reach(gate, &mut model);
+    let backing = app::reach(gateway, &mut model);
     exit::of_app(runtime::run(model, StartMode::Ready(backing), display, signals)?.exit)
 }
 

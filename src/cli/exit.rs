@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use crate::config::ConfigError;
-use crate::gate::GateError;
+use crate::gateway::GatewayError;
 use crate::log::{Level, LineId, Log};
 use crate::report::page::PageError;
 use crate::runtime::{Exit, TerminalUnavailable};
@@ -107,10 +107,10 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
 /// a refusal the log knows no more than the message.
 fn logged(error: &anyhow::Error, log: &Log) -> Option<LineId> {
     let kind = kind_of(error);
-    let line = match error.downcast_ref::<GateError>() {
+    let line = match error.downcast_ref::<GatewayError>() {
         // Nothing was sent, and nothing else went wrong.
-        Some(GateError::Service { error: ServiceError::NoKey, .. }) => None,
-        Some(GateError::Service { line: Some(line), .. }) => Some(line.clone()),
+        Some(GatewayError::Service { error: ServiceError::NoKey, .. }) => None,
+        Some(GatewayError::Service { line: Some(line), .. }) => Some(line.clone()),
         _ if kind == FailureKind::DoesNotFit => None,
         _ => {
             let line = log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]);
@@ -127,7 +127,7 @@ fn told(cause: &(dyn std::error::Error + 'static)) -> String {
 
 /// What to do about a failure of the service.
 pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
-    error.downcast_ref::<GateError>().map(GateError::advice).filter(|advice| !advice.is_empty())
+    error.downcast_ref::<GatewayError>().map(GatewayError::advice).filter(|advice| !advice.is_empty())
 }
 
 /// Whether a failure concerns one subject alone, so that the next may succeed.
@@ -160,12 +160,12 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
     if let Some(config) = error.downcast_ref::<ConfigError>() {
         return kind_of_config(config);
     }
-    match error.downcast_ref::<GateError>() {
-        Some(GateError::NotEntitled(_)) => FailureKind::Refused,
-        Some(GateError::NamesKey) => FailureKind::Usage,
-        Some(GateError::OverBudget(_)) => FailureKind::OverBudget,
-        Some(GateError::Offline) => FailureKind::NotHeld,
-        Some(GateError::Service { error, .. }) => kind_of_service(error),
+    match error.downcast_ref::<GatewayError>() {
+        Some(GatewayError::NotEntitled(_)) => FailureKind::Refused,
+        Some(GatewayError::NamesKey) => FailureKind::Usage,
+        Some(GatewayError::OverBudget(_)) => FailureKind::OverBudget,
+        Some(GatewayError::Offline) => FailureKind::NotHeld,
+        Some(GatewayError::Service { error, .. }) => kind_of_service(error),
         _ if error.is::<CredentialError>() => FailureKind::Key,
         _ if error.is::<ProfileError>() => FailureKind::Config,
         _ if error.is::<TerminalUnavailable>() => FailureKind::Usage,

@@ -151,7 +151,7 @@ impl ExportArgs {
                 made => made,
             }
         });
-        setup.as_ref().map_or(Ok(()), |setup| say_cost(&setup.gate))?;
+        setup.as_ref().map_or(Ok(()), |setup| say_cost(&setup.gateway))?;
         let written = match sources.is_empty() {
             true => Ok(()),
             false => self.write(format, &sources, self.output.as_deref()),
@@ -218,8 +218,8 @@ impl ExportArgs {
     /// A report.
     async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<Source> {
         let got = ask(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
-        let notes = setup.gate.store().notes_on(&identifier)?;
-        let (origin, received) = (setup.gate.profile().to_owned(), Some(got.received));
+        let notes = setup.gateway.store().notes_on(&identifier)?;
+        let (origin, received) = (setup.gateway.profile().to_owned(), Some(got.received));
         Ok(Source { body: got.body, identifier: Some(identifier), origin, received, notes })
     }
 

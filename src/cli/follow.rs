@@ -4,7 +4,7 @@ use super::output::print_json;
 use super::query::{CostOutput, DryRunRemark, ask, cost, print_dry_run, runtime, say_cost};
 use super::{Common, FailureKind, Setup, Spending, parse_sha256, setup_to_spend};
 use crate::app::scan::follow::{Follow as Following, Pace, WatchState};
-use crate::gate::GateError;
+use crate::gateway::GatewayError;
 use crate::quota::Unit;
 use crate::report::analysis::SandboxRun;
 use crate::report::identifier::{Identifier, Sha256};
@@ -115,14 +115,14 @@ impl FollowArgs {
 
 /// The scan that was begun from here, if its end has not been seen: it need not be looked for.
 fn known_scan(setup: &Setup, file: &Sha256) -> anyhow::Result<Option<Identifier>> {
-    let scan = setup.gate.store().pending_scan(setup.gate.service(), file)?;
-    Ok(scan.filter(|scan| scan.is_pending(setup.gate.now())).and_then(|scan| scan.identifier))
+    let scan = setup.gateway.store().pending_scan(setup.gateway.service(), file)?;
+    Ok(scan.filter(|scan| scan.is_pending(setup.gateway.now())).and_then(|scan| scan.identifier))
 }
 
 /// Notes for later runs that the end of a file's scan is still to be seen, or was.
 pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>>) -> anyhow::Result<()> {
-    let scan = scan.map(|identifier| PendingScan { identifier, since: setup.gate.now() });
-    Ok(setup.gate.store().note_scan(setup.gate.service(), file, scan.as_ref())?)
+    let scan = scan.map(|identifier| PendingScan { identifier, since: setup.gateway.now() });
+    Ok(setup.gateway.store().note_scan(setup.gateway.service(), file, scan.as_ref())?)
 }
 
 /// What following costs at most, beside the `named` calls of a dry run.
@@ -140,8 +140,8 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
     let mut following = Following::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = Vec::new();
     let result = runtime()?.block_on(look_to_the_end(setup, &mut following, &mut reports));
-    say_cost(&setup.gate)?;
-    print_json(&shown(&following, &reports, cost(&setup.gate)?, matches!(result, Ok(WatchState::Done))))?;
+    say_cost(&setup.gateway)?;
+    print_json(&shown(&following, &reports, cost(&setup.gateway)?, matches!(result, Ok(WatchState::Done))))?;
     match result? {
         WatchState::Done if reports.is_empty() => {
             note(setup, &file, None)?;
@@ -172,15 +172,15 @@ async fn look_to_the_end(
     following: &mut Following,
     reports: &mut Vec<Identifier>,
 ) -> anyhow::Result<WatchState> {
-    let listing = setup.gate.client().profile().listing;
-    let (mut next_page, mut since) = (None, setup.gate.now());
+    let listing = setup.gateway.client().profile().listing;
+    let (mut next_page, mut since) = (None, setup.gateway.now());
     let began = Instant::now();
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
     while following.left() > 0 {
         let price = following.request(listing, next_page.clone()).quote(&setup.entitled).price().short();
         wait(following, &price, passed).await;
         let request = following.request(listing, next_page.take());
-        let (asked_at, asked_since) = (passed(), setup.gate.now());
+        let (asked_at, asked_since) = (passed(), setup.gateway.now());
         let Some((received, body)) = poll(setup, following, &request, since, asked_at).await? else {
             next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
             continue;
@@ -229,7 +229,7 @@ async fn poll(
         return Ok(Some(stored));
     }
     match ask(setup, request, true).await {
-        Err(GateError::UnderWayElsewhere) => {
+        Err(GatewayError::UnderWayElsewhere) => {
             following.put_off(asked_at);
             Ok(None)
         }
@@ -245,7 +245,7 @@ async fn poll(
 
 /// A page of the list that another program has stored since the last poll began, and so as new as that poll.
 fn come_since(setup: &Setup, request: &Request, since: Timestamp) -> anyhow::Result<Option<(Timestamp, Body)>> {
-    let held = setup.gate.held(request)?.filter(|held| held.received >= since);
+    let held = setup.gateway.held(request)?.filter(|held| held.received >= since);
     Ok(held.map(|held| (held.received, held.body)))
 }
 

@@ -3,8 +3,8 @@
 use super::output::print_text;
 use super::{Common, FailureKind, document, parse_sha256};
 use crate::environment::variable;
-use crate::gate::GateError;
-use crate::gate::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
+use crate::gateway::GatewayError;
+use crate::gateway::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
 use crate::report::document::DocumentValue;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
@@ -62,7 +62,7 @@ impl ImportArgs {
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
         let keys = config.known_keys();
         if file.as_ref().is_some_and(|file| keys.iter().any(|key| key.is_in(file.as_str().as_bytes()))) {
-            return Err(GateError::NamesKey.into());
+            return Err(GatewayError::NamesKey.into());
         }
         let store = super::setup::open_to_look(&folders.store)?;
         let service = super::setup::service_of(&profile);

@@ -6,7 +6,7 @@ use super::output::{Table, print_json, print_json_line, print_lines, print_text}
 use super::query::{DryRunRemark, ask, print_dry_run, runtime, say_cost, say_if_aside};
 use super::setup::say;
 use super::{Common, FailureKind, Setup, Spending, parse_sha256, setup_to_spend};
-use crate::gate::{Gate, GateError};
+use crate::gateway::{Gateway, GatewayError};
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, PageError, no_way_on};
@@ -110,7 +110,7 @@ impl ListArgs {
             Subject::Saved(_) => self.print_saved(&file),
             Subject::Service(file) => self.list(&setup, &runtime, &file),
         });
-        say_cost(&setup.gate)?;
+        say_cost(&setup.gateway)?;
         listed
     }
 
@@ -129,13 +129,13 @@ impl ListArgs {
         if self.refresh && pages.is_err() && listed.sandboxes.is_empty() {
             return pages;
         }
-        let held = held_reports(&setup.gate, file, &seen)?;
+        let held = held_reports(&setup.gateway, file, &seen)?;
         if listed.sandboxes.is_empty() && !held.is_empty() {
             pages = unlisted(setup, file, pages);
         }
         listed.sandboxes.extend(held);
         if pages.is_ok() || !listed.sandboxes.is_empty() {
-            let noted = setup.gate.store().note_file(setup.gate.service(), file, None, setup.gate.now());
+            let noted = setup.gateway.store().note_file(setup.gateway.service(), file, None, setup.gateway.now());
             let printed = self.print(&listed);
             noted?;
             return pages.and(printed);
@@ -150,16 +150,16 @@ impl ListArgs {
         file: &Sha256,
         (listed, seen): (&mut ListOutput, &mut HashSet<Identifier>),
     ) -> anyhow::Result<()> {
-        let gate = &setup.gate;
+        let gateway = &setup.gateway;
         let (mut cursor, mut fetched) = (None, 0);
         loop {
-            let listing = gate.client().profile().listing;
+            let listing = gateway.client().profile().listing;
             let is_first = cursor.is_none();
             // Pages behind the first are asked for by --all alone; those that are stored are read in any case.
             let may_ask = self.all || is_first;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
             let refresh = self.refresh && may_ask;
-            let is_stored = !refresh && gate.held(&request)?.is_some();
+            let is_stored = !refresh && gateway.held(&request)?.is_some();
             if !may_ask && !is_stored {
                 return Ok(());
             }
@@ -168,7 +168,7 @@ impl ListArgs {
             let page = match Page::of_file(&got.body, file) {
                 Ok(page) => page,
                 Err(error) => {
-                    say_if_aside(gate, &request.quote(&setup.entitled))?;
+                    say_if_aside(gateway, &request.quote(&setup.entitled))?;
                     return Err(error.into());
                 }
             };
@@ -177,7 +177,7 @@ impl ListArgs {
             }
             let known = seen.len();
             let new: Vec<_> = page.entries.iter().filter(|entry| seen.insert(entry.identifier.clone())).collect();
-            listed.sandboxes.extend(listed_entries(gate, &new, got.received)?);
+            listed.sandboxes.extend(listed_entries(gateway, &new, got.received)?);
             cursor = page.cursor;
             listed.more = cursor.is_some() || page.is_lost;
             if page.is_lost {
@@ -206,12 +206,12 @@ impl ListArgs {
     /// Prices the stored pages, and the first that is not stored.
     fn dry_run(&self, setup: &Setup, files: &[Subject<Sha256>]) -> anyhow::Result<()> {
         let (mut requests, mut is_open) = (Vec::new(), false);
-        let listing = setup.gate.client().profile().listing;
+        let listing = setup.gateway.client().profile().listing;
         for file in files.iter().filter_map(Subject::service) {
             let (mut cursor, mut seen) = (None, HashSet::new());
             while seen.insert(cursor.clone()) {
                 let request = Request::Behaviours { file: file.clone(), listing, cursor };
-                let held = if self.refresh { None } else { setup.gate.held(&request)? };
+                let held = if self.refresh { None } else { setup.gateway.held(&request)? };
                 let page = held.map(|held| Page::of_file(&held.body, file)).transpose()?;
                 is_open |= page.is_none() && self.all;
                 requests.push(request);
@@ -270,8 +270,8 @@ fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::
     let beside = "its list is in quarantine, and only what is held beside it is printed";
     match pages {
         Err(why) if why.is::<PageError>() => Err(FailureKind::Partial.error(format!("{why:#}; {beside}")).into()),
-        Err(why) if why.is::<GateError>() && super::service(&setup.gate).barred().is_some() => {
-            match setup.gate.list_quarantined(file)? {
+        Err(why) if why.is::<GatewayError>() && super::service(&setup.gateway).barred().is_some() => {
+            match setup.gateway.list_quarantined(file)? {
                 Some(_) => Err(FailureKind::Partial.error(beside).into()),
                 // That is all there is to be had here.
                 None => Ok(()),
@@ -318,15 +318,19 @@ fn columns(listed: &ListOutput) -> String {
 
 /// The stored reports of a file that no page lists: imported ones, and those whose page was replaced by
 /// another.
-fn held_reports(gate: &Gate, file: &Sha256, seen: &HashSet<Identifier>) -> anyhow::Result<Vec<ListedSandbox>> {
-    let stored = gate.store().reports(gate.service(), file)?;
+fn held_reports(gateway: &Gateway, file: &Sha256, seen: &HashSet<Identifier>) -> anyhow::Result<Vec<ListedSandbox>> {
+    let stored = gateway.store().reports(gateway.service(), file)?;
     let others = stored.iter().filter(|stored| !seen.contains(&stored.identifier));
     Ok(others.map(|stored| sandbox(Some(&stored.identifier), Some(stored), None, None)).collect())
 }
 
-fn listed_entries(gate: &Gate, entries: &[&PageEntry], received: Timestamp) -> anyhow::Result<Vec<ListedSandbox>> {
+fn listed_entries(
+    gateway: &Gateway,
+    entries: &[&PageEntry],
+    received: Timestamp,
+) -> anyhow::Result<Vec<ListedSandbox>> {
     let identifiers: Vec<_> = entries.iter().map(|entry| &entry.identifier).collect();
-    let stored = gate.store().reports_of(gate.service(), &identifiers)?;
+    let stored = gateway.store().reports_of(gateway.service(), &identifiers)?;
     let stored: HashMap<_, _> = stored.iter().map(|report| (&report.identifier, report)).collect();
     let listed = entries.iter().map(|PageEntry { identifier, report, .. }| {
         sandbox(Some(identifier), stored.get(identifier).copied(), report.as_ref(), Some(received))

@@ -1,4 +1,4 @@
-//! The command line: the app, the demo, and the commands for scripts. All come through the same gate and store.
+//! The command line: the app, the demo, and the commands for scripts. All come through the same gateway and store.
 
 #[macro_use]
 mod exit;

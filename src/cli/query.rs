@@ -1,10 +1,10 @@
-//! How commands for scripts ask: by the one gate, with progress for people, and a word on what it has cost; or, in a dry run,
+//! How commands for scripts ask: by the one gateway, with progress for people, and a word on what it has cost; or, in a dry run,
 //! what each call would cost.
 
 use super::Setup;
 use super::output::{Table, print_json, print_text};
 use super::setup::say;
-use crate::gate::{Answer, Gate, GateError, Received};
+use crate::gateway::{Answer, Gateway, GatewayError, Received};
 use crate::quota::{Allowed, Period, Price, Spent, Total, Unit, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, LAST_WAIT, STUCK};
@@ -22,7 +22,7 @@ const PACE: Duration = Duration::from_millis(50);
 /// The stored answer, or the service's; prints the cost of the run.
 pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
     let answer = runtime()?.block_on(get(setup, request, refresh))?;
-    say_cost(&setup.gate)?;
+    say_cost(&setup.gateway)?;
     Ok(answer)
 }
 
@@ -30,22 +30,23 @@ pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> anyhow::R
 pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
     let answer = ask(setup, request, refresh).await;
     if answer.is_err() {
-        say_cost(&setup.gate)?;
+        say_cost(&setup.gateway)?;
     }
     Ok(answer?)
 }
 
 /// The stored answer, or the service's.
-pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GateError> {
-    let Setup { gate, entitled, .. } = setup;
+pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GatewayError> {
+    let Setup { gateway, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
-    if refresh || gate.held(request)?.is_none() {
-        say_before(gate, &quote, refresh)?;
+    if refresh || gateway.held(request)?.is_none() {
+        say_before(gateway, &quote, refresh)?;
     }
     let meter = Meter::default();
     let progress = |received| meter.tell(&received);
-    let call = async { if refresh { gate.ask(&quote, &progress).await } else { gate.get(&quote, &progress).await } };
-    let answer = to_its_end(gate, request, call).await;
+    let call =
+        async { if refresh { gateway.ask(&quote, &progress).await } else { gateway.get(&quote, &progress).await } };
+    let answer = to_its_end(gateway, request, call).await;
     drop(meter);
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
         say(format!("the answer {}", said(why)));
@@ -56,36 +57,36 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
 /// A signal during a call leaves its answer a moment to arrive. Then the call is cancelled, so that what
 /// is here of it is kept and what it may have cost is written down; the signal comes after that.
 async fn to_its_end(
-    gate: &Gate,
+    gateway: &Gateway,
     request: &Request,
-    call: impl Future<Output = Result<Answer, GateError>>,
-) -> Result<Answer, GateError> {
-    let signals = BlockedSignals::begin().map_err(|error| GateError::Internal(error.to_string()))?;
+    call: impl Future<Output = Result<Answer, GatewayError>>,
+) -> Result<Answer, GatewayError> {
+    let signals = BlockedSignals::begin().map_err(|error| GatewayError::Internal(error.to_string()))?;
     let end = async {
         while !signals.has_any() {
             tokio::time::sleep(PACE).await;
         }
         tokio::time::sleep(LAST_WAIT).await;
-        gate.give_up(request);
+        gateway.give_up(request);
         tokio::time::sleep(STUCK).await;
     };
     let answer = tokio::select! {
         biased;
         answer = call => answer,
-        () = end => Err(GateError::Internal("the store takes nothing".to_owned())),
+        () = end => Err(GatewayError::Internal("the store takes nothing".to_owned())),
     };
     if let (true, Err(error)) = (signals.has_any(), &answer) {
         let (what, advice) = (request.words(), error.advice());
         say(format!("{what}: {error}. {advice} behaview ledger says what it counts as."));
     }
-    signals.let_go().map_err(|error| GateError::Internal(error.to_string()))?;
+    signals.let_go().map_err(|error| GatewayError::Internal(error.to_string()))?;
     answer
 }
 
 /// Warns before a call whose stored answer was paid for and is damaged.
-pub(super) fn say_if_aside(gate: &Gate, quote: &Quote) -> Result<(), StoreError> {
+pub(super) fn say_if_aside(gateway: &Gateway, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
-    let aside = if gate.held(request)?.is_none() { gate.quarantined(request)? } else { None };
+    let aside = if gateway.held(request)?.is_none() { gateway.quarantined(request)? } else { None };
     if let Some(aside) = aside {
         let (what, price) = (request.words(), quote.price().short());
         say(format!("{what}: {}. To ask for it again costs {price}", aside.words()));
@@ -94,11 +95,11 @@ pub(super) fn say_if_aside(gate: &Gate, quote: &Quote) -> Result<(), StoreError>
 }
 
 /// Says of a call that is to be made what became of it before, and what making it again costs.
-fn say_before(gate: &Gate, quote: &Quote, refresh: bool) -> Result<(), StoreError> {
+fn say_before(gateway: &Gateway, quote: &Quote, refresh: bool) -> Result<(), StoreError> {
     if !refresh {
-        say_if_aside(gate, quote)?;
+        say_if_aside(gateway, quote)?;
     }
-    if let Some(missing) = gate.missing(quote.request())? {
+    if let Some(missing) = gateway.missing(quote.request())? {
         say(format!("{missing}; asking again costs {}", quote.price().short()));
     }
     Ok(())
@@ -134,8 +135,8 @@ impl Drop for Meter {
 }
 
 /// What this run has cost, for people; standard output stays clean.
-pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
-    let spent = gate.spent_by_unit()?;
+pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
+    let spent = gateway.spent_by_unit()?;
     let all: Spent = spent.values().copied().sum();
     let words = match (all.charged, all.unsure) {
         (0, 0) => "nothing was charged".to_owned(),
@@ -146,8 +147,8 @@ pub(super) fn say_cost(gate: &Gate) -> anyhow::Result<()> {
 }
 
 /// What this run has cost, for scripts.
-pub(super) fn cost(gate: &Gate) -> anyhow::Result<BTreeMap<Unit, CostOutput>> {
-    let spent = gate.spent_by_unit()?;
+pub(super) fn cost(gateway: &Gateway) -> anyhow::Result<BTreeMap<Unit, CostOutput>> {
+    let spent = gateway.spent_by_unit()?;
     let cost = |spent: Spent| CostOutput { charged: spent.charged, perhaps: spent.unsure, is_open: spent.is_open };
     Ok(spent.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
 }
@@ -239,10 +240,10 @@ pub(super) fn print_dry_run(
 }
 
 fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> anyhow::Result<DryRunCall> {
-    let held = !refresh && (is_repeated || setup.gate.held(&request)?.is_some());
+    let held = !refresh && (is_repeated || setup.gateway.held(&request)?.is_some());
     let quote = request.quote(&setup.entitled);
     if !held {
-        say_before(&setup.gate, &quote, refresh)?;
+        say_before(&setup.gateway, &quote, refresh)?;
     }
     Ok(DryRunCall { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })
 }
@@ -255,12 +256,12 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> anyhow::Resul
 
 /// Whether the budget allows all of it, one after another, after today's spending.
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow::Result<()> {
-    let (mut run, mut today) = (Spent::default(), setup.gate.spent_in(Period::Daily)?);
+    let (mut run, mut today) = (Spent::default(), setup.gateway.spent_in(Period::Daily)?);
     for price in prices {
         if let Allowed::Refused(reason) = price.allowed {
             fail!(Refused, "it would be refused: {reason}");
         }
-        if let Some(over) = setup.gate.budget().exceeded(price, run, today) {
+        if let Some(over) = setup.gateway.budget().exceeded(price, run, today) {
             fail!(OverBudget, "{over}");
         }
         for sum in [&mut run, &mut today] {

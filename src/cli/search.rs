@@ -5,7 +5,7 @@ use super::setup::say;
 use super::{Common, FailureKind, document, setup};
 use crate::app::find::{Hit, HitGroup, HitSource};
 use crate::app::panes;
-use crate::gate::Gate;
+use crate::gateway::Gateway;
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
@@ -85,8 +85,8 @@ impl SearchArgs {
         }
         if !names.is_empty() || self.what.is_empty() {
             let setup = setup(common)?;
-            let reports = held(&setup.gate, &names)?;
-            search_notes(&setup.gate, &names, &pattern, &mut print)?;
+            let reports = held(&setup.gateway, &names)?;
+            search_notes(&setup.gateway, &names, &pattern, &mut print)?;
             searched += reports.len();
             unreadable += search_held(&reports, &pattern, &mut print)?;
         }
@@ -146,8 +146,8 @@ fn plain_name(name: &str) -> Visible {
 type Print<'a> = dyn FnMut(&HitSource, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
 /// The stored reports of these files and identifiers, or all.
-fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
-    let (store, service) = (gate.store(), gate.service());
+fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
+    let (store, service) = (gateway.store(), gateway.service());
     let all = store.every_report(service)?;
     if names.is_empty() {
         return Ok(all);
@@ -175,8 +175,8 @@ fn held(gate: &Gate, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
 }
 
 /// Searches the notes on these files and identifiers, or all.
-fn search_notes(gate: &Gate, names: &[&str], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
-    let mut notes = gate.store().notes()?;
+fn search_notes(gateway: &Gateway, names: &[&str], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+    let mut notes = gateway.store().notes()?;
     let is_named = |note: &Note| {
         let file = note.file.clone().or_else(|| note.about.identifier.parts().file);
         let identifier = note.about.identifier.as_bytes();

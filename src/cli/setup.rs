@@ -1,10 +1,10 @@
-//! What a command works with: the gate to the service that config and command line name, and the store.
+//! What a command works with: the gateway to the service that config and command line name, and the store.
 
 use super::Common;
 use super::inputs::Spending;
 use crate::app::scan::follow::Pace;
 use crate::config::{Config, Folders};
-use crate::gate::{Gate, GateError};
+use crate::gateway::{Gateway, GatewayError};
 use crate::log::{Level, Log};
 use crate::quota::{Budget, Entitlements};
 use crate::report::Purge;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The service that is asked, and what the user has bought there.
 pub(super) struct Setup {
-    pub(super) gate: Gate,
+    pub(super) gateway: Gateway,
     /// As the config file says; the service's counters may add to it.
     pub(super) entitled: Entitlements,
     /// How a scan is followed.
@@ -70,7 +70,7 @@ impl Prepared {
         let client = Client::new(profile, credential)?;
         // Nothing has stored the arguments before this.
         if std::env::args_os().any(|argument| client.has_key(argument.as_encoded_bytes())) {
-            return Err(GateError::NamesKey.into());
+            return Err(GatewayError::NamesKey.into());
         }
         let budget = config.budget().at_most(spending.max_cost);
         let (entitled, pace) = (config.entitlements(), config.pace());
@@ -78,14 +78,14 @@ impl Prepared {
     }
 
     pub(super) fn with(self, (store, remarks): (Store, Vec<String>)) -> Setup {
-        let gate = Gate::new(Arc::new(store), self.client, self.session, crate::clock::now)
+        let gateway = Gateway::new(Arc::new(store), self.client, self.session, crate::clock::now)
             .with_budget(self.budget)
             .with_offline(self.is_offline)
             .with_log(self.log);
         // Without them later look-ups are priced as any other.
-        let uploads = gate.store().uploads(gate.whose()).unwrap_or_default();
+        let uploads = gateway.store().uploads(gateway.whose()).unwrap_or_default();
         let entitled = Entitlements { uploads, ..self.entitled };
-        Setup { gate, entitled, pace: self.pace, remarks }
+        Setup { gateway, entitled, pace: self.pace, remarks }
     }
 }
 

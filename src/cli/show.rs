@@ -5,7 +5,7 @@ use super::output::{Output, print_report, without_mark};
 use super::query::{ask, print_dry_run, runtime, say_cost};
 use super::setup::open_to_look;
 use super::{CliError, Common, FailureKind, Spending, setup_to_spend};
-use crate::gate::Gate;
+use crate::gateway::Gateway;
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
@@ -69,7 +69,7 @@ impl ShowArgs {
         let shown = each(common, reports, |report| match report {
             Subject::Saved(_) => printer.print_saved(&report),
             Subject::Service(identifier) => {
-                let imported = if self.refresh { None } else { imported(&setup.gate, &identifier)? };
+                let imported = if self.refresh { None } else { imported(&setup.gateway, &identifier)? };
                 let got = runtime.block_on(ask(&setup, &Request::Behaviour { identifier }, self.refresh))?;
                 // The report is worth more than the remark about it.
                 let _ = imported.map(|words| writeln!(std::io::stderr(), "behaview: {words}"));
@@ -77,7 +77,7 @@ impl ShowArgs {
             }
         });
         let ended = printer.end();
-        say_cost(&setup.gate)?;
+        say_cost(&setup.gateway)?;
         ended.and(shown)
     }
 }
@@ -126,8 +126,8 @@ pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
 }
 
 /// Where a stored report was imported from, in words; none for one of the service.
-fn imported(gate: &Gate, identifier: &Identifier) -> anyhow::Result<Option<String>> {
-    let held = gate.store().report(gate.service(), identifier)?;
+fn imported(gateway: &Gateway, identifier: &Identifier) -> anyhow::Result<Option<String>> {
+    let held = gateway.store().report(gateway.service(), identifier)?;
     let words = held.and_then(|held| {
         let when = crate::text::moment(held.received);
         held.imported.map(|imported| format!("imported on {when} {}", imported.words()))

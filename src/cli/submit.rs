@@ -5,7 +5,7 @@ use super::output::print_json;
 use super::query::{check_budget, cost, get, print_dry_run, runtime, say_cost};
 use super::setup::say;
 use super::{Agreed, Common, FailureKind, Setup, document, exit, setup_to_spend};
-use crate::gate::{GateError, submission};
+use crate::gateway::{GatewayError, submission};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
@@ -66,7 +66,7 @@ impl SubmitArgs {
         let repeats = scan(None)
             .warning()
             .map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, &submission.file)));
-        setup.gate.scanned_before(&submission.file)?.into_iter().for_each(say);
+        setup.gateway.scanned_before(&submission.file)?.into_iter().for_each(say);
         if self.agreed.spending.dry_run {
             let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));
@@ -99,30 +99,30 @@ impl SubmitArgs {
 
     /// The file is with the service: says so, and follows its scan if that is wanted.
     fn taken_in(&self, setup: &Setup, submission: &Submission, scan: Identifier) -> anyhow::Result<()> {
-        let noted = setup.gate.store().note_file(
-            setup.gate.service(),
+        let noted = setup.gateway.store().note_file(
+            setup.gateway.service(),
             &submission.file,
             Some(&submission.name()),
-            setup.gate.now(),
+            setup.gateway.now(),
         );
         let noted =
             noted.map_err(anyhow::Error::from).and_then(|()| note(setup, &submission.file, Some(Some(scan.clone()))));
         if self.follow {
             return follow(setup, submission.file.clone(), Some(scan), self.looks.pace(setup)).and(noted);
         }
-        say_cost(&setup.gate)?;
+        say_cost(&setup.gateway)?;
         print_json(&serde_json::json!({
             "file": submission.file.as_str(),
             "size": submission.size,
             "scan": scan.text().unicode(),
-            "cost": cost(&setup.gate)?,
+            "cost": cost(&setup.gateway)?,
         }))?;
         noted
     }
 
     /// The answer is not there: says how to find out, for less than another upload, whether the file is.
     fn look_first(setup: &Setup, submission: &Submission, error: anyhow::Error) -> anyhow::Error {
-        if !error.downcast_ref::<GateError>().is_some_and(GateError::may_have_arrived) {
+        if !error.downcast_ref::<GatewayError>().is_some_and(GatewayError::may_have_arrived) {
             return error;
         }
         // A later run then knows that its scan may be in progress. A failure to note it matters less than the call's.
@@ -136,7 +136,7 @@ impl SubmitArgs {
     }
 
     fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
-        let profile = setup.gate.client().profile();
+        let profile = setup.gateway.client().profile();
         // Before the file is looked at: to type it takes its time.
         let password = self.password()?;
         let unsendable = |why: &dyn std::fmt::Display| {
@@ -154,7 +154,7 @@ impl SubmitArgs {
         };
         let submission = Submission { path: self.file.clone(), file, size, options, sent: None };
         let submission = Arc::new(submission);
-        let sent = setup.gate.unanswered(&Request::PrivateScan { submission: Arc::clone(&submission), to: None })?;
+        let sent = setup.gateway.unanswered(&Request::PrivateScan { submission: Arc::clone(&submission), to: None })?;
         Ok((Arc::new(Submission { sent, ..Arc::unwrap_or_clone(submission) }), limit))
     }
 

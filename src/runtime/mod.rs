@@ -31,7 +31,7 @@ use crate::app::{
     Command, Effect, FileEvent, FileJob, Key, Message, Model, Remembered, ReportEvent, Size, TerminalAction,
     TerminalEvent,
 };
-use crate::gate::Clock;
+use crate::gateway::Clock;
 use crate::view::{self, Look};
 use clipboard::ClipboardRoute;
 use keyboard::Keyboard;

@@ -1,6 +1,6 @@
 //! The only user of the network: profile, credential, sending, typed errors, size and time limits.
 //!
-//! Nothing here decides whether a call is worth its price; that is the gate's work, and only the gate calls [`Client::send`].
+//! Nothing here decides whether a call is worth its price; that is the gateway's work, and only the gateway calls [`Client::send`].
 
 pub mod client;
 mod content_encoding;

@@ -4,7 +4,7 @@ use crate::figures::{Figure, Table};
 use crate::report::{self, FIRST, NEEDLE};
 use crate::terminal::Program;
 use crate::{Stage, behaview};
-use behaview::gate::Gate;
+use behaview::gateway::Gateway;
 use behaview::report::Identifier;
 use behaview::request::Request;
 use behaview::service::{Client, Profile};
@@ -35,7 +35,7 @@ fn hold(home: &Path, folder: &Path, count: usize, bytes: u64) {
     let profile = Profile { name: "lab".to_owned(), root: "http://127.0.0.1:9".to_owned(), ..Profile::default() };
     let store = Arc::new(Store::open(&home.join(".local/share/behaview")).unwrap());
     let client = Client::new(profile, None).unwrap();
-    let gate = Gate::new(Arc::clone(&store), client, "bench".to_owned(), Timestamp::now);
+    let gateway = Gateway::new(Arc::clone(&store), client, "bench".to_owned(), Timestamp::now);
     let with = std::fs::read_to_string(report::make(folder, bytes).path).unwrap();
     let without = with.replace(NEEDLE, "nothing.example");
     for n in 0..count {
@@ -44,9 +44,9 @@ fn hold(home: &Path, folder: &Path, count: usize, bytes: u64) {
         let request = Request::Behaviour { identifier };
         let text = if n % EVERY == 0 { &with } else { &without };
         let (key, bytes) = (request.holding_key().unwrap(), text.replace(&"5".repeat(64), &file).into_bytes());
-        let (service, received) = (gate.service(), Timestamp::now());
+        let (service, received) = (gateway.service(), Timestamp::now());
         store.keep(&NewAnswer { service, profile: "lab", key: &key, received, bytes: &bytes }).unwrap();
-        assert!(gate.held(&request).unwrap().is_some());
+        assert!(gateway.held(&request).unwrap().is_some());
     }
 }
 

@@ -5,7 +5,7 @@ use behaview::app::spending::figures::Allowance;
 use behaview::app::{Message, Model, Size, TerminalEvent};
 use behaview::cli;
 use behaview::demo::{Demo, Listing, Options};
-use behaview::gate::Gate;
+use behaview::gateway::Gateway;
 use behaview::quota::{Budget, Spent};
 use behaview::report::identifier::Sha256;
 use behaview::runtime::clipboard::ClipboardRoute;
@@ -378,8 +378,8 @@ fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<Te
     let store = Arc::new(Store::open(&folder.path().join("store")).unwrap());
     let credential = key.map(|key| Credential::new(key, Source::Demo).unwrap());
     let client = Client::new(profile.clone(), credential).unwrap();
-    let gate = Gate::new(store, client, "session".to_owned(), clock);
-    let mut model = Model::new(cli::service(&gate), clock());
+    let gateway = Gateway::new(store, client, "session".to_owned(), clock);
+    let mut model = Model::new(cli::service(&gateway), clock());
     model.size = Size { width: 120, height: 40 };
-    Session::new(TestBackend::new(120, 40), model, Backing::Service(Arc::new(gate)), clock).unwrap()
+    Session::new(TestBackend::new(120, 40), model, Backing::Service(Arc::new(gateway)), clock).unwrap()
 }

@@ -2,7 +2,7 @@
 //! wrong type; a network that lies; a kill at any step; what every parser of outside bytes makes of noise.
 //!
 //! The ordinary test takes a sample that is the same every time. `BEHAVIEW_TORTURE=1 cargo test --release --test torture
-//! --test terminal --test gate -- --nocapture` takes everything, and prints how much that was. `BEHAVIEW_FUZZ=600 cargo test --release --test torture noise --
+//! --test terminal --test gateway -- --nocapture` takes everything, and prints how much that was. `BEHAVIEW_FUZZ=600 cargo test --release --test torture noise --
 //! --nocapture` feeds noise to each parser for so many seconds.
 #![allow(
     clippy::unwrap_used,

@@ -6,7 +6,7 @@ use crate::app::{FileEvent, FileJob, Message};
 use crate::export::file::{self, FileError, Fresh};
 use crate::export::{Job, Summary};
 use crate::files;
-use crate::gate::{Gate, submission};
+use crate::gateway::{Gateway, submission};
 use crate::report::Cancel;
 use crate::report::identifier::hashes::Hashes;
 use crate::report::rules::Rules;
@@ -23,10 +23,10 @@ const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
 impl Performer {
     pub(super) fn use_file(&self, job: FileJob) {
-        let (gate, cancel) = (self.gate().cloned(), self.stopped.clone());
+        let (gateway, cancel) = (self.gateway().cloned(), self.stopped.clone());
         match job {
             FileJob::Inspect(path) => {
-                self.spawn(move |work| inspect(work, path, gate.as_deref(), &cancel), Message::Notice)
+                self.spawn(move |work| inspect(work, path, gateway.as_deref(), &cancel), Message::Notice)
             }
             FileJob::CountHashes(path) => self.spawn(
                 move |work| {
@@ -39,7 +39,7 @@ impl Performer {
                 let writing = Writing::begin(&self.writing);
                 self.spawn(
                     move |work| {
-                        let result = write(save, gate.as_deref(), &cancel);
+                        let result = write(save, gateway.as_deref(), &cancel);
                         drop(writing);
                         work.send(FileEvent::Written(result));
                     },
@@ -58,17 +58,17 @@ impl Performer {
 }
 
 /// Hashes a file for its submission, and reads what the store knows of it.
-fn inspect(work: &Work, path: PathBuf, gate: Option<&Gate>, cancel: &Cancel) {
-    let largest = gate.map_or(0, |gate| gate.client().profile().largest_upload());
+fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>, cancel: &Cancel) {
+    let largest = gateway.map_or(0, |gateway| gateway.client().profile().largest_upload());
     let result = submission::look_at(&path, largest, &|| !cancel.is_cancelled())
         .map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
-    let found = result.as_ref().ok().zip(gate);
-    let before = found.map(|((file, size), gate)| {
+    let found = result.as_ref().ok().zip(gateway);
+    let before = found.map(|((file, size), gateway)| {
         // An unreadable store does not keep the user from sending: then the call cannot be written down either.
-        let before = gate.scanned_before(file).ok().flatten();
+        let before = gateway.scanned_before(file).ok().flatten();
         let (file, options) = (file.clone(), ScanOptions::default());
         let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
-        (gate.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten(), before)
+        (gateway.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten(), before)
     });
     let (sent, before) = before.unwrap_or_default();
     work.send(FileEvent::Inspected { path, result, sent, before });
@@ -102,9 +102,9 @@ fn count_hashes(path: &Path) -> Result<Hashes, String> {
 }
 
 /// Writes a file; returns where it is and how large.
-fn write(save: Save, gate: Option<&Gate>, cancel: &Cancel) -> Result<String, NotSaved> {
+fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<String, NotSaved> {
     let path = file::typed(&save.path);
-    match write_new(&save, path.clone(), gate, cancel) {
+    match write_new(&save, path.clone(), gateway, cancel) {
         Ok((length, summary)) => Ok(written_words(&path, length, summary)),
         Err(FileError::Exists(_)) => {
             let why = format!("{} is there already. A yes writes over it.", file::shown(&path));
@@ -117,7 +117,7 @@ fn write(save: Save, gate: Option<&Gate>, cancel: &Cancel) -> Result<String, Not
 fn write_new(
     save: &Save,
     path: PathBuf,
-    gate: Option<&Gate>,
+    gateway: Option<&Gateway>,
     cancel: &Cancel,
 ) -> Result<(u64, Option<Summary>), FileError> {
     let mut fresh = Fresh::begin(&path, save.may_replace)?;
@@ -130,7 +130,7 @@ fn write_new(
         Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),
         Saved::Value { text, is_raw: false } => writeln!(fresh, "{}", text.visible().disarmed()).map(|()| None),
         Saved::Held(request) => {
-            let held = gate.map(|gate| gate.held(request)).transpose().map_err(io::Error::other);
+            let held = gateway.map(|gateway| gateway.held(request)).transpose().map_err(io::Error::other);
             held.and_then(|held| held.flatten().ok_or_else(|| io::Error::other("it is not held any more")))
                 .and_then(|held| fresh.write_all(&held.body))
                 .map(|()| None)

@@ -13,7 +13,7 @@ pub(crate) use report::read_rules;
 
 use super::Outbox;
 use crate::app::{Effect, Message, ReportJob, StoreEvent, StoreJob};
-use crate::gate::{Gate, GateError};
+use crate::gateway::{Gateway, GatewayError};
 use crate::report::Cancel;
 use crate::text::said;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,8 +36,8 @@ const LAST_MOMENT: Duration = Duration::from_millis(500);
 /// What the app can reach.
 #[derive(Clone)]
 pub enum Backing {
-    /// A service, by way of the gate.
-    Service(Arc<Gate>),
+    /// A service, by way of the gateway.
+    Service(Arc<Gateway>),
     /// Nothing: a document is open, or it is not known yet.
     Nothing,
 }
@@ -187,9 +187,9 @@ impl Performer {
     }
 
     /// The way to the service, where there is one.
-    fn gate(&self) -> Option<&Arc<Gate>> {
+    fn gateway(&self) -> Option<&Arc<Gateway>> {
         match &self.backing {
-            Backing::Service(gate) => Some(gate),
+            Backing::Service(gateway) => Some(gateway),
             Backing::Nothing => None,
         }
     }
@@ -215,15 +215,15 @@ impl Performer {
         let done = runtime.spawn_blocking(move || job(&work));
         runtime.spawn(async move {
             if let Err(error) = done.await {
-                outbox.send(bug(GateError::bug(&error).to_string()));
+                outbox.send(bug(GatewayError::bug(&error).to_string()));
             }
         });
     }
 
     /// Runs a job on the gateway; nothing where there is none.
-    fn with_gate(&self, job: impl FnOnce(&Gate, &Work) + Send + 'static) {
-        let Some(gate) = self.gate().cloned() else { return };
-        self.spawn(move |work| job(&gate, work), Message::Notice);
+    fn with_gate(&self, job: impl FnOnce(&Gateway, &Work) + Send + 'static) {
+        let Some(gateway) = self.gateway().cloned() else { return };
+        self.spawn(move |work| job(&gateway, work), Message::Notice);
     }
 }
 

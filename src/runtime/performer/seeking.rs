@@ -4,7 +4,7 @@ use super::{PACE, Performer, Work};
 use crate::app::find::{HitGroup, MOST_HITS, Ticket};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::{Message, SearchEvent, SearchJob};
-use crate::gate::Gate;
+use crate::gateway::Gateway;
 use crate::report::find::{self, Pattern, Scope};
 use crate::report::{Report, RowSet};
 use crate::runtime::search;
@@ -16,7 +16,7 @@ const THREADS: usize = 2;
 
 impl Performer {
     pub(super) fn search(&self, job: SearchJob) {
-        let gate = self.gate().cloned();
+        let gateway = self.gateway().cloned();
         match job {
             SearchJob::Filter { ticket, report, pattern, scope } => {
                 let search = ticket.number;
@@ -30,9 +30,9 @@ impl Performer {
                 self.seek(ticket, search, bug);
             }
             SearchJob::Stored { ticket, pattern } => {
-                let Some(gate) = gate else { return };
+                let Some(gateway) = gateway else { return };
                 let bug = search_bug(&ticket);
-                self.seek(ticket, move |work, ticket| search_stored(work, ticket, &gate, &pattern), bug);
+                self.seek(ticket, move |work, ticket| search_stored(work, ticket, &gateway, &pattern), bug);
             }
             SearchJob::Comparison { number, matrix, sought } => {
                 let cancel = Self::renew(&self.sifting);
@@ -117,10 +117,10 @@ fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, p
     work.send(SearchEvent::Hits { search: ticket.number, groups: teller.found, searched: (0, 0), ended });
 }
 
-fn search_stored(work: &Work, ticket: &Ticket, gate: &Gate, pattern: &Pattern) {
+fn search_stored(work: &Work, ticket: &Ticket, gateway: &Gateway, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
-    let store = gate.store();
-    let read = store.notes().and_then(|notes| Ok((notes, store.every_report(gate.service())?)));
+    let store = gateway.store();
+    let read = store.notes().and_then(|notes| Ok((notes, store.every_report(gateway.service())?)));
     let (notes, reports) = match read {
         Ok(found) => found,
         Err(error) => {

@@ -1,10 +1,10 @@
-//! Asks the service by way of the gate, and takes its answers apart.
+//! Asks the service by way of the gateway, and takes its answers apart.
 
 use super::{PACE, Performer, Work};
 use crate::app::effect::ResponseSource;
 use crate::app::message::{Failure, HeldPage, Here, Response};
 use crate::app::{ServiceCall, ServiceEvent};
-use crate::gate::{Answer, Cost, Gate, GateError, Received, Rows};
+use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received, Rows};
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
@@ -23,28 +23,28 @@ impl Performer {
     pub(super) fn call_service(&self, call: ServiceCall) {
         match call {
             ServiceCall::Send { quote, source } => self.send_request(quote, source),
-            ServiceCall::Cancel(request) => self.gate().into_iter().for_each(|gate| gate.give_up(&request)),
+            ServiceCall::Cancel(request) => self.gateway().into_iter().for_each(|gateway| gateway.give_up(&request)),
         }
     }
 
     /// Gets a response at the price that was on the screen.
     fn send_request(&self, quote: Quote, source: ResponseSource) {
-        let (Some(gate), Some(runtime)) = (self.gate(), &self.threads) else { return };
-        let (work, gate, request) = (self.work(), Arc::clone(gate), quote.request().clone());
+        let (Some(gateway), Some(runtime)) = (self.gateway(), &self.threads) else { return };
+        let (work, gateway, request) = (self.work(), Arc::clone(gateway), quote.request().clone());
         let (outbox, call) =
-            (self.outbox.clone(), runtime.spawn(async move { ask(&work, &gate, &quote, source).await }));
+            (self.outbox.clone(), runtime.spawn(async move { ask(&work, &gateway, &quote, source).await }));
         // A panic in the call must not leave it in flight forever.
         runtime.spawn(async move {
             if let Err(error) = call.await {
-                let result = response(&request, Err(GateError::bug(&error)));
+                let result = response(&request, Err(GatewayError::bug(&error)));
                 outbox.send(ServiceEvent::Ended { request, result });
             }
         });
     }
 }
 
-async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: ResponseSource) {
-    let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), gate.now());
+async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
+    let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), gateway.now());
     let told = Mutex::new((Instant::now(), None));
     let progress = |received| {
         let request = || request.clone();
@@ -62,39 +62,39 @@ async fn ask(work: &Work, gate: &Gate, quote: &Quote, source: ResponseSource) {
         }
     };
     let result = match source {
-        ResponseSource::Held => gate.get_held(quote),
-        ResponseSource::HeldOrService => gate.get(quote, &progress).await,
-        ResponseSource::Service => gate.ask(quote, &progress).await,
+        ResponseSource::Held => gateway.get_held(quote),
+        ResponseSource::HeldOrService => gateway.get(quote, &progress).await,
+        ResponseSource::Service => gateway.ask(quote, &progress).await,
     };
     if let Request::PrivateScan { submission, .. } = &request
-        && result.as_ref().err().is_none_or(GateError::may_have_arrived)
+        && result.as_ref().err().is_none_or(GatewayError::may_have_arrived)
     {
         // The file is listed among the earlier ones by its name; without it by its hash alone.
-        let _ = gate.store().note_file(gate.service(), &submission.file, Some(&submission.name()), gate.now());
+        let _ = gateway.store().note_file(gateway.service(), &submission.file, Some(&submission.name()), gateway.now());
     }
     // Before the response, so that the screen never shows one without the other. The app knows which calls are in flight.
-    if let Ok(spent) = gate.settled() {
+    if let Ok(spent) = gateway.settled() {
         work.send(ServiceEvent::Spent(spent));
     }
     if let Some(says_spent) = is_paid.then(|| says_spent(&result, begun)).flatten() {
         work.send(ServiceEvent::QuotaExhausted(says_spent));
     }
-    if let Some(wait) = result.as_ref().err().filter(|_| is_paid).and_then(GateError::wait) {
-        work.send(ServiceEvent::RateLimitedUntil(gate.now().saturating_add(wait).unwrap_or(Timestamp::MAX)));
+    if let Some(wait) = result.as_ref().err().filter(|_| is_paid).and_then(GatewayError::wait) {
+        work.send(ServiceEvent::RateLimitedUntil(gateway.now().saturating_add(wait).unwrap_or(Timestamp::MAX)));
     }
     let result = response(&request, result);
     work.send(ServiceEvent::Ended { request, result });
 }
 
 /// Whether the service reports the quota as exceeded; none for a stored response, which reports neither.
-fn says_spent(result: &Result<Answer, GateError>, begun: Timestamp) -> Option<bool> {
+fn says_spent(result: &Result<Answer, GatewayError>, begun: Timestamp) -> Option<bool> {
     match result {
         Ok(answer) => (answer.received >= begun).then_some(false),
         Err(error) => error.says_spent().then_some(true),
     }
 }
 
-fn response(request: &Request, result: Result<Answer, GateError>) -> Result<Response, Failure> {
+fn response(request: &Request, result: Result<Answer, GatewayError>) -> Result<Response, Failure> {
     let answer = result.map_err(|error| match request {
         Request::Quotas => Failure::new(error.to_string()),
         _ => with_address(request, failure(&error)),
@@ -180,34 +180,34 @@ fn page(answer: Answer, file: &Sha256) -> Result<HeldPage, Failure> {
     Ok(HeldPage { received: answer.received, page, unkept: answer.unkept })
 }
 
-fn failure(error: &GateError) -> Failure {
+fn failure(error: &GatewayError) -> Failure {
     let (cost, advice) = match error {
-        GateError::Service { cost, line, .. } => {
+        GatewayError::Service { cost, line, .. } => {
             let logged = line.as_ref().map(|line| format!("Log line {line}."));
             let advice = [Some(error.advice()).filter(|advice| !advice.is_empty()), logged];
             (*cost, advice.into_iter().flatten().collect::<Vec<_>>().join(" "))
         }
-        GateError::Offline => (Cost::Nothing, "Leave --offline out, and `offline` in the config file.".to_owned()),
-        GateError::Ledger(_) | GateError::Store(_) => {
+        GatewayError::Offline => (Cost::Nothing, "Leave --offline out, and `offline` in the config file.".to_owned()),
+        GatewayError::Ledger(_) | GatewayError::Store(_) => {
             (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
         }
-        GateError::NotEntitled(_)
-        | GateError::NamesKey
-        | GateError::NotHeld
-        | GateError::UnderWay
-        | GateError::UnderWayElsewhere
-        | GateError::SentBefore(_) => (Cost::Nothing, String::new()),
-        GateError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),
-        GateError::Internal(_) => (Cost::Perhaps(None), String::new()),
+        GatewayError::NotEntitled(_)
+        | GatewayError::NamesKey
+        | GatewayError::NotHeld
+        | GatewayError::UnderWay
+        | GatewayError::UnderWayElsewhere
+        | GatewayError::SentBefore(_) => (Cost::Nothing, String::new()),
+        GatewayError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),
+        GatewayError::Internal(_) => (Cost::Perhaps(None), String::new()),
     };
-    let is_unsure = matches!(error, GateError::Internal(_)) || error.may_have_arrived();
+    let is_unsure = matches!(error, GatewayError::Internal(_)) || error.may_have_arrived();
     let is_of_file = match error {
-        GateError::Service { error, .. } => error.is_of_what_was_sent(),
+        GatewayError::Service { error, .. } => error.is_of_what_was_sent(),
         // The form reads the store again.
-        GateError::SentBefore(_) => true,
+        GatewayError::SentBefore(_) => true,
         _ => false,
     };
-    let is_elsewhere = matches!(error, GateError::UnderWayElsewhere);
+    let is_elsewhere = matches!(error, GatewayError::UnderWayElsewhere);
     Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice, is_unsure, is_of_file, is_elsewhere }
 }
 

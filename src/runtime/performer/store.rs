@@ -4,7 +4,7 @@ use super::{Performer, Work, WriteGuard, words};
 use crate::app::spending::confirm::Deletion;
 use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::{Message, StoreEvent, StoreJob};
-use crate::gate::{Gate, GateError};
+use crate::gateway::{Gateway, GatewayError};
 use crate::quota::{Period, Unit};
 use crate::report::Holding;
 use crate::report::identifier::Sha256;
@@ -20,16 +20,16 @@ const RECENT: u32 = 50;
 
 /// The warning for a note whose report, or whose earlier note, another program
 fn deleted_meanwhile(
-    gate: &Gate,
+    gateway: &Gateway,
     note: &Note,
     known: Option<&Untrusted>,
     was_held: bool,
 ) -> Result<Option<&'static str>, StoreError> {
     let identifier = &note.about.identifier;
-    if gate.store().notes()?.iter().any(|standing| standing.about == note.about) {
+    if gateway.store().notes()?.iter().any(|standing| standing.about == note.about) {
         return Ok(None);
     }
-    Ok(Some(match (gate.store().report(gate.service(), identifier)?, known) {
+    Ok(Some(match (gateway.store().report(gateway.service(), identifier)?, known) {
         (None, None) if was_held => {
             "The report was deleted meanwhile, and is not held any more. The note is kept all the same; behaview held deletes it."
         }
@@ -45,70 +45,70 @@ fn deleted_meanwhile(
 impl Performer {
     pub(super) fn use_store(&self, job: StoreJob) {
         let done = job.is_write().then(|| WriteGuard(self.outbox.clone()));
-        self.with_gate(move |gate, work| {
+        self.with_gate(move |gateway, work| {
             let _done = done;
-            run(gate, work, job);
+            run(gateway, work, job);
         });
     }
 }
 
-fn run(gate: &Gate, work: &Work, job: StoreJob) {
+fn run(gateway: &Gateway, work: &Work, job: StoreJob) {
     match job {
-        StoreJob::FindRecent => send_or_warn(work, recent(gate)),
+        StoreJob::FindRecent => send_or_warn(work, recent(gateway)),
         StoreJob::LoadFile(file) => {
-            send_or_warn(work, load(gate, &file));
-            warn_if_list_quarantined(gate, work, &file);
-            work.send(notes(gate));
+            send_or_warn(work, load(gateway, &file));
+            warn_if_list_quarantined(gateway, work, &file);
+            work.send(notes(gateway));
         }
         StoreJob::LoadCompareFile(file) => {
-            let loaded = held_of(gate, &file);
+            let loaded = held_of(gateway, &file);
             let event = |(pages, reports)| StoreEvent::CompareFileLoaded { file, pages, reports }.into();
             work.send(loaded.map_or_else(|error| Message::Notice(error.to_string()), event));
         }
         StoreJob::Check(request) => {
-            let since = gate.held(&request).ok().flatten().map(|held| held.received);
+            let since = gateway.held(&request).ok().flatten().map(|held| held.received);
             work.send(StoreEvent::Checked { request, since });
         }
-        StoreJob::RecordFile(file) if gate.client().has_key(file.as_str().as_bytes()) => {
-            work.send(Message::Notice(GateError::NamesKey.to_string()));
+        StoreJob::RecordFile(file) if gateway.client().has_key(file.as_str().as_bytes()) => {
+            work.send(Message::Notice(GatewayError::NamesKey.to_string()));
         }
         StoreJob::RecordFile(file) => {
-            if let Err(error) = gate.store().note_file(gate.service(), &file, None, gate.now()) {
+            if let Err(error) = gateway.store().note_file(gateway.service(), &file, None, gateway.now()) {
                 work.send(Message::Notice(words(&error)));
             }
         }
-        StoreJob::RecordScan { file, .. } if gate.client().has_key(file.as_str().as_bytes()) => {}
+        StoreJob::RecordScan { file, .. } if gateway.client().has_key(file.as_str().as_bytes()) => {}
         StoreJob::RecordScan { file, scan } => {
-            if let Err(error) = gate.store().note_scan(gate.service(), &file, scan.as_ref()) {
+            if let Err(error) = gateway.store().note_scan(gateway.service(), &file, scan.as_ref()) {
                 work.send(Message::Notice(format!("The scan is not remembered: {}", words(&error))));
             }
         }
-        StoreJob::WriteNote { note, known, was_held } => write_note(gate, work, note, known.as_ref(), was_held),
-        StoreJob::DeleteNote(note) => delete_note(gate, work, note),
+        StoreJob::WriteNote { note, known, was_held } => write_note(gateway, work, note, known.as_ref(), was_held),
+        StoreJob::DeleteNote(note) => delete_note(gateway, work, note),
         StoreJob::LoadInventory => {
-            send_or_warn(work, inventory(gate).map(|lines| StoreEvent::Inventory(lines).into()));
+            send_or_warn(work, inventory(gateway).map(|lines| StoreEvent::Inventory(lines).into()));
         }
         StoreJob::Delete(deletion) => {
-            work.send(delete(gate, deletion));
-            work.send(notes(gate));
+            work.send(delete(gateway, deletion));
+            work.send(notes(gateway));
         }
-        StoreJob::ReadLedger => send_or_warn(work, ledger(gate)),
+        StoreJob::ReadLedger => send_or_warn(work, ledger(gateway)),
         // Without the record a price is explained with less.
         StoreJob::ReadPriceRecord => {
-            let record = gate.store().price_record(gate.whose()).unwrap_or_default().into_iter();
+            let record = gateway.store().price_record(gateway.whose()).unwrap_or_default().into_iter();
             let record = record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))).collect();
-            let uploads = gate.store().uploads(gate.whose()).unwrap_or_default();
+            let uploads = gateway.store().uploads(gateway.whose()).unwrap_or_default();
             work.send(StoreEvent::PriceRecord { record, uploads });
         }
     }
 }
 
 /// Writes a note; one that another program wrote meanwhile is shown instead.
-fn write_note(gate: &Gate, work: &Work, note: Note, known: Option<&Untrusted>, was_held: bool) {
-    let gone = deleted_meanwhile(gate, &note, known, was_held);
-    match gone.and_then(|gone| Ok((gone, gate.store().write_note(&note, known)?))) {
+fn write_note(gateway: &Gateway, work: &Work, note: Note, known: Option<&Untrusted>, was_held: bool) {
+    let gone = deleted_meanwhile(gateway, &note, known, was_held);
+    match gone.and_then(|gone| Ok((gone, gateway.store().write_note(&note, known)?))) {
         Ok((gone, is_written)) => {
-            work.send(notes(gate));
+            work.send(notes(gateway));
             match gone {
                 _ if !is_written => work.send(StoreEvent::NoteConflict(note)),
                 Some(words) => work.send(Message::Notice(words.to_owned())),
@@ -120,10 +120,10 @@ fn write_note(gate: &Gate, work: &Work, note: Note, known: Option<&Untrusted>, w
 }
 
 /// Deletes a note; one that another program wrote meanwhile is shown instead.
-fn delete_note(gate: &Gate, work: &Work, note: Note) {
-    match gate.store().delete_note(&note.about, &note.text) {
+fn delete_note(gateway: &Gateway, work: &Work, note: Note) {
+    match gateway.store().delete_note(&note.about, &note.text) {
         Ok(is_gone) => {
-            work.send(notes(gate));
+            work.send(notes(gateway));
             if !is_gone {
                 work.send(StoreEvent::NoteConflict(Note { text: Untrusted::from(""), ..note }));
             }
@@ -138,20 +138,20 @@ fn send_or_warn(work: &Work, read: Result<Message, StoreError>) {
 }
 
 /// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
-fn warn_if_list_quarantined(gate: &Gate, work: &Work, file: &Sha256) {
-    let said = match gate.list_quarantined(file) {
+fn warn_if_list_quarantined(gateway: &Gateway, work: &Work, file: &Sha256) {
+    let said = match gateway.list_quarantined(file) {
         Ok(Some(aside)) => Some(format!("{}: {}", file.short(), aside.words())),
         Ok(None) => {
-            let listing = gate.client().profile().listing;
+            let listing = gateway.client().profile().listing;
             let list = Request::Behaviours { file: file.clone(), listing, cursor: None };
-            gate.missing(&list).unwrap_or_else(|error| Some(words(&error)))
+            gateway.missing(&list).unwrap_or_else(|error| Some(words(&error)))
         }
         Err(error) => Some(words(&error)),
     };
     said.into_iter().for_each(|said| work.send(Message::Notice(said)));
 }
 
-fn ledger(gate: &Gate) -> Result<Message, StoreError> {
+fn ledger(gateway: &Gateway) -> Result<Message, StoreError> {
     let line = |entry: LedgerEntry| LedgerLine {
         at: entry.at,
         counts_as: entry.careful(),
@@ -163,48 +163,48 @@ fn ledger(gate: &Gate) -> Result<Message, StoreError> {
         state: entry.state.name(),
         counted: entry.counted,
     };
-    let (store, whose) = (gate.store(), gate.whose());
+    let (store, whose) = (gateway.store(), gateway.whose());
     let lines: Vec<_> = store.latest_entries(whose, SHOWN)?.into_iter().map(line).collect();
     let page = LedgerPage {
-        session: gate.spent_by_unit()?,
-        today: gate.spent_in_by_unit(Period::Daily)?,
-        month: gate.spent_in_by_unit(Period::Monthly)?,
+        session: gateway.spent_by_unit()?,
+        today: gateway.spent_in_by_unit(Period::Daily)?,
+        month: gateway.spent_in_by_unit(Period::Monthly)?,
         older: store.count_entries(whose)?.saturating_sub(lines.len() as u64),
         lines,
     };
     Ok(StoreEvent::Ledger(page).into())
 }
 
-fn recent(gate: &Gate) -> Result<Message, StoreError> {
-    gate.store().recent_files(gate.service(), RECENT).map(|files| StoreEvent::RecentFiles(files).into())
+fn recent(gateway: &Gateway) -> Result<Message, StoreError> {
+    gateway.store().recent_files(gateway.service(), RECENT).map(|files| StoreEvent::RecentFiles(files).into())
 }
 
-fn notes(gate: &Gate) -> Message {
-    match gate.store().notes() {
+fn notes(gateway: &Gateway) -> Message {
+    match gateway.store().notes() {
         Ok(notes) => StoreEvent::Notes(notes).into(),
         Err(error) => Message::Notice(error.to_string()),
     }
 }
 
 /// What the store has of a file: its list pages in order, and its reports.
-fn load(gate: &Gate, file: &Sha256) -> Result<Message, StoreError> {
-    let (pages, reports) = held_of(gate, file)?;
-    let scan = gate.store().pending_scan(gate.service(), file)?;
+fn load(gateway: &Gateway, file: &Sha256) -> Result<Message, StoreError> {
+    let (pages, reports) = held_of(gateway, file)?;
+    let scan = gateway.store().pending_scan(gateway.service(), file)?;
     Ok(StoreEvent::FileLoaded { file: file.clone(), pages, reports, scan }.into())
 }
 
 /// Everything that is stored, as the screen shows it.
-fn inventory(gate: &Gate) -> Result<Vec<Holding>, StoreError> {
-    let on_disk = |thing: Holding| match gate.store().keeps() {
+fn inventory(gateway: &Gateway) -> Result<Vec<Holding>, StoreError> {
+    let on_disk = |thing: Holding| match gateway.store().keeps() {
         Keep::Everything => thing,
         Keep::Nothing => Holding { on_disk: 0, ..thing },
     };
-    Ok(gate.store().inventory()?.into_iter().map(on_disk).collect())
+    Ok(gateway.store().inventory()?.into_iter().map(on_disk).collect())
 }
 
 /// Deletes what the user confirmed, and nothing where the store differs from that.
-fn delete(gate: &Gate, deletion: Deletion) -> Message {
-    let purged = match gate.store().purge(from_ref(&deletion.what), None, &|held| deletion.is_still(held)) {
+fn delete(gateway: &Gateway, deletion: Deletion) -> Message {
+    let purged = match gateway.store().purge(from_ref(&deletion.what), None, &|held| deletion.is_still(held)) {
         Ok(purged) => purged,
         Err(error) => {
             return Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error)));
@@ -213,11 +213,11 @@ fn delete(gate: &Gate, deletion: Deletion) -> Message {
     // The deletion holds, even if reading afterwards fails.
     let failed = |error| format!(" What is left could not be read: {}", words(&error));
     let words = purged.map(|purged| {
-        let remarks = gate.store().remains(from_ref(&deletion.what));
+        let remarks = gateway.store().remains(from_ref(&deletion.what));
         let remarks = remarks.map(|remarks| remarks.iter().map(|remark| format!(" {remark}.")).collect::<String>());
         gone(purged, &deletion) + &remarks.unwrap_or_else(failed)
     });
-    match (words, inventory(gate)) {
+    match (words, inventory(gateway)) {
         (Some(words), Ok(lines)) => StoreEvent::Deleted { words, lines }.into(),
         (None, Ok(lines)) => StoreEvent::DeleteConflict { what: deletion.what, lines }.into(),
         (words, Err(error)) => Message::Notice(words.unwrap_or("Nothing was deleted.".to_owned()) + &failed(error)),

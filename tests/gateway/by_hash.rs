@@ -11,8 +11,8 @@ fn hash(number: usize) -> FileHash {
 async fn charged_for(visit: &Visit, request: &Request) -> (u64, serde_json::Value) {
     let before = visit.charged();
     let quote = request.clone().quote(&Entitlements::default());
-    let answer = visit.gate.get(&quote, &|_| {}).await.unwrap();
-    let spent = visit.gate.spent().unwrap().total();
+    let answer = visit.gateway.get(&quote, &|_| {}).await.unwrap();
+    let spent = visit.gateway.spent().unwrap().total();
     assert!(spent >= visit.charged(), "{spent} {}", visit.charged());
     (visit.charged() - before, serde_json::from_slice(&answer.body).unwrap())
 }
@@ -31,10 +31,10 @@ async fn a_hash_whose_report_is_stored_is_not_asked_for_in_another_set() {
         let asked: Vec<_> = numbers.iter().map(|n| hash(*n).as_str().to_owned()).collect();
         assert_eq!(resources.collect::<Vec<_>>(), asked);
     }
-    assert_eq!(visit.gate.spent().unwrap().total(), visit.charged());
+    assert_eq!(visit.gateway.spent().unwrap().total(), visit.charged());
     // Asked once more on purpose, all of it is.
     let quote = reports(&[0, 1]).quote(&Entitlements::default());
-    visit.gate.ask(&quote, &|_| {}).await.unwrap();
+    visit.gateway.ask(&quote, &|_| {}).await.unwrap();
     assert_eq!(visit.charged(), 5);
 }
 
@@ -47,5 +47,5 @@ async fn submissions_are_stored_by_hash_as_well() {
     assert_eq!(found.as_array().map(Vec::len), Some(2));
     let (second, _) = charged_for(&visit, &submissions(&[1])).await;
     assert!(first > 0 && both > 0 && second == 0, "{first} {both} {second}");
-    assert_eq!(visit.gate.spent().unwrap().total(), visit.charged());
+    assert_eq!(visit.gateway.spent().unwrap().total(), visit.charged());
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use behaview::gate::Gate;
-use behaview::gate::submission;
+use behaview::gateway::Gateway;
+use behaview::gateway::submission;
 use behaview::quota::{Budget, Entitlements};
 use behaview::report::identifier::FileHash;
 use behaview::service::Client;
@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use super::*;
 
 thread_local! {
-    /// Milliseconds since the epoch: the one clock of gate and test. It ticks each time somebody looks at it.
+    /// Milliseconds since the epoch: the one clock of gateway and test. It ticks each time somebody looks at it.
     static NOW: Cell<i64> = const { Cell::new(0) };
 }
 
@@ -34,31 +34,31 @@ pub fn tick() -> Timestamp {
     Timestamp::from_millisecond(NOW.get()).unwrap()
 }
 
-/// Lets time pass for gate and service.
+/// Lets time pass for gateway and service.
 pub fn pass(demo: &Demo, minutes: u64) {
     NOW.set(NOW.get() + i64::try_from(minutes * 60_000).unwrap());
     demo.advance(Duration::from_secs(minutes * 60));
 }
 
 /// A run of the program with this test's clock.
-pub fn run(session: &str, path: &Path, demo: &Demo) -> Gate {
+pub fn run(session: &str, path: &Path, demo: &Demo) -> Gateway {
     let credential = Credential::new(demo.key(), Source::Demo).unwrap();
     let client = Client::new(Visit::profile(demo), Some(credential)).unwrap();
-    Gate::new(Arc::new(Store::open(path).unwrap()), client, session.to_owned(), tick)
+    Gateway::new(Arc::new(Store::open(path).unwrap()), client, session.to_owned(), tick)
 }
 
 struct Scene {
     visit: Visit,
-    gate: Gate,
+    gateway: Gateway,
 }
 
 impl Scene {
-    /// A gate that has seen the service's counters count a call of its own.
+    /// A gateway that has seen the service's counters count a call of its own.
     async fn begin() -> Self {
         start_clock();
         let visit = Visit::begin().await;
-        let gate = run("counted", &visit.store(), &visit.demo);
-        let scene = Self { visit, gate };
+        let gateway = run("counted", &visit.store(), &visit.demo);
+        let scene = Self { visit, gateway };
         scene.look().await;
         scene.ask().await;
         scene.look().await;
@@ -66,11 +66,11 @@ impl Scene {
     }
 
     async fn ask(&self) -> bool {
-        visit::ask(&self.gate, &first_report()).await.is_ok()
+        visit::ask(&self.gateway, &first_report()).await.is_ok()
     }
 
     async fn look(&self) {
-        visit::ask(&self.gate, &Request::Quotas).await.unwrap();
+        visit::ask(&self.gateway, &Request::Quotas).await.unwrap();
     }
 
     async fn fail(&self, fault: &str) {
@@ -84,12 +84,12 @@ impl Scene {
     }
 
     fn states(&self) -> Vec<State> {
-        let entries = self.gate.store().entries(self.gate.whose()).unwrap();
+        let entries = self.gateway.store().entries(self.gateway.whose()).unwrap();
         entries.iter().skip(1).map(|entry| entry.state).collect()
     }
 
     fn counted(&self) -> Option<String> {
-        self.gate.store().entries(self.gate.whose()).unwrap().pop().unwrap().counted
+        self.gateway.store().entries(self.gateway.whose()).unwrap().pop().unwrap().counted
     }
 }
 
@@ -110,7 +110,7 @@ async fn a_lost_call_that_was_counted_is_charged_and_one_that_was_not_is_free() 
         let rose =
             if state == State::Free { "the counter did not rise: what" } else { "the counter rose by 1, certain" };
         assert!(scene.counted().unwrap().starts_with(rose), "{fault}: {:?}", scene.counted());
-        assert!(scene.gate.spent().unwrap().total() >= scene.visit.charged());
+        assert!(scene.gateway.spent().unwrap().total() >= scene.visit.charged());
     }
 }
 
@@ -156,7 +156,7 @@ async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
     let calls = scene.visit.calls();
     let report = first_report();
     {
-        let mut call = std::pin::pin!(visit::ask(&scene.gate, &report));
+        let mut call = std::pin::pin!(visit::ask(&scene.gateway, &report));
         while scene.visit.calls() == calls {
             assert!(tokio::time::timeout(Duration::from_millis(5), &mut call).await.is_err());
         }
@@ -172,7 +172,7 @@ async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
 async fn lose_submissions(scene: &Scene) {
     let files = Demo::public_files().into_iter().take(2).map(|file| FileHash::parse(&file.sha256).unwrap());
     arm(&scene.visit.demo, "v2-submissions:lost*1");
-    assert!(visit::ask(&scene.gate, &Request::V2Submissions { files: files.collect() }).await.is_err());
+    assert!(visit::ask(&scene.gateway, &Request::V2Submissions { files: files.collect() }).await.is_err());
 }
 
 #[tokio::test]
@@ -180,14 +180,14 @@ async fn a_lost_answer_without_a_limit_leaves_the_ledger_open_until_the_counters
     let scene = Scene::begin().await;
     lose_submissions(&scene).await;
     lose_submissions(&scene).await;
-    let spent = scene.gate.spent().unwrap();
+    let spent = scene.gateway.spent().unwrap();
     assert!(spent.is_open && spent.most().is_none() && spent.unsure == 2, "{spent:?}");
     let careful = run("careful", &scene.visit.store(), &scene.visit.demo)
         .with_budget(Budget { daily: Some(1_000), ..Budget::default() });
     let refused = visit::ask(&careful, &Request::Rescan { file: public() }).await.unwrap_err();
     assert!(refused.to_string().contains("nobody knows how much of the 1,000"), "{refused}");
     scene.look_later().await;
-    let spent = scene.gate.spent().unwrap();
+    let spent = scene.gateway.spent().unwrap();
     assert_eq!((spent.is_open, spent.total()), (false, scene.visit.charged()));
     assert!(visit::ask(&careful, &Request::Rescan { file: public() }).await.is_ok());
 }
@@ -200,20 +200,21 @@ fn public() -> FileHash {
 async fn a_call_without_a_limit_is_preceded_by_a_free_look() {
     start_clock();
     let visit = Visit::begin().await;
-    let scene = Scene { gate: run("counted", &visit.store(), &visit.demo), visit };
+    let scene = Scene { gateway: run("counted", &visit.store(), &visit.demo), visit };
     lose_submissions(&scene).await;
     assert_eq!(scene.visit.calls(), 2, "the look and the call");
     scene.look_later().await;
     scene.ask().await;
     scene.look_later().await;
-    let spent = scene.gate.spent().unwrap();
+    let spent = scene.gateway.spent().unwrap();
     assert_eq!((spent.is_open, spent.total()), (false, scene.visit.charged()));
 }
 
 #[tokio::test]
 async fn prices_have_a_record() {
     let scene = Scene::begin().await;
-    let record = |scene: &Scene| scene.gate.store().price_record(scene.gate.whose()).unwrap()["private-behaviour"];
+    let record =
+        |scene: &Scene| scene.gateway.store().price_record(scene.gateway.whose()).unwrap()["private-behaviour"];
     assert_eq!((record(&scene).confirmed, record(&scene).unclear), (1, 0));
     scene.ask().await;
     scene.visit.reference(&list(&dropper())).await;
@@ -225,7 +226,7 @@ async fn prices_have_a_record() {
 async fn the_key_cannot_be_told_from_the_account() {
     let scene = Scene::begin().await;
     let key = scene.visit.demo.key();
-    let account = scene.gate.client().account().unwrap();
+    let account = scene.gateway.client().account().unwrap();
     assert!(account.len() == 16 && !key.contains(&account), "{account}");
     let other = Credential::new("another", Source::Demo).unwrap();
     let other = Client::new(Visit::profile(&scene.visit.demo), Some(other)).unwrap();
@@ -237,7 +238,7 @@ async fn upload(scene: &Scene) -> Request {
     let path = scene.visit.folder().join("new.bin");
     std::fs::write(&path, b"nobody has seen this before").unwrap();
     let (file, _) = submission::look_at(&path, u64::MAX, &|| true).unwrap();
-    visit::ask(&scene.gate, &Request::V2Scan { path, file: None }).await.unwrap();
+    visit::ask(&scene.gateway, &Request::V2Scan { path, file: None }).await.unwrap();
     Request::File { file: FileHash::parse(file.as_str()).unwrap() }
 }
 
@@ -245,7 +246,7 @@ async fn upload(scene: &Scene) -> Request {
 async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new() {
     let scene = Scene::begin().await;
     let quote = |request: Request| {
-        let uploads = scene.gate.store().uploads(scene.gate.whose()).unwrap();
+        let uploads = scene.gateway.store().uploads(scene.gateway.whose()).unwrap();
         request.quote(&Entitlements { uploads, ..Entitlements::default() })
     };
     let (known, new) = (Request::File { file: public() }, upload(&scene).await);
@@ -257,8 +258,8 @@ async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new()
     assert_eq!(scene.states(), [State::Free]);
     assert_eq!((&*quote(known).price().short(), &*quote(new.clone()).price().short()), ("1 request", "0"));
     let charged = scene.visit.charged();
-    scene.gate.ask(&quote(new), &|_| {}).await.unwrap();
-    assert_eq!((scene.visit.charged(), scene.gate.spent().unwrap().total()), (charged, charged));
+    scene.gateway.ask(&quote(new), &|_| {}).await.unwrap();
+    assert_eq!((scene.visit.charged(), scene.gateway.spent().unwrap().total()), (charged, charged));
 }
 
 #[tokio::test]
@@ -267,7 +268,7 @@ async fn a_charge_that_the_counters_do_not_show_is_lowered() {
     let new = upload(&scene).await;
     scene.look_later().await;
     // Priced as any look-up, by a program that does not know of the upload.
-    visit::ask(&scene.gate, &new).await.unwrap();
+    visit::ask(&scene.gateway, &new).await.unwrap();
     assert_eq!(scene.states(), [State::Free, State::Charged]);
     scene.look_later().await;
     assert_eq!(scene.states(), [State::Free, State::Free]);
@@ -275,7 +276,7 @@ async fn a_charge_that_the_counters_do_not_show_is_lowered() {
         scene.counted().as_deref(),
         Some("the counter did not rise, this program accounts for 1: a price is too high")
     );
-    assert_eq!(scene.gate.spent().unwrap().total(), scene.visit.charged());
-    let record = scene.gate.store().price_record(scene.gate.whose()).unwrap();
+    assert_eq!(scene.gateway.spent().unwrap().total(), scene.visit.charged());
+    let record = scene.gateway.store().price_record(scene.gateway.whose()).unwrap();
     assert_eq!((record["v3-file"].contradicted, record["private-behaviour"].contradicted), (1, 0));
 }

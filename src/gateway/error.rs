@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum GateError {
+pub enum GatewayError {
     /// The same question is under way already, and is not sent twice.
     #[error("nothing was sent: the same is under way already")]
     UnderWay,
@@ -61,7 +61,7 @@ pub enum GateError {
     Internal(String),
 }
 
-impl GateError {
+impl GatewayError {
     /// Whether the service may have taken in what was sent, though no answer says so.
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())

@@ -1,6 +1,6 @@
 //! What a file is that is to be submitted: its hash and its size, read in bounded memory.
 
-use super::{Gate, GateError};
+use super::{Gateway, GatewayError};
 use crate::files;
 use crate::report::identifier::Sha256;
 use crate::request::{Request, Submission};
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Bytes that are read at once.
 const PIECE: usize = 256 * 1024;
 
-impl Gate {
+impl Gateway {
     /// When the same was sent and no answer came: it may have arrived, and been charged. A file's private scan is the same whatever
     /// the sandboxes are told.
     pub fn unanswered(&self, request: &Request) -> Result<Option<Timestamp>, StoreError> {
@@ -36,11 +36,11 @@ impl Gate {
 
     /// Refuses to send a file, for which a call is reserved, of which whoever sends it does not know that it was sent before: between
     /// their look and the call another program may have done so.
-    pub(super) async fn check_unsent(&self, request: &Request, entry: i64) -> Result<(), GateError> {
+    pub(super) async fn check_unsent(&self, request: &Request, entry: i64) -> Result<(), GatewayError> {
         let Request::PrivateScan { submission, .. } = request else { return Ok(()) };
         let Some(look) = self.look_for(request, Some(entry)) else { return Ok(()) };
         let sent = self.work(look).await??;
-        sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GateError::SentBefore(sent)))
+        sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GatewayError::SentBefore(sent)))
     }
 
     /// What looks the same up in the ledger; none for what has no claim.

@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use std::sync::Mutex;
 
-use behaview::gate::{Gate, Received};
+use behaview::gateway::{Gateway, Received};
 use behaview::quota::Entitlements;
 use behaview::request::Artefact;
 use behaview::service::error::Unusable;
@@ -22,21 +22,21 @@ fn memory() -> Request {
 }
 
 /// Asks, and says at which byte the first piece ended.
-async fn ask_from(visit: &Visit, request: &Request) -> (Result<Answer, GateError>, u64) {
+async fn ask_from(visit: &Visit, request: &Request) -> (Result<Answer, GatewayError>, u64) {
     let first = Mutex::new(None);
     let progress = |received| {
         let Received::Bytes { bytes, .. } = received else { panic!("an artefact has no rows") };
         first.lock().unwrap().get_or_insert(bytes);
     };
     let quote = request.clone().quote(&Entitlements::default());
-    let answer = visit.gate.get(&quote, &progress).await;
+    let answer = visit.gateway.get(&quote, &progress).await;
     let first = first.into_inner().unwrap().unwrap_or(0);
     (answer, first)
 }
 
-fn unusable(result: &Result<Answer, GateError>) -> &Unusable {
+fn unusable(result: &Result<Answer, GatewayError>) -> &Unusable {
     match result {
-        Err(GateError::Service { error: ServiceError::Unusable(why), .. }) => why,
+        Err(GatewayError::Service { error: ServiceError::Unusable(why), .. }) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -50,9 +50,9 @@ async fn each_that_the_report_names_is_paid_once_and_held() {
             let (answer, _) = ask_from(&visit, &request).await;
             assert_eq!(bytes(&answer.unwrap()), visit.reference(&request).await, "{kind:?}");
         }
-        assert_eq!(visit.gate.spent().unwrap(), Spent { charged: paid, ..Spent::default() });
+        assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: paid, ..Spent::default() });
     }
-    assert!(visit.gate.client().behind().is_some(), "what is fetched tells the time as any answer does");
+    assert!(visit.gateway.client().behind().is_some(), "what is fetched tells the time as any answer does");
     let missing = artefact(Artefact::Pcap);
     assert_eq!(refusal(visit.ask(&missing).await), Reason::NotFound);
 }
@@ -62,20 +62,20 @@ async fn what_breaks_off_is_lost_and_is_not_asked_for_again_by_itself() {
     let visit = Visit::begin().await;
     arm(&visit.demo, "artefact:cut=1000*1");
     let (lost, _) = ask_from(&visit, &memory()).await;
-    assert!(matches!(lost, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{lost:?}");
-    assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, Spent { unsure: 1, ..Spent::default() }));
+    assert!(matches!(lost, Err(GatewayError::Service { error: ServiceError::Lost(_), .. })), "{lost:?}");
+    assert_eq!((visit.calls(), visit.gateway.spent().unwrap()), (1, Spent { unsure: 1, ..Spent::default() }));
     assert_eq!(visit.held(&memory()), None);
     assert_eq!(bytes(&ask_from(&visit, &memory()).await.0.unwrap()).len(), LENGTH);
-    assert!(visit.gate.spent().unwrap().total() >= visit.charged());
+    assert!(visit.gateway.spent().unwrap().total() >= visit.charged());
 }
 
 #[tokio::test]
 async fn an_end_that_is_not_announced_is_stored_and_said() {
-    let (_folder, gate, _) = capture(vec![("200 OK".to_owned(), b"capture".to_vec())]);
-    let answer = visit::ask(&gate, &artefact(Artefact::Pcap)).await.unwrap();
+    let (_folder, gateway, _) = capture(vec![("200 OK".to_owned(), b"capture".to_vec())]);
+    let answer = visit::ask(&gateway, &artefact(Artefact::Pcap)).await.unwrap();
     assert_eq!(bytes(&answer), b"capture");
     assert!(answer.unkept.unwrap().contains("did not say how long it is"));
-    assert!(gate.held(&artefact(Artefact::Pcap)).unwrap().is_some());
+    assert!(gateway.held(&artefact(Artefact::Pcap)).unwrap().is_some());
 }
 
 #[tokio::test]
@@ -126,12 +126,12 @@ fn in_bits(answers: Vec<(String, Vec<u8>)>) -> (String, std::sync::Arc<Mutex<Vec
 
 const KEY: &str = "Sekrit-0123456789abcdefXYZ_qqqqqqqqqq";
 
-fn capture(answers: Vec<(String, Vec<u8>)>) -> (tempfile::TempDir, Gate, std::sync::Arc<Mutex<Vec<String>>>) {
+fn capture(answers: Vec<(String, Vec<u8>)>) -> (tempfile::TempDir, Gateway, std::sync::Arc<Mutex<Vec<String>>>) {
     let folder = tempfile::tempdir().unwrap();
     let (root, heard) = in_bits(answers);
     let profile = Profile { user: None, ..Profile::demo(root, String::new()) };
-    let gate = gate(&folder.path().join("store"), profile, KEY);
-    (folder, gate, heard)
+    let gateway = gateway(&folder.path().join("store"), profile, KEY);
+    (folder, gateway, heard)
 }
 
 #[tokio::test]
@@ -145,8 +145,8 @@ async fn a_report_that_ends_within_the_key_is_cut_before_it() {
         (piece, report.clone()),
         ("200 OK\r\ntransfer-encoding: chunked".to_owned(), chunked),
     ] {
-        let (folder, gate, _) = capture(vec![(head.clone(), body)]);
-        assert_eq!(*unusable(&visit::ask(&gate, &first_report()).await), Unusable::Cut, "{head}");
+        let (folder, gateway, _) = capture(vec![(head.clone(), body)]);
+        assert_eq!(*unusable(&visit::ask(&gateway, &first_report()).await), Unusable::Cut, "{head}");
         let kept = std::fs::read_dir(folder.path().join("store/quarantine")).unwrap().next().unwrap().unwrap();
         let kept = zstd::decode_all(std::fs::File::open(kept.path()).unwrap()).unwrap();
         assert!(memchr::memmem::find(&kept, &KEY.as_bytes()[..4]).is_none(), "{head}");
@@ -158,18 +158,18 @@ async fn a_part_that_nobody_asked_for_is_held_and_said_to_be_one() {
     let named = format!("{}_CAPE Sandbox-1794474845", dropper());
     let report = format!(r#"{{"data":{{"id":"{named}","attributes":{{"tags":["T"]}}}}}}"#);
     let head = format!("206 Partial\r\ncontent-length: {0}\r\ncontent-range: bytes 0-9/{0}", report.len());
-    let (_folder, gate, _) = capture(vec![(head, report.clone().into_bytes())]);
-    let answer = visit::ask(&gate, &first_report()).await.unwrap();
+    let (_folder, gateway, _) = capture(vec![(head, report.clone().into_bytes())]);
+    let answer = visit::ask(&gateway, &first_report()).await.unwrap();
     assert_eq!(bytes(&answer), report.as_bytes());
     assert!(answer.unkept.unwrap().contains("is a part by the service's word"));
-    assert!(gate.held(&first_report()).unwrap().is_some(), "what was paid for is held");
+    assert!(gateway.held(&first_report()).unwrap().is_some(), "what was paid for is held");
 }
 
 #[tokio::test]
 async fn packed_bytes_that_do_not_say_so_are_named() {
     let packed = [&[0x1f, 0x8b, 8, 0][..], &[7; 300]].concat();
-    let (_folder, gate, _) = capture(vec![(format!("200 OK\r\ncontent-length: {}", packed.len()), packed)]);
-    let refused = visit::ask(&gate, &first_report()).await;
+    let (_folder, gateway, _) = capture(vec![(format!("200 OK\r\ncontent-length: {}", packed.len()), packed)]);
+    let refused = visit::ask(&gateway, &first_report()).await;
     assert_eq!(*unusable(&refused), Unusable::Unsaid);
     assert!(words(&refused.unwrap_err()).contains("it is packed (gzip), and does not say so"));
 }
@@ -185,8 +185,8 @@ async fn only_what_begins_as_a_page_is_one_and_no_error_of_the_services_is_a_fil
         (br#"{"errors": "a note that was in memory"}"#.to_vec(), None),
     ] {
         let head = format!("200 OK\r\ncontent-length: {}", body.len());
-        let (_folder, gate, _) = capture(vec![(head, body.clone())]);
-        let taken = visit::ask(&gate, &artefact(Artefact::Pcap)).await;
+        let (_folder, gateway, _) = capture(vec![(head, body.clone())]);
+        let taken = visit::ask(&gateway, &artefact(Artefact::Pcap)).await;
         match wanted {
             Some(Unusable::NoFile) => assert_eq!(refusal(taken), Reason::Down),
             Some(wanted) => assert_eq!(*unusable(&taken), wanted),

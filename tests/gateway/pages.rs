@@ -11,7 +11,7 @@ fn page_at(cursor: Option<Untrusted>) -> Request {
 
 /// The page that is held, or the service's.
 async fn turn_to(visit: &Visit, request: &Request) -> Page {
-    let body = match visit.gate.held(request).unwrap() {
+    let body = match visit.gateway.held(request).unwrap() {
         Some(held) => held.body,
         None => visit.ask(request).await.unwrap().body,
     };
@@ -24,7 +24,10 @@ async fn sound_cursors_lead_through_all_reports_once() {
     let first = turn_to(&visit, &page_at(None)).await;
     let second = turn_to(&visit, &page_at(first.cursor)).await;
     assert_eq!((first.entries.len(), second.entries.len(), second.cursor), (4, 2, None));
-    assert_eq!((visit.calls(), visit.gate.store().reports(visit.gate.service(), &dropper()).unwrap().len()), (2, 6));
+    assert_eq!(
+        (visit.calls(), visit.gateway.store().reports(visit.gateway.service(), &dropper()).unwrap().len()),
+        (2, 6)
+    );
 }
 
 #[tokio::test]
@@ -39,7 +42,7 @@ async fn a_page_is_asked_for_when_it_is_asked_for() {
             assert!(cursor.is_some());
             assert_eq!(visit.calls(), calls, "{fault}");
         }
-        assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 4, ..Spent::default() });
+        assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: 4, ..Spent::default() });
     }
 }
 
@@ -54,8 +57,8 @@ async fn going_in_circles_is_free_after_the_first_round() {
             cursor = turn_to(&visit, &page_at(cursor)).await.cursor;
         }
         assert_eq!(visit.calls(), pages, "{fault}");
-        assert_eq!(visit.gate.spent().unwrap().total(), visit.charged(), "{fault}");
-        assert_eq!(visit.gate.store().reports(visit.gate.service(), &dropper()).unwrap().len(), 6, "{fault}");
+        assert_eq!(visit.gateway.spent().unwrap().total(), visit.charged(), "{fault}");
+        assert_eq!(visit.gateway.store().reports(visit.gateway.service(), &dropper()).unwrap().len(), 6, "{fault}");
     }
 }
 
@@ -68,8 +71,8 @@ async fn a_report_of_another_file_costs_its_row_and_not_the_page() {
     let page = page.without_others(&dropper());
     assert_eq!((page.entries.len(), page.foreign), (4, 1));
     // Nothing is paid for twice, and the other file has nothing that nobody asked for.
-    assert!(visit.gate.held(&page_at(None)).unwrap().is_some());
-    let held = |file| visit.gate.store().reports(visit.gate.service(), file).unwrap().len();
+    assert!(visit.gateway.held(&page_at(None)).unwrap().is_some());
+    let held = |file| visit.gateway.store().reports(visit.gateway.service(), file).unwrap().len();
     assert_eq!((held(&dropper()), files().iter().skip(1).map(held).sum::<usize>()), (4, 0));
-    assert_eq!((visit.calls(), visit.gate.spent().unwrap().total()), (1, visit.charged()));
+    assert_eq!((visit.calls(), visit.gateway.spent().unwrap().total()), (1, visit.charged()));
 }

@@ -1,7 +1,7 @@
 //! What the free quota details say is written down beside the ledger, so that predicted can be compared with counted.
 
 use super::flight::GivenUp;
-use super::{Gate, GateError};
+use super::{Gateway, GatewayError};
 use crate::log::Level;
 use crate::quota::audit::{Look, Reading};
 use crate::quota::{Balances, Holder, Period, Unit};
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 /// The counters that are written down: those whose ends are documented, of the unit that calls are counted in.
 const KEPT: [(Unit, Period); 2] = [(Unit::Request, Period::Daily), (Unit::Request, Period::Monthly)];
 
-impl Gate {
+impl Gateway {
     /// What must be known of a look before it is sent; none if it cannot be compared with the ledger.
     pub(super) async fn begin_look(&self) -> Option<Look> {
         let (account, asked) = (self.client.account()?, self.now());
@@ -41,7 +41,7 @@ impl Gate {
             store.note_look(Whose { profile: &profile, service: &service, owner }, &session, &look)
         };
         let noted = self.work(note).await;
-        if let Err(why) = noted.and_then(|noted| noted.map_err(GateError::Ledger)) {
+        if let Err(why) = noted.and_then(|noted| noted.map_err(GatewayError::Ledger)) {
             self.log.write(Level::Error, "look not noted", &[("why", &why)]);
         }
     }

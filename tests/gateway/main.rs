@@ -1,4 +1,4 @@
-//! The gate, driven over real HTTP against the embedded service, with a real store on disk.
+//! The gateway, driven over real HTTP against the embedded service, with a real store on disk.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
 mod artefacts;
@@ -20,7 +20,7 @@ mod submitting;
 mod visit;
 
 use behaview::demo::{Demo, Options};
-use behaview::gate::{Answer, Cost, GateError};
+use behaview::gateway::{Answer, Cost, GatewayError};
 use behaview::quota::Spent;
 use behaview::report::Body;
 use behaview::report::identifier::{Identifier, Sha256};
@@ -29,7 +29,7 @@ use behaview::request::{Listing, Request};
 use behaview::service::Profile;
 use behaview::service::error::{Reason, ServiceError};
 use behaview::text::Untrusted;
-use visit::{Visit, gate, words};
+use visit::{Visit, gateway, words};
 
 /// The main file of the embedded service: six reports, on two pages.
 fn dropper() -> Sha256 {
@@ -69,9 +69,9 @@ fn bytes(answer: &Answer) -> Vec<u8> {
 }
 
 /// Why the service refused.
-fn refusal(result: Result<Answer, GateError>) -> Reason {
+fn refusal(result: Result<Answer, GatewayError>) -> Reason {
     match result {
-        Err(GateError::Service { error: ServiceError::Refused(refusal), .. }) => refusal.reason,
+        Err(GatewayError::Service { error: ServiceError::Refused(refusal), .. }) => refusal.reason,
         other => panic!("{other:?} is no refusal"),
     }
 }

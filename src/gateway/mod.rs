@@ -40,13 +40,13 @@ use std::time::Instant;
 
 pub use arriving::{Received, Rows};
 pub use cost::Cost;
-pub use error::GateError;
+pub use error::GatewayError;
 use flight::{Flight, GivenUp, UnderWay};
 use received::settlement;
 pub use stored::Quarantined;
 
 /// Asks the service, and remembers what was asked, what it cost and what came.
-pub struct Gate {
+pub struct Gateway {
     store: Arc<Store>,
     client: Client,
     /// Which service it is, by its address: what is stored of it is found by that.
@@ -81,8 +81,8 @@ impl Answer {
     }
 }
 
-impl Gate {
-    /// A gate for one run of the program; `session` tells its ledger entries from those of other runs.
+impl Gateway {
+    /// A gateway for one run of the program; `session` tells its ledger entries from those of other runs.
     pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
         Self {
             store,
@@ -97,7 +97,7 @@ impl Gate {
         }
     }
 
-    /// The same gate, which sends nothing at all if it is offline.
+    /// The same gateway, which sends nothing at all if it is offline.
     pub fn with_offline(self, is_offline: bool) -> Self {
         Self { is_offline, ..self }
     }
@@ -107,7 +107,7 @@ impl Gate {
         self.is_offline
     }
 
-    /// The same gate, which writes each call into a log.
+    /// The same gateway, which writes each call into a log.
     pub fn with_log(self, log: Log) -> Self {
         Self { log, ..self }
     }
@@ -117,7 +117,7 @@ impl Gate {
         &self.log
     }
 
-    /// The same gate, which sends nothing that may cost more than this allows.
+    /// The same gateway, which sends nothing that may cost more than this allows.
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
     }
@@ -127,12 +127,12 @@ impl Gate {
         self.budget
     }
 
-    /// The store behind the gate.
+    /// The store behind the gateway.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
 
-    /// The client behind the gate, to look at; only the gate sends.
+    /// The client behind the gateway, to look at; only the gateway sends.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -189,16 +189,16 @@ impl Gate {
     }
 
     /// The answer that is held, or else the service's.
-    pub async fn get(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
+    pub async fn get(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GatewayError> {
         match self.get_held(quote) {
-            Err(GateError::NotHeld) => self.ask_logged(quote, progress, false).await,
+            Err(GatewayError::NotHeld) => self.ask_logged(quote, progress, false).await,
             found => found,
         }
     }
 
     /// The answer that is held; nothing is sent for one that is not.
-    pub fn get_held(&self, quote: &Quote) -> Result<Answer, GateError> {
-        let held = self.held(quote.request())?.ok_or(GateError::NotHeld)?;
+    pub fn get_held(&self, quote: &Quote) -> Result<Answer, GatewayError> {
+        let held = self.held(quote.request())?.ok_or(GatewayError::NotHeld)?;
         self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
         Ok(Answer::stored(held))
     }
@@ -206,14 +206,14 @@ impl Gate {
     /// Asks the service, even if an answer is held.
     ///
     /// Once begun it must run to its end: the answer may be paid for.
-    pub async fn ask(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GateError> {
+    pub async fn ask(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GatewayError> {
         self.ask_logged(quote, progress, true).await
     }
 
     /// Asks, and writes into the log what was asked, how long it took and what came of it.
-    async fn ask_logged(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GateError> {
+    async fn ask_logged(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GatewayError> {
         if self.client.tells_key(quote.request()) {
-            return Err(GateError::NamesKey);
+            return Err(GatewayError::NamesKey);
         }
         let began = Instant::now();
         let mut result = self.ask_unless(quote, progress, anew).await;
@@ -227,7 +227,7 @@ impl Gate {
             Ok(answer) => drop(call(Level::Info, &format!("answered with {} bytes", answer.body.len()))),
             Err(error) => {
                 let id = call(Level::Error, error);
-                if let GateError::Service { line, .. } = error {
+                if let GatewayError::Service { line, .. } = error {
                     *line = id;
                 }
             }
@@ -244,12 +244,12 @@ impl Gate {
     }
 
     /// Asks the service; unless it is to be asked anew, an answer that another program has got meanwhile serves as well.
-    async fn ask_unless(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GateError> {
+    async fn ask_unless(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GatewayError> {
         if let Allowed::Refused(reason) = quote.price().allowed {
-            return Err(GateError::NotEntitled(reason));
+            return Err(GatewayError::NotEntitled(reason));
         }
         if self.is_offline {
-            return Err(GateError::Offline);
+            return Err(GatewayError::Offline);
         }
         let asked = quote.request();
         let under_way = self.enter(asked)?;
@@ -291,12 +291,12 @@ impl Gate {
         {
             return Ok(Answer::stored(whole));
         }
-        taken.map_err(|error| GateError::Service { error, cost: Cost::of(settled, price.unit), line: None })
+        taken.map_err(|error| GatewayError::Service { error, cost: Cost::of(settled, price.unit), line: None })
     }
 
     /// The question of the file as it is now, where one is to be uploaded that nobody has looked at: what is in it, and not what it
     /// is called, tells whether the same is under way.
-    async fn looked_at<'a>(&self, quote: &'a Quote, given_up: &Arc<GivenUp>) -> Result<Cow<'a, Quote>, GateError> {
+    async fn looked_at<'a>(&self, quote: &'a Quote, given_up: &Arc<GivenUp>) -> Result<Cow<'a, Quote>, GatewayError> {
         let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(Cow::Borrowed(quote)) };
         let largest = self.client.profile().largest(UploadLimit::Direct);
         let given_up = Arc::clone(given_up);
@@ -305,8 +305,11 @@ impl Gate {
             std::io::ErrorKind::Interrupted => ServiceError::Unsent,
             _ => ServiceError::Unsendable(error.to_string()),
         };
-        let found =
-            found.map_err(|error| GateError::Service { error: unsendable(error), cost: Cost::Nothing, line: None })?;
+        let found = found.map_err(|error| GatewayError::Service {
+            error: unsendable(error),
+            cost: Cost::Nothing,
+            line: None,
+        })?;
         Ok(Cow::Owned(quote.clone().of_seen(found)))
     }
 
@@ -317,7 +320,7 @@ impl Gate {
         look: Option<Look>,
         progress: Progress<'_>,
         given_up: &GivenUp,
-    ) -> Result<Result<Answer, ServiceError>, GateError> {
+    ) -> Result<Result<Answer, ServiceError>, GatewayError> {
         let gathered = self.gather(request, progress, given_up).await;
         let received = self.now();
         if let (Some(look), Ok(gathered)) = (look, &gathered) {
@@ -329,7 +332,7 @@ impl Gate {
         }
     }
 
-    async fn reserve(&self, quote: &Quote, under_way: &UnderWay<'_>) -> Result<Call, GateError> {
+    async fn reserve(&self, quote: &Quote, under_way: &UnderWay<'_>) -> Result<Call, GatewayError> {
         let (session, profile, service) = (self.session.clone(), self.profile().to_owned(), self.service.clone());
         let (what, claim) = (quote.request().words(), quote.request().claim());
         let (price, at) = (quote.price().clone(), self.now());
@@ -339,19 +342,22 @@ impl Gate {
             let (session, what, claim, account) = (&session, &what, claim.as_deref(), account.as_deref());
             store.reserve(&Entry { at, session, whose, what, claim, price: &price, account, budget })
         };
-        match self.work(write).await?.map_err(GateError::Ledger)? {
+        match self.work(write).await?.map_err(GatewayError::Ledger)? {
             Reserved::Entry(call) => {
                 under_way.is_written(call.entry());
                 Ok(call)
             }
-            Reserved::InFlightElsewhere => Err(GateError::UnderWayElsewhere),
-            Reserved::OverBudget(over) => Err(GateError::OverBudget(over)),
+            Reserved::InFlightElsewhere => Err(GatewayError::UnderWayElsewhere),
+            Reserved::OverBudget(over) => Err(GatewayError::OverBudget(over)),
         }
     }
 
     /// Runs store work where waiting is allowed.
-    async fn work<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, GateError> {
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> T + Send + 'static,
+    ) -> Result<T, GatewayError> {
         let store = Arc::clone(&self.store);
-        tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GateError::bug(&error))
+        tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GatewayError::bug(&error))
     }
 }

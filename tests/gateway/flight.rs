@@ -4,7 +4,7 @@ use crate::faults::arm;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use behaview::gate::{Gate, Received, Rows};
+use behaview::gateway::{Gateway, Received, Rows};
 use behaview::quota::Entitlements;
 use behaview::report::Index;
 use behaview::service::Client;
@@ -19,9 +19,9 @@ async fn the_same_question_at_once_is_sent_once() {
     for request in each_operation() {
         let visit = Visit::begin().await;
         let (first, second) = tokio::join!(visit.ask(&request), visit.ask(&request));
-        assert!(first.is_ok() && matches!(second, Err(GateError::UnderWay)), "{second:?}");
+        assert!(first.is_ok() && matches!(second, Err(GatewayError::UnderWay)), "{second:?}");
         let spent = Spent { charged: u64::from(is_paid(&request)), ..Spent::default() };
-        assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, spent));
+        assert_eq!((visit.calls(), visit.gateway.spent().unwrap()), (1, spent));
     }
 }
 
@@ -34,16 +34,16 @@ async fn many_threads_that_ask_the_same_send_it_once() {
     for task in tasks {
         match task.await.unwrap() {
             Ok(_) => answers += 1,
-            Err(error) => assert!(matches!(error, GateError::UnderWay), "{error:?}"),
+            Err(error) => assert!(matches!(error, GatewayError::UnderWay), "{error:?}"),
         }
     }
     // However late a task starts, it finds the question under way or asks it anew: each answer is one call.
     assert!(answers >= 1);
     assert_eq!((visit.calls(), visit.charged()), (answers, answers as u64));
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: answers as u64, ..Spent::default() });
+    assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: answers as u64, ..Spent::default() });
 }
 
-async fn ask_shared(visit: Arc<Visit>) -> Result<Answer, GateError> {
+async fn ask_shared(visit: Arc<Visit>) -> Result<Answer, GatewayError> {
     visit.ask(&first_report()).await
 }
 
@@ -53,7 +53,7 @@ async fn different_questions_do_not_wait_for_each_other() {
     let [one, two, three] = each_operation();
     let (one, two, three) = tokio::join!(visit.ask(&one), visit.ask(&two), visit.ask(&three));
     assert!(one.is_ok() && two.is_ok() && three.is_ok());
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 2, ..Spent::default() });
+    assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: 2, ..Spent::default() });
 }
 
 #[tokio::test]
@@ -73,17 +73,17 @@ async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
     let request = first_report();
     let quote = request.clone().quote(&Entitlements::default());
     {
-        let mut call = std::pin::pin!(visit.gate.ask(&quote, &|_| {}));
+        let mut call = std::pin::pin!(visit.gateway.ask(&quote, &|_| {}));
         while visit.calls() == 0 {
             let step = tokio::time::timeout(std::time::Duration::from_millis(5), &mut call).await;
             assert!(step.is_err(), "{step:?}");
         }
-        assert!(matches!(visit.ask(&request).await, Err(GateError::UnderWay)));
+        assert!(matches!(visit.ask(&request).await, Err(GatewayError::UnderWay)));
     }
-    assert_eq!(visit.gate.spent().unwrap(), Spent { unsure: 1, ..Spent::default() });
+    assert_eq!(visit.gateway.spent().unwrap(), Spent { unsure: 1, ..Spent::default() });
     assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE state = 'reserved'"), 1);
     assert!(visit.ask(&request).await.is_ok());
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, unsure: 1, is_open: false });
+    assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: 1, unsure: 1, is_open: false });
     assert_eq!((visit.charged(), visit.calls()), (2, 2));
 }
 
@@ -112,7 +112,7 @@ async fn what_another_program_has_under_way_is_not_sent() {
     let request = first_report();
     while_another_asks(&visit, &request, async {
         let result = visit::ask(&third, &request).await;
-        assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{result:?}");
+        assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{result:?}");
     })
     .await;
     // Nobody waits for it any more, so it can be asked at once.
@@ -124,20 +124,20 @@ async fn what_is_under_way_by_another_name_of_the_same_service_and_key_is_not_se
     let visit = Visit::begin().await;
     let named = |name: &str, user: Option<&str>, key: &str| {
         let user = user.map(str::to_owned);
-        gate(&visit.store(), Profile { name: name.to_owned(), user, ..Visit::profile(&visit.demo) }, key)
+        gateway(&visit.store(), Profile { name: name.to_owned(), user, ..Visit::profile(&visit.demo) }, key)
     };
     let stranger_key = "f".repeat(64);
     let (twin, stranger) = (named("twin", Some("me"), visit.demo.key()), named("stranger", None, &stranger_key));
     let request = first_report();
     while_another_asks(&visit, &request, async {
         let result = visit::ask(&twin, &request).await;
-        assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{result:?}");
+        assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{result:?}");
         assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE owner IS NOT NULL"), 1);
     })
     .await;
     // Another key is another account.
     let asked = visit::ask(&stranger, &request).await;
-    assert!(matches!(asked, Err(GateError::Service { .. })), "{asked:?}");
+    assert!(matches!(asked, Err(GatewayError::Service { .. })), "{asked:?}");
     assert!(visit::ask(&twin, &request).await.is_ok());
 }
 
@@ -160,11 +160,11 @@ async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing(
     let (request, quote) = (first_report(), first_report().quote(&Entitlements::default()));
     let client = Client::new(Visit::profile(&visit.demo), None).unwrap();
     let store = Arc::new(Store::open(&visit.store()).unwrap());
-    let late = Gate::new(store, client, "late".to_owned(), eventful);
+    let late = Gateway::new(store, client, "late".to_owned(), eventful);
     let (path, profile, key) = (visit.store(), Visit::profile(&visit.demo), visit.demo.key().to_owned());
     // It has found nothing held, and looks at the clock before it writes down its call.
     MEANWHILE.set(Some(Box::new(move || {
-        let ask = async move { visit::ask(&gate(&path, profile, &key), &first_report()).await.unwrap() };
+        let ask = async move { visit::ask(&gateway(&path, profile, &key), &first_report()).await.unwrap() };
         std::thread::spawn(|| tokio::runtime::Runtime::new().unwrap().block_on(ask)).join().unwrap();
     })));
     let answer = late.get(&quote, &|_| {}).await.unwrap();
@@ -190,7 +190,7 @@ async fn a_call_is_under_way_whatever_the_clocks_say() {
         for minutes in [0, 70, 7 * 24 * 60] {
             pass(&visit.demo, minutes);
             let result = visit::ask(&third, &request).await;
-            assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{minutes}: {result:?}");
+            assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{minutes}: {result:?}");
         }
     })
     .await;
@@ -218,15 +218,15 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
         while rows.lock().unwrap().last().is_none_or(|last: &Rows| last.read.end < some) {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
-        visit.gate.give_up(&request);
+        visit.gateway.give_up(&request);
         std::future::pending::<()>().await;
     };
     let result = tokio::select! {
-        result = visit.gate.ask(&quote, &progress) => result,
+        result = visit.gateway.ask(&quote, &progress) => result,
         () = seen => unreachable!("it waits for ever"),
     };
-    assert!(matches!(result, Err(GateError::Service { error: ServiceError::GivenUp, .. })), "{result:?}");
-    assert_eq!((visit.held(&request), visit.gate.spent().unwrap()), (None, Spent { unsure: 1, ..Spent::default() }));
+    assert!(matches!(result, Err(GatewayError::Service { error: ServiceError::GivenUp, .. })), "{result:?}");
+    assert_eq!((visit.held(&request), visit.gateway.spent().unwrap()), (None, Spent { unsure: 1, ..Spent::default() }));
     let mut index = Index::default();
     let mut read = 0;
     for found in rows.into_inner().unwrap() {
@@ -255,14 +255,14 @@ async fn what_is_given_up_before_anything_left_is_not_sent_and_costs_nothing() {
     let capture = Request::Artefact { identifier, artefact: behaview::request::Artefact::Pcap };
     for request in [Request::V2Scan { path, file: None }, first_report(), list(&dropper()), capture] {
         // Once it has begun, and waits for the file or the store.
-        let give_up = async { visit.gate.give_up(&request) };
+        let give_up = async { visit.gateway.give_up(&request) };
         let (result, ()) = tokio::join!(visit.ask(&request), give_up);
         let error = result.unwrap_err();
         assert!(error.to_string().contains("nothing was sent: it was given up before"), "{error}");
-        let costs_nothing = matches!(error, GateError::Service { cost: Cost::Nothing, .. });
+        let costs_nothing = matches!(error, GatewayError::Service { cost: Cost::Nothing, .. });
         assert!(costs_nothing, "{error:?}");
     }
-    assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (0, Spent::default()));
+    assert_eq!((visit.calls(), visit.gateway.spent().unwrap()), (0, Spent::default()));
     assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE state = 'unsent'"), 3);
     assert!(visit.ask(&first_report()).await.is_ok());
 }

@@ -1,6 +1,6 @@
 //! What is under way in this run: the same is not sent twice, and each can be given up.
 
-use super::{Gate, GateError};
+use super::{Gateway, GatewayError};
 use crate::request::Request;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,18 +48,18 @@ impl Flight {
 
 /// Forgets that a request is under way, however its future ends.
 pub(super) struct UnderWay<'a> {
-    gate: &'a Gate,
+    gateway: &'a Gateway,
     request: &'a Request,
     pub(super) given_up: Arc<GivenUp>,
 }
 
 impl UnderWay<'_> {
     /// Claims what is known only once the request was looked at, unless another does the same.
-    pub(super) fn claim(&self, claim: Option<Vec<u8>>) -> Result<(), GateError> {
-        let mut under_way = self.gate.calls();
+    pub(super) fn claim(&self, claim: Option<Vec<u8>>) -> Result<(), GatewayError> {
+        let mut under_way = self.gateway.calls();
         let is_same = |(request, flight): (&Request, &Flight)| request != self.request && flight.does(&claim);
         if under_way.iter().any(is_same) {
-            return Err(GateError::UnderWay);
+            return Err(GatewayError::UnderWay);
         }
         if let Some(flight) = under_way.get_mut(self.request) {
             flight.claim = claim;
@@ -69,7 +69,7 @@ impl UnderWay<'_> {
 
     /// Notes what the ledger says of it.
     pub(super) fn is_written(&self, entry: i64) {
-        if let Some(flight) = self.gate.calls().get_mut(self.request) {
+        if let Some(flight) = self.gateway.calls().get_mut(self.request) {
             flight.entry = Some(entry);
         }
     }
@@ -77,11 +77,11 @@ impl UnderWay<'_> {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.gate.calls().remove(self.request);
+        self.gateway.calls().remove(self.request);
     }
 }
 
-impl Gate {
+impl Gateway {
     /// Ends the wait for an answer that is under way; what was sent may have been charged, and counts so. Before that nothing is.
     pub fn give_up(&self, request: &Request) {
         if let Some(flight) = self.calls().get(request) {
@@ -95,13 +95,13 @@ impl Gate {
     }
 
     /// Begins a request, unless it is under way.
-    pub(super) fn enter<'a>(&'a self, request: &'a Request) -> Result<UnderWay<'a>, GateError> {
+    pub(super) fn enter<'a>(&'a self, request: &'a Request) -> Result<UnderWay<'a>, GatewayError> {
         let mut under_way = self.calls();
         if under_way.contains_key(request) {
-            return Err(GateError::UnderWay);
+            return Err(GatewayError::UnderWay);
         }
         let given_up = Arc::<GivenUp>::default();
         under_way.insert(request.clone(), Flight { given_up: Arc::clone(&given_up), claim: None, entry: None });
-        Ok(UnderWay { gate: self, request, given_up })
+        Ok(UnderWay { gateway: self, request, given_up })
     }
 }

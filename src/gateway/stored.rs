@@ -1,6 +1,6 @@
-//! What is stored, as the gate gives it: read, if a run that ended left it unread.
+//! What is stored, as the gateway gives it: read, if a run that ended left it unread.
 
-use super::{Gate, reading};
+use super::{Gateway, reading};
 use crate::report::Body;
 use crate::report::identifier::{FileHash, Sha256};
 use crate::request::Request;
@@ -27,7 +27,7 @@ impl Quarantined {
     }
 }
 
-impl Gate {
+impl Gateway {
     /// What is in quarantine in the place of an answer that is not stored.
     pub fn quarantined(&self, request: &Request) -> Result<Option<Quarantined>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! Nothing is sent that is not written down first, and nothing that came is lost because it cannot be kept.
 
 use crate::faults::arm;
-use behaview::gate::Gate;
+use behaview::gateway::Gateway;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, Source};
 use behaview::store::{State, Store};
@@ -22,7 +22,7 @@ async fn what_cannot_be_written_down_is_not_sent() {
         visit.meddle(&damage);
         for request in [first_report(), list(&dropper())] {
             let result = visit.ask(&request).await;
-            assert!(matches!(result, Err(GateError::Ledger(_))), "{result:?}");
+            assert!(matches!(result, Err(GatewayError::Ledger(_))), "{result:?}");
             assert_eq!((visit.calls(), visit.held(&request)), (0, None));
         }
         assert!(visit.ask(&Request::Quotas).await.is_ok(), "what is free needs no ledger");
@@ -36,7 +36,7 @@ async fn a_ledger_that_works_again_is_used_again() {
     assert!(visit.ask(&first_report()).await.is_err());
     visit.meddle("DROP TRIGGER full");
     assert!(visit.ask(&first_report()).await.is_ok());
-    assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, Spent { charged: 1, ..Spent::default() }));
+    assert_eq!((visit.calls(), visit.gateway.spent().unwrap()), (1, Spent { charged: 1, ..Spent::default() }));
 }
 
 #[tokio::test]
@@ -46,8 +46,8 @@ async fn an_answer_that_cannot_be_stored_is_handed_over() {
     for (charged, request) in [(1, first_report()), (2, list(&dropper()))] {
         let answer = visit.ask(&request).await.unwrap();
         assert!(bytes(&answer) == visit.reference(&request).await && answer.unkept.is_some());
-        assert!(visit.gate.held(&request).is_ok_and(|held| held.is_none()) || visit.gate.held(&request).is_err());
-        assert_eq!(visit.gate.spent().unwrap(), Spent { charged, ..Spent::default() });
+        assert!(visit.gateway.held(&request).is_ok_and(|held| held.is_none()) || visit.gateway.held(&request).is_err());
+        assert_eq!(visit.gateway.spent().unwrap(), Spent { charged, ..Spent::default() });
     }
 }
 
@@ -58,8 +58,8 @@ async fn an_unusable_answer_is_refused_even_if_it_cannot_be_stored() {
     arm(&visit.demo, "stranger");
     for (unsure, request) in [(1, first_report()), (2, list(&dropper()))] {
         let result = visit.ask(&request).await;
-        assert!(matches!(result, Err(GateError::Service { error: ServiceError::Unusable(_), .. })), "{result:?}");
-        assert_eq!(visit.gate.spent().unwrap(), Spent { unsure, ..Spent::default() });
+        assert!(matches!(result, Err(GatewayError::Service { error: ServiceError::Unusable(_), .. })), "{result:?}");
+        assert_eq!(visit.gateway.spent().unwrap(), Spent { unsure, ..Spent::default() });
     }
 }
 
@@ -100,8 +100,8 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
         visit.meddle(&failing("full", "UPDATE OF state ON ledger"));
         arm(&visit.demo, fault);
         assert_eq!(visit.ask(&first_report()).await.is_ok(), is_answered, "{fault}");
-        assert_eq!(visit.gate.spent().unwrap(), Spent { unsure: 1, ..Spent::default() }, "{fault}");
-        assert!(visit.gate.spent().unwrap().total() >= visit.charged());
+        assert_eq!(visit.gateway.spent().unwrap(), Spent { unsure: 1, ..Spent::default() }, "{fault}");
+        assert!(visit.gateway.spent().unwrap().total() >= visit.charged());
     }
 }
 
@@ -113,13 +113,13 @@ async fn a_call_that_never_left_costs_nothing() {
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let root = format!("http://{}", socket.local_addr().unwrap());
-    let gate = gate(&path, Profile::demo(root, "user".to_owned()), "key");
+    let gateway = gateway(&path, Profile::demo(root, "user".to_owned()), "key");
     for request in each_operation() {
-        let result = visit::ask(&gate, &request).await;
-        let Err(GateError::Service { error: ServiceError::Unreachable(_), cost, .. }) = result else {
+        let result = visit::ask(&gateway, &request).await;
+        let Err(GatewayError::Service { error: ServiceError::Unreachable(_), cost, .. }) = result else {
             panic!("{result:?}")
         };
-        assert_eq!((cost, gate.spent().unwrap()), (Cost::Nothing, Spent::default()));
+        assert_eq!((cost, gateway.spent().unwrap()), (Cost::Nothing, Spent::default()));
     }
 }
 
@@ -128,10 +128,10 @@ async fn without_a_key_nothing_is_sent() {
     let visit = Visit::begin().await;
     let client = Client::new(Visit::profile(&visit.demo), None).unwrap();
     let store = Arc::new(Store::open(&visit.store()).unwrap());
-    let keyless = Gate::new(store, client, "keyless".to_owned(), jiff::Timestamp::now);
+    let keyless = Gateway::new(store, client, "keyless".to_owned(), jiff::Timestamp::now);
     for request in each_operation() {
         let result = visit::ask(&keyless, &request).await;
-        let Err(GateError::Service { error: ServiceError::NoKey, cost, .. }) = result else { panic!("{result:?}") };
+        let Err(GatewayError::Service { error: ServiceError::NoKey, cost, .. }) = result else { panic!("{result:?}") };
         assert_eq!((cost, keyless.spent().unwrap(), visit.calls()), (Cost::Nothing, Spent::default(), 0));
     }
 }
@@ -144,18 +144,18 @@ async fn runs_at_the_same_time_share_what_is_held_and_not_what_they_spent() {
     let (answer, page) = tokio::join!(visit.ask(&one), visit::ask(&other, &two));
     assert!(answer.is_ok() && page.is_ok());
     for request in [one, two] {
-        assert!(visit.gate.held(&request).unwrap().is_some() && other.held(&request).unwrap().is_some());
+        assert!(visit.gateway.held(&request).unwrap().is_some() && other.held(&request).unwrap().is_some());
     }
-    for gate in [&visit.gate, &other] {
-        assert_eq!(gate.spent().unwrap(), Spent { charged: 1, ..Spent::default() });
+    for gateway in [&visit.gateway, &other] {
+        assert_eq!(gateway.spent().unwrap(), Spent { charged: 1, ..Spent::default() });
     }
 }
 
 /// Another run of the program, on the same store.
-fn run_of(session: &str, visit: &Visit) -> Gate {
+fn run_of(session: &str, visit: &Visit) -> Gateway {
     let credential = Credential::new(visit.demo.key(), Source::Demo).unwrap();
     let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
-    Gate::new(Arc::new(Store::open(&visit.store()).unwrap()), client, session.to_owned(), jiff::Timestamp::now)
+    Gateway::new(Arc::new(Store::open(&visit.store()).unwrap()), client, session.to_owned(), jiff::Timestamp::now)
 }
 
 #[tokio::test]
@@ -164,10 +164,13 @@ async fn what_cannot_be_settled_counts_among_what_is_over() {
     visit.meddle(&failing("full", "UPDATE ON ledger WHEN NEW.state <> 'reserved'"));
     visit.ask(&first_report()).await.unwrap();
     let unsure = Spent { unsure: 1, ..Spent::default() };
-    assert_eq!((visit.gate.spent().unwrap(), visit.gate.settled().unwrap().into_values().sum()), (unsure, unsure));
+    assert_eq!(
+        (visit.gateway.spent().unwrap(), visit.gateway.settled().unwrap().into_values().sum()),
+        (unsure, unsure)
+    );
     visit.meddle("DROP TRIGGER full");
     visit.ask(&list(&dropper())).await.unwrap();
-    assert_eq!(visit.gate.settled().unwrap().into_values().sum::<Spent>(), Spent { charged: 1, ..unsure });
+    assert_eq!(visit.gateway.settled().unwrap().into_values().sum::<Spent>(), Spent { charged: 1, ..unsure });
 }
 
 #[tokio::test]
@@ -187,9 +190,9 @@ async fn submissions_that_an_answer_does_not_count_are_not_free() {
         (r#"[{"submissions":[1,2]},{"submissions":[]}]"#, State::Charged),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let gate = gate_to(answer.to_owned(), folder.path(), "AKeyOfAServiceThatCountsNothing0123456789");
-        visit::ask(&gate, &Request::V2Submissions { files: Vec::new() }).await.unwrap();
-        let entries = gate.store().entries(gate.whose()).unwrap();
+        let gateway = gate_to(answer.to_owned(), folder.path(), "AKeyOfAServiceThatCountsNothing0123456789");
+        visit::ask(&gateway, &Request::V2Submissions { files: Vec::new() }).await.unwrap();
+        let entries = gateway.store().entries(gateway.whose()).unwrap();
         assert_eq!(entries.iter().map(|entry| entry.state).collect::<Vec<_>>(), [state], "{answer}");
     }
 }

@@ -4,7 +4,7 @@ use crate::faults::arm;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use behaview::gate::Received;
+use behaview::gateway::Received;
 use behaview::quota::{Entitlements, price};
 
 use super::*;
@@ -116,7 +116,7 @@ impl Trial {
         let result = self.visit.ask(&self.request).await;
         let (comes, cost) = match &result {
             Ok(_) => (Sound, None),
-            Err(GateError::Service { error, cost, .. }) => (kind(error), Some(*cost)),
+            Err(GatewayError::Service { error, cost, .. }) => (kind(error), Some(*cost)),
             Err(other) => panic!("{}: {other:?}", self.fault),
         };
         let careful = if is_paid(&self.request) {
@@ -145,13 +145,13 @@ impl Trial {
             }
         };
         tokio::select! {
-            result = self.visit.gate.ask(&quote, &progress) => panic!("{}: {result:?}", self.fault),
+            result = self.visit.gateway.ask(&quote, &progress) => panic!("{}: {result:?}", self.fault),
             () = enough => {}
         }
     }
 
     fn check_ledger(&self, time: u32, about: &str) {
-        let spent = self.visit.gate.spent().unwrap();
+        let spent = self.visit.gateway.spent().unwrap();
         let expected = match (is_paid(&self.request), self.comes) {
             (false, _) => Spent::default(),
             (true, Sound) => Spent { charged: time.into(), ..Spent::default() },
@@ -165,7 +165,8 @@ impl Trial {
     fn check_held(&self, time: u32, about: &str) {
         let is_held = is_paid(&self.request) && self.comes == Sound;
         assert_eq!(self.visit.held(&self.request).is_some(), is_held, "{about}");
-        let reports = |file: &Sha256| self.visit.gate.store().reports(self.visit.gate.service(), file).unwrap().len();
+        let reports =
+            |file: &Sha256| self.visit.gateway.store().reports(self.visit.gateway.service(), file).unwrap().len();
         let with_reports: Vec<_> = files().into_iter().filter(|file| reports(file) > 0).collect();
         assert_eq!(with_reports, if is_held { vec![dropper()] } else { Vec::new() }, "{about}");
         let is_aside = is_paid(&self.request) && self.comes == Unusable;

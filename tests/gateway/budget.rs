@@ -10,9 +10,9 @@ fn limit(session: Option<u64>, daily: Option<u64>) -> Budget {
     Budget { session, daily }
 }
 
-fn span(result: Result<Answer, GateError>) -> Option<Span> {
+fn span(result: Result<Answer, GatewayError>) -> Option<Span> {
     match result {
-        Err(GateError::OverBudget(over)) => Some(over.span),
+        Err(GatewayError::OverBudget(over)) => Some(over.span),
         Ok(_) => None,
         Err(other) => panic!("{other:?}"),
     }
@@ -22,13 +22,13 @@ fn span(result: Result<Answer, GateError>) -> Option<Span> {
 async fn a_run_stops_at_its_budget_and_what_is_free_or_held_does_not_count() {
     start_clock();
     let visit = Visit::begin().await;
-    let gate = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(2), None));
+    let gateway = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(2), None));
     for over in [None, None, Some(Span::Session)] {
-        assert_eq!(span(visit::ask(&gate, &first_report()).await), over);
+        assert_eq!(span(visit::ask(&gateway, &first_report()).await), over);
     }
-    assert_eq!((visit.calls(), gate.spent().unwrap().total()), (2, 2));
-    assert!(visit::ask(&gate, &Request::Quotas).await.is_ok());
-    assert!(gate.held(&first_report()).unwrap().is_some());
+    assert_eq!((visit.calls(), gateway.spent().unwrap().total()), (2, 2));
+    assert!(visit::ask(&gateway, &Request::Quotas).await.is_ok());
+    assert!(gateway.held(&first_report()).unwrap().is_some());
     let next = run("next", &visit.store(), &visit.demo).with_budget(limit(Some(2), None));
     assert_eq!(span(visit::ask(&next, &first_report()).await), None);
 }
@@ -37,10 +37,10 @@ async fn a_run_stops_at_its_budget_and_what_is_free_or_held_does_not_count() {
 async fn what_may_have_been_charged_counts() {
     start_clock();
     let visit = Visit::begin().await;
-    let gate = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1), None));
+    let gateway = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1), None));
     arm(&visit.demo, "reset*1");
-    assert!(visit::ask(&gate, &first_report()).await.is_err());
-    let error = visit::ask(&gate, &first_report()).await.unwrap_err();
+    assert!(visit::ask(&gateway, &first_report()).await.is_err());
+    let error = visit::ask(&gateway, &first_report()).await.unwrap_err();
     let wanted = "nothing was sent: over the budget: it would cost 1 request, and nothing is left of the 1 that this run may spend";
     assert_eq!((error.to_string().as_str(), visit.calls()), (wanted, 1));
 }
@@ -63,23 +63,23 @@ async fn two_names_of_one_service_and_key_share_a_day() {
     let visit = Visit::begin().await;
     let named = |name: &str, key: &str| {
         let profile = Profile { name: name.to_owned(), ..Visit::profile(&visit.demo) };
-        gate(&visit.store(), profile, key).with_budget(limit(None, Some(2)))
+        gateway(&visit.store(), profile, key).with_budget(limit(None, Some(2)))
     };
     let (one, twin, stranger) =
         (named("one", visit.demo.key()), named("twin", visit.demo.key()), named("other", &"f".repeat(64)));
     for (asks, over) in [(&one, None), (&twin, None), (&one, Some(Span::Day)), (&twin, Some(Span::Day))] {
         assert_eq!(span(visit::ask(asks, &first_report()).await), over);
     }
-    let spent = [&one, &twin, &stranger].map(|gate| gate.spent_in(Period::Daily).unwrap().total());
+    let spent = [&one, &twin, &stranger].map(|gateway| gateway.spent_in(Period::Daily).unwrap().total());
     assert_eq!(spent, [2, 2, 0]);
     // Another key is another account.
     let asked = visit::ask(&stranger, &first_report()).await;
-    assert!(matches!(asked, Err(GateError::Service { .. })), "{asked:?}");
+    assert!(matches!(asked, Err(GatewayError::Service { .. })), "{asked:?}");
     // Where no key is read, that of what the name asked last tells.
-    let store = visit.gate.store();
+    let store = visit.gateway.store();
     let unread = |profile| {
-        let whose = behaview::store::Whose { profile, service: visit.gate.service(), owner: None };
-        store.spent_in(whose, Period::Daily, visit.gate.now()).unwrap().total()
+        let whose = behaview::store::Whose { profile, service: visit.gateway.service(), owner: None };
+        store.spent_in(whose, Period::Daily, visit.gateway.now()).unwrap().total()
     };
     assert_eq!([unread("twin"), unread("new")], [2, 0]);
 }
@@ -88,16 +88,16 @@ async fn two_names_of_one_service_and_key_share_a_day() {
 async fn what_was_spent_under_a_clock_ahead_is_spent_on_its_own_day() {
     start_clock();
     let visit = Visit::begin().await;
-    let gate = run("one", &visit.store(), &visit.demo).with_budget(limit(None, Some(1)));
+    let gateway = run("one", &visit.store(), &visit.demo).with_budget(limit(None, Some(1)));
     pass(&visit.demo, 24 * 60);
-    assert_eq!(span(visit::ask(&gate, &first_report()).await), None);
+    assert_eq!(span(visit::ask(&gateway, &first_report()).await), None);
     start_clock();
-    assert_eq!([Period::Daily, Period::Monthly].map(|period| gate.spent_in(period).unwrap().total()), [0, 1]);
+    assert_eq!([Period::Daily, Period::Monthly].map(|period| gateway.spent_in(period).unwrap().total()), [0, 1]);
     for over in [None, Some(Span::Day)] {
-        assert_eq!(span(visit::ask(&gate, &first_report()).await), over);
+        assert_eq!(span(visit::ask(&gateway, &first_report()).await), over);
     }
     pass(&visit.demo, 24 * 60);
-    assert_eq!(span(visit::ask(&gate, &first_report()).await), Some(Span::Day));
+    assert_eq!(span(visit::ask(&gateway, &first_report()).await), Some(Span::Day));
 }
 
 #[tokio::test]
@@ -115,8 +115,8 @@ async fn two_programs_at_once_do_not_spend_the_same_rest() {
 async fn an_open_price_fits_no_budget() {
     start_clock();
     let visit = Visit::begin().await;
-    let gate = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1_000), None));
+    let gateway = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1_000), None));
     let files = vec![behaview::report::identifier::FileHash::parse(&"a".repeat(64)).unwrap()];
-    let result = visit::ask(&gate, &Request::V2Submissions { files }).await;
+    let result = visit::ask(&gateway, &Request::V2Submissions { files }).await;
     assert_eq!((span(result), visit.calls()), (Some(Span::Session), 0));
 }

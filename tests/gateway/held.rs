@@ -4,7 +4,7 @@ use crate::faults::arm;
 use behaview::report::Purge;
 use serde_json::Value;
 
-use behaview::gate::Gate;
+use behaview::gateway::Gateway;
 use behaview::quota::Entitlements;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, Source};
@@ -38,8 +38,8 @@ async fn an_answer_is_held_as_the_service_sent_it_and_outlives_service_and_progr
         assert!(bytes(&answer) == expected && answer.unkept.is_none(), "{}", request.words());
         sent.push((request, expected));
     }
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: sent.len() as u64, ..Spent::default() });
-    let later_run = gate(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
+    assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: sent.len() as u64, ..Spent::default() });
+    let later_run = gateway(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
     visit.demo.stop();
     for (request, expected) in &sent {
         let held = later_run.held(request).unwrap().unwrap();
@@ -51,10 +51,10 @@ async fn an_answer_is_held_as_the_service_sent_it_and_outlives_service_and_progr
 async fn what_was_offered_as_held_is_not_sent_for_when_it_is_gone() {
     let visit = Visit::begin().await;
     let quote = first_report().quote(&Entitlements::default());
-    assert!(matches!(visit.gate.get_held(&quote), Err(GateError::NotHeld)));
-    assert_eq!((visit.demo.seen().len(), visit.gate.spent().unwrap()), (0, Spent::default()));
+    assert!(matches!(visit.gateway.get_held(&quote), Err(GatewayError::NotHeld)));
+    assert_eq!((visit.demo.seen().len(), visit.gateway.spent().unwrap()), (0, Spent::default()));
     let answer = visit.ask(&first_report()).await.unwrap();
-    assert_eq!(bytes(&visit.gate.get_held(&quote).unwrap()), bytes(&answer));
+    assert_eq!(bytes(&visit.gateway.get_held(&quote).unwrap()), bytes(&answer));
     assert_eq!(visit.demo.seen().len(), 1);
 }
 
@@ -76,7 +76,7 @@ async fn the_reports_of_a_list_page_are_held_by_themselves() {
         let alone: Value = serde_json::from_slice(&visit.reference(&request).await).unwrap();
         assert_eq!(alone["data"], serde_json::from_slice::<Value>(&visit.held(&request).unwrap()).unwrap());
     }
-    assert_eq!(visit.gate.spent().unwrap(), Spent { charged: 1, ..Spent::default() });
+    assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: 1, ..Spent::default() });
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn quota_details_are_never_held() {
     let answer = visit.ask(&Request::Quotas).await.unwrap();
     assert_eq!(bytes(&answer), visit.reference(&Request::Quotas).await);
     assert_eq!(visit.held(&Request::Quotas), None);
-    assert_eq!(visit.gate.spent().unwrap(), Spent::default());
+    assert_eq!(visit.gateway.spent().unwrap(), Spent::default());
 }
 
 /// Each service writes its own address into its answers, so two of them never answer alike.
@@ -105,8 +105,9 @@ async fn asking_again_asks_and_the_newest_answer_is_held() {
         let before = bytes(&old.ask(&request).await.unwrap());
         assert_eq!(old.held(&request).unwrap(), before);
         // The other demo stands for the same service later: what is stored of the one is taken for the other's.
-        let again = gate(&old.store(), Visit::profile(&new.demo), new.demo.key());
-        let (one, other) = [&old.gate, &again].map(|gate| old.store().join("reports").join(gate.service())).into();
+        let again = gateway(&old.store(), Visit::profile(&new.demo), new.demo.key());
+        let (one, other) =
+            [&old.gateway, &again].map(|gateway| old.store().join("reports").join(gateway.service())).into();
         std::fs::rename(&one, &other).unwrap();
         let after = bytes(&visit::ask(&again, &request).await.unwrap());
         std::fs::rename(&other, &one).unwrap();
@@ -116,7 +117,7 @@ async fn asking_again_asks_and_the_newest_answer_is_held() {
     let is_newest = memchr::memmem::find(&report, new.demo.root().as_bytes()).is_some();
     assert!(is_newest, "the report that came with the newest list is the newest report");
     assert_eq!((old.calls(), new.calls()), (2, 2));
-    assert_eq!(old.gate.spent().unwrap(), Spent { charged: 4, ..Spent::default() });
+    assert_eq!(old.gateway.spent().unwrap(), Spent { charged: 4, ..Spent::default() });
 }
 
 #[tokio::test]
@@ -142,7 +143,7 @@ async fn where_nothing_is_kept_an_answer_is_held_until_the_program_ends() {
         let store = Store::open_keeping(&path, Keep::Nothing).unwrap();
         let credential = Credential::new(visit.demo.key(), Source::Demo).unwrap();
         let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
-        Gate::new(Arc::new(store), client, "a run".to_owned(), jiff::Timestamp::now)
+        Gateway::new(Arc::new(store), client, "a run".to_owned(), jiff::Timestamp::now)
     };
     let first = open();
     let sent = bytes(&visit::ask(&first, &list(&dropper())).await.unwrap());
@@ -164,10 +165,10 @@ async fn services_share_nothing_and_profiles_of_one_service_everything() {
     let (visit, elsewhere) = (Visit::begin().await, Visit::begin().await);
     visit.ask(&list(&dropper())).await.unwrap();
     let profile = Profile { name: "other".to_owned(), ..Visit::profile(&visit.demo) };
-    let twin = gate(&visit.store(), profile, visit.demo.key());
-    let other = gate(&visit.store(), Visit::profile(&elsewhere.demo), elsewhere.demo.key());
+    let twin = gateway(&visit.store(), profile, visit.demo.key());
+    let other = gateway(&visit.store(), Visit::profile(&elsewhere.demo), elsewhere.demo.key());
     for request in [first_report(), list(&dropper())] {
-        assert!(visit.gate.held(&request).unwrap().is_some() && twin.held(&request).unwrap().is_some());
+        assert!(visit.gateway.held(&request).unwrap().is_some() && twin.held(&request).unwrap().is_some());
         assert!(other.held(&request).unwrap().is_none());
     }
 }
@@ -176,7 +177,7 @@ async fn services_share_nothing_and_profiles_of_one_service_everything() {
 async fn what_arrives_is_what_is_held() {
     let visit = Visit::begin().await;
     let answer = visit.ask(&first_report()).await.unwrap();
-    let held = visit.gate.held(&first_report()).unwrap().unwrap();
+    let held = visit.gateway.held(&first_report()).unwrap().unwrap();
     // The store keeps milliseconds.
     assert_eq!(answer.received.as_millisecond(), held.received.as_millisecond());
     let same = |one: &Body, other: &Body| one.to_vec() == other.to_vec();
@@ -197,14 +198,14 @@ async fn a_damaged_report_costs_itself_alone_and_is_quarantined() {
     let requests = entries.iter().map(|entry| Request::Behaviour { identifier: entry.identifier.clone() });
     let (sound, lost): (Vec<_>, Vec<_>) = requests.partition(|request| visit.held(request).is_some());
     assert_eq!((sound.len(), lost.len(), visit.files("quarantine").len()), (3, 1, 1));
-    let words = visit.gate.quarantined(&lost[0]).unwrap().unwrap().words();
+    let words = visit.gateway.quarantined(&lost[0]).unwrap().unwrap().words();
     assert!(words.contains("is in quarantine"), "{words}");
     // The list is there, with that one by its identifier alone; to fetch it again makes it whole.
     let again = Page::of(&Body::in_memory(visit.held(&list(&dropper())).unwrap())).unwrap();
     assert_eq!(again.entries.iter().filter(|entry| entry.report.is_none()).count(), 1);
     visit.ask(&lost[0]).await.unwrap();
     assert!(visit.held(&list(&dropper())) == Some(page));
-    assert_eq!((visit.calls(), visit.gate.quarantined(&lost[0]).unwrap()), (2, None));
+    assert_eq!((visit.calls(), visit.gateway.quarantined(&lost[0]).unwrap()), (2, None));
 }
 
 #[tokio::test]
@@ -223,9 +224,9 @@ async fn a_refetched_report_does_not_outdate_the_pages_of_its_list() {
 async fn what_is_deleted_is_gone_and_the_list_keeps_its_order() {
     let visit = Visit::begin().await;
     let page = Page::of(&visit.ask(&list(&dropper())).await.unwrap().body).unwrap();
-    let (service, identifier) = (visit.gate.service().to_owned(), page.entries[0].identifier.clone());
+    let (service, identifier) = (visit.gateway.service().to_owned(), page.entries[0].identifier.clone());
     let purge = [Purge::Report { service, identifier: identifier.clone() }];
-    visit.gate.store().purge(&purge, None, &|_| true).unwrap().unwrap();
+    visit.gateway.store().purge(&purge, None, &|_| true).unwrap().unwrap();
     assert_eq!(visit.held(&Request::Behaviour { identifier }), None);
     let left = Page::of(&Body::in_memory(visit.held(&list(&dropper())).unwrap())).unwrap();
     let names = |page: &Page| page.entries.iter().map(|entry| entry.identifier.clone()).collect::<Vec<_>>();
@@ -238,7 +239,7 @@ async fn what_is_deleted_is_gone_and_the_list_keeps_its_order() {
 async fn what_is_deleted_while_it_is_printed_is_printed_all_the_same() {
     let visit = Visit::begin().await;
     let answer = visit.ask(&list(&dropper())).await.unwrap();
-    visit.gate.store().purge(&[Purge::Everything], None, &|_| true).unwrap();
+    visit.gateway.store().purge(&[Purge::Everything], None, &|_| true).unwrap();
     assert!(visit.held(&list(&dropper())).is_none());
     assert!(answer.body.to_vec().starts_with(b"{"));
 }
@@ -247,9 +248,9 @@ async fn what_is_deleted_while_it_is_printed_is_printed_all_the_same() {
 async fn a_list_that_is_set_aside_is_told_of_where_lists_are_of_identifiers() {
     let visit = Visit::begin().await;
     let profile = behaview::service::Profile { listing: Listing::Identifiers, ..Visit::profile(&visit.demo) };
-    let gate = gate(&visit.store(), profile, visit.demo.key());
+    let gateway = gateway(&visit.store(), profile, visit.demo.key());
     arm(&visit.demo, "portal*1");
-    assert!(visit::ask(&gate, &identifiers(&dropper())).await.is_err());
-    assert!(gate.list_quarantined(&dropper()).unwrap().is_some());
-    assert!(gate.quarantined(&first_report()).unwrap().unwrap().words().starts_with("a list of"));
+    assert!(visit::ask(&gateway, &identifiers(&dropper())).await.is_err());
+    assert!(gateway.list_quarantined(&dropper()).unwrap().is_some());
+    assert!(gateway.quarantined(&first_report()).unwrap().unwrap().words().starts_with("a list of"));
 }

@@ -4,7 +4,7 @@
 //! end.
 
 use super::flight::GivenUp;
-use super::{Gate, Progress};
+use super::{Gateway, Progress};
 use crate::report::index::Batch;
 use crate::report::{Body, Index, Indexer};
 use crate::request::Request;
@@ -59,7 +59,7 @@ pub(super) struct Gathered {
     pub(super) remark: Option<&'static str>,
 }
 
-impl Gate {
+impl Gateway {
     /// Sends a request, and gathers its answer.
     pub(super) async fn gather(
         &self,

@@ -2,7 +2,7 @@
 
 use super::arriving::Gathered;
 use super::reading::{self, read_stored};
-use super::{Answer, Gate, GateError};
+use super::{Answer, Gateway, GatewayError};
 use crate::log::Level;
 use crate::quota::Settled;
 use crate::request::Request;
@@ -10,14 +10,14 @@ use crate::service::error::ServiceError;
 use crate::store::{Call, NewAnswer, Settlement, StoreError};
 use jiff::Timestamp;
 
-impl Gate {
+impl Gateway {
     /// Ends a call, unless it was a free one. A settlement that cannot be written leaves its entry reserved, which counts as
     /// charged.
     pub(super) async fn settle(&self, call: Option<Call>, settlement: Settlement, outcome: &str) {
         let Some(call) = call else { return };
         let (outcome, now) = (outcome.to_owned(), self.now());
         let settled = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
-        if let Err(why) = settled.and_then(|settled| settled.map_err(GateError::Ledger)) {
+        if let Err(why) = settled.and_then(|settled| settled.map_err(GatewayError::Ledger)) {
             self.log.write(Level::Error, "not settled", &[("why", &why)]);
         }
     }
@@ -28,7 +28,7 @@ impl Gate {
         request: &Request,
         received: Timestamp,
         gathered: Gathered,
-    ) -> Result<Result<Answer, ServiceError>, GateError> {
+    ) -> Result<Result<Answer, ServiceError>, GatewayError> {
         let (service, profile) = (self.service().to_owned(), self.profile().to_owned());
         let request = request.clone();
         if let Some(refusal) = reading::refusal(&gathered.body, received) {

@@ -53,14 +53,14 @@ async fn a_session_of_faults_leaves_the_key_nowhere() {
             if let Err(error) = visit.ask(&request).await {
                 assert!(!words(&error).contains(&key), "{fault}");
             }
-            assert!(visit.gate.spent().unwrap().total() >= visit.charged(), "{fault}");
+            assert!(visit.gateway.spent().unwrap().total() >= visit.charged(), "{fault}");
         }
     }
     for request in each_operation() {
         visit.ask(&request).await.unwrap();
         assert!(visit.held(&request).is_none_or(|held| memchr::memmem::find(&held, key.as_bytes()).is_none()));
     }
-    assert!(!format!("{:?}", visit.gate.client()).contains(&key));
+    assert!(!format!("{:?}", visit.gateway.client()).contains(&key));
     assert_eq!(files_with(&key, visit.folder()), [""; 0]);
     let file = dropper();
     assert!(!files_with(file.as_str(), visit.folder()).is_empty(), "files are searched in vain");
@@ -89,9 +89,9 @@ async fn a_service_that_repeats_the_key_is_not_quoted() {
     let folder = tempfile::tempdir().unwrap();
     let key = "0123456789abcdef".repeat(4);
     let profile = Profile { user: None, ..Profile::demo(parrot(), String::new()) };
-    let gate = gate(&folder.path().join("store"), profile, &key);
+    let gateway = gateway(&folder.path().join("store"), profile, &key);
     for request in each_operation() {
-        let error = visit::ask(&gate, &request).await.unwrap_err();
+        let error = visit::ask(&gateway, &request).await.unwrap_err();
         assert!(words(&error).contains("404"), "what happened is said: {error}");
         assert!(!words(&error).contains(&key), "{error}");
     }
@@ -117,10 +117,10 @@ fn answering(status: &'static str, answer: String) -> String {
     root
 }
 
-/// A gate to a service that answers so, with the store in a folder.
-pub(crate) fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gate::Gate {
+/// A gateway to a service that answers so, with the store in a folder.
+pub(crate) fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gateway::Gateway {
     let profile = Profile { user: None, ..Profile::demo(repeating(answer), String::new()) };
-    gate(&folder.join("store"), profile, key)
+    gateway(&folder.join("store"), profile, key)
 }
 
 const KEY: &str = "Zq7hT2mXv9LbR4cKw8Np3sYd6fGj5uAe1iQo0xBn4rHt7zMv";
@@ -159,10 +159,10 @@ async fn a_key_in_an_answer_is_masked_and_the_answer_is_held() {
         for form in &forms {
             let folder = tempfile::tempdir().unwrap();
             let with = |key: &str| answer.replace("FILE", file.as_str()).replace("REPORT", report).replace("KEY", key);
-            let gate = gate_to(with(form), folder.path(), KEY);
-            let found = visit::ask(&gate, &request).await.unwrap();
+            let gateway = gate_to(with(form), folder.path(), KEY);
+            let found = visit::ask(&gateway, &request).await.unwrap();
             assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(form)));
-            let held = gate.held(&request).unwrap().map(|held| held.body.to_vec());
+            let held = gateway.held(&request).unwrap().map(|held| held.body.to_vec());
             assert_eq!(held.is_some(), request.holding_key().is_some());
             assert!(held.is_none_or(|held| held == bytes(&found)), "{answer}");
             assert_eq!(files_with(KEY, folder.path()), [""; 0]);
@@ -181,8 +181,8 @@ async fn a_key_that_stands_in_an_address_is_masked_there() {
         let folder = tempfile::tempdir().unwrap();
         let with =
             |key: &str| format!(r#"[{{"response_code":1,"permalink":"https://service.example/?apikey={key}&x=1"}}]"#);
-        let gate = gate_to(with(&form), folder.path(), ODD);
-        let found = visit::ask(&gate, &Request::V2Reports { files: Vec::new() }).await.unwrap();
+        let gateway = gate_to(with(&form), folder.path(), ODD);
+        let found = visit::ask(&gateway, &Request::V2Reports { files: Vec::new() }).await.unwrap();
         assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(&form)));
         assert_eq!(files_with(&form, folder.path()), [""; 0]);
     }
@@ -228,10 +228,10 @@ async fn a_key_across_the_place_where_a_download_broke_off_is_masked_too() {
         let mut whole: Vec<u8> = (0..300_000_u32).flat_map(|number| number.to_be_bytes()).take(300_000).collect();
         whole[at..at + KEY.len()].copy_from_slice(KEY.as_bytes());
         let profile = Profile { user: None, ..Profile::demo(breaking_off(whole.clone(), BROKE_OFF), String::new()) };
-        let gate = gate(&folder.path().join("store"), profile, KEY);
-        let lost = visit::ask(&gate, &artefact_of_first()).await;
-        assert!(matches!(lost, Err(GateError::Service { error: ServiceError::Lost(_), .. })), "{at}: {lost:?}");
-        let found = bytes(&visit::ask(&gate, &artefact_of_first()).await.unwrap());
+        let gateway = gateway(&folder.path().join("store"), profile, KEY);
+        let lost = visit::ask(&gateway, &artefact_of_first()).await;
+        assert!(matches!(lost, Err(GatewayError::Service { error: ServiceError::Lost(_), .. })), "{at}: {lost:?}");
+        let found = bytes(&visit::ask(&gateway, &artefact_of_first()).await.unwrap());
         whole[at..at + KEY.len()].fill(b'*');
         assert!(found == whole, "{at}");
     }
@@ -249,17 +249,17 @@ async fn an_error_that_repeats_the_password_is_not_quoted() {
 /// What is said where a service answers so to a file that is encrypted with this password.
 async fn after_a_submission(password: &str, folder: &Path, status: &'static str, body: String) -> String {
     let profile = Profile { user: None, ..Profile::demo(answering(status, body), String::new()) };
-    let gate = gate(&folder.join("store"), profile, KEY);
+    let gateway = gateway(&folder.join("store"), profile, KEY);
     let path = folder.join("sample.bin");
     std::fs::write(&path, b"nothing").unwrap();
-    let (file, size) = behaview::gate::submission::look_at(&path, 100, &|| true).unwrap();
+    let (file, size) = behaview::gateway::submission::look_at(&path, 100, &|| true).unwrap();
     let options = ScanOptions { password: Password::new(password.to_owned()), ..ScanOptions::default() };
     let submission = Arc::new(Submission { path, file, size, options, sent: None });
-    said_of(visit::ask(&gate, &Request::PrivateScan { submission, to: None }).await)
+    said_of(visit::ask(&gateway, &Request::PrivateScan { submission, to: None }).await)
 }
 
 /// All that is said of what came.
-fn said_of(came: Result<Answer, GateError>) -> String {
+fn said_of(came: Result<Answer, GatewayError>) -> String {
     match came {
         Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),
         Err(error) => words(&error),

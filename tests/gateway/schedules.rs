@@ -1,6 +1,6 @@
 //! Random sessions in which things go wrong: no question is sent twice, and the ledger is never below the service.
 //!
-//! The ordinary test runs the same [`ORDINARY`] schedules every time. `BEHAVIEW_SCHEDULES=1000 cargo test --test gate
+//! The ordinary test runs the same [`ORDINARY`] schedules every time. `BEHAVIEW_SCHEDULES=1000 cargo test --test gateway
 //! schedules -- --nocapture` runs so many fresh ones, and says what became of them.
 
 use crate::faults::arm;
@@ -9,7 +9,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use behaview::gate::Gate;
+use behaview::gateway::Gateway;
 use behaview::quota::{Budget, Entitlements};
 use behaview::report::identifier::FileHash;
 use behaview::store::State;
@@ -160,7 +160,7 @@ impl std::fmt::Display for Sum {
 /// A service, two programs on one store, and what is known to be true.
 struct Scene {
     visit: Visit,
-    runs: [Gate; 2],
+    runs: [Gateway; 2],
     budget: Budget,
     born: usize,
     elsewhere: u64,
@@ -191,12 +191,12 @@ impl Scene {
                 }
                 let is_held = self.runs[run].held(&request(what)).unwrap().is_some();
                 let result = ask(&self.runs[run], what, anew).await;
-                self.refused += u64::from(matches!(result, Err(GateError::OverBudget(_))));
+                self.refused += u64::from(matches!(result, Err(GatewayError::OverBudget(_))));
                 usize::from(is_sent(&result) && (anew || !is_held))
             }
             Step::Twice { run, what } => {
-                let gate = &self.runs[run];
-                let (one, two) = tokio::join!(ask(gate, what, true), ask(gate, what, true));
+                let gateway = &self.runs[run];
+                let (one, two) = tokio::join!(ask(gateway, what, true), ask(gateway, what, true));
                 assert!(!(is_sent(&one) && is_sent(&two)), "{one:?} {two:?}");
                 1
             }
@@ -260,7 +260,7 @@ impl Scene {
     }
 
     fn check(&mut self, charged_before: u64) {
-        let entries = self.visit.gate.store().entries(self.visit.gate.whose()).unwrap();
+        let entries = self.visit.gateway.store().entries(self.visit.gateway.whose()).unwrap();
         let careful: u64 = entries.iter().map(|entry| entry.careful()).sum();
         let is_open = entries.iter().any(behaview::store::LedgerEntry::is_open);
         assert!(
@@ -272,20 +272,20 @@ impl Scene {
         let today = self.daily.entry(tick().as_second() / 86_400).or_default();
         *today += charged;
         assert!(self.budget.daily.is_none_or(|limit| *today <= limit), "{today} today, of {:?}", self.budget);
-        for gate in &self.runs {
-            let spent = gate.spent().unwrap().total();
+        for gateway in &self.runs {
+            let spent = gateway.spent().unwrap().total();
             assert!(self.budget.session.is_none_or(|limit| spent <= limit), "{spent} of {:?}", self.budget);
         }
     }
 }
 
 /// Drops a call that is under way.
-async fn give_up(visit: &Visit, gate: &Gate, what: usize, when: When) {
+async fn give_up(visit: &Visit, gateway: &Gateway, what: usize, when: When) {
     let (before, is_received) = (visit.calls() + usize::from(what == OPEN), matches!(when, When::Received));
     if is_received {
         arm(&visit.demo, &format!("{}:delay=600000*1", endpoint(what)));
     }
-    let mut call = std::pin::pin!(ask(gate, what, true));
+    let mut call = std::pin::pin!(ask(gateway, what, true));
     let mut is_over =
         std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context).is_ready())).await;
     let mut rounds = match when {
@@ -299,14 +299,14 @@ async fn give_up(visit: &Visit, gate: &Gate, what: usize, when: When) {
     }
 }
 
-fn is_sent(result: &Result<Answer, GateError>) -> bool {
-    use GateError::{NotEntitled, OverBudget, UnderWay, UnderWayElsewhere};
+fn is_sent(result: &Result<Answer, GatewayError>) -> bool {
+    use GatewayError::{NotEntitled, OverBudget, UnderWay, UnderWayElsewhere};
     !matches!(result, Err(UnderWay | UnderWayElsewhere | OverBudget(_) | NotEntitled(_)))
 }
 
-async fn ask(gate: &Gate, what: usize, anew: bool) -> Result<Answer, GateError> {
+async fn ask(gateway: &Gateway, what: usize, anew: bool) -> Result<Answer, GatewayError> {
     let quote = request(what).quote(&Entitlements::default());
-    if anew { gate.ask(&quote, &|_| {}).await } else { gate.get(&quote, &|_| {}).await }
+    if anew { gateway.ask(&quote, &|_| {}).await } else { gateway.get(&quote, &|_| {}).await }
 }
 
 /// Plays a schedule; fails the test where a promise is broken.
@@ -332,15 +332,15 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
     add(&sum.unsure, unsure);
     let open = scene
         .visit
-        .gate
+        .gateway
         .store()
-        .entries(scene.visit.gate.whose())
+        .entries(scene.visit.gateway.whose())
         .unwrap()
         .iter()
         .filter(|entry| entry.is_open())
         .count();
     add(&sum.open, open as u64);
-    let entries = scene.visit.gate.store().entries(scene.visit.gate.whose()).unwrap();
+    let entries = scene.visit.gateway.store().entries(scene.visit.gateway.whose()).unwrap();
     let by_counters = |entry: &&behaview::store::LedgerEntry| {
         entry.counted.as_ref().is_some_and(|said| said.contains("what was not known"))
             && matches!(entry.state, State::Free | State::Charged)
@@ -350,7 +350,7 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
 }
 
 fn count(scene: &Scene, wanted: impl Fn(State) -> bool) -> u64 {
-    let entries = scene.visit.gate.store().entries(scene.visit.gate.whose()).unwrap();
+    let entries = scene.visit.gateway.store().entries(scene.visit.gateway.whose()).unwrap();
     entries.iter().filter(|entry| wanted(entry.state)).count() as u64
 }
 

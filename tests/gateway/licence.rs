@@ -17,7 +17,7 @@ async fn without_a_licence_the_service_forbids() {
         assert_eq!(visit.held(&request), None);
     }
     // Nobody documents that a refusal is free.
-    assert_eq!((visit.charged(), visit.gate.spent().unwrap()), (0, Spent { unsure: 2, ..Spent::default() }));
+    assert_eq!((visit.charged(), visit.gateway.spent().unwrap()), (0, Spent { unsure: 2, ..Spent::default() }));
 }
 
 #[tokio::test]
@@ -30,10 +30,10 @@ async fn a_call_that_the_user_is_not_entitled_to_is_not_sent() {
         for request in [first_report(), list(&dropper())] {
             let quote = request.clone().quote(&entitlements);
             assert!(matches!(quote.price().allowed, Allowed::Refused(_)));
-            let result = visit.gate.ask(&quote, &|_| panic!("something came")).await;
-            assert!(matches!(result, Err(GateError::NotEntitled(_))), "{result:?}");
+            let result = visit.gateway.ask(&quote, &|_| panic!("something came")).await;
+            assert!(matches!(result, Err(GatewayError::NotEntitled(_))), "{result:?}");
         }
     }
-    assert_eq!((visit.calls(), visit.gate.spent().unwrap()), (1, Spent::default()));
+    assert_eq!((visit.calls(), visit.gateway.spent().unwrap()), (1, Spent::default()));
     assert_eq!(visit.count("SELECT COUNT(*) FROM ledger"), 0);
 }

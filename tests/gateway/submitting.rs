@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use behaview::demo::Endpoint;
-use behaview::gate::{Received, submission};
+use behaview::gateway::{Received, submission};
 use behaview::quota::{Entitlements, Unit};
 use behaview::report::Analysis;
 use behaview::report::analysis::{submitted, upload_address};
@@ -70,7 +70,7 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
     };
     let quote = scan(&submission, None).quote(&Entitlements::default());
     assert_eq!((quote.price().short().as_str(), quote.price().basis.name()), ("1 scan", "documented"));
-    let answer = visit.gate.ask(&quote, &progress).await.unwrap();
+    let answer = visit.gateway.ask(&quote, &progress).await.unwrap();
     assert!(submitted(&bytes(&answer)).is_some());
     let taken = visit.demo.submitted();
     assert_eq!((taken[0].sha256.as_str(), taken[0].size), (submission.file.as_str(), 700_000));
@@ -87,9 +87,9 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
     assert_eq!((told[0], told[told.len() - 1]), ((0, Some(700_000)), (700_000, Some(700_000))));
     assert!(told.is_sorted() && told.len() > 2, "{told:?}");
     assert_eq!((counted(&visit), visit.charged()), (1, 0));
-    assert_eq!(visit.gate.spent().unwrap().charged, 1);
+    assert_eq!(visit.gateway.spent().unwrap().charged, 1);
     // The password is in no file of this machine's.
-    let store = std::fs::read(visit.gate.store().path()).unwrap();
+    let store = std::fs::read(visit.gateway.store().path()).unwrap();
     assert!(memchr::memmem::find(&store, b"hunter2-hunter2").is_none());
     assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE what LIKE '%hunter2%'"), 0);
 }
@@ -147,11 +147,11 @@ async fn an_address_on_another_host_gets_neither_file_nor_key() {
         let calls = visit.calls();
         let error = visit.ask(&scan(&submission, Some(to.clone()))).await.unwrap_err();
         assert!(words(&error).contains("nothing was uploaded"), "{to:?}: {error}");
-        assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{error:?}");
+        assert!(matches!(error, GatewayError::Service { cost: Cost::Nothing, .. }), "{error:?}");
         assert_eq!(visit.calls(), calls);
     }
     assert_eq!(canary.accept().map(drop).map_err(|error| error.kind()), Err(ErrorKind::WouldBlock));
-    assert_eq!((counted(&visit), visit.gate.spent().unwrap().charged), (0, 1));
+    assert_eq!((counted(&visit), visit.gateway.spent().unwrap().charged), (0, 1));
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn a_host_that_the_profile_names_gets_the_file_without_the_key() {
     let root = format!("http://{}", files.local_addr().unwrap());
     let visit = Visit::begin().await;
     let profile = Profile { upload_host: Some(root.clone()), ..Visit::profile(&visit.demo) };
-    let gate = gate(&visit.folder().join("other.db"), profile, visit.demo.key());
+    let gateway = gateway(&visit.folder().join("other.db"), profile, visit.demo.key());
     let submission = submission(file(&visit, "s.bin", 900), ScanOptions::default());
     let heard = std::thread::spawn(move || {
         let (mut stream, _) = files.accept().unwrap();
@@ -175,7 +175,7 @@ async fn a_host_that_the_profile_names_gets_the_file_without_the_key() {
         heard
     });
     let to = UploadAddress::new(Untrusted::from(format!("{root}/put/here").as_str()));
-    let answer = visit::ask(&gate, &scan(&submission, Some(to))).await.unwrap();
+    let answer = visit::ask(&gateway, &scan(&submission, Some(to))).await.unwrap();
     assert_eq!(submitted(&bytes(&answer)).unwrap().as_bytes(), b"scan-1");
     let heard = heard.join().unwrap();
     assert!(heard.starts_with(b"POST /put/here ") && memchr::memmem::find(&heard, b"s.bin").is_some());
@@ -193,10 +193,10 @@ async fn an_upload_that_may_have_been_counted_is_sent_once_and_counts() {
         let error = visit.ask(&scan(&small(&visit), None)).await.unwrap_err();
         assert_eq!(visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1, "{fault}");
         assert!(
-            matches!(error, GateError::Service { cost: Cost::Perhaps(Some((1, Unit::Scan))), .. }),
+            matches!(error, GatewayError::Service { cost: Cost::Perhaps(Some((1, Unit::Scan))), .. }),
             "{fault}: {error:?}"
         );
-        let spent = visit.gate.spent().unwrap();
+        let spent = visit.gateway.spent().unwrap();
         assert!(spent.charged + spent.unsure >= counted(&visit), "{fault}: {spent:?}");
     }
 }
@@ -206,16 +206,16 @@ async fn a_file_that_was_sent_after_the_look_at_it_is_not_sent_again_unasked() {
     let visit = Visit::begin().await;
     let small = small(&visit);
     // Both looked before either sent.
-    assert_eq!(visit.gate.unanswered(&scan(&small, None)).unwrap(), None);
+    assert_eq!(visit.gateway.unanswered(&scan(&small, None)).unwrap(), None);
     arm(&visit.demo, "lost*1");
-    let other = gate(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
+    let other = gateway(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
     assert!(visit::ask(&other, &scan(&small, None)).await.is_err());
     let refused = visit.ask(&scan(&small, None)).await.unwrap_err();
-    assert!(matches!(refused, GateError::SentBefore(_)), "{refused:?}");
+    assert!(matches!(refused, GatewayError::SentBefore(_)), "{refused:?}");
     let sent = || visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count();
     assert_eq!(sent(), 1);
     // Nor is what was refused taken for sent.
-    assert!(visit.gate.unanswered(&scan(&small, None)).unwrap().is_some());
+    assert!(visit.gateway.unanswered(&scan(&small, None)).unwrap().is_some());
     let known = knowing(small);
     assert!(scan(&known, None).warning().unwrap().contains("may have arrived"));
     visit.ask(&scan(&known, None)).await.unwrap();
@@ -237,9 +237,9 @@ async fn a_file_that_has_changed_is_not_sent() {
         std::fs::write(&submission.path, vec![7; size]).unwrap();
         let error = visit.ask(&scan(&submission, None)).await.unwrap_err();
         assert!(words(&error).contains("changed since it was looked at"), "{name}: {error}");
-        assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{name}: {error:?}");
+        assert!(matches!(error, GatewayError::Service { cost: Cost::Nothing, .. }), "{name}: {error:?}");
     }
-    assert_eq!((visit.calls(), visit.gate.spent().unwrap().total()), (0, 0));
+    assert_eq!((visit.calls(), visit.gateway.spent().unwrap().total()), (0, 0));
 }
 
 #[tokio::test]
@@ -257,7 +257,7 @@ async fn a_file_written_to_while_it_is_sent_arrives_as_it_was() {
             std::io::Write::write_all(&mut file, b"other data").unwrap();
         }
     };
-    visit.gate.ask(&quote, &write).await.unwrap();
+    visit.gateway.ask(&quote, &write).await.unwrap();
     assert!(is_written.into_inner());
     assert_eq!(visit.demo.submitted()[0].sha256, submission.file.as_str());
 }
@@ -277,13 +277,17 @@ async fn what_is_no_file_is_not_waited_for_and_costs_nothing() {
         for request in [scan(&submission, None), public(&path)] {
             let asked = tokio::time::timeout(std::time::Duration::from_secs(20), visit.ask(&request));
             let error = asked.await.expect("it ends at once").unwrap_err();
-            assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{}: {error:?}", path.display());
+            assert!(
+                matches!(error, GatewayError::Service { cost: Cost::Nothing, .. }),
+                "{}: {error:?}",
+                path.display()
+            );
         }
         assert!(submission::look_at(&path, u64::MAX, &|| true).is_err(), "{}", path.display());
     }
     let large = small(&visit);
     assert!(submission::look_at(&large.path, 100, &|| true).unwrap_err().to_string().contains("larger than"));
-    assert_eq!((visit.demo.submitted(), counted(&visit), visit.gate.spent().unwrap().total()), (Vec::new(), 0, 0));
+    assert_eq!((visit.demo.submitted(), counted(&visit), visit.gateway.spent().unwrap().total()), (Vec::new(), 0, 0));
 }
 
 #[tokio::test]
@@ -354,14 +358,14 @@ async fn an_address_with_the_key_told_so_is_not_used(told: &'static str) {
         }
     });
     let visit = Visit::begin().await;
-    let gate =
-        gate(&visit.folder().join("other.db"), Profile { user: None, ..Profile::demo(root, String::new()) }, KEY);
-    let answer = visit::ask(&gate, &Request::UploadAddress).await.unwrap();
+    let gateway =
+        gateway(&visit.folder().join("other.db"), Profile { user: None, ..Profile::demo(root, String::new()) }, KEY);
+    let answer = visit::ask(&gateway, &Request::UploadAddress).await.unwrap();
     let to = UploadAddress::new(upload_address(&bytes(&answer)).unwrap());
-    let error = visit::ask(&gate, &scan(&small(&visit), Some(to))).await.unwrap_err();
+    let error = visit::ask(&gateway, &scan(&small(&visit), Some(to))).await.unwrap_err();
     assert!(words(&error).contains("has your key in it"), "{error}");
-    assert!(matches!(error, GateError::Service { cost: Cost::Nothing, .. }), "{error:?}");
-    assert_eq!((*heard.lock().unwrap(), gate.spent().unwrap().charged), (1, 1));
+    assert!(matches!(error, GatewayError::Service { cost: Cost::Nothing, .. }), "{error:?}");
+    assert_eq!((*heard.lock().unwrap(), gateway.spent().unwrap().charged), (1, 1));
 }
 
 #[tokio::test]
@@ -372,12 +376,12 @@ async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() 
     let third = crate::counted::run("a third", &visit.store(), &visit.demo);
     flight::while_another_asks(&visit, &request, async {
         let result = visit::ask(&third, &request).await;
-        assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{result:?}");
+        assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{result:?}");
     })
     .await;
     // That one ended without an answer: whoever sends it again has to know.
     let refused = visit::ask(&third, &request).await;
-    assert!(matches!(refused, Err(GateError::SentBefore(_))), "{refused:?}");
+    assert!(matches!(refused, Err(GatewayError::SentBefore(_))), "{refused:?}");
     assert!(visit::ask(&third, &scan(&knowing(small), None)).await.is_ok());
 }
 
@@ -407,14 +411,14 @@ async fn a_file_is_the_same_whatever_its_path_is_called() {
         let third_run = crate::counted::run("a third", &visit.store(), &visit.demo);
         flight::while_another_asks(&visit, &first, async {
             let result = visit::ask(&third_run, &second).await;
-            assert!(matches!(result, Err(GateError::UnderWayElsewhere)), "{result:?}");
+            assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{result:?}");
         })
         .await;
         // This one has.
         let (one, two, three) = tokio::join!(visit.ask(&first), visit.ask(&second), visit.ask(&third));
         let results = [one, two, three];
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
-        assert!(results.iter().all(|result| matches!(result, Ok(_) | Err(GateError::UnderWay))), "{results:?}");
+        assert!(results.iter().all(|result| matches!(result, Ok(_) | Err(GatewayError::UnderWay))), "{results:?}");
         assert_eq!(sent(), 2);
     }
 }
@@ -431,7 +435,7 @@ async fn a_service_is_known_however_its_address_is_spelled() {
             v3_prefix: prefix.to_owned(),
             ..Visit::profile(&visit.demo)
         };
-        gate(&visit.store(), profile, visit.demo.key())
+        gateway(&visit.store(), profile, visit.demo.key())
     };
     arm(&visit.demo, "lost*1");
     visit.ask(&scan(&small, None)).await.unwrap_err();
@@ -446,9 +450,9 @@ async fn a_service_is_known_however_its_address_is_spelled() {
         let again = other(root.clone(), prefix);
         assert!(again.unanswered(&scan(&small, None)).unwrap().is_some(), "{root} {prefix}");
         let refused = visit::ask(&again, &scan(&small, None)).await;
-        assert!(matches!(refused, Err(GateError::SentBefore(_))), "{root} {prefix}: {refused:?}");
+        assert!(matches!(refused, Err(GatewayError::SentBefore(_))), "{root} {prefix}: {refused:?}");
         visit::ask(&again, &Request::Quotas).await.unwrap();
-        assert_eq!(again.client().account(), visit.gate.client().account());
+        assert_eq!(again.client().account(), visit.gateway.client().account());
     }
     for (root, prefix) in [(root.clone(), ""), (root.clone(), "/v3"), (format!("{root}/x"), "/api/v3")] {
         assert_eq!(other(root, prefix).unanswered(&scan(&small, None)).unwrap(), None);

@@ -1,10 +1,10 @@
-//! A running service, and a gate to it with a store of its own.
+//! A running service, and a gateway to it with a store of its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use behaview::gate::{Answer, Gate, GateError};
+use behaview::gateway::{Answer, Gateway, GatewayError};
 use behaview::quota::Entitlements;
 use behaview::request::{Asker, Request};
 use behaview::service::credential::{Credential, Source};
@@ -18,25 +18,25 @@ use super::{Demo, Options};
 /// Long enough for anything on loopback, however busy the machine is.
 const SOON: Duration = Duration::from_secs(30);
 
-/// A running service, and a gate to it.
+/// A running service, and a gateway to it.
 pub struct Visit {
-    // The gate ends before its folder does, as some systems remove no file that is open.
-    pub gate: Gate,
+    // The gateway ends before its folder does, as some systems remove no file that is open.
+    pub gateway: Gateway,
     pub demo: Demo,
     folder: TempDir,
 }
 
-/// A gate to the service at `root`, with the store in a folder.
-pub fn gate(path: &Path, profile: Profile, key: &str) -> Gate {
+/// A gateway to the service at `root`, with the store in a folder.
+pub fn gateway(path: &Path, profile: Profile, key: &str) -> Gateway {
     let credential = Credential::new(key, Source::Demo).unwrap();
     let client = Client::new(profile, Some(credential)).unwrap();
-    Gate::new(Arc::new(Store::open(path).unwrap()), client, "session".to_owned(), jiff::Timestamp::now)
+    Gateway::new(Arc::new(Store::open(path).unwrap()), client, "session".to_owned(), jiff::Timestamp::now)
 }
 
 /// All that an error says of itself.
-pub fn words(error: &GateError) -> String {
+pub fn words(error: &GatewayError) -> String {
     let advice = match error {
-        GateError::Service { error, cost, .. } => format!("{} {cost}", error.advice()),
+        GatewayError::Service { error, cost, .. } => format!("{} {cost}", error.advice()),
         _ => String::new(),
     };
     format!("{error} {error:?} {error:#?} {advice}")
@@ -51,8 +51,8 @@ impl Visit {
     pub async fn with(options: Options) -> Visit {
         let demo = Demo::start(Options { now: Some(1_794_474_845), ..options }).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let gate = gate(&folder.path().join("store"), Visit::profile(&demo), demo.key());
-        Visit { gate, demo, folder }
+        let gateway = gateway(&folder.path().join("store"), Visit::profile(&demo), demo.key());
+        Visit { gateway, demo, folder }
     }
 
     /// Without the user's name, the key stands in the address of the quota details: the harder case.
@@ -61,13 +61,13 @@ impl Visit {
     }
 
     /// Asks at the list price.
-    pub async fn ask(&self, request: &Request) -> Result<Answer, GateError> {
-        ask(&self.gate, request).await
+    pub async fn ask(&self, request: &Request) -> Result<Answer, GatewayError> {
+        ask(&self.gateway, request).await
     }
 
     /// What is held for a request, as bytes.
     pub fn held(&self, request: &Request) -> Option<Vec<u8>> {
-        self.gate.held(request).unwrap().map(|held| held.body.to_vec())
+        self.gateway.held(request).unwrap().map(|held| held.body.to_vec())
     }
 
     /// How many calls the service received.
@@ -87,17 +87,17 @@ impl Visit {
     }
 
     pub fn store(&self) -> PathBuf {
-        self.gate.store().folder().to_owned()
+        self.gateway.store().folder().to_owned()
     }
 
-    /// Does something to the store behind the gate's back.
+    /// Does something to the store behind the gateway's back.
     pub fn meddle(&self, sql: &str) {
-        rusqlite::Connection::open(self.gate.store().path()).unwrap().execute_batch(sql).unwrap();
+        rusqlite::Connection::open(self.gateway.store().path()).unwrap().execute_batch(sql).unwrap();
     }
 
-    /// A number from the store, read behind the gate's back.
+    /// A number from the store, read behind the gateway's back.
     pub fn count(&self, sql: &str) -> i64 {
-        rusqlite::Connection::open(self.gate.store().path()).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+        rusqlite::Connection::open(self.gateway.store().path()).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
     /// The files in a folder of the store and below it.
@@ -121,7 +121,7 @@ impl Visit {
         std::fs::remove_file(self.store().join(folder)).unwrap();
     }
 
-    /// What the service answers to whoever asks it without the gate.
+    /// What the service answers to whoever asks it without the gateway.
     pub async fn reference(&self, request: &Request) -> Vec<u8> {
         let address = request.address(&ByKey(&self.demo));
         let url = format!("{}/api/v3{}", self.demo.root(), address.path);
@@ -136,9 +136,9 @@ impl Visit {
 }
 
 /// Asks at the list price; fails the test if that does not end.
-pub async fn ask(gate: &Gate, request: &Request) -> Result<Answer, GateError> {
+pub async fn ask(gateway: &Gateway, request: &Request) -> Result<Answer, GatewayError> {
     let quote = request.clone().quote(&Entitlements::default());
-    timeout(SOON, gate.ask(&quote, &|_| {})).await.expect("it ends by itself")
+    timeout(SOON, gateway.ask(&quote, &|_| {})).await.expect("it ends by itself")
 }
 
 struct ByKey<'a>(&'a Demo);
