@@ -1,9 +1,9 @@
-//! The variables of the environment, which anybody may have set.
+//! Reads environment variables, which are untrusted input.
 
-/// A variable's text; none where it is not set, or empty.
+/// The value of a variable; `None` if it is unset or empty.
 ///
-/// What is no text in one is replaced and not left out: whoever reads it refuses it then, and never takes it for one that nobody has
-/// set.
+/// Invalid Unicode in a value is replaced, not dropped: the caller then rejects the value instead
+/// of treating the variable as unset.
 pub fn variable(name: &str) -> Option<String> {
     let value = std::env::var_os(name)?;
     Some(value.to_string_lossy().into_owned()).filter(|value| !value.is_empty())

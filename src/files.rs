@@ -1,36 +1,39 @@
-//! Files and folders that are the owner's alone, whatever the umask says.
+//! Creates, reads and replaces files and folders that only their owner can access, whatever the
+//! umask.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// Attempts to remove a folder into which something is still written, and the time between two.
+/// Attempts to remove a folder that another task still writes to, and the time between two
+/// attempts.
 const REMOVALS: usize = 50;
 const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
 
-/// Makes a folder and the missing ones above it, with mode 0700.
+/// Creates a folder and its missing parents, with mode 0700.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() || folder.as_os_str().is_empty() {
         return Ok(());
     }
     folder.parent().map_or(Ok(()), make_folder)?;
     match DirBuilder::new().create(folder) {
-        // Whatever the umask has left of the mode.
+        // The umask may have removed bits of the mode.
         Ok(()) => set_mode(folder, 0o700),
-        // Another program has made it meanwhile.
+        // Another program has created it in the meantime.
         Err(_) if folder.is_dir() => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Removes a folder with all that is in it; a cancelled call may still write there.
+/// Removes a folder with its content; a cancelled call may still write to it.
 pub fn remove_folder(folder: &Path) {
     let mut aside = folder.as_os_str().to_owned();
     aside.push("-gone");
     let both = [folder, Path::new(&aside)];
     for _ in 0..REMOVALS {
-        // Whether they are gone says more than what was in the way. It is moved first: by its name nothing more is put into it.
+        // Errors are ignored; the check below is whether the folders are gone. The rename comes
+        // first, so that no further files can be created under the old name.
         let _ = std::fs::rename(folder, &aside);
         both.iter().for_each(|folder| _ = std::fs::remove_dir_all(folder));
         if both.iter().all(|folder| std::fs::symlink_metadata(folder).is_err()) {
@@ -40,10 +43,10 @@ pub fn remove_folder(folder: &Path) {
     }
 }
 
-/// Makes a folder for files that are written without asking, in which only this user can write.
+/// Creates a folder for files that are written without asking, writable only for this user.
 ///
-/// A link on the way that the user made, or the system, is followed: it is how they arranged their folders. Another's is not, nor
-/// one that leads to another's folder.
+/// Follows links of the user and of the system, because these are how they arranged their folders.
+/// Rejects another user's link, and a link to another user's folder.
 pub fn own_folder(folder: &Path) -> io::Result<()> {
     let anothers = |words: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
     if folder.ancestors().any(is_anothers_link) {
@@ -56,7 +59,7 @@ pub fn own_folder(folder: &Path) -> io::Result<()> {
     if is_open_to_others(folder) { set_mode(folder, 0o700) } else { Ok(()) }
 }
 
-/// Whether a part of a path is a link of another user, who can change where it leads.
+/// Whether a component of a path is a link of another user, who can change its target.
 pub fn is_anothers_link(part: &Path) -> bool {
     std::fs::symlink_metadata(part).is_ok_and(|about| about.is_symlink() && is_anothers(&about))
 }
@@ -72,7 +75,7 @@ fn is_anothers(_: &std::fs::Metadata) -> bool {
     false
 }
 
-/// Says who may do what with a file, where the system knows such modes.
+/// Sets the permission bits of a file, on systems that have them.
 pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -85,7 +88,7 @@ pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     }
 }
 
-/// Reads an ordinary file, which is no longer than `most` bytes.
+/// Reads a regular file of at most `most` bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let (file, size) = open_ordinary(path)?;
     let mut bytes = Vec::new();
@@ -95,31 +98,32 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if size.max(bytes.len() as u64) > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
-/// Reads an ordinary file of text, which is no longer than `most` bytes.
+/// Reads a regular UTF-8 file of at most `most` bytes.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    // The error by itself would hold what the file does.
+    // The original error would contain the file's content.
     let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8");
     String::from_utf8(read(path, most)?).map_err(no_text)
 }
 
-/// Whether something is there that is no ordinary file, such as a pipe, a device or a folder.
+/// Whether the path exists and is not a regular file, such as a pipe, a device or a folder.
 pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file())
 }
 
-/// Refuses pipes, devices and folders: opening a pipe waits for its other end, opening some devices acts on them.
+/// Rejects pipes, devices and folders: opening a pipe blocks until its other end is opened, and
+/// opening some devices has side effects.
 pub fn not_special(path: &Path) -> io::Result<()> {
     if is_special(path) { Err(io::Error::other("it is no ordinary file")) } else { Ok(()) }
 }
 
-/// Opens an ordinary file to read, and says how long it is. What is none, such as a pipe or a device, is refused and never
-/// waited for.
+/// Opens a regular file for reading and returns its length. Rejects everything else, such as a pipe
+/// or a device, without blocking.
 pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
     {
-        // Were it a pipe, opening would wait for its other end.
+        // Without this flag, opening a pipe would block until its other end is opened.
         let at_once = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, at_once);
     }
@@ -129,12 +133,12 @@ pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
     if about.is_file() { Ok((file, about.len())) } else { Err(io::Error::other("it is no ordinary file")) }
 }
 
-/// Makes a new file, and its folder; never over an existing file or link.
+/// Creates a new file and its folder; fails if a file or link exists.
 pub fn make_new(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().write(true).create_new(true))
 }
 
-/// Opens a file to write behind what it holds, making it and its folder if they are not there; never through a link.
+/// Opens a file for appending and creates it and its folder if missing; never follows a link.
 pub fn append(path: &Path) -> io::Result<File> {
     if path.is_symlink() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is a link, which is not followed"));
@@ -155,7 +159,7 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// Replaces a file, whole or not at all.
+/// Replaces a file atomically.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make_folder(folder)?;
@@ -164,7 +168,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.persist(path).map(|_| ()).map_err(|error| error.error)
 }
 
-/// Whether others than the owner may read or write it; never where the system has no such modes.
+/// Whether users other than the owner may read or write it; false on systems without permission
+/// bits.
 pub fn is_open_to_others(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -178,7 +183,8 @@ pub fn is_open_to_others(path: &Path) -> bool {
     }
 }
 
-/// Whether files can be made and removed in a folder, or in the one above it that it can be made in.
+/// Whether files can be created and removed in a folder or, if it is missing, in its nearest
+/// existing parent.
 pub fn may_write_in(folder: &Path) -> bool {
     let there = folder.ancestors().find(|folder| folder.exists());
     #[cfg(unix)]
@@ -193,7 +199,8 @@ pub fn may_write_in(folder: &Path) -> bool {
     }
 }
 
-/// Bytes that are free where a file is, for those who own it; none where the system does not say.
+/// Bytes available to the owner of a file on its file system; `None` if the system does not report
+/// it.
 pub fn free_space(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {

@@ -23,7 +23,7 @@
 //! | specification | the service's document "Private File Behaviour Retrieval and Quota Consumption Rules"; § is a section of it, and [`quota::RULES`] quotes each of its sentences about prices |
 //! | report | what one sandbox saw of one file (specification §2.1) |
 //! | identifier | what a report is asked for by: file, sandbox and time, but never trusted to have that shape |
-//! | attribute | one member of a report; [`report::ATTRIBUTES`] says what is known of each |
+//! | attribute | one member of a report; [`report::ATTRIBUTES`] lists what the program knows of each |
 //! | section | an attribute's rows as they were found in the bytes |
 //! | pane | attributes that are looked at together; what no table names lands in "Other" |
 //! | body | the bytes of an answer as received, in memory; where they repeated the key, it is redacted before anything else has them |
@@ -32,7 +32,7 @@
 //! | poll | one call that asks how far a scan is, while it is followed |
 //! | stored | on this machine, paid for, and so free; the screen says "held" |
 //! | gateway | the only way to the service |
-//! | ledger | what was asked and what it cost, written before it is sent |
+//! | ledger | each call and its cost, written before the call is sent |
 //! | note | what an analyst wrote about a report or about what a row says |
 //! | untrusted | text from outside; only its visible form is ever shown |
 //! | document | reports saved in a file, opened without any service |
@@ -41,17 +41,18 @@
 //!
 //! # What calls what
 //! ```text
-//! cli ──> runtime ──> view ──> app ─────┬──> export ─────────> report ──> text
-//!  │         │                          v                        ^
-//!  │         ├──────> gateway ──> service ──> request ──┬───────────┘
-//!  │         │         │                             └──> quota
-//!  │         │         └─────> store ────────────────────> request, quota, report
+//! cli ──> runtime ──> view ──> app ────────┬──> export ──────> report ──> text
+//!  │         │                             v                     ^
+//!  │         ├──────> gateway ──> service ──> request ──┬────────┘
+//!  │         │           │                              └──> quota
+//!  │         │           └─────> store ──> request, quota, report
 //!  │         └──────> export
-//!  └──> demo   (knows none of the others: it must be able to disagree with them)
+//!  └──> demo   (uses none of the others: it must be able to disagree with them)
 //! ```
-//! `config` stands beside `cli` and knows `app`, `view`, `service`, `quota`, `files`, `log`, `state` and `text`. `clock`, `environment`,
-//! and `files`, which know nobody, `log`, which knows `clock`, `files` and `text`, and `state`, which knows `app`, `files` and `text`, stand beside all. So does
-//! `text`, by which `quota` writes its numbers. Arrows only point down; a test holds them.
+//! `config` is beside `cli` and uses `app`, `view`, `service`, `quota`, `files`, `log`, `state` and
+//! `text`. `clock`, `environment` and `files` use no other module; `log` uses `clock`, `files` and
+//! `text`; `state` uses `app`, `files` and `text`. All of these, and `text`, may be used by any room.
+//! Arrows only point down; a test holds them.
 //!
 //! Money is spent in one place: a row of [`app::COMMANDS`] names a [`request::Request`], the bar shows its price by
 //! [`quota::RULES`], and [`gateway::Gateway::ask`] writes the ledger, sends once, keeps the bytes, and settles.
@@ -64,7 +65,7 @@
 //! - a pane: a variant of [`report::Pane`] with its name, its title, its place in `Pane::ALL` and what makes two of its values the same
 //!   ([`report::attributes::Sameness`]), and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
-//! - something that belongs to one open file, or to what is looked at of it: a field of [`app::files::OpenFile`], which goes aside
+//! - something that belongs to one open file: a field of [`app::files::OpenFile`], which goes aside
 //!   with it and comes back whole
 //! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`
 //! - an export format: a row of [`export::FORMATS`]

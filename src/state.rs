@@ -1,6 +1,7 @@
-//! The file that remembers how the screen was left. Only the program writes it, so it is apart from the config.
+//! Stores the state of the user interface between runs. Only the program writes this file, so it is
+//! separate from the config.
 //!
-//! Files that were opened are in the store, beside their reports.
+//! The list of opened files is in the store, with their reports.
 
 use crate::app::remembered::Remembered;
 use crate::files;
@@ -11,11 +12,11 @@ use std::path::Path;
 /// Name of the file in the state folder.
 pub const FILE: &str = "state.json";
 
-/// The longest such file that is read, in bytes.
+/// Maximum size of the file, in bytes.
 const LONGEST: u64 = 16 << 20;
 
-/// Reads how the screen was left. A file that cannot be used is set aside, and the words say so: a screen that has forgotten how
-/// it was left is worth more than none.
+/// Reads the saved state. A damaged file is renamed and the returned text reports that; the app
+/// starts with defaults instead of failing.
 pub fn read(path: &Path) -> (Remembered, Option<String>) {
     let bytes = match files::read(path, LONGEST) {
         Ok(bytes) => bytes,
@@ -28,13 +29,13 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
     }
 }
 
-/// Writes how the screen was left, in a file that its owner alone can read.
+/// Writes the state to a file that only its owner can read.
 pub fn write(remembered: &Remembered, path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), files::own_folder)?;
     files::replace(path, &serde_json::to_vec_pretty(remembered)?)
 }
 
-/// Gives a damaged file another name, under which its owner alone can read it; says what became of it.
+/// Renames a damaged file, readable only by its owner; returns the outcome as text.
 fn set_aside(path: &Path) -> String {
     let aside = path.with_extension("damaged");
     match files::set_mode(path, 0o600).and_then(|()| std::fs::rename(path, &aside)) {

@@ -1,4 +1,4 @@
-//! The app: on a service, or on reports that were saved in files.
+//! Starts the app on a service, or on reports saved in files.
 
 use super::inputs::{Spending, parse_first};
 use super::setup::{Prepared, Setup, open_store, say};
@@ -26,7 +26,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Runs the app on the service that config and command line name, at a stored report or the first file that is named.
+/// Runs the app on the service of config and command line, opened at a stored report or the first
+/// file named.
 pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let named = sha256.iter().map(|text| named(text, common)).collect::<anyhow::Result<Vec<_>>>()?;
     let report = named.iter().find_map(|(file, report)| Some((file.clone(), report.clone()?)));
@@ -55,7 +56,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
         }
         Ok(reach(gateway, model))
     };
-    // A file is shown at once with its stored reports.
+    // A single file is shown at once, with its stored reports.
     let start = if is_empty {
         StartMode::Awaited(Box::new(begin))
     } else {
@@ -69,9 +70,9 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     }
 }
 
-/// What an argument names: a file, or a stored report of it.
+/// Parses an argument: a file, or a stored report of it.
 fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifier>)> {
-    // A word of small letters is a command that is misspelt.
+    // A word of lowercase letters is a misspelt command.
     let is_word = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     let is_other = Sha256::parse(text).is_some() || is_word || Path::new(text).is_file();
     let Some(identifier) = Identifier::typed(text).filter(|_| !is_other) else { return Ok((parse_first(text)?, None)) };
@@ -88,7 +89,7 @@ fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifi
 }
 
 impl Prepared {
-    /// The first state, as far as it needs no store.
+    /// The initial model, without the parts that need the store.
     fn model(&self) -> Model {
         let service = service_of(&self.client, self.is_offline);
         let mut model = Model::new(service, crate::clock::now());
@@ -98,7 +99,7 @@ impl Prepared {
     }
 }
 
-/// What the config says of the app.
+/// The app's settings from the config.
 pub(super) fn settings(config: &Config) -> Settings {
     Settings {
         keys: config.keymap.clone(),
@@ -110,19 +111,19 @@ pub(super) fn settings(config: &Config) -> Settings {
     }
 }
 
-/// The user's own rules; where the system has no home folder there are none.
+/// The path of the user's own rules; `None` if the system has no home folder.
 pub(super) fn rules_file() -> Option<PathBuf> {
     Folders::find().ok().map(|folders| folders.config.with_file_name("rules.toml"))
 }
 
-/// What the app reaches from now on, shown by its state.
+/// Updates the model with the gateway's state, and returns the gateway as the app's backing.
 pub(super) fn reach(gateway: Gateway, model: &mut Model) -> Backing {
     model.service = service(&gateway);
     model.figures.allowance = allowance(&gateway, model.now);
     Backing::Service(Arc::new(gateway))
 }
 
-/// What the app shows of the service behind a gateway.
+/// The service's state for the model.
 pub fn service(gateway: &Gateway) -> Service {
     service_of(gateway.client(), gateway.is_offline())
 }
@@ -139,22 +140,22 @@ fn service_of(client: &Client, is_offline: bool) -> Service {
     }
 }
 
-/// What may be spent. What has been spent of the day is counted only where that has a limit.
+/// The remaining budget. Today's spending is read only if it is limited.
 fn allowance(gateway: &Gateway, now: Timestamp) -> Allowance {
     let spent = gateway.budget().daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
     Allowance::new(gateway.budget(), spent.unwrap_or_default(), now)
 }
 
-/// The file that remembers how the screen was left, and its content at the start.
+/// The file of the saved UI state, and its content at the start.
 #[derive(Debug, Default)]
 pub(super) struct UiStateFile {
-    /// None where nothing is to be kept.
+    /// `None` if nothing is to be stored.
     path: Option<PathBuf>,
     before: crate::app::Remembered,
 }
 
 impl UiStateFile {
-    /// Where it is remembered, as folders and config say.
+    /// The file, from folders and config.
     pub(super) fn of(folders: &Folders, config: &Config) -> Self {
         Self {
             path: (!config.keeps_nothing()).then(|| folders.state_file()),
@@ -162,7 +163,7 @@ impl UiStateFile {
         }
     }
 
-    /// Brings the screen back as it was left, and says what went wrong with that.
+    /// Restores the saved state of the screen; returns a remark if that failed.
     pub(super) fn resume(&mut self, model: &mut Model) -> Option<String> {
         let (remembered, remark) = crate::state::read(self.path.as_deref()?);
         self.before = remembered.clone();
@@ -170,7 +171,7 @@ impl UiStateFile {
         remark
     }
 
-    /// Remembers how the screen is left now.
+    /// Saves the state of the screen.
     pub(super) fn note(self, ended: &runtime::SessionResult) {
         let Some(path) = self.path.filter(|_| ended.remembered != self.before) else { return };
         if let Err(error) = crate::state::write(&ended.remembered, &path) {
@@ -201,7 +202,7 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
 /// The title of a document, and its reports.
 type OpenedDocument = (String, Vec<(Option<Identifier>, Here)>);
 
-/// A document, or the stored report of an identifier, as `behaview show` prints it.
+/// Reads a document, or the stored report of an identifier as `behaview show` prints it.
 fn opened(file: &OsStr, common: &Common) -> anyhow::Result<OpenedDocument> {
     let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
     if let Some(identifier) = name.and_then(Identifier::typed) {
@@ -218,7 +219,7 @@ fn opened(file: &OsStr, common: &Common) -> anyhow::Result<OpenedDocument> {
     Ok((document.titled(), document.reports))
 }
 
-/// The documents that can be read, and a remark about each other.
+/// Reads the documents; returns those that are readable, and a remark about each other one.
 fn documents(files: &[OsString], common: &Common) -> anyhow::Result<(Vec<OpenedDocument>, Vec<String>)> {
     let (mut read, mut remarks, mut first) = (Vec::new(), Vec::new(), None);
     for file in files {
@@ -236,7 +237,7 @@ fn documents(files: &[OsString], common: &Common) -> anyhow::Result<(Vec<OpenedD
     }
 }
 
-// ScreenFlags about the screen.
+// Flags about the screen.
 #[derive(Debug, Args)]
 pub(super) struct ScreenFlags {
     /// Theme: auto, dark, light, contrast or mono
@@ -254,7 +255,7 @@ pub(super) struct ScreenFlags {
 }
 
 impl ScreenFlags {
-    /// What they set, by the names of the settings.
+    /// The settings of these flags, by their config names.
     pub(super) fn settings(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let theme = self.theme.iter().map(|name| ("theme", name.as_str()));
         let others = [("ascii", self.ascii), ("mouse", self.mouse), ("plain", self.plain)];
@@ -262,7 +263,7 @@ impl ScreenFlags {
         theme.chain(others).map(|(name, value)| (format!("look.{name}"), value.to_owned()))
     }
 
-    /// Settles which characters are shown, before anything is.
+    /// Selects the character set before anything is shown.
     pub(super) fn settle_charset(&self) {
         if self.ascii || is_without_utf8(variable) {
             text::show_ascii_alone();
@@ -270,7 +271,7 @@ impl ScreenFlags {
     }
 }
 
-/// What the screen is to be like.
+/// The display options from the config.
 pub(super) fn display(config: &Config) -> Display {
     let look = config.look;
     if look.ascii {
@@ -280,7 +281,7 @@ pub(super) fn display(config: &Config) -> Display {
     Display { theme: look.theme, depth: Depth::of(variable), takes_mouse: look.mouse, is_plain: look.plain || is_dumb }
 }
 
-/// Whether the locale has another encoding than UTF-8. One that says nothing is taken to have it.
+/// Whether the locale's encoding is not UTF-8. A locale without an encoding counts as UTF-8.
 fn is_without_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
     locale.is_some_and(|locale| !locale.to_lowercase().replace('-', "").contains("utf8"))

@@ -1,4 +1,4 @@
-//! Commands that ask the service one thing: `behaview call`, `behaview delete` and `behaview fetch`.
+//! Commands that send one request: `behaview call`, `behaview delete` and `behaview fetch`.
 
 use super::export::write_file;
 use super::output::{Output, print_body, print_json};
@@ -19,7 +19,7 @@ use clap::builder::PossibleValuesParser;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// The longest input, in bytes.
+/// Maximum size of the input, in bytes.
 const LONGEST_INPUT: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(super) struct CallArgs {
     agreed: Agreed,
 }
 
-/// The questions by name, for the help.
+/// The list of queries for the help.
 fn names() -> String {
     let rows = ASKS.iter().map(|ask| {
         format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
@@ -71,7 +71,7 @@ impl CallArgs {
         self.agreed.check(&request)?;
         let answer = send(&setup, &request, self.refresh)?;
         if request == Request::User {
-            // The user object holds the key: nothing but the privileges is printed.
+            // The user object contains the key, so only the privileges are printed.
             let user = serde_json::from_slice(&answer.body);
             let user = user.map_err(|_| FailureKind::BadAnswer.error("the answer is no user object"))?;
             let found = Entitlements::from_user(&user);
@@ -83,7 +83,7 @@ impl CallArgs {
         print_body(&answer.body)
     }
 
-    /// The words behind the name.
+    /// The words after the name.
     fn typed(&self) -> anyhow::Result<String> {
         if self.input != ["-"] {
             return Ok(self.input.join(" "));
@@ -94,7 +94,8 @@ impl CallArgs {
     }
 }
 
-/// The same of a file as it is now, by which it is known whether it was sent before. Of one that cannot be sent the gateway says why.
+/// Adds a file's current hash and size to an upload, to find out whether it was sent before. The
+/// gateway reports why a file cannot be sent.
 fn looked_at(setup: &Setup, request: Request) -> Request {
     let Request::V2Scan { path, file: None } = request else { return request };
     let file = look_at(&path, setup.gateway.client().profile().largest(UploadLimit::Direct), &|| true).ok();
@@ -179,7 +180,7 @@ impl FetchArgs {
             let none = self.none_beside(&setup.gateway, &request)?;
             return print_dry_run(&setup, vec![request], self.refresh, none.map(DryRunRemark::only), self.json);
         }
-        // Before anything is paid.
+        // Checked before anything is paid.
         if is_printed && io::stdout().is_terminal() {
             fail!(Usage, "that is no text for a terminal: name a file, or a pipe");
         }
@@ -197,7 +198,8 @@ impl FetchArgs {
         write_file(&path, self.force, |out| out.write_all(&got.body))
     }
 
-    /// Why no call is made: the stored report says that it has no such artefact, and none is stored.
+    /// Why no call is made: the stored report states that the artefact does not exist, and none is
+    /// stored.
     fn none_beside(&self, gateway: &Gateway, request: &Request) -> anyhow::Result<Option<String>> {
         let Request::Artefact { identifier, artefact } = request else { return Ok(None) };
         let is_held = !self.refresh && gateway.held(request)?.is_some();

@@ -1,4 +1,5 @@
-//! `behaview compare`: which sandbox saw what, of one file or of two, from stored reports.
+//! `behaview compare`: shows which sandbox saw which items, for one file or two, from stored
+//! reports.
 
 use super::output::{print_json, print_text};
 use super::setup::say;
@@ -72,7 +73,7 @@ impl ValueEnum for Only {
     }
 }
 
-/// One sandbox.
+/// One sandbox in the comparison.
 struct ComparedColumn {
     side: usize,
     file: Option<Sha256>,
@@ -82,22 +83,22 @@ struct ComparedColumn {
     body: Option<Body>,
 }
 
-/// Sandboxes to compare, and what is unknown of them.
+/// The sandboxes to compare, and the gaps in their stored data.
 struct Compared {
     columns: Vec<ComparedColumn>,
     /// Whether further sandboxes may be on pages that are not stored.
     has_more_pages: bool,
     /// Whether a stored list cannot be read.
     is_aside: bool,
-    /// Parts of documents that could not be read.
+    /// Parts of documents that could not be parsed.
     unread: u64,
-    /// Sandboxes beyond those that can be compared at once.
+    /// Sandboxes beyond the maximum of a comparison.
     left_out: usize,
-    /// What holding the missing reports costs.
+    /// The price of the missing reports.
     missing: Option<String>,
-    /// A remark on reports that only other profiles have.
+    /// A remark on reports that are stored for other profiles only.
     elsewhere: String,
-    /// For pricing missing reports; none for documents.
+    /// For pricing missing reports; `None` for documents.
     entitled: Option<Entitlements>,
 }
 
@@ -200,7 +201,7 @@ impl CompareArgs {
         })
     }
 
-    /// The column that "here" means; an error if its report is missing and the selection needs it.
+    /// The column meant by "here"; an error if its report is missing and the selection needs it.
     fn here(&self, compared: &Compared) -> anyhow::Result<usize> {
         let here = self.named(&compared.columns)?;
         match compared.columns.get(here).filter(|column| column.body.is_none()) {
@@ -217,7 +218,7 @@ impl CompareArgs {
         }
     }
 
-    /// The column of `--sandbox`, or else the first with a stored report.
+    /// The column of `--sandbox`, or by default the first with a stored report.
     fn named(&self, columns: &[ComparedColumn]) -> anyhow::Result<usize> {
         let Some(wanted) = &self.sandbox else {
             return Ok(columns.iter().position(|column| column.body.is_some()).unwrap_or(0));
@@ -230,7 +231,7 @@ impl CompareArgs {
     }
 }
 
-/// The known sandboxes of a file in the order of the pages, and whether there may be more.
+/// The known sandboxes of a file in page order, and whether further pages may list more.
 fn held(gateway: &Gateway, file: &Sha256, side: usize) -> anyhow::Result<(Vec<ComparedColumn>, bool)> {
     let (pages, reports) = held_of(gateway, file)?;
     let mut list = List::unasked(file.clone());
@@ -242,7 +243,8 @@ fn held(gateway: &Gateway, file: &Sha256, side: usize) -> anyhow::Result<(Vec<Co
     Ok((list.entries().iter().map(column).collect(), list.has_more_pages()))
 }
 
-/// Says of a list that cannot be read what lists the file again; says whether there is one.
+/// Reports that the file's stored list is unreadable, with the price of listing the file again.
+/// Returns whether that is the case.
 fn say_if_list_aside(gateway: &Gateway, file: &Sha256, entitled: &Entitlements) -> anyhow::Result<bool> {
     let Some(aside) = gateway.list_quarantined(file)? else { return Ok(false) };
     let listing = gateway.client().profile().listing;
@@ -252,7 +254,8 @@ fn say_if_list_aside(gateway: &Gateway, file: &Sha256, entitled: &Entitlements) 
     Ok(true)
 }
 
-/// A remark on a file's reports that only other profiles have, which may be of other services.
+/// A remark on a file's reports that are stored for other profiles only, possibly from other
+/// services.
 fn elsewhere(gateway: &Gateway, file: &Sha256) -> anyhow::Result<String> {
     let mut profiles = BTreeMap::<String, u64>::new();
     for held in gateway.store().every_report(gateway.service())? {
@@ -267,7 +270,7 @@ fn elsewhere(gateway: &Gateway, file: &Sha256) -> anyhow::Result<String> {
     Ok(said.collect::<Vec<_>>().join(","))
 }
 
-/// What the missing reports cost together; none where none is missing.
+/// The total price of the missing reports; `None` if none is missing.
 fn price(columns: &[ComparedColumn], entitled: &Entitlements) -> Option<String> {
     let mut plan = Plan::new();
     let missing = columns.iter().filter(|column| column.body.is_none()).filter_map(|column| column.identifier.clone());
@@ -288,8 +291,8 @@ fn visible(text: &Untrusted) -> String {
     text.visible().to_string()
 }
 
-/// A legend, and an item a line: marks, pane, action, value. Values of other sandboxes follow, a line each with
-/// the sandbox's number.
+/// Prints a legend, then one item per line: marks, pane, action, value. Different values of other
+/// sandboxes follow, one per line with the sandbox's number.
 fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Variants>]) -> String {
     let mut out = String::new();
     for (n, column) in compared.columns.iter().enumerate() {
@@ -335,7 +338,7 @@ fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Varia
     out
 }
 
-/// Texts of one sandbox about one item that are printed.
+/// Maximum number of printed values per sandbox and item.
 const MOST_TOLD: usize = 50;
 
 #[derive(Serialize)]
@@ -343,9 +346,9 @@ struct CompareOutput {
     columns: Vec<ColumnOutput>,
     /// Whether further sandboxes may be on pages that are not stored.
     more: bool,
-    /// Sandboxes beyond the 64 that can be compared at once.
+    /// Sandboxes beyond the maximum of 64.
     left_out: usize,
-    /// What holding the missing reports would cost.
+    /// The price of the missing reports.
     missing: Option<String>,
     items: Vec<ItemOutput>,
 }
@@ -359,29 +362,29 @@ struct ColumnOutput {
     id: String,
     sandbox: String,
     held: bool,
-    /// Items of those that are printed.
+    /// The number of printed items that it saw.
     items: usize,
 }
 
 #[derive(Serialize)]
 struct ItemOutput {
     pane: &'static str,
-    /// What happened to it.
+    /// The action.
     what: String,
     item: String,
     /// Numbers of the columns that saw it.
     seen: Vec<usize>,
-    /// Numbers of the columns that do not list it, by a list that was perhaps cut by the service.
+    /// Numbers of the columns whose list lacks it, but may have been truncated by the service.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     perhaps_unlisted: Vec<usize>,
-    /// Whether a sandbox has another value than the first, whose value is `item`.
+    /// Whether another sandbox has a different value; `item` is the first one's.
     differs: bool,
-    /// Where it differs, the values of each.
+    /// The values of each sandbox, if they differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     told: Vec<Variants>,
 }
 
-/// The values of one sandbox for an item, at most fifty.
+/// The values of one sandbox for an item, at most 50.
 #[derive(Clone, Serialize)]
 struct Variants {
     number: usize,
@@ -424,7 +427,7 @@ fn compare_output(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> std:
     })
 }
 
-/// The values of each sandbox for those of these items that differ.
+/// The values of each sandbox, for those of these items that differ.
 fn variants(matrix: &Matrix, numbers: &[u32], shown: fn(&Untrusted) -> String) -> Vec<Vec<Variants>> {
     let mut all = vec![Vec::<Variants>::new(); numbers.len()];
     matrix.each_of_differing(&mut |item, column, row| {

@@ -1,4 +1,4 @@
-//! `behaview config`: settings with their origins, paths, and mistakes.
+//! `behaview config`: settings with their origins, paths, and errors.
 
 use super::output::{Table, print_json, print_text};
 use super::{Common, FailureKind};
@@ -25,7 +25,7 @@ pub(super) enum ConfigCommand {
     Check(FormatFlags),
 }
 
-// How it is printed.
+// The output format.
 #[derive(Debug, Args)]
 pub(super) struct FormatFlags {
     /// Print JSON
@@ -77,7 +77,7 @@ fn paths(form: &FormatFlags) -> anyhow::Result<()> {
     print_text(&lines.concat())
 }
 
-/// What `config show --json` prints.
+/// The output of `config show --json`.
 #[derive(Serialize)]
 struct ConfigOutput<'a> {
     file: String,
@@ -110,7 +110,7 @@ fn init() -> anyhow::Result<()> {
     print_text(&format!("{shown}\n"))
 }
 
-/// What `config check --json` prints.
+/// The output of `config check --json`.
 #[derive(Serialize)]
 struct CheckOutput<'a> {
     file: String,

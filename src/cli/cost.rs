@@ -1,5 +1,5 @@
-//! `behaview cost`: what operations cost, by which rule, and whether they fit. Nothing is sent but, if asked for, the free
-//! call for the service's counters.
+//! `behaview cost`: the prices of operations, the rules behind them, and whether they fit. Sends
+//! nothing except, on request, the free call for the service's counters.
 
 use super::counters::{ask_balances, read_balances};
 use super::document::{STANDARD_INPUT, read_bounded};
@@ -58,7 +58,7 @@ impl CostArgs {
             return self.rules();
         }
         let mut files = InputFiles::default();
-        // Before anybody is asked, so that a mistake in a list is found first.
+        // Parsed before any call, so that errors in a list are found first.
         let asked =
             self.planned()?.into_iter().map(|item| item.read(&mut files)).collect::<anyhow::Result<Vec<_>>>()?;
         let balances = self.left(common, &mut files)?;
@@ -101,7 +101,7 @@ impl CostArgs {
         }
     }
 
-    /// What the service says is left, if that is to be known.
+    /// The quota left according to the service, if requested.
     fn left(&self, common: &Common, files: &mut InputFiles) -> anyhow::Result<Option<Balances>> {
         match &self.balances_from {
             Some(path) => Ok(Some(read_balances(&files.read(path)?)?)),
@@ -110,7 +110,7 @@ impl CostArgs {
         }
     }
 
-    /// The options settle it, else the config file, else the balances.
+    /// The options take precedence, then the config file, then the balances.
     fn entitlements(&self, config: &Config, balances: Option<&Balances>) -> Entitlements {
         let read = balances.map(Entitlements::from_balances).unwrap_or_default();
         read.updated(config.entitlements()).updated(self.entitled.entitlements())
@@ -124,7 +124,7 @@ impl CostArgs {
         }
     }
 
-    /// The verdict as an exit code. The text has its reason already; JSON has it here.
+    /// The verdict as an exit code. The text output includes the reason already; JSON gets it here.
     fn verdict(&self, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {
         let words = |short: &str| if self.json { forecast.words.clone() } else { short.to_owned() };
         if forecast.fit == Fit::Refused {
@@ -137,23 +137,23 @@ impl CostArgs {
     }
 }
 
-/// Whether this begins with the name of an operation.
+/// Whether the text begins with the name of an operation.
 fn is_operation(item: &str) -> bool {
     item.split_whitespace().next().is_some_and(|name| Kind::named(name).is_some())
 }
 
-/// What the first word asks about.
+/// The meaning of the first word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CostTarget {
     /// Every rule.
     Rules,
-    /// Several operations, added up.
+    /// The sum of several operations.
     Plan,
     /// One operation.
     Operation(Kind),
 }
 
-/// Reads the first word.
+/// Parses the first word.
 fn target() -> impl TypedValueParser<Value = CostTarget> {
     let more = [("rules", "List every rule"), ("plan", "Add several operations up")];
     let more = more.map(|(name, about)| PossibleValue::new(name).help(about));
@@ -169,7 +169,8 @@ fn kinds() -> impl Iterator<Item = PossibleValue> {
     Kind::ALL.iter().map(move |kind| PossibleValue::new(kind.name()).help(help(*kind)))
 }
 
-/// The options of operations that were given, each as one word; an operation takes those that the table gives it.
+/// The operation options on the command line, each as one word; an operation takes those that the
+/// table lists for it.
 #[derive(Debug, Default, Clone)]
 struct CostOptions {
     given: Vec<String>,
@@ -196,7 +197,7 @@ impl FromArgMatches for CostOptions {
     }
 }
 
-/// An option of the table as the command line has it.
+/// The clap argument for an option of the table.
 fn argument(choice: &'static Choice) -> Arg {
     let name = choice.name.trim_start_matches('-');
     let about = if choice.is_file() { format!("{} (- for standard input)", choice.about) } else { choice.about.into() };
@@ -206,7 +207,7 @@ fn argument(choice: &'static Choice) -> Arg {
     argument.value_name(value).value_parser(checked)
 }
 
-/// An option that was given, with its value.
+/// An option from the command line, with its value.
 fn given(choice: &Choice, matches: &ArgMatches) -> Option<String> {
     let name = choice.name.trim_start_matches('-');
     match choice.value_name() {
@@ -216,13 +217,13 @@ fn given(choice: &Choice, matches: &ArgMatches) -> Option<String> {
 }
 
 impl CostOptions {
-    /// The names of those that were given.
+    /// The names of the options used.
     fn names(&self) -> Vec<&str> {
         self.given.iter().map(|word| word.split_once('=').map_or(word.as_str(), |(name, _)| name)).collect()
     }
 }
 
-/// As many as a file lists.
+/// Sets the count of hashes from a file.
 fn listed(path: &str, numbers: Numbers, files: &mut InputFiles) -> anyhow::Result<Numbers> {
     let found = Hashes::of(&files.read(path)?).map_err(|error| FailureKind::Usage.error(format!("{path}: {error}")))?;
     if found.repeated > 0 {
@@ -259,14 +260,14 @@ fn kind() -> impl TypedValueParser<Value = Kind> {
 }
 
 impl PlanItem {
-    /// An operation with the words behind it and the options, wherever they stand.
+    /// Combines an operation with the words after it and the options, in any position.
     fn of(kind: Kind, mut words: Vec<String>, options: CostOptions) -> Result<Self, CliError> {
         words.extend(options.given);
         let amount = Amount::of(kind, words).map_err(|why| FailureKind::Usage.error(why))?;
         Ok(Self { kind, amount, entitled: EntitlementTable::default() })
     }
 
-    /// Reads the `n`th item of a plan.
+    /// Parses the `n`th item of a plan.
     fn parse(n: usize, text: &str) -> Result<Self, CliError> {
         let at = |words: String| FailureKind::Usage.error(format!("item {n} of the plan, \"{text}\": {words}"));
         let words = crate::quota::words(text).map_err(&at)?;
@@ -276,7 +277,7 @@ impl PlanItem {
         Ok(Self { entitled, ..item })
     }
 
-    /// The operation, with the hashes of its file counted, and its entitlements.
+    /// Counts the hashes of the file, if any, and returns the operation with its entitlements.
     fn read(self, files: &mut InputFiles) -> anyhow::Result<(Operation, Entitlements)> {
         let numbers = match self.amount {
             Amount::Numbers(numbers) => numbers,
@@ -286,7 +287,7 @@ impl PlanItem {
     }
 }
 
-/// A parser's error and its suggestion, without the lines on usage.
+/// A parser's error and its suggestion, without the usage lines.
 fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let lines = text.lines().map(str::trim);
@@ -294,17 +295,17 @@ fn in_one_line(error: &clap::Error) -> String {
     lines.filter_map(|line| line.strip_prefix("tip: ")).fold(wrong, |wrong, tip| format!("{wrong}; {tip}"))
 }
 
-/// The largest file that is read whole, in bytes: a million hashes are less.
+/// Maximum size of a file, in bytes; a million hashes are smaller.
 const LARGEST: u64 = 128 << 20;
 
-/// Reads files, and standard input once.
+/// Reads files, and standard input at most once.
 #[derive(Debug, Default)]
 struct InputFiles {
     is_input_read: bool,
 }
 
 impl InputFiles {
-    /// The whole of a file, or of standard input.
+    /// Reads a whole file, or standard input.
     fn read(&mut self, path: &str) -> anyhow::Result<Vec<u8>> {
         if path == STANDARD_INPUT && std::mem::replace(&mut self.is_input_read, true) {
             fail!(Usage, "standard input can be read once only; name a file in one of the places");
@@ -313,7 +314,7 @@ impl InputFiles {
     }
 }
 
-/// Every rule: number and words, and what it speaks of.
+/// Every rule with its number, its words and the operations it covers.
 fn rules_text() -> String {
     RULES.iter().map(|rule| rule_words(rule)).collect()
 }
@@ -325,7 +326,7 @@ fn rule_words(rule: &Rule) -> String {
     format!("{number:<7}{words}\n       {} · {} · {operations}\n", rule.pool.words(), rule.basis.name())
 }
 
-/// Operations with their prices and, where the balances are known, the rest.
+/// The prices of operations and, if the balances are known, the quota left.
 fn forecast_text(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String {
     let mut text = match plan.items() {
         [one] => price(one),
@@ -342,7 +343,7 @@ fn forecast_text(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String 
     text
 }
 
-/// One operation, explained.
+/// One operation with its explanation.
 fn price(item: &Item) -> String {
     let Price { rule, pool, charged, basis, notes, agreeing, .. } = &item.price;
     let mut text = format!("{}: {}\n", item.price.operation.about(), item.operation.words());
@@ -365,7 +366,7 @@ fn price(item: &Item) -> String {
     text
 }
 
-/// The option that would make an open price exact.
+/// The option that turns an open price into an exact one.
 fn settled(item: &Item) -> Option<String> {
     let is_open = matches!(item.price.units, Units::PerItem { .. });
     let how_many = item.operation.kind().settled_by().filter(|_| is_open)?;
@@ -383,7 +384,7 @@ fn price_words(price: &Price) -> String {
     }
 }
 
-/// A sentence as a part of another.
+/// Turns a sentence into a part of another one.
 fn phrase(sentence: &str) -> String {
     let mut letters = sentence.trim_end_matches('.').chars();
     letters.next().into_iter().flat_map(char::to_lowercase).chain(letters.as_str().chars()).collect()
@@ -394,7 +395,7 @@ fn holders(charged: &[Holder]) -> String {
     if names.is_empty() { "nobody".to_owned() } else { names.join(" and ") }
 }
 
-/// Several operations, a line each.
+/// Several operations, one per line.
 fn prices(items: &[Item]) -> String {
     let mut table = Table::new(&["operation", "asked", "price", "rule", "pool", "charged", "basis"], &[]);
     for Item { operation, price } in items {
@@ -414,7 +415,7 @@ fn prices(items: &[Item]) -> String {
     format!("{table}{}", told.concat())
 }
 
-/// Every limit that is charged, now and after the plan.
+/// Every limit that is charged, before and after the plan.
 fn limits(forecast: &Forecast) -> String {
     let mut table = Table::new(&["whose", "period", "counts", "left", "of", "after", "fit", "resets at"], &[3, 4, 5]);
     for line in &forecast.lines {

@@ -1,4 +1,4 @@
-//! `behaview quota` and `behaview usage`: the service's own counters, which cost nothing to ask for.
+//! `behaview quota` and `behaview usage`: the service's own counters. Both calls are free.
 
 use super::output::{Table, print_json, print_text};
 use super::query::{get, runtime, say_cost, send};
@@ -22,18 +22,18 @@ pub(super) struct QuotaArgs {
     json: bool,
 }
 
-/// What `quota --json` prints.
+/// The output of `quota --json`.
 #[derive(Serialize)]
 struct QuotaOutput<'a> {
     counters: Vec<CounterOutput<'a>>,
-    /// Parts of the answer that could not be read.
+    /// Parts of the response that could not be parsed.
     odd: &'a [SetAside],
 }
 
 #[derive(Serialize)]
 struct CounterOutput<'a> {
     name: &'a str,
-    /// These five are none for an unknown counter.
+    /// The next five fields are `None` for an unknown counter.
     pool: Option<Pool>,
     unit: Option<Unit>,
     period: Option<Period>,
@@ -49,7 +49,7 @@ struct SideOutput<'a> {
     balance: &'a Balance,
     remaining: u64,
     percent_used: Option<u64>,
-    /// Whether it limits anything: a user's zero beside a group's allowance does not.
+    /// Whether it limits anything: a user's zero does not if the group has an allowance.
     limits: bool,
 }
 
@@ -65,18 +65,18 @@ impl QuotaArgs {
     }
 }
 
-/// Asks the service for its counters.
+/// Requests the counters from the service.
 pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
     Ok(read_balances(&send(setup, &Request::Quotas, true)?.body)?)
 }
 
-/// Reads an answer to the quota call, fresh or saved.
+/// Parses a response to the quota call, fresh or saved.
 pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, CliError> {
     let balances = Balances::parse(answer).ok().filter(|read| !read.counters().is_empty());
     balances.ok_or_else(|| FailureKind::BadAnswer.error("that is no answer to the quota call"))
 }
 
-/// Counters whose meaning is known come first, by unit and period.
+/// Sorts the counters: those with a known meaning come first, by unit and period.
 fn sorted(balances: &Balances) -> Vec<&Counter> {
     let mut counters: Vec<_> = balances.counters().iter().collect();
     counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning));
@@ -150,13 +150,13 @@ fn remarks(counter: &Counter, holder: Holder, balance: &Balance) -> String {
     remarks.join(", ")
 }
 
-/// "00:00 UTC, in 14 h 21 min"
+/// The reset as text: "00:00 UTC, in 14 h 21 min".
 fn resets(period: Period, now: Timestamp) -> String {
     let about = if period.reset_is_assumed() { "about " } else { "" };
     format!("{about}{}, in {}", period.reset_words(now), length(period.until_reset(now)))
 }
 
-/// A length of time in its two largest units.
+/// A duration in its two largest units.
 fn length(time: SignedDuration) -> String {
     let (days, hours, minutes) = (time.as_hours() / 24, time.as_hours() % 24, time.as_mins() % 60);
     match (days, hours, minutes) {
@@ -167,10 +167,10 @@ fn length(time: SignedDuration) -> String {
     }
 }
 
-/// Days that one call brings at most.
+/// Maximum number of days per call.
 const A_CALL: u8 = 30;
 
-/// Columns of the longest bar.
+/// Maximum length of a bar, in columns.
 const BAR: u64 = 30;
 
 #[derive(Debug, Args)]
@@ -184,7 +184,7 @@ pub(super) struct UsageArgs {
     json: bool,
 }
 
-/// What `usage --json` prints.
+/// The output of `usage --json`.
 #[derive(Serialize)]
 struct UsageOutput<'a> {
     first: Date,
@@ -205,7 +205,7 @@ impl UsageArgs {
     }
 }
 
-/// Asks for this many days, up to 30 in a call.
+/// Requests this many days, up to 30 per call.
 fn ask_usage(setup: &Setup, days: u8, today: Date) -> anyhow::Result<UsageDetails> {
     let (runtime, mut usage) = (runtime()?, UsageDetails::default());
     for (first, last) in spans(days, today) {
@@ -218,12 +218,12 @@ fn ask_usage(setup: &Setup, days: u8, today: Date) -> anyhow::Result<UsageDetail
 
 fn read_usage(answer: &[u8]) -> Result<UsageDetails, CliError> {
     let usage = UsageDetails::parse(answer).ok();
-    // Days without calls are left out, but the two parts are there.
+    // Days without calls are omitted, but both parts of the response must exist.
     let usage = usage.filter(|usage| usage.set_aside.len() < 2 || !usage.daily.is_empty() || !usage.total.is_empty());
     usage.ok_or_else(|| FailureKind::BadAnswer.error("the answer is no usage details"))
 }
 
-/// First and last days of the calls, the latest call first.
+/// The first and last day of each call, the latest call first.
 fn spans(days: u8, today: Date) -> Vec<(Date, Date)> {
     let starts = (0..days).step_by(A_CALL.into());
     starts.map(|after| (before(today, days.min(after + A_CALL) - 1), before(today, after))).collect()
@@ -256,7 +256,7 @@ fn usage_text(usage: &UsageDetails, with_bars: bool) -> String {
     text
 }
 
-/// A day's endpoints, and then all of them.
+/// Adds the rows of a day's endpoints and of their sum.
 fn usage_rows(table: &mut Table, day: &str, endpoints: &BTreeMap<&str, u64>, all: u64, bar: String) {
     for (endpoint, count) in endpoints {
         let endpoint = Untrusted::from(*endpoint).visible_cut(60).to_string();

@@ -1,4 +1,4 @@
-//! `behaview demo`: the embedded service, with the app on it or alone.
+//! `behaview demo`: the embedded service, with the app or alone.
 
 use super::setup::session;
 use super::{Common, app, exit};
@@ -94,19 +94,19 @@ impl DemoArgs {
     }
 }
 
-/// The folder of a run, which ends with it.
+/// The temporary folder of a run, removed at its end.
 struct Scratch(TempDir);
 
 impl Drop for Scratch {
-    /// A cancelled call may still write in it.
+    /// A cancelled call may still write to the folder.
     fn drop(&mut self) {
         files::remove_folder(self.0.path());
     }
 }
 
-/// The app on the service, with a store of its own that ends with it: a demo leaves nothing behind.
+/// Runs the app on the service with a temporary store: a demo leaves no files behind.
 fn browse(service: &Service, config: &Config, display: Display, is_licensed: bool) -> anyhow::Result<()> {
-    // From here on a signal ends the program in good order: the folder must not stay.
+    // From here on a signal ends the program in an orderly way, so that the folder is removed.
     let signals = Signals::listen()?;
     let scratch = Scratch(tempfile::Builder::new().prefix("behaview-demo-").tempdir()?);
     let folder = scratch.0.path();
@@ -125,7 +125,7 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
     let mut model = Model::new(app::service(&gateway), crate::clock::now());
     model.settings = Settings { forgets: true, lists_at_once: true, ..app::settings(config) };
     model.open_files(files.into_iter().take(1).collect());
-    // Where it is refused, nothing is taken for it.
+    // A refused call is not charged.
     let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };
     let (other, keys) = (model.way_to("other-file"), model.way_to("help"));
     model.say(format!(
@@ -140,7 +140,7 @@ fn client(service: &Service) -> anyhow::Result<Client> {
     Ok(Client::new(profile, Some(Credential::new(service.key(), Source::Demo)?))?)
 }
 
-/// The service by itself, until it is interrupted.
+/// Runs the service alone until it is interrupted.
 async fn serve_alone(service: &Service) -> anyhow::Result<()> {
     {
         let mut out = std::io::stdout().lock();

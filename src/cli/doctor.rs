@@ -1,5 +1,5 @@
-//! `behaview doctor`: checks config, key, store and terminal, and gives advice. Nothing is sent unless asked
-//! for, and then only the free look at the service's counters.
+//! `behaview doctor`: checks config, key, store and terminal, and gives advice. Sends nothing
+//! except, on request, the free call for the service's counters.
 
 use super::counters::ask_balances;
 use super::output::{Table, print_json, print_text};
@@ -18,10 +18,11 @@ use crate::view::Depth;
 use clap::Args;
 use serde::Serialize;
 
-/// Least free space without a remark, in bytes.
+/// Minimum free space without a remark, in bytes.
 const LITTLE_SPACE: u64 = 256 << 20;
 
-/// Largest difference of clocks without a remark, in seconds: days of ledger and service would differ.
+/// Maximum clock difference without a remark, in seconds: with more, the days of ledger and service
+/// would differ.
 const MOST_BEHIND: i64 = 60;
 
 #[derive(Debug, Args)]
@@ -39,14 +40,14 @@ pub(super) struct DoctorArgs {
     json: bool,
 }
 
-/// How something is.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Health {
     Good,
-    /// It works, but not as well as it could.
+    /// It works, but not optimally.
     Odd,
-    /// It keeps something from working.
+    /// It prevents a feature from working.
     Wrong,
 }
 
@@ -56,9 +57,9 @@ struct Check {
     name: &'static str,
     health: Health,
     found: String,
-    /// Empty where nothing is to be done.
+    /// Empty if there is nothing to do.
     advice: String,
-    /// Kind of failure where it is wrong.
+    /// Kind of failure if the result is `Wrong`.
     #[serde(skip)]
     kind: FailureKind,
 }
@@ -159,7 +160,7 @@ fn file(folders: &Folders) -> Checked {
     }
 }
 
-/// A misspelt variable of this program has no effect.
+/// Finds misspelt variables of this program, which have no effect.
 fn variables() -> Checked {
     let known = |name: &str| {
         name == FILE_VARIABLE
@@ -189,7 +190,8 @@ fn service(config: &Config) -> Checked {
     }
 }
 
-/// Where the key comes from. No command is run for it; a file that others may read is refused before this.
+/// The source of the key. Does not run a command for it; a file that others may read was rejected
+/// before.
 fn key(config: &Config) -> Checked {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
     let is_variable = VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
@@ -244,7 +246,7 @@ fn store(folders: &Folders) -> Checked {
     }
 }
 
-/// A store that cannot be written to, and what does not work by that.
+/// A store that is not writable, and the features that do not work because of it.
 fn only_read(found: &str) -> Checked {
     let found = found.trim_end_matches('.');
     let words = format!("{found}. What is held is shown if it can be read; nothing can be asked, imported or deleted");
@@ -272,7 +274,7 @@ fn state(folders: &Folders) -> Checked {
     }
 }
 
-/// Whether the clock can be right at all.
+/// Whether the clock is plausible.
 fn clock() -> Checked {
     let now = crate::clock::now();
     let found = format!("{} UTC; --online compares it with the service's", now.strftime("%F %T"));
@@ -282,7 +284,8 @@ fn clock() -> Checked {
     }
 }
 
-/// The free request for the quota counters: key, licence, network and clock at once.
+/// Sends the free request for the quota counters, which tests key, licence, network and clock at
+/// once.
 fn online(common: &Common) -> Vec<(&'static str, Checked)> {
     let asked = setup(common).and_then(|setup| ask_balances(&setup).map(|balances| (setup, balances)));
     let (setup, balances) = match asked {
@@ -355,7 +358,7 @@ fn colours() -> Checked {
     Ok(if said.is_empty() { many.to_owned() } else { format!("{many}, as {said} has it") })
 }
 
-/// The first of the variables that decides about characters, as the system has it.
+/// The first of the locale variables that is set, which determines the character set.
 fn characters() -> Checked {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).unwrap_or_default();
     let lower = locale.to_ascii_lowercase();
@@ -367,7 +370,7 @@ fn characters() -> Checked {
     odd(found, "set LANG=C.UTF-8, or borders and names may look wrong")
 }
 
-/// Copying goes by way of the terminal (OSC 52), which does not say whether it takes it.
+/// Copying uses the terminal (OSC 52), which does not report whether it accepts the text.
 fn clipboard(term: Option<&str>) -> Checked {
     if variable("TMUX").is_some() {
         return Ok("into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off".to_owned());

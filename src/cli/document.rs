@@ -1,4 +1,4 @@
-//! Reports that were saved by any tool: a bare object, an envelope, a list page, a behaviour summary.
+//! Reports saved by any tool: a bare object, an envelope, a list page, a behaviour summary.
 
 use super::FailureKind;
 use crate::app::Here;
@@ -15,44 +15,44 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The name that stands for standard input.
+/// The argument that means standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
 
-/// How much of a pipe is read before it is known to begin like a report, in bytes.
+/// Bytes read from a pipe before checking that it begins like a report.
 const FIRST_LOOK: u64 = 64 * 1024;
 
-/// The most that is taken from a pipe, in bytes: it is kept in memory.
+/// Maximum number of bytes read from a pipe, which are kept in memory.
 const LARGEST_PIPED: u64 = 1 << 30;
 
 /// A document's reports.
 pub(super) struct Document {
     /// Its name, for the title.
     pub(super) name: String,
-    /// Each report with what it calls itself.
+    /// Each report with its own identifier, if any.
     pub(super) reports: Vec<(Option<Identifier>, Here)>,
-    /// Parts that could not be read; why has been printed already.
+    /// Parts that could not be parsed; the reasons have been printed already.
     unread: u64,
-    /// Where reports were found that stand elsewhere than the service puts them, as JSON pointers.
+    /// JSON pointers of reports that were found in other places than the service puts them.
     places: Vec<Untrusted>,
 }
 
 impl Document {
-    /// What it calls itself where nothing in it is a behaviour report.
+    /// The kind of the document, if it contains no behaviour report.
     fn other(&self) -> Option<String> {
         let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body));
         kinds.collect::<Option<Vec<_>>>()?.into_iter().next()
     }
 
-    /// Refuses it where nothing in it is a behaviour report.
+    /// Fails if the document contains no behaviour report.
     pub(super) fn refuse_if_other(&self, advice: &str) -> anyhow::Result<()> {
         let Some(kind) = self.other() else { return Ok(()) };
         let words = format!("{} is no behaviour report{kind}: {advice}", text::said(&self.name));
         Err(FailureKind::BadAnswer.error(text::own(&words)).into())
     }
 
-    /// Its name, and what it is where it is no behaviour report.
+    /// The name, followed by the kind if it is not a behaviour report.
     pub(super) fn titled(&self) -> String {
-        // A title has no room for more.
+        // A title is too short for the full text.
         let short = |kind: String| kind.replace(", but of type", ":");
         match (self.other(), &*self.places) {
             (Some(kind), _) => format!("{} (no report{})", self.name, short(kind)),
@@ -64,7 +64,7 @@ impl Document {
         }
     }
 
-    /// An error where a part of it could not be read, once the rest is printed.
+    /// Fails if a part could not be parsed; called after the rest is printed.
     pub(super) fn outcome(&self) -> anyhow::Result<()> {
         match self.unread {
             0 => Ok(()),
@@ -77,12 +77,13 @@ impl Document {
         }
     }
 
-    /// How many parts of it could not be read.
+    /// The number of parts that could not be parsed.
     pub(super) fn unread_parts(&self) -> u64 {
         self.unread
     }
 
-    /// Says of a document that is no behaviour report what it is, and what can be done with it all the same.
+    /// Prints the kind of a document that is not a behaviour report, and how it can be used
+    /// nevertheless.
     pub(super) fn say_if_other(&self) {
         for (_, here) in &self.reports {
             let Some(kind) = other_kind(&here.body) else { continue };
@@ -91,14 +92,14 @@ impl Document {
                  indicator in it, and open shows it",
                 text::said(&self.name)
             );
-            // What was asked for is worth more than the remark about it.
+            // Errors are ignored: the requested output matters more than this remark.
             let _ = writeln!(std::io::stderr(), "behaview: {}", text::own(&words));
             break;
         }
     }
 }
 
-/// What a document that is no behaviour report calls itself, in words; none for a report.
+/// The kind that the document declares, as text; `None` for a behaviour report.
 fn other_kind(body: &Body) -> Option<String> {
     let report = document::read_until_known(body);
     let kind = report.kind().filter(|kind| !kind.is_empty());
@@ -106,36 +107,38 @@ fn other_kind(body: &Body) -> Option<String> {
     (!report.is_behaviour()).then_some(words)
 }
 
-/// Takes a path from the command line as it is typed anywhere: a quoted `~` has been told to no shell.
+/// Parses a path and expands a quoted `~`, which the shell has not expanded.
 pub(super) fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(file::typed)
 }
 
-/// What an argument names of the service's; none where it names a document. What is no text can only be a file's name.
+/// The argument as an identifier of the service; `None` if it names a document. Invalid Unicode can
+/// only be a file name.
 pub(super) fn services(argument: &OsStr) -> Option<&str> {
     argument.to_str().filter(|text| !is_document(text))
 }
 
-/// Whether an argument names a document rather than something of the service's.
+/// Whether an argument names a document rather than an object of the service.
 ///
-/// Samples are often named by their hash: what looks like the service's is the service's, and `./` before it says otherwise.
+/// Samples are often named by their hash. So an argument with the form of an identifier is one;
+/// a leading `./` makes it a path.
 fn is_document(argument: &str) -> bool {
     let is_services = argument.get(..Sha256::LENGTH).is_some_and(|hash| Sha256::parse(hash).is_some());
     argument == STANDARD_INPUT
         || !is_services && (Path::new(argument).exists() && !Path::new(argument).is_dir() || is_path(argument))
 }
 
-/// Whether an argument can only be a path, be there such a file or not.
+/// Whether an argument can only be a path, even if the file does not exist.
 fn is_path(argument: &str) -> bool {
     argument.contains(std::path::MAIN_SEPARATOR) || argument.ends_with(".json")
 }
 
-/// Reads a document. A single report is looked at only as far as is needed to know that it is one.
+/// Reads a document. Parses a single report only as far as needed to recognize it.
 pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
     document(path.as_ref(), &body(path.as_ref())?)
 }
 
-/// A document whose bytes are here already.
+/// Parses a document whose bytes were read already.
 pub(super) fn of(path: impl AsRef<Path>, bytes: Vec<u8>) -> anyhow::Result<Document> {
     document(path.as_ref(), &Body::in_memory(bytes))
 }
@@ -161,17 +164,17 @@ fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
     Ok(Document { name: name(path), reports, unread: problems.len() as u64, places })
 }
 
-/// Every value of a document; what is no JSON says so.
+/// Every value of a document; an error for each that is not JSON.
 pub(super) fn all_values(path: impl AsRef<Path>) -> anyhow::Result<Vec<anyhow::Result<DocumentValue>>> {
     let values = document::values(&body(path.as_ref())?).into_iter();
     let values: Vec<_> = values.map(|value| value.map_err(bad_answer)).collect();
     if values.is_empty() { Err(bad_answer(DocumentError::Empty)) } else { Ok(values) }
 }
 
-/// The reports of a value, each by itself, and why others could not be read.
+/// The reports of a value, and an error for each that could not be parsed.
 pub(super) fn bodies(value: &DocumentValue) -> Vec<anyhow::Result<Body>> {
     let (reports, mut errors) = value.reports();
-    // Of a single report that is cut short the import says so itself.
+    // The import itself reports that a single report is truncated.
     errors.retain(|error| value.is_page || !matches!(error, DocumentError::Cut));
     let reports = reports.into_iter().map(|report| Ok(report.body));
     reports.chain(errors.into_iter().map(|error| Err(bad_answer(error)))).collect()
@@ -190,7 +193,7 @@ pub(super) fn name(path: impl AsRef<Path>) -> String {
     name.to_str().map_or_else(|| text::path(name).into(), str::to_owned)
 }
 
-/// The same as it is, whatever it is made of.
+/// The file name unchanged, with any bytes.
 pub(super) fn raw_name(path: impl AsRef<Path>) -> Untrusted {
     match path.as_ref().file_name().filter(|name| *name != STANDARD_INPUT) {
         Some(name) => Untrusted::from(name.as_encoded_bytes()),
@@ -203,7 +206,7 @@ fn body(path: &Path) -> anyhow::Result<Body> {
         .map_err(|error| FailureKind::BadAnswer.error(format!("{}: {error}", text::path(path))).into())
 }
 
-/// A document as it is saved.
+/// Reads a document unchanged.
 fn as_saved(path: &Path) -> anyhow::Result<Body> {
     if path == Path::new(STANDARD_INPUT) {
         return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
@@ -227,7 +230,8 @@ fn as_saved(path: &Path) -> anyhow::Result<Body> {
     Ok(Body::in_memory(piped(file, text::path(path).as_str(), 0)?))
 }
 
-/// Says of a path that it cannot be opened; what is no file may be an identifier that looks like a path.
+/// The error for a path that cannot be opened; if it does not exist, the text may be an identifier
+/// in the form of a path.
 fn unopened(path: &Path) -> String {
     let way = match path.exists() {
         true => "",
@@ -236,7 +240,7 @@ fn unopened(path: &Path) -> String {
     format!("{} cannot be opened{way}", text::path(path))
 }
 
-/// The whole of a file, a device or, for `-`, standard input, up to this many bytes.
+/// Reads a file, a device or, for `-`, standard input, up to this many bytes.
 pub(super) fn read_bounded(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
     let is_input = path == Path::new(STANDARD_INPUT);
     let shown = if is_input { name(path) } else { path.to_string_lossy().into_owned() };
@@ -251,7 +255,8 @@ pub(super) fn read_bounded(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a pipe or device gives: it can be read once only, and need not end. What is no JSON may be so many bytes long.
+/// Reads a pipe or device, which can be read only once and may be endless. Input that is not JSON
+/// may have at most `most_else` bytes.
 pub(super) fn piped(mut source: impl Read, name: &str, most_else: u64) -> anyhow::Result<Vec<u8>> {
     let (mut bytes, unreadable) = (Vec::new(), || format!("{name} cannot be read"));
     source.by_ref().take(FIRST_LOOK).read_to_end(&mut bytes).with_context(unreadable)?;
@@ -271,7 +276,8 @@ pub(super) fn piped(mut source: impl Read, name: &str, most_else: u64) -> anyhow
     Ok(bytes)
 }
 
-/// Whether bytes begin like a document: a bracket alone may be the first letter of an identifier.
+/// Whether bytes begin like a document: a bracket alone may be the first character of an
+/// identifier.
 pub(super) fn is_json(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     let next = bytes.get(1..).unwrap_or_default().trim_ascii_start().first();

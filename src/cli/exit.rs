@@ -1,4 +1,4 @@
-//! Exit codes, by which a script distinguishes failures.
+//! Exit codes, by which scripts distinguish kinds of failure.
 
 use super::output::Output;
 use crate::config::ConfigError;
@@ -13,7 +13,7 @@ use crate::text::{self, Untrusted};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Ends the calling function with a failure of this kind, and a message as [`format!`] writes it.
+/// Returns from the calling function with a failure of this kind and a [`format!`] message.
 macro_rules! fail {
     ($kind:ident, $($message:tt)+) => {
         return Err($crate::cli::exit::FailureKind::$kind.error(format!($($message)+)).into())
@@ -28,7 +28,8 @@ pub(super) struct CliError {
     message: String,
 }
 
-/// Declares the kinds of failure: each with its exit code, and what that means in help, man page and README.
+/// Declares the kinds of failure, each with its exit code and the meaning shown in help, man page
+/// and README.
 macro_rules! failure_kinds {
     ($($kind:ident = $code:literal, $meaning:literal;)+) => {
         /// Kinds of failure; the number is the exit code.
@@ -65,7 +66,7 @@ impl FailureKind {
     }
 }
 
-/// The system ended the app by a signal, which the exit code repeats as shells do.
+/// The app was ended by a signal; the exit code has its number, as in shells.
 #[derive(Debug, thiserror::Error)]
 #[error("ended by signal {0}")]
 struct SignalExit(u8);
@@ -75,7 +76,7 @@ pub(super) fn interrupted() -> anyhow::Error {
     SignalExit(2).into()
 }
 
-/// What the end of the app is to the shell.
+/// Converts the end of the app to a result, which determines the exit code.
 pub(super) fn of_app(exit: Exit) -> anyhow::Result<()> {
     match exit {
         Exit::Signal(number) => Err(SignalExit(number).into()),
@@ -83,7 +84,7 @@ pub(super) fn of_app(exit: Exit) -> anyhow::Result<()> {
     }
 }
 
-/// Says on standard error what went wrong, and gives the exit code.
+/// Prints an error on standard error and returns its exit code.
 pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
     if let Some(SignalExit(number)) = error.downcast_ref() {
         return ExitCode::from(128_u8.saturating_add(*number));
@@ -92,7 +93,8 @@ pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
     ExitCode::from(kind_of(error) as u8)
 }
 
-/// Prints a failure on standard error, escaped, with its line of the log where that has more details.
+/// Prints a failure on standard error, escaped, with the id of its log line if that has more
+/// details.
 pub(super) fn say(error: &anyhow::Error, log: &Log) {
     let advice = advice(error).map(|advice| format!(". {advice}")).unwrap_or_default();
     let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();
@@ -103,12 +105,12 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
     let _ = writeln!(std::io::stderr(), "{}{words}", if words.starts_with("behaview") { "" } else { "behaview: " });
 }
 
-/// Logs a failure, and returns the line that helps to find its cause: that of the failed call, or of an internal error. Of
-/// a refusal the log knows no more than the message.
+/// Logs a failure, and returns the line that helps to find its cause: that of the failed call, or
+/// of an internal error. For a refusal the log contains no more than the message.
 fn logged(error: &anyhow::Error, log: &Log) -> Option<LineId> {
     let kind = kind_of(error);
     let line = match error.downcast_ref::<GatewayError>() {
-        // Nothing was sent, and nothing else went wrong.
+        // Nothing was sent, and nothing else failed.
         Some(GatewayError::Service { error: ServiceError::NoKey, .. }) => None,
         Some(GatewayError::Service { line: Some(line), .. }) => Some(line.clone()),
         _ if kind == FailureKind::DoesNotFit => None,
@@ -120,17 +122,18 @@ fn logged(error: &anyhow::Error, log: &Log) -> Option<LineId> {
     line.filter(|_| kind != FailureKind::NotFound)
 }
 
-/// An error's words: what they quote has been escaped already where it was put in, and is not once more.
+/// The error's message. Quoted parts were escaped when they were inserted, and are not escaped
+/// twice.
 fn told(cause: &(dyn std::error::Error + 'static)) -> String {
     text::said(cause.to_string()).to_string()
 }
 
-/// What to do about a failure of the service.
+/// Advice about a failure of the service.
 pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
     error.downcast_ref::<GatewayError>().map(GatewayError::advice).filter(|advice| !advice.is_empty())
 }
 
-/// Whether a failure concerns one subject alone, so that the next may succeed.
+/// Whether a failure concerns one subject only, so that the next may succeed.
 pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
     matches!(
         kind_of(error),
@@ -138,7 +141,7 @@ pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
     )
 }
 
-/// Says what clap says, line by line by way of the escaper: it quotes arguments, and those may be a file's name.
+/// Prints clap's message, escaped line by line: it quotes arguments, which may be file names.
 pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     let lines = text.lines().map(|line| format!("{}\n", Untrusted::from(line).visible()));
@@ -152,7 +155,7 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Of which kind a failure is.
+/// The kind of a failure.
 pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
     if let Some(failed) = error.downcast_ref::<CliError>() {
         return failed.kind;
@@ -174,7 +177,7 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
     }
 }
 
-/// Whether a file is damaged.
+/// Whether the failure is a damaged file.
 pub(super) fn is_damaged(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref::<io::Error>(), Some(why) if why.kind() == io::ErrorKind::InvalidData)
 }

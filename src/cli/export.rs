@@ -1,4 +1,5 @@
-//! `behaview export`: reports, or what others can look for in them, in one of the formats; to standard output or new files.
+//! `behaview export`: writes reports or their indicators in one of the formats, to standard output
+//! or new files.
 
 use super::inputs::{Subject, each, read_subjects};
 use super::output::Output;
@@ -71,11 +72,11 @@ pub(super) struct ExportArgs {
     spending: Spending,
 }
 
-/// A report that is to be written.
+/// A report to export.
 enum ExportInput {
-    /// It is in a file.
+    /// Saved in a file.
     Saved(Box<Source>),
-    /// It is stored, or the service has it.
+    /// Stored, or to be fetched from the service.
     Of(Identifier),
 }
 
@@ -88,7 +89,7 @@ impl ExportInput {
     }
 }
 
-/// The formats, for the help.
+/// The list of formats for the help.
 fn about() -> String {
     let rows = FORMATS.iter().map(|format| format!("  {:<6} {}\n", format.name, format.about));
     format!(
@@ -114,7 +115,7 @@ impl ExportArgs {
             fail!(Usage, "{}", format.refusal());
         }
         let (wanted, unread) = wanted(&self.identifiers, format, common)?;
-        // Before anything is paid.
+        // Checked before anything is paid.
         let files = self.files(&wanted, format)?;
         let asked =
             || wanted.iter().filter(|wanted| matches!(wanted, ExportInput::Of(_))).filter_map(ExportInput::identifier);
@@ -142,7 +143,7 @@ impl ExportArgs {
         let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
             let name = wanted.identifier().map(|named| named.text().visible_cut(120).to_string()).unwrap_or_default();
             match made(wanted, file) {
-                // The others are no worse for it.
+                // A damaged report does not stop the others.
                 Err(error) if all > 1 && exit::is_damaged(&error) => {
                     exit::say(&error.context(name), common.log());
                     damaged += 1;
@@ -185,7 +186,7 @@ impl ExportArgs {
         }
     }
 
-    /// The file of its own that each report is written to; none for those that are written together.
+    /// The separate output file of each report; `None` for reports that are written together.
     fn files(&self, wanted: &[ExportInput], format: &Format) -> anyhow::Result<Vec<Option<PathBuf>>> {
         let Some(folder) = self.output.as_ref().filter(|path| is_folder(path)) else {
             if format.is_raw() && wanted.len() > 1 {
@@ -196,7 +197,7 @@ impl ExportArgs {
             self.output.iter().try_for_each(|path| file::check(path, self.force))?;
             return Ok(wanted.iter().map(|_| None).collect());
         };
-        // A separator behind the name of a link asks about what it leads to.
+        // With a trailing separator, the path of a link refers to its target.
         if folder.components().as_path().is_symlink() {
             let link = file::shown(folder);
             let words = format!("nothing was written: {link} is a link, which is not followed; name the folder itself");
@@ -215,7 +216,7 @@ impl ExportArgs {
         Ok(files)
     }
 
-    /// A report.
+    /// Fetches a report.
     async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<Source> {
         let got = ask(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
         let notes = setup.gateway.store().notes_on(&identifier)?;
@@ -225,12 +226,12 @@ impl ExportArgs {
 
     fn write(&self, format: &Format, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
-        // The result is worth more than the remark.
+        // Errors are ignored: the result matters more than the remark.
         problems.iter().for_each(|problem| drop(writeln!(io::stderr(), "behaview: {problem}")));
         let job = |cancel| Job { sources, what: self.what(), rules: &rules, cancel };
         let summary = match path {
             Some(path) => {
-                // A signal leaves nothing of the report behind.
+                // After a signal no part of the report remains.
                 let signals = BlockedSignals::begin()?;
                 let cancel = signals.cancel();
                 let written = write_file(path, self.force, |out| format.write(&job(&cancel), out));
@@ -252,7 +253,7 @@ impl ExportArgs {
     }
 }
 
-/// The reports that the arguments name, those of documents one by one.
+/// The reports named by the arguments; documents are split into their reports.
 fn wanted(
     identifiers: &[OsString],
     format: &Format,
@@ -281,7 +282,7 @@ fn wanted(
             }
         }
     }
-    // A file may be named beside its reports.
+    // A file may be named in addition to its reports.
     let mut known = HashSet::new();
     wanted.retain(|wanted| match wanted {
         ExportInput::Of(identifier) => known.insert(identifier.clone()),
@@ -290,7 +291,7 @@ fn wanted(
     Ok((wanted, unread))
 }
 
-/// The stored reports of a file, the newest of each sandbox; nothing is asked of the service.
+/// The stored reports of a file, the newest of each sandbox, without a call.
 fn stored(file: &Sha256, common: &Common) -> anyhow::Result<Vec<Identifier>> {
     let (folders, config) = common.config()?;
     let store = open_to_look(&folders.store)?;
@@ -302,12 +303,12 @@ fn stored(file: &Sha256, common: &Common) -> anyhow::Result<Vec<Identifier>> {
     Ok(reports.into_iter().map(|report| report.identifier).collect())
 }
 
-/// Whether a path is a folder, or says that it is to be one.
+/// Whether a path is a folder, or ends like one.
 fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator)
 }
 
-/// Writes a new file and says where it is.
+/// Writes a new file and prints its path.
 pub(super) fn write_file<T>(
     path: &Path,
     may_replace: bool,
@@ -315,7 +316,7 @@ pub(super) fn write_file<T>(
 ) -> anyhow::Result<T> {
     let mut fresh = Fresh::begin(path, may_replace)?;
     let written = write(&mut fresh).map_err(|why| match why.kind() {
-        // The report is at fault, not the file.
+        // The report is damaged, not the file.
         io::ErrorKind::InvalidData => why.into(),
         _ => anyhow::Error::from(file::FileError::Io { path: path.to_owned(), why }),
     })?;
@@ -328,7 +329,7 @@ fn print(format: &Format, job: &Job<'_>) -> anyhow::Result<Summary> {
     let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
     let written = format.write(job, &mut out).and_then(|summary| out.flush().map(|()| summary));
     match written {
-        // A reader that has seen enough is no failure.
+        // A reader that closes the pipe early is not a failure.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         other => Ok(other?),
     }

@@ -46,7 +46,7 @@ pub(super) struct FollowArgs {
     spending: Spending,
 }
 
-// How often the service is polled.
+// The interval and number of polls.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Polls {
     /// Seconds between two looks; as the config says unless given
@@ -64,19 +64,19 @@ impl Polls {
     }
 }
 
-/// What `follow` prints.
+/// The output of `follow`.
 #[derive(Serialize)]
 struct FollowOutput {
     file: String,
     scan: Option<String>,
-    /// When it began.
+    /// The start of the scan.
     began: Option<Timestamp>,
     status: Option<String>,
     sandboxes: Vec<SandboxProgress>,
-    /// Identifiers of the reports that are listed.
+    /// Identifiers of the listed reports.
     reports: Vec<String>,
     calls: u64,
-    /// What the run has cost of each unit.
+    /// The cost of the run by unit.
     cost: BTreeMap<Unit, CostOutput>,
     done: bool,
 }
@@ -105,7 +105,8 @@ impl FollowArgs {
             };
             return print_dry_run(&setup, vec![look], true, Some(most(pace, 1)), self.json);
         }
-        // A typed identifier may be misspelt: it is noted once the service knows of it.
+        // A typed identifier may be misspelt, so it is recorded only after the service has
+        // confirmed it.
         if !is_given {
             note(&setup, &file, Some(scan.clone()))?;
         }
@@ -113,19 +114,20 @@ impl FollowArgs {
     }
 }
 
-/// The scan that was begun from here, if its end has not been seen: it need not be looked for.
+/// The scan that this machine started, unless its end has been seen. Saves the call that would find
+/// it.
 fn known_scan(setup: &Setup, file: &Sha256) -> anyhow::Result<Option<Identifier>> {
     let scan = setup.gateway.store().pending_scan(setup.gateway.service(), file)?;
     Ok(scan.filter(|scan| scan.is_pending(setup.gateway.now())).and_then(|scan| scan.identifier))
 }
 
-/// Notes for later runs that the end of a file's scan is still to be seen, or was.
+/// Records for later runs whether the scan of a file is still pending.
 pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>>) -> anyhow::Result<()> {
     let scan = scan.map(|identifier| PendingScan { identifier, since: setup.gateway.now() });
     Ok(setup.gateway.store().note_scan(setup.gateway.service(), file, scan.as_ref())?)
 }
 
-/// What following costs at most, beside the `named` calls of a dry run.
+/// The maximum cost of following, in addition to the `named` calls of a dry run.
 pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
     let words = format!(
@@ -135,7 +137,7 @@ pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
     DryRunRemark { words, further: (1_u64.saturating_sub(named), Some(pace.most.saturating_sub(named))) }
 }
 
-/// Follows a scan to its end, and prints its state.
+/// Polls a scan until it ends, and prints its state.
 pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> anyhow::Result<()> {
     let mut following = Following::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = Vec::new();
@@ -201,7 +203,8 @@ async fn look_to_the_end(
         reports.extend(new);
         reports.sort();
         reports.dedup();
-        // A service that brings nothing new goes in circles; only an empty first page is followed by one more.
+        // Stops at a page without new entries, because the service would repeat pages forever; only
+        // an empty first page may have a successor.
         let goes_on = is_new || cursor.is_none();
         next_page =
             page.cursor.filter(|_| goes_on).map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
@@ -209,14 +212,15 @@ async fn look_to_the_end(
             return Ok(WatchState::Done);
         }
         if next_page.is_none() {
-            // The page that was just read is not read again from the store in the place of a further poll.
+            // The next poll must not read this page from the store again.
             since = received.saturating_add(SignedDuration::from_millis(1)).unwrap_or(Timestamp::MAX);
         }
     }
     Ok(WatchState::On)
 }
 
-/// What one poll brings, from the store or from the service; none while another program asks the same.
+/// The response to one poll, from the store or the service; `None` if another program has the same
+/// request in flight.
 async fn poll(
     setup: &Setup,
     following: &mut Following,
@@ -243,18 +247,19 @@ async fn poll(
     }
 }
 
-/// A page of the list that another program has stored since the last poll began, and so as new as that poll.
+/// A list page that another program has stored since the last poll began, and that is therefore as
+/// new as that poll.
 fn come_since(setup: &Setup, request: &Request, since: Timestamp) -> anyhow::Result<Option<(Timestamp, Body)>> {
     let held = setup.gateway.held(request)?.filter(|held| held.received >= since);
     Ok(held.map(|held| (held.received, held.body)))
 }
 
-/// How far the scan is; none where the service knows of none.
+/// The state of the scan; `None` if the service has none.
 fn seen(body: &Body) -> anyhow::Result<Option<Analysis>> {
     Ok(Analysis::of(body))
 }
 
-/// Waits until the next look, and says so to people.
+/// Waits until the next poll, and shows that on a terminal.
 async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDuration) {
     loop {
         let (seconds, left) = (following.seconds(passed()), following.words_left(passed()));
@@ -266,7 +271,7 @@ async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDur
     }
 }
 
-/// Says to people how far each sandbox is.
+/// Prints the state of each sandbox for people.
 fn tell(following: &Following) {
     let Some(seen) = &following.seen else {
         return people("the service knows of no scan: its list is looked at", "\n");
@@ -276,7 +281,7 @@ fn tell(following: &Following) {
     people(&format!("{} · {}", seen.progress.words(), runs.join(" · ")), "\n");
 }
 
-/// A line on standard error, where that is a terminal; a file or pipe hears nothing.
+/// Prints a line on standard error if that is a terminal; files and pipes get none.
 fn people(words: &str, end: &str) {
     let mut to = std::io::stderr();
     if to.is_terminal() {

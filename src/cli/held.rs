@@ -1,4 +1,4 @@
-//! `behaview held`: lists and deletes what is stored on this machine. Nothing is sent.
+//! `behaview held`: lists and deletes what is stored on this machine. Sends nothing.
 
 use super::output::{Table, print_json, print_text};
 use super::setup::{say, service_of};
@@ -33,7 +33,7 @@ and what was imported. Of that --all and --older-than delete what the service se
 stored copy of its report. With --older-than an earlier file is forgotten only if nothing of it is stored any \
 more, and it was opened a day before that.";
 
-/// Seconds of a day and of an hour.
+/// Seconds of each unit of age.
 const UNITS: [(char, i64); 2] = [('d', 86_400), ('h', 3600)];
 
 #[derive(Debug, Args)]
@@ -69,19 +69,19 @@ struct HeldOutput {
     held: Vec<HeldRow>,
     bytes: u64,
     on_disk: u64,
-    /// What the command deleted, or would delete with `--yes`.
+    /// The result of a deletion, or its preview without `--yes`.
     deleted: Option<Deleted>,
 }
 
 #[derive(Serialize)]
 struct HeldRow {
     id: String,
-    /// What it is, in words.
+    /// A description.
     what: String,
     profile: String,
     file: Option<String>,
     name: Option<String>,
-    /// None except for reports.
+    /// `None` except for reports.
     sandbox: Option<String>,
     received: Timestamp,
     bytes: u64,
@@ -93,7 +93,7 @@ struct HeldRow {
     imported_by: Option<String>,
 }
 
-/// A note; attribute and item are none for one on the report as a whole.
+/// A note; attribute and item are `None` for a note on the whole report.
 #[derive(Serialize)]
 struct NoteOutput {
     attribute: Option<String>,
@@ -109,14 +109,14 @@ struct Deleted {
     bytes: u64,
     on_disk: u64,
     notes: u64,
-    /// Files that were opened, listed or imported before, and are forgotten.
+    /// Records of files that were opened, listed or imported, which are deleted too.
     files: u64,
-    /// How many things of which profile.
+    /// The number of items by profile.
     profiles: BTreeMap<String, u64>,
-    /// Whose it is, in words.
+    /// The profiles as text.
     #[serde(skip)]
     whose: String,
-    /// What having it again would cost, in words.
+    /// The cost of fetching the items again, as text.
     #[serde(skip)]
     again: String,
 }
@@ -131,7 +131,7 @@ impl HeldArgs {
         let kept = of_service(all.clone(), service.as_deref());
         let what = self.which.purge(&kept, now)?;
         let Some(what) = what else { return self.print(&store, [&kept; 2], None, now) };
-        // An id or a hash already names one service's things.
+        // An id or a hash already selects the items of one service.
         let only = service.as_deref().filter(|_| self.which.delete.is_none());
         let doomed = Doomed::of(&what, &all, only);
         let files = store.forgotten_files(&what, only, &all)?;
@@ -159,7 +159,7 @@ impl HeldArgs {
         self.print(&store, [&things, &left], Some(deleted(&doomed, files, now, true)), now)
     }
 
-    /// Prints the things that the command is about, and how much is stored.
+    /// Prints the items that the command selects, and the size of the store.
     fn print(
         &self,
         store: &Store,
@@ -192,7 +192,7 @@ impl HeldArgs {
 }
 
 impl Selection {
-    /// What the options select for deletion.
+    /// The deletions that the options select.
     fn purge(&self, kept: &[Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
         if self.all {
             return Ok(Some(vec![Purge::Everything]));
@@ -203,7 +203,8 @@ impl Selection {
             return Ok(Some(vec![Purge::Before(before)]));
         }
         let Some(id) = &self.delete else { return Ok(None) };
-        // One that is no text is named as it is shown, unless another is called so.
+        // An identifier with invalid Unicode matches by its visible form, unless another identifier
+        // has that name.
         let names: [Name; 2] = [
             |identifier| identifier.as_bytes().into(),
             |identifier| identifier.text().visible().as_str().as_bytes().to_vec().into(),
@@ -217,10 +218,10 @@ impl Selection {
     }
 }
 
-/// What an identifier is called.
+/// The name of an identifier for matching.
 type Name = fn(&Identifier) -> Cow<'_, [u8]>;
 
-/// The deletion that an id asks for, if it means this thing.
+/// The deletion for an id, if it names this item.
 fn one(kept: &Holding, id: &str, name: Name) -> Option<Purge> {
     let service = || kept.service.clone();
     match (&kept.what, Sha256::parse(id)) {
@@ -249,7 +250,8 @@ fn deleted(doomed: &Doomed<'_>, files: u64, now: Timestamp, is_done: bool) -> De
     }
 }
 
-/// The service of a profile; of one that was taken out of the config, where something is stored that it fetched.
+/// The service of a profile. For a profile that was removed from the config: the service of its
+/// stored items.
 fn service_named(name: &str, config: &Config, kept: &[Holding]) -> anyhow::Result<String> {
     let fetched = || kept.iter().find(|kept| kept.profile == name && !kept.is_import());
     match config.profile(None) {
@@ -258,7 +260,7 @@ fn service_named(name: &str, config: &Config, kept: &[Holding]) -> anyhow::Resul
     }
 }
 
-/// What a profile of a service can open: its own answers, imports and notes.
+/// The items that a profile of this service can open: its own responses, imports and notes.
 fn of_service(kept: Vec<Holding>, service: Option<&str>) -> Vec<Holding> {
     let is_here =
         |kept: &Holding| service.is_none_or(|service| kept.service == service || kept.is_import() || !kept.is_answer());
@@ -324,7 +326,7 @@ fn from(kept: &Holding) -> String {
     }
 }
 
-/// The id, and what it is where that does not say it.
+/// The id, with a description if the id alone is unclear.
 fn named(kept: &Holding) -> String {
     match &kept.what {
         Thing::Report(identifier) | Thing::Notes(identifier) => identifier.text().visible().to_string(),
@@ -332,13 +334,13 @@ fn named(kept: &Holding) -> String {
     }
 }
 
-/// What a thing is, in words.
+/// A description of an item.
 fn what(kept: &Holding) -> String {
     let file = || kept.file.as_ref().map(|file| format!(" of {}", file.short())).unwrap_or_default();
     match &kept.what {
         Thing::Report(_) => "report".to_owned(),
         Thing::Notes(_) => "notes".to_owned(),
-        // Its reports stand by themselves, or were deleted.
+        // Its reports are separate items, or were deleted.
         Thing::Answer { key, .. } if is_list(key) => format!("{}{}, without reports", title(kept), file()),
         Thing::Answer { .. } => title(kept).cut(120).to_string(),
     }
@@ -351,7 +353,7 @@ fn is_list(key: &Untrusted) -> bool {
 fn id(kept: &Holding) -> String {
     match &kept.what {
         Thing::Report(identifier) | Thing::Notes(identifier) => {
-            // Bytes that are no UTF-8 are named by their visible form, which is unique.
+            // Identifiers with invalid Unicode are named by their visible form, which is unique.
             let text = std::str::from_utf8(identifier.as_bytes()).map(str::to_owned);
             text.unwrap_or_else(|_| identifier.text().visible().to_string())
         }
@@ -359,7 +361,7 @@ fn id(kept: &Holding) -> String {
     }
 }
 
-/// An age such as `30d` or `12h`.
+/// Parses an age such as `30d` or `12h`.
 fn age(text: &str) -> Result<SignedDuration, String> {
     let read = UNITS.iter().find_map(|(unit, seconds)| {
         let number: i64 = text.strip_suffix(*unit)?.parse().ok()?;

@@ -1,4 +1,5 @@
-//! `behaview import`: reports that a colleague exported are held, and cost nothing from then on. Nothing is sent.
+//! `behaview import`: stores reports that a colleague exported, so that opening them is free. Sends
+//! nothing.
 
 use super::output::print_text;
 use super::{Common, FailureKind, document, parse_sha256};
@@ -43,7 +44,7 @@ pub(super) struct ImportArgs {
     replace: bool,
 }
 
-/// What came of all.
+/// Counts of the outcomes.
 #[derive(Default)]
 struct Sums {
     held: u64,
@@ -83,20 +84,20 @@ impl ImportArgs {
     }
 }
 
-/// What is imported from one file, and where to.
+/// The import of one file, with its target.
 struct Batch<'a> {
     store: &'a Store,
     profile: &'a str,
     service: &'a str,
     file: Option<&'a Sha256>,
     from: &'a Imported,
-    /// What stands in none of what is held.
+    /// Keys that must not occur in stored data.
     keys: &'a [Credential],
     replaces: bool,
 }
 
 impl Batch<'_> {
-    /// Imports one value of the file, and says what came of it.
+    /// Imports one value of the file, and returns its outcome as text.
     fn take(&self, path: &OsStr, value: anyhow::Result<DocumentValue>, sums: &mut Sums) -> String {
         let value = match value {
             Ok(value) => self.without_keys(value),
@@ -109,14 +110,15 @@ impl Batch<'_> {
             return sums.page(path, &imported)
                 + &page.map(|page| sums.passed(path, of(page, &imported))).unwrap_or_default();
         }
-        // What is held already stays, and a page that does not say which it is answers no question: report by report.
+        // Stored reports are kept, and a page that does not name its request cannot be stored as
+        // its response: import the reports one by one.
         let imported = document::bodies(&value).into_iter();
         let imported = imported.map(|body| body.map(|body| import(self.store, &self.one(&body))));
         let lines: String = imported.map(|outcome| sums.line(path, outcome)).collect();
         lines + &page.map(|page| sums.passed(path, page)).unwrap_or_default()
     }
 
-    /// The same value, in which no key stands: what is held is what every export and every screen has.
+    /// The value with all keys redacted, because every export and every screen shows stored data.
     fn without_keys(&self, value: DocumentValue) -> DocumentValue {
         match without_keys(self.keys, &value.body) {
             Cow::Borrowed(_) => value,
@@ -137,7 +139,8 @@ impl Batch<'_> {
     }
 }
 
-/// A page as it was held: of a list of identifiers no more is wanted, and of another file nothing.
+/// The entries of an imported page that count. Those of other files do not; nor do bare identifiers
+/// if the page is a list of identifiers, because they are expected there.
 fn of(page: Page, held: &ImportedPage) -> Page {
     let Request::Behaviours { file, listing, .. } = &held.request else { return page };
     let mut page = page.without_others(file);
@@ -146,7 +149,8 @@ fn of(page: Page, held: &ImportedPage) -> Page {
 }
 
 impl Sums {
-    /// Counts the entries of a page that are no reports, and says in a line how many and why.
+    /// Counts the entries of a page that are not reports, and returns their number and the reasons
+    /// as a line.
     fn passed(&mut self, path: &OsStr, page: Page) -> String {
         let bare = page.entries.iter().filter(|entry| entry.report.is_none()).count() as u64;
         let (others, why) = page.passed_over().unwrap_or_default();
@@ -162,7 +166,8 @@ impl Sums {
         format!("imported {}, held already {}, refused {}{passed_over}\n", self.held, self.same, self.refused)
     }
 
-    /// What the run ends with: where nothing is here of what was to be imported, the files are of no use.
+    /// The outcome of the run. If reports were refused and none is stored now, the files are at
+    /// fault; any other problem is a partial failure.
     fn end(&self) -> anyhow::Result<()> {
         let refused = (self.refused > 0).then(|| format!("{} could not be imported", self.refused));
         let passed_over =
@@ -176,7 +181,7 @@ impl Sums {
         }
     }
 
-    /// Counts the reports of a page that was imported whole, and says each in a line.
+    /// Counts the reports of a page that was imported as a whole, with one line for each.
     fn page(&mut self, path: &OsStr, page: &ImportedPage) -> String {
         self.held += page.reports.len() as u64;
         let path = shown(path);
@@ -185,7 +190,7 @@ impl Sums {
         std::iter::once(list).chain(reports).collect()
     }
 
-    /// Counts what came of one report, and says it in a line.
+    /// Counts the outcome of one report, and returns it as a line.
     fn line(&mut self, path: &OsStr, came: anyhow::Result<Result<Outcome, ImportError>>) -> String {
         let (count, words) = match came {
             Ok(Ok(Outcome::Held(id))) => (&mut self.held, format!("imported {}", id.text().visible())),
@@ -214,7 +219,7 @@ fn other(id: &Identifier, came: Option<&Imported>) -> String {
     format!("refused: another one is held ({came}), and stays; --replace imports this one: {}", id.text().visible())
 }
 
-/// Who imports: the name that the system gives, if it gives one.
+/// The name of the user who imports, if the system provides it.
 fn user() -> String {
     let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| variable(name));
     named.unwrap_or_default()

@@ -1,4 +1,5 @@
-//! What several commands take: spending, a confirmation, a pane, hashes, identifiers and saved documents.
+//! Arguments that several commands share: spending, a confirmation, a pane, hashes, identifiers and
+//! saved documents.
 
 use super::document::{self, Document, STANDARD_INPUT, is_json};
 use super::{CliCommand, CliError, Common, FailureKind, exit};
@@ -13,12 +14,13 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-/// Longest part of a word that is shown, in characters: it may be the key.
+/// Maximum number of characters of a word that is shown: it may be the key.
 const SHOWN: usize = 15;
 
 const NO_HASH: &str = "is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else";
 
-// What a command takes that may cost something. No doc comment: clap would make it the text about the command.
+// Arguments of commands that may cost something. Not a doc comment: clap would use it as the
+// command's description.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(super) struct Spending {
     /// Send nothing that may bring the cost of this run above N
@@ -29,7 +31,7 @@ pub(super) struct Spending {
     pub(super) dry_run: bool,
 }
 
-// What a command takes that asks for something which may need a confirmation, and prints JSON.
+// Arguments of commands that may need a confirmation, and print JSON.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Agreed {
     /// Send it also where others can see it, nobody can take it back, or it may have arrived before; without --yes that is refused
@@ -43,12 +45,12 @@ pub(super) struct Agreed {
 }
 
 impl Agreed {
-    /// Whether it may be sent: a request with a warning needs `--yes`.
+    /// Fails if the request has a warning and `--yes` is missing.
     pub(super) fn check(self, request: &Request) -> Result<(), CliError> {
         self.check_warned(request.warning().as_deref())
     }
 
-    /// The same for a warning that was found out otherwise.
+    /// Like [`Self::check`], for a warning from elsewhere.
     pub(super) fn check_warned(self, why: Option<&str>) -> Result<(), CliError> {
         match why {
             Some(why) if !self.yes => Err(FailureKind::Usage.error(format!("nothing was sent. {why} --yes sends it"))),
@@ -57,7 +59,7 @@ impl Agreed {
     }
 }
 
-/// A pane by its name in exports, or by what the screen calls it; the words of a refusal name them all.
+/// Parses a pane by its name in exports or its title on screen; the error lists them all.
 pub(super) fn pane(text: &str) -> Result<Pane, String> {
     let is_meant = |name: &str| name.eq_ignore_ascii_case(text);
     let by_name = Pane::ALL.into_iter().find(|pane| is_meant(pane.name()));
@@ -65,17 +67,18 @@ pub(super) fn pane(text: &str) -> Result<Pane, String> {
     by_name.or_else(by_title).ok_or_else(|| format!("there are {}", Pane::ALL.map(Pane::name).join(", ")))
 }
 
-/// A file's SHA-256, as the commands for scripts take it.
+/// Parses a file's SHA-256, for the commands for scripts.
 pub(super) fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
     Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(format!("{} {}", shown(text), no_hash(text))).into())
 }
 
-/// A file's SHA-256, or a slip: where a command is expected as well, it may be one that is misspelt, or a file.
+/// Parses a file's SHA-256 where a command is expected too; the error considers a misspelt command
+/// and a file name.
 pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
     Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(no_command(text)).into())
 }
 
-/// The start of a word, for messages.
+/// The beginning of a word, for messages.
 pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -95,7 +98,7 @@ fn no_hash(text: &str) -> &'static str {
 
 fn no_command(text: &str) -> String {
     if Path::new(text).is_file() {
-        // The path of a file is no key: it is shown whole.
+        // The path of a file is not a key, so it is shown completely.
         return format!(
             "{text} is a file of this machine: `behaview open` shows a report that is saved in one, `behaview submit` \
              has one scanned"
@@ -119,7 +122,7 @@ fn commands() -> clap::Command {
     CliCommand::augment_subcommands(clap::Command::new("behaview").disable_help_subcommand(true))
 }
 
-/// The command whose name is the most similar, if one is: as the parser finds it.
+/// The command with the most similar name, if any, found by the parser.
 fn similar(text: &str) -> Option<String> {
     let error = commands().try_get_matches_from(["behaview", text]).err()?;
     match error.get(ContextKind::SuggestedSubcommand)? {
@@ -129,14 +132,14 @@ fn similar(text: &str) -> Option<String> {
     }
 }
 
-/// Longest list of identifiers that is taken, in bytes: a million of them are less.
+/// Maximum size of a list of identifiers, in bytes; a million identifiers are smaller.
 const LONGEST_LIST: u64 = 128 << 20;
 
-/// One thing that a command is about.
+/// The subject of a command.
 pub(super) enum Subject<T> {
     /// Reports in a file, or on standard input.
     Saved(Document),
-    /// What the service knows by a hash or identifier.
+    /// An object of the service, by its hash or identifier.
     Service(T),
 }
 
@@ -149,8 +152,8 @@ impl<T> Subject<T> {
     }
 }
 
-/// Reads the arguments by `typed`, and by `piped` the lines of standard input, for which `-` stands.
-/// Standard input may hold a document instead. Duplicates are left out.
+/// Parses the arguments with `typed`, and the lines of standard input (`-`) with `piped`. Standard
+/// input may be a document instead. Omits duplicates.
 pub(super) fn read_subjects<T>(
     arguments: &[OsString],
     typed: impl Fn(&str) -> anyhow::Result<T>,
@@ -178,7 +181,7 @@ pub(super) fn read_subjects<T>(
     Ok(subjects)
 }
 
-/// A name whose hash is written in small letters.
+/// A name with its hash in lowercase.
 fn in_lower_case(text: &str) -> String {
     match text.split_at_checked(64) {
         Some((hash, rest)) => hash.to_ascii_lowercase() + rest,
@@ -186,7 +189,7 @@ fn in_lower_case(text: &str) -> String {
     }
 }
 
-/// A document, or the text of standard input.
+/// Reads a document, or text, from standard input.
 fn standard_input() -> anyhow::Result<Subject<String>> {
     let bytes = document::piped(std::io::stdin().lock(), "standard input", LONGEST_LIST)?;
     if is_json(&bytes) {
@@ -195,13 +198,13 @@ fn standard_input() -> anyhow::Result<Subject<String>> {
     Ok(Subject::Service(String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?))
 }
 
-/// The lines that name something; what begins with `#` is a remark.
+/// The lines with names, without comments that begin with `#`.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Does something with each. A failure of one subject alone is printed, and the next is tried; any other would
-/// come again, and perhaps be paid for again.
+/// Runs an action for each subject. A failure of one subject only is printed, and the next is
+/// tried; any other failure would repeat, and might be charged again.
 pub(super) fn each<T>(
     common: &Common,
     subjects: Vec<T>,
@@ -230,7 +233,7 @@ pub(super) fn each<T>(
     }
 }
 
-/// Says how far it is, to people; a file or pipe hears nothing.
+/// Shows the progress on a terminal; files and pipes get none.
 fn progress(tried: usize, all: usize) {
     let mut to = std::io::stderr();
     if all > 1 && to.is_terminal() {

@@ -1,4 +1,4 @@
-//! `behaview keys`: which keys do what, with the config's changes applied.
+//! `behaview keys`: lists the keys of all commands, with the config's changes applied.
 
 use super::Common;
 use super::output::{Table, print_json, print_text};
@@ -18,19 +18,19 @@ pub(super) struct KeysArgs {
     markdown: bool,
 }
 
-/// One command, as `keys --json` prints it.
+/// One command in the output of `keys --json`.
 #[derive(Serialize)]
 struct KeyRow {
     command: &'static str,
     keys: Vec<String>,
-    /// The keys that it has unless the config changes them.
+    /// The default keys.
     usual_keys: Vec<String>,
-    /// Where it works.
+    /// The context in which it works.
     place: String,
     does: &'static str,
-    /// Whether it asks the service, and so may cost something.
+    /// Whether it sends a request, and so may cost something.
     asks: bool,
-    /// Whether what it opens does.
+    /// Whether the screen that it opens sends requests.
     leads: bool,
 }
 

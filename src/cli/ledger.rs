@@ -1,4 +1,5 @@
-//! `behaview ledger`: calls, their cost, and the service's counters beside them. Nothing is sent.
+//! `behaview ledger`: calls and their cost, with the service's counters for comparison. Sends
+//! nothing.
 
 use super::Common;
 use super::output::{Table, json_line, print_json, print_text};
@@ -59,14 +60,14 @@ enum LedgerFormat {
     Jsonl,
 }
 
-/// What `ledger --json` prints.
+/// The output of `ledger --json`.
 #[derive(Serialize)]
 struct LedgerOutput<'a> {
     profile: &'a str,
     time: &'static str,
     entries: Vec<EntryOutput>,
     totals: Vec<LedgerTotal>,
-    /// None where the counters were not looked at before and after.
+    /// `None` without readings of the counters before and after.
     compared: Option<Reconciliation>,
 }
 
@@ -114,23 +115,23 @@ impl LedgerTime {
     }
 }
 
-/// What the service counted, beside what this program accounts for.
+/// The units that the service counted, compared with those that this program accounts for.
 #[derive(Debug, Serialize)]
 struct Reconciliation {
     since: Timestamp,
     until: Timestamp,
     /// Requests by which the user's counter rose from the first reading to the last.
     counted: u64,
-    /// Requests that this program's calls cost for certain.
+    /// Requests that this program's calls certainly cost.
     certain: u64,
-    /// Requests that others of its calls may have cost; none where no limit is known.
+    /// Requests that its other calls may have cost; `None` if no limit is known.
     unsure: Option<u64>,
-    /// The same in words.
+    /// The comparison as text.
     words: String,
 }
 
 impl Reconciliation {
-    /// The comparison for these entries, the oldest first; none without two readings around any of them.
+    /// Compares these entries, the oldest first; `None` without two readings around any of them.
     fn of(entries: &[LedgerEntry], windows: &[Window]) -> Option<Self> {
         let (first, last) = (entries.first()?.at, entries.last()?.at);
         let mut touched = windows.iter().filter(|window| window.until >= first && window.since <= last).peekable();
@@ -165,10 +166,10 @@ fn words(counted: u64, certain: u64, unsure: Option<u64>) -> String {
     }
 }
 
-/// A cell of the CSV.
+/// Formats a cell of the CSV.
 type Cell = fn(&EntryOutput) -> String;
 
-/// The columns of the CSV, named as the members in JSON.
+/// The columns of the CSV, named like the members in JSON.
 const COLUMNS: [(&str, Cell); 13] = [
     ("time", |row| row.time.to_string()),
     ("session", |row| row.session.clone()),
@@ -185,7 +186,7 @@ const COLUMNS: [(&str, Cell); 13] = [
     ("counted", |row| row.counted.clone().unwrap_or_default()),
 ];
 
-/// An entry as it is shown.
+/// An entry in the output.
 #[derive(Debug, Serialize)]
 struct EntryOutput {
     time: Timestamp,
@@ -194,20 +195,20 @@ struct EntryOutput {
     what: String,
     unit: String,
     predicted_min: u64,
-    /// None where no limit was known.
+    /// `None` if no limit was known.
     predicted_max: Option<u64>,
-    /// None as long as it is not known.
+    /// `None` until it is known.
     settled: Option<u64>,
-    /// What it counts as: never less than it may have cost.
+    /// The units counted for it: never less than it may have cost.
     counts_as: u64,
-    /// Whether it may have cost more than that: no limit was known, and the answer was lost.
+    /// Whether it may have cost more than that: no limit was known, and the response was lost.
     at_least: bool,
     state: State,
     outcome: Option<String>,
     counted: Option<String>,
 }
 
-/// What entries of one unit and one state sum up to.
+/// The sum of the entries of one unit and one state.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct LedgerTotal {
     unit: String,
@@ -241,12 +242,12 @@ impl EntryOutput {
     }
 }
 
-/// Text in visible form, in which most of the ledger is already.
+/// Text in visible form. Most text of the ledger is escaped already.
 fn safe(text: &str) -> String {
     said(text).into()
 }
 
-/// What the entries sum up to, by unit and state.
+/// The sums of the entries, by unit and state.
 fn totals(rows: &[EntryOutput]) -> Vec<LedgerTotal> {
     let mut sums: BTreeMap<(&str, State), (u64, u64, bool)> = BTreeMap::new();
     for row in rows {
@@ -265,7 +266,7 @@ fn totals(rows: &[EntryOutput]) -> Vec<LedgerTotal> {
     sums.into_iter().map(total).collect()
 }
 
-/// The ledger for people: entries, totals, and the comparison as its last line.
+/// The ledger as text: entries, totals, and the comparison as the last line.
 fn ledger_text(rows: &[EntryOutput], compared: Option<&Reconciliation>) -> String {
     if rows.is_empty() {
         return "Nothing was asked of the service in this time; behaview ledger --all shows everything.\n".to_owned();
@@ -274,7 +275,7 @@ fn ledger_text(rows: &[EntryOutput], compared: Option<&Reconciliation>) -> Strin
         Table::new(&["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"], &[]);
     let mut before = None;
     for row in rows {
-        // One reading of the counters explains several calls; it is printed once.
+        // One reading of the counters may explain several calls; it is printed only once.
         let counted = row.counted.as_ref().map(|counted| if before == Some(counted) { "the same" } else { counted });
         before = row.counted.as_ref();
         let dash = || "-".to_owned();
@@ -301,12 +302,12 @@ fn ledger_text(rows: &[EntryOutput], compared: Option<&Reconciliation>) -> Strin
     format!("{entries}\n{sums}\n{last}\n")
 }
 
-/// One object a line.
+/// One JSON object per line.
 fn lines(rows: &[EntryOutput]) -> serde_json::Result<String> {
     rows.iter().map(|row| Ok(json_line(row)? + "\n")).collect()
 }
 
-/// Comma-separated values, as every export writes them.
+/// Comma-separated values in the format of all exports.
 fn csv(rows: &[EntryOutput]) -> std::io::Result<Vec<u8>> {
     let mut out = Vec::new();
     csv::line(&mut out, COLUMNS.map(|(name, _)| name))?;

@@ -1,4 +1,4 @@
-//! `behaview list`: a file's sandboxes.
+//! `behaview list`: lists a file's sandboxes.
 
 use super::document::{Document, services};
 use super::inputs::{Subject, each, read_subjects};
@@ -64,10 +64,11 @@ enum ListFormat {
     Text,
 }
 
-/// The most pages that `--all` fetches in one run; the next run continues behind the stored ones.
+/// Maximum number of pages that `--all` fetches in one run; the next run continues after the stored
+/// ones.
 const MOST_PAGES: usize = 100;
 
-/// What `list` prints.
+/// The output of `list`.
 #[derive(Serialize)]
 struct ListOutput {
     file: Option<String>,
@@ -78,26 +79,27 @@ struct ListOutput {
 
 #[derive(Serialize)]
 struct ListedSandbox {
-    /// Its identifier; null for a report of a document that has none.
+    /// The identifier; null for a report of a document without one.
     id: Option<String>,
-    /// Whether this is its identifier, and not the visible form of one that is no Unicode.
+    /// Whether `id` is the identifier itself, not the visible form of invalid Unicode.
     #[serde(skip)]
     is_unicode: bool,
     sandbox: String,
     when: Option<Timestamp>,
-    /// The first verdict; this and the next two are empty where the report is not stored, or has none.
+    /// The first verdict. It and the next two fields are empty if the report is not stored or has
+    /// none.
     verdict: Option<String>,
     score: Option<u64>,
     tags: Vec<String>,
-    /// Since when the report is stored, and costs nothing.
+    /// When the report was stored; it is free from then on.
     held_since: Option<Timestamp>,
-    /// The file that the report was imported from; none for one that came from the service.
+    /// The file that the report was imported from; `None` if it came from the service.
     imported_from: Option<String>,
 }
 
 impl ListArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        // Every mistake is found before anything is asked.
+        // All arguments are checked before any call.
         let files = read_subjects(&self.files, parse_sha256, parse_sha256)?;
         if files.iter().all(|file| file.service().is_none()) {
             return each(common, files, |file| self.print_saved(&file));
@@ -120,12 +122,13 @@ impl ListArgs {
         document.outcome()
     }
 
-    /// Lists a file. Pages before a failure are printed all the same, and stored reports that no page lists: they are paid for.
+    /// Lists a file. Prints the pages before a failure too, and stored reports that no page lists,
+    /// because they are paid for.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
         let mut listed = ListOutput { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
         let mut seen = HashSet::new();
         let mut pages = self.pages(setup, runtime, file, (&mut listed, &mut seen));
-        // A refresh that fails prints no old list in its place.
+        // A refresh that fails must not print the old list instead.
         if self.refresh && pages.is_err() && listed.sandboxes.is_empty() {
             return pages;
         }
@@ -155,7 +158,7 @@ impl ListArgs {
         loop {
             let listing = gateway.client().profile().listing;
             let is_first = cursor.is_none();
-            // Pages behind the first are asked for by --all alone; those that are stored are read in any case.
+            // Only `--all` requests pages after the first; stored ones are always read.
             let may_ask = self.all || is_first;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
             let refresh = self.refresh && may_ask;
@@ -195,15 +198,15 @@ impl ListArgs {
                 if !self.all {
                     return Ok(());
                 }
-                // A service that brings nothing new goes in circles, and would be paid for ever: only an empty first
-                // page is followed by one more.
+                // A service that returns a page without new entries would repeat pages forever,
+                // each charged: only an empty first page may have a successor.
                 let words = "a page brought nothing new, and says that there is more: no further one is asked for";
                 fail!(Partial, "{words}");
             }
         }
     }
 
-    /// Prices the stored pages, and the first that is not stored.
+    /// Prices the stored pages and the first page that is not stored.
     fn dry_run(&self, setup: &Setup, files: &[Subject<Sha256>]) -> anyhow::Result<()> {
         let (mut requests, mut is_open) = (Vec::new(), false);
         let listing = setup.gateway.client().profile().listing;
@@ -239,8 +242,8 @@ impl ListArgs {
     }
 }
 
-/// Prints the identifiers that can be read back from a line or an argument, and names the others on standard error:
-/// the reader of a pipe does not have all.
+/// Prints the identifiers that can be parsed back from a line or an argument, and the others on
+/// standard error: the reader of a pipe does not get all of them.
 fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     let named = listed.sandboxes.iter().map(|sandbox| (sandbox.id.as_deref().unwrap_or_default(), sandbox.is_unicode));
     let (clear, odd): (Vec<_>, Vec<_>) = named.partition(|(id, is_unicode)| *is_unicode && is_clear(id));
@@ -256,7 +259,8 @@ fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     Err(FailureKind::Partial.error(format!("{} of {} are printed", clear.len(), listed.sandboxes.len())).into())
 }
 
-/// Whether an identifier, on a line or as an argument, is read as nothing else: no remark, option, document or other identifier.
+/// Whether an identifier, on a line or as an argument, is unambiguous: not a comment, option,
+/// document or other identifier.
 fn is_clear(id: &str) -> bool {
     !id.is_empty()
         && id.trim() == id
@@ -265,7 +269,7 @@ fn is_clear(id: &str) -> bool {
         && services(id.as_ref()).is_some()
 }
 
-/// The outcome where reports are stored and no page of their list is.
+/// The outcome if reports are stored, but no page of their list is.
 fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::Result<()> {
     let beside = "its list is in quarantine, and only what is held beside it is printed";
     match pages {
@@ -273,7 +277,7 @@ fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::
         Err(why) if why.is::<GatewayError>() && super::service(&setup.gateway).barred().is_some() => {
             match setup.gateway.list_quarantined(file)? {
                 Some(_) => Err(FailureKind::Partial.error(beside).into()),
-                // That is all there is to be had here.
+                // Nothing more is available here.
                 None => Ok(()),
             }
         }
@@ -281,7 +285,7 @@ fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::
     }
 }
 
-/// What `list --format jsonl` prints of a sandbox.
+/// One sandbox in the output of `list --format jsonl`.
 #[derive(Serialize)]
 struct SandboxLine<'a> {
     file: Option<&'a str>,
@@ -316,8 +320,8 @@ fn columns(listed: &ListOutput) -> String {
     format!("{table}{more}")
 }
 
-/// The stored reports of a file that no page lists: imported ones, and those whose page was replaced by
-/// another.
+/// The stored reports of a file that no page lists: imported ones, and those whose page was
+/// replaced by another.
 fn held_reports(gateway: &Gateway, file: &Sha256, seen: &HashSet<Identifier>) -> anyhow::Result<Vec<ListedSandbox>> {
     let stored = gateway.store().reports(gateway.service(), file)?;
     let others = stored.iter().filter(|stored| !seen.contains(&stored.identifier));
@@ -338,7 +342,7 @@ fn listed_entries(
     Ok(listed.collect())
 }
 
-/// A sandbox with its stored report, or else that of a page or document.
+/// A sandbox with its stored report, or else with the report of a page or document.
 fn sandbox(
     identifier: Option<&Identifier>,
     stored: Option<&StoredReport>,

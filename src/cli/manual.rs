@@ -1,4 +1,5 @@
-//! `behaview help`, `completions` and `man`: made from the manual and from the grammar of the command line.
+//! `behaview help`, `completions` and `man`: generated from the manual and from the grammar of the
+//! command line.
 
 use super::output::print_text;
 use super::{FailureKind, grammar};
@@ -10,7 +11,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The manual: each topic with its text, which is Markdown that reads well as it is.
+/// The topics of the manual, in Markdown that is readable as plain text.
 pub(super) const TOPICS: [(&str, &str); 12] = [
     ("keys", include_str!("../../assets/help/keys.md")),
     ("config", include_str!("../../assets/help/config.md")),
@@ -49,7 +50,7 @@ impl HelpArgs {
         let Some(name) = &self.topic else {
             return show(&format!("{}\n{LIST}\n", grammar.render_help()));
         };
-        // A topic comes first: a command of its name has --help.
+        // Topics take precedence; a command with the same name still has --help.
         if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| topic == name) {
             return show(text);
         }
@@ -60,7 +61,7 @@ impl HelpArgs {
     }
 }
 
-/// Prints a text, on a terminal by way of the pager.
+/// Prints a text; uses the pager on a terminal.
 fn show(text: &str) -> anyhow::Result<()> {
     if std::io::stdout().is_terminal() && page(text).is_ok() {
         return Ok(());
@@ -68,20 +69,20 @@ fn show(text: &str) -> anyhow::Result<()> {
     print_text(text)
 }
 
-/// Pages a text by `$PAGER`, else `less`; an error where it cannot be started.
+/// Shows a text in `$PAGER` or `less`; an error if it cannot be started.
 fn page(text: &str) -> std::io::Result<()> {
     let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
     let mut words = pager.as_deref().unwrap_or("less -FRX").split_whitespace();
     let mut command = Command::new(words.next().unwrap_or("less"));
     let mut pager = command.args(words).stdin(Stdio::piped()).spawn()?;
     if let Some(mut input) = pager.stdin.take() {
-        // A pager that is left early closes its input.
+        // A pager that the user closes early closes its input.
         let _ = input.write_all(text.as_bytes());
     }
     pager.wait().map(|_| ())
 }
 
-/// The program's name, as shells know it.
+/// The program's name for shells.
 const NAME: &str = "behaview";
 
 const WHERE: &str = "\

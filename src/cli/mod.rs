@@ -1,4 +1,5 @@
-//! The command line: the app, the demo, and the commands for scripts. All come through the same gateway and store.
+//! The command line: the app, the demo, and the commands for scripts. All use the same gateway and
+//! store.
 
 #[macro_use]
 mod exit;
@@ -57,13 +58,13 @@ struct Cli {
 
 const START: &str = "Start with: behaview demo";
 
-/// What the long help says behind the options: where to start, and what exit codes mean.
+/// The end of the long help: first steps and exit codes.
 fn more_help() -> String {
     let codes = exit_codes().map(|(code, words)| format!("  {code:>2}  {words}\n"));
     format!("{START}\n\nExit codes:\n{}", codes.collect::<String>())
 }
 
-// What every command takes.
+// The options of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 struct Common {
@@ -92,7 +93,7 @@ fn assignment(text: &str) -> Result<(String, String), &'static str> {
 }
 
 #[derive(Debug, Subcommand)]
-// Of all commands only the one that is meant is built whole.
+// For speed, only the command that is run is built completely.
 #[command(defer = true)]
 enum CliCommand {
     /// Run the app on the embedded service with made-up reports: no key, no network, no cost
@@ -168,7 +169,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Keeps the key out of core files, and out of reach of the user's other programs; what the system refuses is left.
+/// Keeps the key out of core dumps and away from the user's other programs; errors of the system
+/// are ignored.
 fn keep_key_private() {
     #[cfg(unix)]
     {
@@ -214,7 +216,7 @@ fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> anyho
     }
 }
 
-/// Every command, with what it does in a sentence.
+/// Every command with its one-sentence description.
 pub fn commands() -> Vec<(String, String)> {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     grammar().get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect()
@@ -226,13 +228,13 @@ fn grammar() -> clap::Command {
 }
 
 impl Common {
-    /// A profile that is set as any setting is, is the one that a command is about.
+    /// Applies a profile that was set with `--set profile=NAME`.
     fn take_set_profile(&mut self) {
         let set = self.set.iter().rfind(|(name, _)| name == "profile").map(|(_, value)| value.clone());
         self.profile = self.profile.take().or(set);
     }
 
-    /// The folders, and the config with flags and variables laid over the file.
+    /// The folders, and the config with flags and variables applied.
     fn config(&self) -> anyhow::Result<(Folders, Config)> {
         let folders = Folders::find()?;
         let mut set = self.set.clone();
@@ -246,13 +248,13 @@ impl Common {
         Ok((folders, config))
     }
 
-    /// The log, once a command has opened it; before that, one that goes nowhere.
+    /// The log, once a command has opened it; until then a log without a file.
     fn log(&self) -> &Log {
         static NOWHERE: OnceLock<Log> = OnceLock::new();
         self.log.get().unwrap_or_else(|| NOWHERE.get_or_init(Log::default))
     }
 
-    /// Opens the log. The command runs without one, too.
+    /// Opens the log. The command also runs without one.
     fn open_log(&self, folders: &Folders, config: &Config, session: &str) -> Log {
         let log = Log::open(&folders.logs(), config.log_level, &short(session)).unwrap_or_else(|error| {
             say(format!("there is no log: {error}"));
@@ -262,7 +264,7 @@ impl Common {
     }
 }
 
-/// A short name for a run: two runs of one day have different ones, as good as certainly.
+/// A short id of a run, practically unique within a day.
 fn short(session: &str) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(session).get(..3).map(crate::text::hex).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Standard output of the commands for scripts: bytes as they are into a file or pipe, escaped onto a terminal.
+//! Standard output of the commands for scripts: raw bytes to a file or pipe, escaped on a terminal.
 
 use crate::report::{Body, Index};
 use crate::text::{Untrusted, escaped_json};
@@ -7,27 +7,28 @@ use std::fmt;
 use std::io::{IsTerminal, Write};
 use unicode_width::UnicodeWidthChar;
 
-/// Prints a value of this program's own as JSON.
+/// Prints a value of this program as JSON.
 pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print_lines(escaped_json(&serde_json::to_string_pretty(value)?).as_bytes())
 }
 
-/// Prints a value of this program's own as one line of JSON.
+/// Prints a value of this program as one line of JSON.
 pub(super) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
     print_lines(json_line(value)?.as_bytes())
 }
 
-/// A value of this program's own as one line of JSON.
+/// A value of this program as one line of JSON.
 pub(super) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(escaped_json(&serde_json::to_string(value)?))
 }
 
-/// Prints text of this program's own, in which everything from outside is visible already.
+/// Prints text of this program whose untrusted parts are escaped already.
 pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
     Output::new(false).print(crate::text::own(text).as_bytes())
 }
 
-/// Prints a report as received, in the envelope of the service (specification §2.1) whether it came in one or not.
+/// Prints a report as received, in the service's envelope (specification §2.1) whether or not it
+/// had one.
 pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
     let index = Index::of(body);
     let (mut out, is_bare) = (Output::new(true), !index.is_enveloped);
@@ -42,40 +43,40 @@ pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A document without the byte order mark that some tools put before it.
+/// A document without the byte order mark that some tools prepend.
 pub(super) fn without_mark(body: &Body) -> Body {
     let mark = if body.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     body.slice(mark..body.len())
 }
 
-/// Prints an answer as received.
+/// Prints a response as received.
 pub(super) fn print_body(body: &Body) -> anyhow::Result<()> {
     let mut out = Output::new(true);
     out.print(body)?;
     out.print(b"\n")
 }
 
-/// Prints lines that hold text from outside.
+/// Prints lines that contain untrusted text.
 pub(super) fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = Output::new(true);
     out.print(bytes)?;
     out.print(b"\n")
 }
 
-/// Standard output: bytes as they are into a file or pipe, escaped onto a terminal.
+/// Standard output: raw bytes to a file or pipe, escaped on a terminal.
 pub(super) struct Output {
     is_escaped: bool,
 }
 
 impl Output {
-    /// Standard output; text that is safe by itself need not be escaped.
+    /// Standard output; text that is safe already needs no escaping.
     pub(super) fn new(needs_escaping: bool) -> Self {
         Self { is_escaped: needs_escaping && std::io::stdout().is_terminal() }
     }
 
     pub(super) fn print(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         match self.write_all(bytes).and_then(|()| self.flush()) {
-            // A reader that has seen enough is no failure.
+            // A reader that closes the pipe early is not a failure.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
             other => Ok(other?),
         }
@@ -106,18 +107,18 @@ fn escaped(line: &[u8]) -> String {
     }
 }
 
-/// Between two columns.
+/// The space between two columns.
 const GAP: &str = "  ";
 
-/// Rows of cells, each column as wide as its widest cell. Cells hold text that may be shown.
+/// Rows of cells, each column as wide as its widest cell. The text of cells is escaped already.
 pub(super) struct Table {
-    /// Columns that are aligned to the right, as numbers are.
+    /// Columns that are aligned to the right, such as numbers.
     right: &'static [usize],
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with a heading; the columns at these places hold numbers.
+    /// A table with a heading; `right` has the indexes of columns with numbers.
     pub(super) fn new(heading: &[&str], right: &'static [usize]) -> Self {
         let heading = heading.iter().map(|cell| (*cell).to_owned()).collect();
         Self { right, rows: vec![heading] }

@@ -1,5 +1,5 @@
-//! How commands for scripts ask: by the one gateway, with progress for people, and a word on what it has cost; or, in a dry run,
-//! what each call would cost.
+//! Sends the requests of the commands for scripts through the gateway, with progress on a terminal
+//! and the cost at the end; or prints the price of each call in a dry run.
 
 use super::Setup;
 use super::output::{Table, print_json, print_text};
@@ -16,17 +16,17 @@ use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether a signal has come.
+/// Interval of the checks for a signal.
 const PACE: Duration = Duration::from_millis(50);
 
-/// The stored answer, or the service's; prints the cost of the run.
+/// The stored response, or the service's; prints the cost of the run.
 pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
     let answer = runtime()?.block_on(get(setup, request, refresh))?;
     say_cost(&setup.gateway)?;
     Ok(answer)
 }
 
-/// The stored answer, or the service's; on failure prints the cost of the run.
+/// The stored response, or the service's; on failure prints the cost of the run.
 pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
     let answer = ask(setup, request, refresh).await;
     if answer.is_err() {
@@ -35,7 +35,7 @@ pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyh
     Ok(answer?)
 }
 
-/// The stored answer, or the service's.
+/// The stored response, or the service's.
 pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GatewayError> {
     let Setup { gateway, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
@@ -54,8 +54,9 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     answer
 }
 
-/// A signal during a call leaves its answer a moment to arrive. Then the call is cancelled, so that what
-/// is here of it is kept and what it may have cost is written down; the signal comes after that.
+/// Runs a call to its end. After a signal it waits a moment for the response, then cancels the
+/// call, so that the received bytes are stored and the possible cost is recorded. The signal takes
+/// effect after that.
 async fn to_its_end(
     gateway: &Gateway,
     request: &Request,
@@ -83,7 +84,7 @@ async fn to_its_end(
     answer
 }
 
-/// Warns before a call whose stored answer was paid for and is damaged.
+/// Warns before a call if its stored response was paid for and is damaged.
 pub(super) fn say_if_aside(gateway: &Gateway, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
     let aside = if gateway.held(request)?.is_none() { gateway.quarantined(request)? } else { None };
@@ -94,7 +95,7 @@ pub(super) fn say_if_aside(gateway: &Gateway, quote: &Quote) -> Result<(), Store
     Ok(())
 }
 
-/// Says of a call that is to be made what became of it before, and what making it again costs.
+/// Prints the outcome of earlier calls for the same request, and the price of repeating it.
 fn say_before(gateway: &Gateway, quote: &Quote, refresh: bool) -> Result<(), StoreError> {
     if !refresh {
         say_if_aside(gateway, quote)?;
@@ -105,7 +106,7 @@ fn say_before(gateway: &Gateway, quote: &Quote, refresh: bool) -> Result<(), Sto
     Ok(())
 }
 
-/// Shows at a terminal how much of an answer has arrived.
+/// Shows on a terminal how many bytes of a response have arrived.
 #[derive(Default)]
 struct Meter(Mutex<Option<Instant>>);
 
@@ -134,7 +135,7 @@ impl Drop for Meter {
     }
 }
 
-/// What this run has cost, for people; standard output stays clean.
+/// Prints the cost of this run on standard error; standard output stays clean.
 pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
     let spent = gateway.spent_by_unit()?;
     let all: Spent = spent.values().copied().sum();
@@ -146,64 +147,64 @@ pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What this run has cost, for scripts.
+/// The cost of this run, for scripts.
 pub(super) fn cost(gateway: &Gateway) -> anyhow::Result<BTreeMap<Unit, CostOutput>> {
     let spent = gateway.spent_by_unit()?;
     let cost = |spent: Spent| CostOutput { charged: spent.charged, perhaps: spent.unsure, is_open: spent.is_open };
     Ok(spent.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
 }
 
-/// What a run has cost of one unit.
+/// The cost of a run in one unit.
 #[derive(Serialize)]
 pub(super) struct CostOutput {
     /// Units of answered calls.
     charged: u64,
     /// Units that lost or refused calls may have cost.
     perhaps: u64,
-    /// Whether it may be more than that.
+    /// Whether the cost may be higher.
     is_open: bool,
 }
 
-/// What questions are sent on.
+/// The async runtime for requests.
 pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     crate::runtime::threads(1)
 }
 
-/// What a dry run prints.
+/// The output of a dry run.
 #[derive(Serialize)]
 struct DryRunOutput {
     calls: Vec<DryRunCall>,
-    /// Sums by unit; no maximum where it is unknown.
+    /// Sums by unit; without a maximum if it is unknown.
     total: BTreeMap<Unit, Total>,
-    /// What is unknown before the calls.
+    /// What cannot be known before the calls.
     remark: Option<String>,
 }
 
 #[derive(Serialize)]
 struct DryRunCall {
     what: String,
-    /// Whether the answer is stored, so that nothing is sent.
+    /// Whether the response is stored, so that nothing is sent.
     held: bool,
-    /// None for a stored answer.
+    /// `None` for a stored response.
     price: Option<Price>,
 }
 
-/// What is unknown before the calls.
+/// A remark on costs that cannot be known before the calls.
 pub(super) struct DryRunRemark {
-    /// In words.
+    /// The remark as text.
     pub(super) words: String,
-    /// Further requests beside the named ones: at least, and at most where that is known.
+    /// Further requests in addition to the named ones: minimum, and maximum if known.
     pub(super) further: (u64, Option<u64>),
 }
 
 impl DryRunRemark {
-    /// One without further requests.
+    /// A remark without further requests.
     pub(super) fn only(words: String) -> Self {
         Self { words, further: (0, Some(0)) }
     }
 }
 
-/// Prints what questions would cost.
+/// Prints the price of requests.
 pub(super) fn print_dry_run(
     setup: &Setup,
     requests: Vec<Request>,
@@ -215,7 +216,7 @@ pub(super) fn print_dry_run(
     let calls = requests
         .into_iter()
         .map(|request| {
-            // An earlier line's answer is stored by then.
+            // An earlier line will have stored its response by then.
             let is_repeated = request.holding_key().is_some_and(|key| !kept.insert(key));
             dry_run_call(setup, request, refresh, is_repeated)
         })
@@ -248,13 +249,13 @@ fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: boo
     Ok(DryRunCall { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })
 }
 
-/// Refuses what would not all be sent, before any of it is.
+/// Fails before the first call if the budget does not cover all of them.
 pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> anyhow::Result<()> {
     let quotes: Vec<_> = requests.iter().map(|request| request.clone().quote(&setup.entitled)).collect();
     verdict(setup, quotes.iter().map(Quote::price))
 }
 
-/// Whether the budget allows all of it, one after another, after today's spending.
+/// Whether the budget covers all calls, one after another, given today's spending.
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow::Result<()> {
     let (mut run, mut today) = (Spent::default(), setup.gateway.spent_in(Period::Daily)?);
     for price in prices {

@@ -1,4 +1,5 @@
-//! `behaview search`: rows of stored reports or of documents that match a pattern. Nothing is sent.
+//! `behaview search`: finds rows of stored reports or of documents that match a pattern. Sends
+//! nothing.
 
 use super::output::{print_json_line, print_text};
 use super::setup::say;
@@ -47,13 +48,13 @@ pub(super) struct SearchArgs {
     what: Vec<OsString>,
 }
 
-/// A row that matches.
+/// A matching row.
 #[derive(Serialize)]
 struct FoundRow {
     file: Option<String>,
     id: Option<String>,
     sandbox: Option<String>,
-    /// The other profile that holds the report, where this one cannot open it.
+    /// The other profile whose report this is, if this profile cannot open it.
     held_for: Option<String>,
     pane: &'static str,
     label: String,
@@ -131,7 +132,7 @@ impl SearchArgs {
     }
 }
 
-/// The other profile that holds what a hit is of, where this one cannot open it.
+/// The other profile whose report or note matches, if this profile cannot open it.
 fn elsewhere(of: &HitSource) -> Option<&str> {
     match of {
         HitSource::Report { elsewhere, .. } => elsewhere.as_deref(),
@@ -145,7 +146,7 @@ fn plain_name(name: &str) -> Visible {
 
 type Print<'a> = dyn FnMut(&HitSource, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
-/// The stored reports of these files and identifiers, or all.
+/// The stored reports of these files and identifiers, or all of them.
 fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
     let (store, service) = (gateway.store(), gateway.service());
     let all = store.every_report(service)?;
@@ -174,7 +175,7 @@ fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> 
     Ok(reports)
 }
 
-/// Searches the notes on these files and identifiers, or all.
+/// Searches the notes on these files and identifiers, or all of them.
 fn search_notes(gateway: &Gateway, names: &[&str], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
     let mut notes = gateway.store().notes()?;
     let is_named = |note: &Note| {
@@ -190,7 +191,8 @@ fn search_notes(gateway: &Gateway, names: &[&str], pattern: &Pattern, print: &mu
     hits.try_for_each(|(of, hit)| print(of, None, hit))
 }
 
-/// Searches stored reports; returns how many could not be read, and names each on standard error.
+/// Searches stored reports; returns the number of unreadable ones and prints each on standard
+/// error.
 fn search_held(reports: &[StoredReport], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<u64> {
     let (mut result, mut unreadable) = (Ok(()), 0);
     every_report(reports, pattern, &Cancel::default(), &mut |outcome| {
@@ -213,7 +215,7 @@ fn search_held(reports: &[StoredReport], pattern: &Pattern, print: &mut Print<'_
     result.map(|()| unreadable)
 }
 
-/// Searches a document: how many reports it has, and how many parts could not be read.
+/// Searches a document; returns the number of its reports and of its unreadable parts.
 fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<(usize, u64)> {
     let document = document::read(path)?;
     let counts = (document.reports.len(), document.unread_parts());
@@ -245,7 +247,7 @@ fn found(of: &HitSource, name: Option<&str>, hit: &Hit, pane: &'static str) -> F
     FoundRow { file, id, sandbox, held_for, pane, label, text }
 }
 
-/// What happened, by a word of this program's or a name of the report's.
+/// The action of a row, in this program's words or by its name in the report.
 pub(super) fn label(row: &Row, shown: impl Fn(&Untrusted) -> String) -> String {
     match &row.label {
         Label::Known(word) => (*word).to_owned(),
@@ -253,7 +255,7 @@ pub(super) fn label(row: &Row, shown: impl Fn(&Untrusted) -> String) -> String {
     }
 }
 
-/// The text of a row, of which `shown` makes what comes from outside fit for where it goes.
+/// The text of a row; `shown` escapes its untrusted parts for the output.
 pub(super) fn text(row: &Row, shown: impl Fn(&Untrusted) -> String) -> String {
     let pieces = row.pieces.iter().map(|piece| match piece {
         Piece::Value(text) | Piece::Detail(text) => shown(text),

@@ -1,4 +1,4 @@
-//! What a command works with: the gateway to the service that config and command line name, and the store.
+//! Prepares a command: the gateway to the service of config and command line, and the store.
 
 use super::Common;
 use super::inputs::Spending;
@@ -16,35 +16,35 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The service that is asked, and what the user has bought there.
+/// The service and the user's entitlements there.
 pub(super) struct Setup {
     pub(super) gateway: Gateway,
-    /// As the config file says; the service's counters may add to it.
+    /// From the config file; the service's counters may add further ones.
     pub(super) entitled: Entitlements,
-    /// How a scan is followed.
+    /// The pace of polls for a scan.
     pub(super) pace: Pace,
-    /// What the user must know of the store.
+    /// Remarks on the store for the user.
     pub(super) remarks: Vec<String>,
 }
 
-/// The same before the store is open.
+/// A setup whose store is not open yet.
 pub(super) struct Prepared {
     pub(super) client: Client,
     pub(super) is_offline: bool,
     pub(super) budget: Budget,
-    /// As the config file says.
+    /// From the config file.
     pub(super) entitled: Entitlements,
     session: String,
     log: Log,
     pace: Pace,
 }
 
-/// The service for a script, which hears of the store on standard error.
+/// The setup for a script; prints the remarks on the store on standard error.
 pub(super) fn setup(common: &Common) -> anyhow::Result<Setup> {
     setup_to_spend(common, Spending::default())
 }
 
-/// The same, with what the command line says of spending.
+/// Like [`setup()`], with the spending options of the command line.
 pub(super) fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
     let (folders, config) = common.config()?;
     let prepared = Prepared::of(common, &folders, &config, spending)?;
@@ -55,7 +55,7 @@ pub(super) fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Res
 }
 
 impl Prepared {
-    /// What config and command line name. A dry run sends nothing, whatever happens.
+    /// The setup from config and command line. A dry run never sends anything.
     pub(super) fn of(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Self> {
         let (profile, session) = (config.profile(None)?, session());
         let log = common.open_log(folders, config, &session);
@@ -64,11 +64,11 @@ impl Prepared {
             "run",
             &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
         );
-        // A run that sends nothing needs no key, and api_key_command may ask for a password.
+        // A run that sends nothing needs no key, and `api_key_command` may prompt for a password.
         let is_offline = config.offline || spending.dry_run;
         let credential = if is_offline { None } else { config.credential()? };
         let client = Client::new(profile, credential)?;
-        // Nothing has stored the arguments before this.
+        // Nothing has stored the arguments before this check.
         if std::env::args_os().any(|argument| client.has_key(argument.as_encoded_bytes())) {
             return Err(GatewayError::NamesKey.into());
         }
@@ -82,19 +82,19 @@ impl Prepared {
             .with_budget(self.budget)
             .with_offline(self.is_offline)
             .with_log(self.log);
-        // Without them later look-ups are priced as any other.
+        // Without the uploads, later look-ups are priced like any other.
         let uploads = gateway.store().uploads(gateway.whose()).unwrap_or_default();
         let entitled = Entitlements { uploads, ..self.entitled };
         Setup { gateway, entitled, pace: self.pace, remarks }
     }
 }
 
-/// A name for this run of the program in the ledger.
+/// The id of this run in the ledger.
 pub(super) fn session() -> String {
     format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
 }
 
-/// Opens the store, and deletes by the limits of the config; with remarks for the user.
+/// Opens the store, and deletes by the limits of the config; returns remarks for the user.
 pub(super) fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<String>)> {
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
     let store = Store::open_keeping(&folders.store, keep)?;
@@ -110,7 +110,8 @@ pub(super) fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(
     Ok((store, remarks))
 }
 
-/// Answers older than this many days; none where all are, for the clock may have been set ahead.
+/// Selects responses older than this many days; `None` if all are older, because the clock may have
+/// been set ahead.
 fn outdated(store: &Store, days: u32, remarks: &mut Vec<String>) -> Result<Option<Purge>, StoreError> {
     let age = SignedDuration::from_hours(24 * i64::from(days));
     let Ok(before) = crate::clock::now().checked_sub(age) else { return Ok(None) };
@@ -125,19 +126,19 @@ fn outdated(store: &Store, days: u32, remarks: &mut Vec<String>) -> Result<Optio
     Ok(newest.map(|_| Purge::Before(before)))
 }
 
-/// Opens the store for a command that asks nothing of the service, and says what became of damaged records.
+/// Opens the store for a command without requests, and prints the outcome of repairs.
 pub(super) fn open_to_look(folder: &Path) -> Result<Store, StoreError> {
     let store = Store::open(folder)?;
     store.notice().into_iter().for_each(say);
     Ok(store)
 }
 
-/// Which service a profile asks, as the store knows it.
+/// The store's id of a profile's service.
 pub(super) fn service_of(profile: &Profile) -> String {
     service_id(&profile.place())
 }
 
-/// Says something on standard error. Where that is closed, the result is worth more than the remark.
+/// Prints a remark on standard error. Errors are ignored: the result matters more than the remark.
 pub(super) fn say(remark: impl AsRef<str>) {
     let _ = writeln!(std::io::stderr(), "behaview: {}", remark.as_ref());
 }

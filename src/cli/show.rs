@@ -1,4 +1,4 @@
-//! `behaview show`: reports as they were received, or flat.
+//! `behaview show`: prints reports as received, or flat.
 
 use super::inputs::{Subject, each, read_subjects, shown};
 use super::output::{Output, print_report, without_mark};
@@ -71,7 +71,7 @@ impl ShowArgs {
             Subject::Service(identifier) => {
                 let imported = if self.refresh { None } else { imported(&setup.gateway, &identifier)? };
                 let got = runtime.block_on(ask(&setup, &Request::Behaviour { identifier }, self.refresh))?;
-                // The report is worth more than the remark about it.
+                // Errors are ignored: the report matters more than the remark.
                 let _ = imported.map(|words| writeln!(std::io::stderr(), "behaview: {words}"));
                 printer.print(&got.body)
             }
@@ -82,8 +82,9 @@ impl ShowArgs {
     }
 }
 
-/// An identifier that was typed. One that cannot be the service's would be asked for and paid for all the same, as both halves of
-/// an unquoted one with a blank would be; a stored report is free.
+/// Parses a typed identifier. Rejects one that cannot be the service's, such as half of an unquoted
+/// identifier with a blank, because the call would be charged nevertheless; a stored report is
+/// free.
 pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifier> {
     let identifier = listed(text)?;
     if identifier.is_documented() || stored(&identifier, common)?.is_some() {
@@ -98,21 +99,21 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
     .into())
 }
 
-/// The stored report of an identifier.
+/// The stored report with this identifier.
 pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result<Option<StoredReport>> {
     let (folders, config) = common.config()?;
     let store = open_to_look(&folders.store)?;
     Ok(store.report(&super::setup::service_of(&config.profile(None)?), identifier)?)
 }
 
-/// The error of commands that open stored reports alone.
+/// The error of commands that open only stored reports.
 pub(super) fn not_stored(identifier: &Identifier) -> CliError {
     let report = Request::Behaviour { identifier: identifier.clone() }.words();
     FailureKind::NotFound
         .error(format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request"))
 }
 
-/// An identifier as a list gives it, whatever its shape.
+/// Parses an identifier as listed, whatever its shape.
 pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
     if Sha256::parse(text).is_some() {
         fail!(Usage, "that is a file's hash; behaview list prints the identifiers of its reports");
@@ -125,7 +126,7 @@ pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
         .ok_or_else(|| FailureKind::Usage.error("that is no sandbox identifier; behaview list prints them").into())
 }
 
-/// Where a stored report was imported from, in words; none for one of the service.
+/// The origin of an imported report, as text; `None` for a report of the service.
 fn imported(gateway: &Gateway, identifier: &Identifier) -> anyhow::Result<Option<String>> {
     let held = gateway.store().report(gateway.service(), identifier)?;
     let words = held.and_then(|held| {
@@ -135,10 +136,10 @@ fn imported(gateway: &Gateway, identifier: &Identifier) -> anyhow::Result<Option
     Ok(words)
 }
 
-/// Prints reports one after another, in one format.
+/// Prints reports one after another in one format.
 struct Printer {
     format: ShowFormat,
-    /// Reports that were printed.
+    /// Number of printed reports.
     printed: Cell<usize>,
 }
 
@@ -173,7 +174,8 @@ impl Printer {
     }
 }
 
-/// A report with its attributes beside `_id` and `_type`, and the identifiers of what it is related to; every value as received.
+/// A report with its attributes next to `_id` and `_type`, and the identifiers of related objects;
+/// every value as received.
 fn flat(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     let whole = Raw::new(bytes);
     let report = whole.member("data").filter(|data| data.kind() == Kind::Object).unwrap_or(whole);
@@ -181,7 +183,7 @@ fn flat(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
         fail!(BadAnswer, "that is no report");
     }
     if report.member("_id").is_some() {
-        // It is flat already.
+        // The report is flat already.
         return Ok(report.bytes().to_vec());
     }
     let mut members: Vec<Vec<u8>> = Vec::new();

@@ -1,4 +1,4 @@
-//! `behaview submit`: a file of this machine, uploaded for a private scan.
+//! `behaview submit`: uploads a file of this machine for a private scan.
 
 use super::follow::{Polls, follow, most, note};
 use super::output::print_json;
@@ -14,7 +14,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Longest password that is read from a file, in bytes.
+/// Maximum size of a password file, in bytes.
 const LONGEST_PASSWORD: u64 = 4096;
 
 const EXAMPLES: &str = "\
@@ -81,7 +81,7 @@ impl SubmitArgs {
         }
         self.agreed.check_warned(repeats.as_deref())?;
         if limit == UploadLimit::Large {
-            // An address that nothing may be uploaded to is paid for in vain.
+            // An upload address is charged even if the upload would then exceed the budget.
             check_budget(&setup, &[Request::UploadAddress, scan(None)])?;
         }
         let runtime = runtime()?;
@@ -97,7 +97,7 @@ impl SubmitArgs {
         self.taken_in(&setup, &submission, identifier)
     }
 
-    /// The file is with the service: says so, and follows its scan if that is wanted.
+    /// Reports that the service has accepted the file, and follows the scan if requested.
     fn taken_in(&self, setup: &Setup, submission: &Submission, scan: Identifier) -> anyhow::Result<()> {
         let noted = setup.gateway.store().note_file(
             setup.gateway.service(),
@@ -120,14 +120,16 @@ impl SubmitArgs {
         noted
     }
 
-    /// The answer is not there: says how to find out, for less than another upload, whether the file is.
+    /// After a lost response: explains how to check, for less than another upload, whether the file
+    /// has arrived.
     fn look_first(setup: &Setup, submission: &Submission, error: anyhow::Error) -> anyhow::Error {
         if !error.downcast_ref::<GatewayError>().is_some_and(GatewayError::may_have_arrived) {
             return error;
         }
-        // A later run then knows that its scan may be in progress. A failure to note it matters less than the call's.
+        // Later runs then know that a scan may be in progress. A failure to record it matters less
+        // than that of the call.
         let _ = note(setup, &submission.file, Some(None));
-        // The failure itself is what the run ends with; this is advice.
+        // The failure itself ends the run; this is advice.
         say(format!(
             "it may have arrived all the same. Before sending it again, {}",
             way_to_look(setup, &submission.file)
@@ -137,7 +139,7 @@ impl SubmitArgs {
 
     fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
         let profile = setup.gateway.client().profile();
-        // Before the file is looked at: to type it takes its time.
+        // Before the file is read, because typing a password takes time.
         let password = self.password()?;
         let unsendable = |why: &dyn std::fmt::Display| {
             FailureKind::Usage.error(format!("{} cannot be sent: {why}", crate::text::path(&self.file)))
@@ -158,7 +160,7 @@ impl SubmitArgs {
         Ok((Arc::new(Submission { sent, ..Arc::unwrap_or_clone(submission) }), limit))
     }
 
-    /// The password from a file or the terminal; a dry run needs none.
+    /// Reads the password from a file or the terminal; a dry run needs none.
     fn password(&self) -> anyhow::Result<Option<Password>> {
         if self.agreed.spending.dry_run {
             return Ok(None);
@@ -172,19 +174,20 @@ impl SubmitArgs {
     }
 }
 
-/// How to find out, for less than another upload, whether the file is there.
+/// How to check, for less than another upload, whether the file has arrived.
 fn way_to_look(setup: &Setup, file: &Sha256) -> String {
     let look = Request::PrivateAnalyses { file: file.clone() }.quote(&setup.entitled);
     format!("behaview follow --looks 1 {file} looks for its scan: {}", look.price().short())
 }
 
-/// A non-empty option: the effect of an empty form field is not documented, and it is charged.
+/// Rejects an empty option: the effect of an empty form field is not documented, and the scan is
+/// charged.
 fn something(typed: &str) -> Result<String, String> {
     let is_empty = typed.trim().is_empty();
     if is_empty { Err("it is empty; without the option the service decides".to_owned()) } else { Ok(typed.to_owned()) }
 }
 
-/// Why a password that was asked for is not there.
+/// Why the password prompt failed.
 fn unasked(error: std::io::Error) -> anyhow::Error {
     match error.kind() {
         std::io::ErrorKind::NotConnected => FailureKind::Usage
@@ -202,7 +205,7 @@ fn first_line(path: &Path) -> anyhow::Result<String> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// The address that a large file is uploaded to.
+/// Requests the upload address of a large file.
 async fn address(setup: &Setup) -> anyhow::Result<UploadAddress> {
     let answer = get(setup, &Request::UploadAddress, true).await?;
     let address = upload_address(&answer.body);

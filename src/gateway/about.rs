@@ -1,4 +1,4 @@
-//! What an answer is about: one about something else than was asked about is not taken for what was paid for.
+//! Checks that an answer is about the requested file or analysis, and rejects it otherwise.
 
 use crate::report::Body;
 use crate::report::identifier::FileHash;
@@ -11,8 +11,8 @@ use std::ops::Range;
 /// The members of a file's object that name the file.
 const NAMES: [&str; 5] = ["resource", "sha256", "sha1", "md5", "id"];
 
-/// Refuses an answer that names something else than the question does. One that names nothing is believed: not every installation
-/// repeats what it was asked.
+/// Rejects an answer that names another file or analysis than the request. An answer that names
+/// none is accepted: not every installation repeats the parameters of a request.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
     let answer = Raw::new(body);
     let data = answer.member("data");
@@ -35,8 +35,8 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
     instead.map_or(Ok(()), |found| Err(ServiceError::Unusable(Unusable::Other(found))))
 }
 
-/// The part of an answer that is about each of several hashes, with the key under which it is stored; none unless all of
-/// them have one.
+/// The part of an answer for each of several hashes, with the key under which it is stored. `None`
+/// unless the answer has a part for every hash.
 pub(super) fn by_hash(request: &Request, body: &Body) -> Option<Vec<(Vec<u8>, Range<usize>)>> {
     let answer = Raw::new(body);
     let elements: Vec<_> = match answer.kind() {
@@ -51,7 +51,7 @@ pub(super) fn by_hash(request: &Request, body: &Body) -> Option<Vec<(Vec<u8>, Ra
     request.by_hash()?.into_iter().map(part).collect()
 }
 
-/// The hashes by which an object of the service's names its file.
+/// The hashes by which an object of the service names its file.
 fn names(object: Raw<'_>) -> Vec<FileHash> {
     let attributes = object.member("attributes");
     let within =
@@ -59,7 +59,7 @@ fn names(object: Raw<'_>) -> Vec<FileHash> {
     [Some(object), attributes].into_iter().flatten().flat_map(within).collect()
 }
 
-/// The hashes in the address that an answer gives for itself.
+/// The hashes in an answer's own address (`links.self`).
 fn in_address(answer: Raw<'_>) -> Vec<FileHash> {
     let address = answer.member("links").and_then(|links| links.member("self")).map(Raw::text).unwrap_or_default();
     let parts = address.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());
@@ -70,8 +70,8 @@ fn hash(text: Untrusted) -> Option<FileHash> {
     FileHash::parse(std::str::from_utf8(text.as_bytes()).ok()?)
 }
 
-/// What is named in the place of these files. Two hashes of different kinds may be of one file: only where all
-/// are of one kind that tells.
+/// The hash that an answer names instead of these files. Hashes of different kinds may belong to
+/// one file, so a mismatch counts only if all are of one kind.
 fn another(named: &[FileHash], files: &[FileHash]) -> Option<Untrusted> {
     let is_like = |hash: &&FileHash| files.iter().all(|file| file.as_str().len() == hash.as_str().len());
     let first = named.iter().find(is_like)?;

@@ -1,7 +1,7 @@
-//! An answer on its way: it is gathered in memory, and the rows of a report are found while the rest still comes.
+//! Receives an answer into memory, and finds the rows of a report while it arrives.
 //!
-//! What is found before the whole is here is only shown: an answer counts once its bytes are kept and have been read to their
-//! end.
+//! Rows that are found before the end of the answer are only displayed: an answer counts once its
+//! bytes are stored and have been read to their end.
 
 use super::flight::GivenUp;
 use super::{Gateway, Progress};
@@ -18,49 +18,50 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
-/// How often somebody hears of rows that are found.
+/// Minimum time between two notifications of new rows.
 const PACE: Duration = Duration::from_millis(60);
 
-/// To read what has come takes at most one part in so many of the time.
+/// Minimum pause after each step of the reader, as a multiple of the step's duration.
 const SHARE: u32 = 10;
 
 const NOTHING_NEW: Duration = Duration::from_secs(3600);
 
-/// What has come of an answer.
+/// Progress of an answer.
 #[derive(Debug, Clone)]
 pub enum Received {
-    /// More bytes; where a file is uploaded, of that.
+    /// More bytes of the answer or, during an upload, of the file.
     Bytes {
-        /// How many there are so far, decompressed.
+        /// Number of bytes so far, decompressed.
         bytes: u64,
-        /// How many there will be, where that is known.
+        /// Total number of bytes, if known.
         total: Option<u64>,
     },
     /// More rows of a report.
     Rows(Rows),
 }
 
-/// Rows of a report that is still coming.
+/// Rows of a report that is still arriving.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    /// What has come of the report.
+    /// The bytes of the report that have arrived.
     pub body: Body,
-    /// The part of it in which these rows were found: it begins where the part before ended.
+    /// The range of the body in which these rows were found; it starts at the end of the previous
+    /// one.
     pub read: Range<usize>,
     pub batch: Batch,
 }
 
-/// An answer that has come whole.
+/// A complete answer.
 pub(super) struct Gathered {
     pub(super) body: Body,
-    /// Where a report's rows start.
+    /// Index of a report's rows.
     pub(super) index: Option<Index>,
-    /// What may be wrong with it, in words that follow its name.
+    /// A possible defect, in words that follow the name of the answer.
     pub(super) remark: Option<&'static str>,
 }
 
 impl Gateway {
-    /// Sends a request, and gathers its answer.
+    /// Sends a request and receives its answer.
     pub(super) async fn gather(
         &self,
         request: &Request,
@@ -86,7 +87,7 @@ impl Gateway {
             }
         };
         let body = coming.end();
-        // The reader ends when it hears no more.
+        // Closes the channel, which ends the reader.
         drop(gatherer);
         while let Some(rows) = reading.found.recv().await {
             progress(Received::Rows(rows));
@@ -95,25 +96,25 @@ impl Gateway {
     }
 }
 
-/// What has come of an answer: its pieces, or the whole.
+/// The bytes received so far: the pieces, or the complete body.
 #[derive(Default)]
 struct Coming(Mutex<(Vec<u8>, Option<Body>)>);
 
 impl Coming {
-    /// Adds what came next; says how much there is.
+    /// Appends a piece; returns the number of bytes so far.
     fn push(&self, piece: &[u8]) -> usize {
         let (bytes, _) = &mut *self.lock();
         bytes.extend_from_slice(piece);
         bytes.len()
     }
 
-    /// A copy of what has come, or the whole.
+    /// A copy of the bytes so far, or the complete body.
     fn body(&self) -> Body {
         let (bytes, whole) = &*self.lock();
         whole.clone().unwrap_or_else(|| Body::in_memory(bytes.clone()))
     }
 
-    /// The whole, after the last piece.
+    /// The complete body, after the last piece.
     fn end(&self) -> Body {
         let (bytes, whole) = &mut *self.lock();
         whole.get_or_insert_with(|| Body::in_memory(std::mem::take(bytes))).clone()
@@ -124,14 +125,15 @@ impl Coming {
     }
 }
 
-/// Puts the pieces of an answer together, and tells of each.
+/// Joins the pieces of an answer, and reports progress.
 struct Gatherer<'a> {
     coming: Arc<Coming>,
     total: Option<u64>,
     progress: Progress<'a>,
     /// Wakes the reader.
     news: Option<Sender<()>>,
-    /// Whether a file went before: how much of that has gone says more than how much of a few words has come.
+    /// Whether a file was uploaded first: the progress of the upload matters more than that of its
+    /// short answer.
     is_upload: bool,
 }
 
@@ -152,7 +154,7 @@ impl Sink for Gatherer<'_> {
     fn take(&mut self, piece: &[u8]) {
         let bytes = self.coming.push(piece);
         if let Some(news) = &self.news {
-            // A reader that has ended is missed at the end: then the whole is read once more.
+            // If the reader has ended, the complete answer is indexed later instead.
             let _ = news.send(());
         }
         self.tell(bytes);
@@ -164,7 +166,7 @@ impl Sink for Gatherer<'_> {
     }
 }
 
-/// A report that is read beside what brings it.
+/// A report that is indexed on another thread while it arrives.
 struct Reading {
     found: UnboundedReceiver<Rows>,
     reader: Option<JoinHandle<Index>>,
@@ -182,19 +184,19 @@ impl Reading {
         Self { found: unbounded_channel().1, reader: None }
     }
 
-    /// The rows of the whole; none where nobody has read it, or a bug stopped the reader.
+    /// The index of the complete report. `None` if it has no reader, or a bug stopped the reader.
     async fn index(self) -> Option<Index> {
         self.reader?.await.ok()
     }
 }
 
-/// Finds rows in what has come.
+/// Finds rows in the bytes received so far.
 struct Reader {
     coming: Arc<Coming>,
     indexer: Indexer,
     index: Index,
     tell: UnboundedSender<Rows>,
-    /// How far it has read.
+    /// Number of bytes read so far.
     read: usize,
 }
 
@@ -203,7 +205,7 @@ impl Reader {
         Self { coming, indexer: Indexer::default(), index: Index::default(), tell, read: 0 }
     }
 
-    /// Reads what comes until nothing more can come.
+    /// Reads the report until no more pieces can arrive.
     fn read(mut self, news: &Receiver<()>) -> Index {
         let (mut due, mut is_behind) = (Instant::now(), false);
         loop {
@@ -222,7 +224,7 @@ impl Reader {
         self.index
     }
 
-    /// Reads what has come, and tells of the rows in it.
+    /// Reads the new bytes, and sends the rows in them.
     fn step(&mut self, batch: impl FnOnce(&mut Indexer) -> Batch) {
         let body = self.coming.body();
         let read = self.read..body.len();
@@ -230,7 +232,7 @@ impl Reader {
         let batch = batch(&mut self.indexer);
         self.index.absorb(batch.clone());
         self.read = read.end;
-        // Whoever asked may have given up.
+        // The receiver is gone if the call was cancelled.
         let _ = self.tell.send(Rows { body, read, batch });
     }
 }

@@ -1,12 +1,12 @@
-//! What a call that failed counts as.
+//! The cost of a failed call.
 
 use crate::quota::{Settled, Unit};
 
-/// What a call that failed counts as.
+/// The cost of a failed call in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     Nothing,
-    /// It may have been charged, at most this many of a unit; none where no limit is known.
+    /// It may have been charged: at most this many of a unit, or `None` if no limit is known.
     Perhaps(Option<(u64, Unit)>),
 }
 

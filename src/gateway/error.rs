@@ -1,4 +1,4 @@
-//! Why there is no answer, and what that cost.
+//! Errors of the gateway, with the cost of the failed call.
 
 use super::Cost;
 use crate::log::LineId;
@@ -8,18 +8,18 @@ use crate::store::StoreError;
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// Why there is no answer.
+/// The reason why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
-    /// The same question is under way already, and is not sent twice.
+    /// The same request is in flight already, and is not sent twice.
     #[error("nothing was sent: the same is under way already")]
     UnderWay,
-    /// Another program on the same store has asked the same, and waits for the answer.
+    /// Another program on the same store has the same request in flight.
     #[error(
         "nothing was sent: another behaview is asking or doing the same. An answer that is stored costs nothing here once it is there; if that program ends without one it can be asked again"
     )]
     UnderWayElsewhere,
-    /// The same was sent before, of which whoever sends it does not know.
+    /// The same file was sent before, without the user's knowledge.
     #[error(
         "nothing was sent: the same file may have been sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
         crate::text::moment(*.0)
@@ -28,15 +28,15 @@ pub enum GatewayError {
     /// The user is not entitled to it, so nothing was sent.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
-    /// The key was typed in the place of something else.
+    /// The API key was typed in place of another value.
     #[error(
         "nothing was sent: what was typed is the key itself, or holds it. The service knows no file or report by it. Take another key if it may have been seen"
     )]
     NamesKey,
-    /// Only what is held was wanted, and it is not.
+    /// Only a stored answer was requested, and none is stored.
     #[error("nothing was sent: the answer was held, and is gone. To ask the service costs what is shown now")]
     NotHeld,
-    /// Nothing is to be sent at all.
+    /// This run is offline and sends nothing.
     #[error("nothing was sent: it is not held, and this run is offline")]
     Offline,
     /// It may cost more than the budget allows, so nothing was sent.
@@ -48,13 +48,13 @@ pub enum GatewayError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The service, or the way to it.
+    /// The service, or the connection to it, failed.
     #[error("{error}")]
     Service {
         error: ServiceError,
-        /// What it counts as in the ledger.
+        /// Its cost in the ledger.
         cost: Cost,
-        /// The line of the log that tells more.
+        /// The log line with the details.
         line: Option<LineId>,
     },
     #[error("internal error: {0}")]
@@ -62,7 +62,7 @@ pub enum GatewayError {
 }
 
 impl GatewayError {
-    /// Whether the service may have taken in what was sent, though no answer says so.
+    /// Whether the service may have received the request, though no answer confirms it.
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
     }
@@ -80,7 +80,7 @@ impl GatewayError {
         }
     }
 
-    /// What to do about what the service did, in a sentence or two; empty where there is nothing to say.
+    /// Advice on an error of the service, in a sentence or two; may be empty.
     pub fn advice(&self) -> String {
         match self {
             Self::Service { error, .. } => error.advice(),
@@ -106,7 +106,7 @@ impl GatewayError {
         }
     }
 
-    /// A bug of this program's own: its words may quote an answer, and are shown like one.
+    /// A bug of this program. Its message may quote an answer, and is escaped like one.
     pub fn bug(words: &impl std::fmt::Display) -> Self {
         Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
     }

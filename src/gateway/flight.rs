@@ -1,4 +1,4 @@
-//! What is under way in this run: the same is not sent twice, and each can be given up.
+//! Calls in flight in this run: no request is sent twice, and each can be cancelled.
 
 use super::{Gateway, GatewayError};
 use crate::request::Request;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Whether nobody waits any more.
+/// Cancellation of a call: set once no one waits for its answer.
 #[derive(Default)]
 pub(super) struct GivenUp {
     is_said: AtomicBool,
@@ -20,23 +20,23 @@ impl GivenUp {
         self.bell.notify_one();
     }
 
-    /// Whether that was said already.
+    /// Whether the call was cancelled.
     pub(super) fn is_said(&self) -> bool {
         self.is_said.load(Ordering::SeqCst)
     }
 
-    /// Waits until it is said.
+    /// Waits until the call is cancelled.
     pub(super) async fn said(&self) {
         self.bell.notified().await;
     }
 }
 
-/// A request that is under way.
+/// A call in flight.
 pub(super) struct Flight {
     given_up: Arc<GivenUp>,
-    /// What tells that another request would do the same.
+    /// Identifies the request: another one with the same claim would do the same.
     claim: Option<Vec<u8>>,
-    /// What the ledger says of it, once that is written down.
+    /// Number of its ledger entry, once that is written.
     pub(super) entry: Option<i64>,
 }
 
@@ -46,7 +46,7 @@ impl Flight {
     }
 }
 
-/// Forgets that a request is under way, however its future ends.
+/// Guard of a call in flight: removes the call when its future ends or is dropped.
 pub(super) struct UnderWay<'a> {
     gateway: &'a Gateway,
     request: &'a Request,
@@ -54,7 +54,8 @@ pub(super) struct UnderWay<'a> {
 }
 
 impl UnderWay<'_> {
-    /// Claims what is known only once the request was looked at, unless another does the same.
+    /// Sets the claim, which may be known only after a file was read, unless another call in flight
+    /// has the same one.
     pub(super) fn claim(&self, claim: Option<Vec<u8>>) -> Result<(), GatewayError> {
         let mut under_way = self.gateway.calls();
         let is_same = |(request, flight): (&Request, &Flight)| request != self.request && flight.does(&claim);
@@ -67,7 +68,7 @@ impl UnderWay<'_> {
         Ok(())
     }
 
-    /// Notes what the ledger says of it.
+    /// Records the number of the call's ledger entry.
     pub(super) fn is_written(&self, entry: i64) {
         if let Some(flight) = self.gateway.calls().get_mut(self.request) {
             flight.entry = Some(entry);
@@ -82,19 +83,20 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Gateway {
-    /// Ends the wait for an answer that is under way; what was sent may have been charged, and counts so. Before that nothing is.
+    /// Cancels a call in flight. A request that was sent may have been charged and counts as such;
+    /// before that, nothing is charged.
     pub fn give_up(&self, request: &Request) {
         if let Some(flight) = self.calls().get(request) {
             flight.given_up.say();
         }
     }
 
-    /// The calls that are under way, each with the way to give it up.
+    /// The calls in flight, by request.
     pub(super) fn calls(&self) -> MutexGuard<'_, HashMap<Request, Flight>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a request, unless it is under way.
+    /// Registers a request as in flight, unless it is already.
     pub(super) fn enter<'a>(&'a self, request: &'a Request) -> Result<UnderWay<'a>, GatewayError> {
         let mut under_way = self.calls();
         if under_way.contains_key(request) {

@@ -1,4 +1,5 @@
-//! Reports that a colleague exported, held as if they had been fetched: a group pays once for all of its members.
+//! Imports reports that a colleague exported, stored as if fetched: a group pays once for all of
+//! its members.
 
 use super::reading;
 use crate::report::identifier::{Identifier, Sha256};
@@ -13,24 +14,24 @@ use jiff::Timestamp;
 #[derive(Debug)]
 pub struct Import<'a> {
     pub body: &'a Body,
-    /// The file it is of, where its identifier does not say.
+    /// Its file, if its identifier does not name one.
     pub file: Option<&'a Sha256>,
     pub from: &'a Imported,
     pub now: Timestamp,
-    /// Whether it is stored though another one is.
+    /// Whether it replaces a report that is stored already.
     pub replaces: bool,
     /// The service whose start screen shows its file, and the profile that imports.
     pub service: &'a str,
     pub profile: &'a str,
 }
 
-/// What became of a report.
+/// Outcome of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Held(Identifier),
-    /// The same is held already.
+    /// The same report is stored already.
     Same(Identifier),
-    /// Another one is held, and stays; how that one came here.
+    /// Another report is stored, and stays; with its origin, if it was imported.
     Other(Identifier, Option<Imported>),
 }
 
@@ -51,15 +52,15 @@ pub enum ImportError {
     /// It is only an identifier.
     #[error("it is only an identifier: the report did not come with it")]
     Empty,
-    /// It cannot be read, or not be kept.
+    /// It cannot be read or stored.
     #[error("{0}")]
     Unreadable(#[from] std::io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Holds a report, unless one of its identifier is held. The same bytes replace nothing: where the held ones came from would be
-/// forgotten.
+/// Imports a report, unless one with its identifier is stored. The same bytes replace nothing: the
+/// origin of the stored ones would be lost.
 pub fn import(store: &Store, import: &Import<'_>) -> Result<Outcome, ImportError> {
     let report = Report::open(import.body);
     let identifier = report.identifier().ok_or_else(|| no_report(&report))?;
@@ -82,10 +83,10 @@ pub fn import(store: &Store, import: &Import<'_>) -> Result<Outcome, ImportError
     }
 }
 
-/// What is stored already in the place of a report, where that is to stay.
+/// The outcome if a report with this identifier is stored already, and stays.
 fn stored_already(store: &Store, import: &Import<'_>, identifier: &Identifier) -> Result<Option<Outcome>, ImportError> {
     let Some(stored) = store.report(import.service, identifier)? else { return Ok(None) };
-    // One whose file is damaged is in quarantine from here on.
+    // A damaged file has just been moved to the quarantine.
     let Ok(body) = stored.body() else { return Ok(None) };
     let is_same = is_same(&body, import.body);
     Ok(match is_same {
@@ -96,23 +97,24 @@ fn stored_already(store: &Store, import: &Import<'_>, identifier: &Identifier) -
 }
 
 impl Import<'_> {
-    /// Stores it, unless another program has imported the same; says whether it is stored.
+    /// Stores it, unless another program has imported the same; returns whether it was stored.
     fn store(&self, store: &Store, key: &[u8], reports: &[PageReport]) -> Result<bool, StoreError> {
         let Self { now, from, service, profile, replaces, body: bytes, .. } = *self;
         store.import(&store::Import { service, profile, key, now, bytes, from, reports, replaces })
     }
 }
 
-/// A page of a list that is held now.
+/// A list page that was imported.
 #[derive(Debug)]
 pub struct ImportedPage {
-    /// The question that it answers.
+    /// The request that it answers.
     pub request: Request,
-    /// The reports that it brought.
+    /// The reports in it.
     pub reports: Vec<Identifier>,
 }
 
-/// Holds a page of a list with the reports in it; none where it does not say which page it is, or something of it is held.
+/// Imports a list page with its reports. `None` if the page does not say which page it is, or a
+/// part of it is stored already.
 pub fn import_page(store: &Store, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
     let Some(request) = Request::of_page(import.body) else { return Ok(None) };
     let Some(key) = request.holding_key() else { return Ok(None) };
@@ -127,7 +129,7 @@ pub fn import_page(store: &Store, import: &Import<'_>) -> Result<Option<Imported
     Ok(is_stored.then_some(ImportedPage { request, reports }))
 }
 
-/// Why something without an identifier is no report.
+/// The error for a report without an identifier.
 fn no_report(report: &Report) -> ImportError {
     match (report.index.is_json, report.index.is_cut) {
         (false, _) => ServiceError::Unusable(Unusable::NotJson).into(),
@@ -145,7 +147,7 @@ fn file(identifier: &Identifier, said: Option<&Sha256>) -> Result<Sha256, Import
     }
 }
 
-/// Whether two reports are one, be they in an envelope or not.
+/// Whether two reports are equal, with or without an envelope.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let inner = |bytes: &[u8]| {
         let raw = Raw::new(bytes);

@@ -1,4 +1,5 @@
-//! What the free quota details say is written down beside the ledger, so that predicted can be compared with counted.
+//! Stores readings of the free quota details beside the ledger, to compare predicted with counted
+//! costs.
 
 use super::flight::GivenUp;
 use super::{Gateway, GatewayError};
@@ -10,19 +11,21 @@ use crate::request::Request;
 use crate::store::{Store, Whose};
 use jiff::Timestamp;
 
-/// The counters that are written down: those whose ends are documented, of the unit that calls are counted in.
+/// The stored counters: those of the unit that calls are counted in, over periods with a documented
+/// end.
 const KEPT: [(Unit, Period); 2] = [(Unit::Request, Period::Daily), (Unit::Request, Period::Monthly)];
 
 impl Gateway {
-    /// What must be known of a look before it is sent; none if it cannot be compared with the ledger.
+    /// Starts a reading of the counters, before it is requested; `None` if it cannot be compared
+    /// with the ledger.
     pub(super) async fn begin_look(&self) -> Option<Look> {
         let (account, asked) = (self.client.account()?, self.now());
         let after = self.work(|store| store.last_entry()).await.ok()?.ok()?;
         Some(Look { asked, received: asked, account, after, readings: Vec::new() })
     }
 
-    /// Looks before a call without a known limit: should its answer be lost, only a look before and one after tell its cost.
-    /// One that fails explains nothing.
+    /// Reads the counters before a call without a known limit: if its answer is lost, only the
+    /// readings before and after it show its cost. A reading that fails explains nothing.
     pub(super) async fn look_before(&self) {
         let Some(look) = self.begin_look().await else { return };
         if let Ok(reply) = self.gather(&Request::Quotas, &|_| {}, &GivenUp::default()).await {
@@ -30,7 +33,8 @@ impl Gateway {
         }
     }
 
-    /// Writes down what a look found, and settles what it explains. One that cannot be written explains nothing.
+    /// Stores a reading of the counters, and settles the entries that it explains. A reading that
+    /// cannot be stored explains nothing.
     pub(super) async fn note_look(&self, mut look: Look, received: Timestamp, answer: &Body) {
         let Some(balances) = Balances::parse(answer).ok() else { return };
         look.received = received;

@@ -1,13 +1,15 @@
-//! The only way to the service, for the screen and for scripts alike.
+//! The only way to the service, for the screen and for scripts.
 //!
 //! ```text
-//! stored? ── yes ──> the answer, for nothing
-//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> store the bytes ─> settle ─> read them ─> hand over
+//! stored? ── yes ──> the answer, free
+//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> store the bytes ─> settle
+//!            ─> read them ─> hand over
 //! ```
-//! The ledger is written before the request leaves, and the bytes are stored before anything relies on them: a killed program
-//! cannot hide a cost, and a mistake in reading cannot cost a second call. The rows of a report are found while it comes, to be
-//! looked at, on a thread whose end ends nothing else. What the free quota details say is written down too,
-//! and settles what the answers could not.
+//! The ledger is written before the request is sent, and the bytes are stored before anything
+//! depends on them: a killed program cannot hide a cost, and a bug in parsing cannot cost a second
+//! call. The rows of a report are displayed while it arrives; a separate thread finds them, so that
+//! its failure stops nothing else. Readings of the free quota details are stored too, and settle
+//! the entries whose cost the answers leave open.
 
 mod about;
 mod arriving;
@@ -45,11 +47,11 @@ use flight::{Flight, GivenUp, UnderWay};
 use received::settlement;
 pub use stored::Quarantined;
 
-/// Asks the service, and remembers what was asked, what it cost and what came.
+/// Sends requests to the service, and records each request, its cost and its answer.
 pub struct Gateway {
     store: Arc<Store>,
     client: Client,
-    /// Which service it is, by its address: what is stored of it is found by that.
+    /// Digest of the service's address; its answers are stored under it.
     service: String,
     session: String,
     clock: Clock,
@@ -59,10 +61,10 @@ pub struct Gateway {
     under_way: Mutex<HashMap<Request, Flight>>,
 }
 
-/// Where the time comes from, so that a test can stop it.
+/// Source of the time, so that a test can stop it.
 pub type Clock = fn() -> Timestamp;
 
-/// Told of what has come of an answer.
+/// Callback for the progress of an answer.
 pub type Progress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 
 /// An answer that was paid for, or was free.
@@ -70,8 +72,9 @@ pub type Progress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 pub struct Answer {
     pub received: Timestamp,
     pub body: Body,
-    /// What could not be done with it, in words that follow its name: it could not be kept, and is gone when the program ends; or it
-    /// is kept, and could not be noted as read, or may not be the whole.
+    /// A failure after the answer arrived, in words that follow its name: it could not be stored
+    /// and is lost when the program ends; or it is stored, but could not be recorded as read, or
+    /// may be incomplete.
     pub unkept: Option<String>,
 }
 
@@ -82,7 +85,7 @@ impl Answer {
 }
 
 impl Gateway {
-    /// A gateway for one run of the program; `session` tells its ledger entries from those of other runs.
+    /// Creates a gateway for one run of the program; `session` identifies its ledger entries.
     pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
         Self {
             store,
@@ -97,7 +100,7 @@ impl Gateway {
         }
     }
 
-    /// The same gateway, which sends nothing at all if it is offline.
+    /// The same gateway; it sends nothing if it is offline.
     pub fn with_offline(self, is_offline: bool) -> Self {
         Self { is_offline, ..self }
     }
@@ -117,12 +120,12 @@ impl Gateway {
         &self.log
     }
 
-    /// The same gateway, which sends nothing that may cost more than this allows.
+    /// The same gateway with a budget: it sends no request that may cost more.
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
     }
 
-    /// What may be spent.
+    /// The budget that calls are checked against.
     pub fn budget(&self) -> Budget {
         self.budget
     }
@@ -132,12 +135,12 @@ impl Gateway {
         &self.store
     }
 
-    /// The client behind the gateway, to look at; only the gateway sends.
+    /// The client behind the gateway, for its settings; only the gateway sends.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// The time.
+    /// The current time, by the gateway's clock.
     pub fn now(&self) -> Timestamp {
         (self.clock)()
     }
@@ -152,7 +155,7 @@ impl Gateway {
         &self.client.profile().name
     }
 
-    /// Which service it is, as the store knows it.
+    /// Identifier of the service in the store.
     pub fn service(&self) -> &str {
         &self.service
     }
@@ -162,7 +165,8 @@ impl Gateway {
         self.store.spent(&self.session)
     }
 
-    /// What this run has spent so far of each unit on calls that are over, also on those of which that could not be written down.
+    /// What this run has spent so far of each unit on finished calls, including those whose
+    /// settlement could not be written.
     pub fn settled(&self) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         let under_way: Vec<_> = self.calls().values().filter_map(|flight| flight.entry).collect();
         self.store.settled(&self.session, &under_way)
@@ -173,12 +177,13 @@ impl Gateway {
         self.store.spent_by_unit(&self.session)
     }
 
-    /// Who asks, as the ledger knows it.
+    /// The profile, service and key owner that the ledger attributes calls to.
     pub fn whose(&self) -> Whose<'_> {
         Whose { profile: self.profile(), service: self.service(), owner: self.client.owner() }
     }
 
-    /// What all runs with this service and key have spent in the period (UTC) that is now, by the sum that budgets are compared with.
+    /// What all runs with this service and key have spent in the current period (UTC), by the sum
+    /// that budgets are compared with.
     pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
         self.store.spent_in(self.whose(), period, self.now())
     }
@@ -188,7 +193,7 @@ impl Gateway {
         self.store.spent_in_by_unit(self.whose(), period, self.now())
     }
 
-    /// The answer that is held, or else the service's.
+    /// The stored answer, or else the service's.
     pub async fn get(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GatewayError> {
         match self.get_held(quote) {
             Err(GatewayError::NotHeld) => self.ask_logged(quote, progress, false).await,
@@ -196,21 +201,21 @@ impl Gateway {
         }
     }
 
-    /// The answer that is held; nothing is sent for one that is not.
+    /// The stored answer. Sends nothing if none is stored.
     pub fn get_held(&self, quote: &Quote) -> Result<Answer, GatewayError> {
         let held = self.held(quote.request())?.ok_or(GatewayError::NotHeld)?;
         self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
         Ok(Answer::stored(held))
     }
 
-    /// Asks the service, even if an answer is held.
+    /// Asks the service, even if an answer is stored.
     ///
-    /// Once begun it must run to its end: the answer may be paid for.
+    /// Once started, the future must run to its end: the answer may be paid for.
     pub async fn ask(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GatewayError> {
         self.ask_logged(quote, progress, true).await
     }
 
-    /// Asks, and writes into the log what was asked, how long it took and what came of it.
+    /// Asks, and logs the request, its duration and its outcome.
     async fn ask_logged(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GatewayError> {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
@@ -235,7 +240,7 @@ impl Gateway {
         result
     }
 
-    /// What the log says of a question: no more than its kind where nothing is kept.
+    /// Description of a request in the log: only its operation if nothing is kept on disk.
     fn told(&self, quote: &Quote) -> String {
         match self.store.keeps() {
             Keep::Everything => quote.request().words(),
@@ -243,7 +248,8 @@ impl Gateway {
         }
     }
 
-    /// Asks the service; unless it is to be asked anew, an answer that another program has got meanwhile serves as well.
+    /// Asks the service, or returns an answer that another program has stored meanwhile, if the
+    /// caller accepts a stored one.
     async fn ask_unless(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GatewayError> {
         if let Allowed::Refused(reason) = quote.price().allowed {
             return Err(GatewayError::NotEntitled(reason));
@@ -272,7 +278,8 @@ impl Gateway {
             self.settle(call, Settlement::Unsent, "not sent: the same may have arrived before").await;
             return Err(sent);
         }
-        // Nobody else can reserve the same from here on, so what is not held now is not under way either.
+        // No other program can reserve the same request from here on, so an answer that is not
+        // stored now is not in flight either.
         if !anew
             && call.is_some()
             && let Some(held) = self.held(asked).ok().flatten()
@@ -294,8 +301,8 @@ impl Gateway {
         taken.map_err(|error| GatewayError::Service { error, cost: Cost::of(settled, price.unit), line: None })
     }
 
-    /// The question of the file as it is now, where one is to be uploaded that nobody has looked at: what is in it, and not what it
-    /// is called, tells whether the same is under way.
+    /// The request for the current content of a file that is to be uploaded and was not read yet:
+    /// its content, not its name, decides whether the same upload is in flight.
     async fn looked_at<'a>(&self, quote: &'a Quote, given_up: &Arc<GivenUp>) -> Result<Cow<'a, Quote>, GatewayError> {
         let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(Cow::Borrowed(quote)) };
         let largest = self.client.profile().largest(UploadLimit::Direct);
@@ -352,7 +359,7 @@ impl Gateway {
         }
     }
 
-    /// Runs store work where waiting is allowed.
+    /// Runs work on the store on a thread that may block.
     async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> T + Send + 'static,

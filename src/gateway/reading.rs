@@ -1,4 +1,5 @@
-//! Reading an answer after it is kept: whether it answers the question, which reports it brought, what became of the call.
+//! Reads a stored answer: checks it against its request, finds its reports, and derives the outcome
+//! of the call.
 
 use super::{Answer, about};
 use crate::quota::Outcome;
@@ -12,20 +13,21 @@ use crate::service::error::{LONGEST_ERROR, Reason, Refusal, ServiceError, Unusab
 use crate::store::{NewAnswer, PageReport, Store};
 use jiff::Timestamp;
 
-/// Bytes at the beginning that tell what something is.
+/// Number of leading bytes by which the type of a body is recognized.
 const LOOK: usize = 512;
 
-/// What packed bytes begin with (RFC 1952 §2.3.1).
+/// Magic number of gzip (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// What became of a call, as the rules need it to settle a price.
+/// The outcome of a call, by which the rules settle its price.
 pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
     match (request, taken) {
         (Request::V2Submissions { files }, Ok(answer)) => {
             submissions(&answer.body, files.len()).map_or(Outcome::Answered, Outcome::Items)
         }
         (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
-        // An identifier that is invalid (specification 8.3, fifth case) is refused as malformed or as not there.
+        // The service refuses an invalid identifier (specification 8.3, fifth case) as malformed or
+        // not found.
         (Request::Analysis { .. }, Err(ServiceError::Refused(refusal)))
             if refusal.reason == Reason::NotFound || refusal.status == 400 =>
         {
@@ -38,14 +40,14 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
     }
 }
 
-/// The error that an answer is in spite of its status, if it is one: nothing of it is stored.
+/// The error in an answer whose status reports success, if any. Such an answer is not stored.
 pub(super) fn refusal(body: &Body, now: Timestamp) -> Option<Refusal> {
     let bytes = (body.len() as u64 <= LONGEST_ERROR).then_some(&**body)?;
     Refusal::in_answer(bytes, now)
 }
 
-/// How many submissions an answer returned, over all files asked about (specification §8.2); none where it does not say so of each,
-/// or says it twice.
+/// Number of submissions that an answer returns, over all requested files (specification §8.2).
+/// `None` if the answer lacks the number for a file, or gives it twice.
 fn submissions(body: &Body, files: usize) -> Option<u64> {
     let bytes = &**body;
     let answer = Raw::new(bytes.trim_ascii_end());
@@ -66,13 +68,14 @@ fn submissions(body: &Body, files: usize) -> Option<u64> {
     each.into_iter().map(of).sum::<Option<u64>>().filter(|_| is_of_all)
 }
 
-/// Where the rows of an answer start, if that is not known yet.
+/// Indexes an answer, unless its index is known already.
 fn index_of(body: &Body, index: Option<Index>) -> Index {
     index.unwrap_or_else(|| Index::of(body))
 }
 
-/// Reads an answer whose bytes are stored, and puts it in its place, or in the quarantine where it does not answer its question. Says
-/// why that could not be done, if so: it is read again when it is next asked for.
+/// Reads an answer whose bytes are stored, and moves it to its place, or to the quarantine if it
+/// does not answer its request. Returns a remark if the store could not record this: the answer is
+/// read again at the next request for it.
 pub(super) fn read_stored(
     store: &Store,
     request: &Request,
@@ -90,14 +93,14 @@ pub(super) fn read_stored(
                 .map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}")))
         }
         Err(error) => {
-            // One that cannot be moved is read again when it is next asked for.
+            // An answer that cannot be moved is read again at the next request for it.
             let _ = matches!(error, ServiceError::Unusable(_)).then(|| store.reject(new));
             Err(error)
         }
     }
 }
 
-/// Whether an answer that is not held answers the question: an action's answer says what became of it.
+/// Checks an answer that is not stored, such as the result of an action, against its request.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
     let says = |fits: &dyn Fn(&[u8]) -> bool| fits(body);
     let (is_fit, what) = match request {
@@ -110,7 +113,7 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
             says(&|bytes| Raw::new(bytes).member("data").is_some_and(|data| data.kind() == Kind::Array)),
             "the file's scans",
         ),
-        // A page in the place of an answer without any would pass for one.
+        // These answers have no required content, so a web page would pass for one.
         Request::PrivateDelete { .. }
         | Request::Quotas
         | Request::Usage { .. }
@@ -126,7 +129,7 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
     }
 }
 
-/// Whether a body answers the request, and which reports it brought.
+/// Checks a body against its request, and returns the reports in it.
 pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Result<Vec<PageReport>, ServiceError> {
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
     if let Request::Artefact { artefact, .. } = request {
@@ -154,7 +157,7 @@ pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Resu
     }
 }
 
-/// Whether something is what a sandbox kept, and not what something in between has sent in its place.
+/// Checks that a body is an artifact of a sandbox, and not the response of something in between.
 fn is_artifact(artifact: Artefact, body: &Body) -> Result<(), ServiceError> {
     let why = match () {
         () if body.is_empty() => Unusable::Cut,
@@ -194,7 +197,7 @@ fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, ServiceErr
     }
 }
 
-/// What something is that is no JSON.
+/// The error for a body that is not JSON.
 fn other_than_json(body: &Body) -> ServiceError {
     ServiceError::Unusable(match body.window(0..LOOK) {
         start if is_page(start) => Unusable::WebPage,
@@ -208,7 +211,7 @@ fn looks_like_a_page(body: &Body) -> bool {
     is_page(body.window(0..LOOK))
 }
 
-/// Whether bytes begin as a page of the web does: one that stands further on may be a part of a capture.
+/// Whether bytes start like a web page. HTML further inside may be part of a capture.
 fn is_page(bytes: &[u8]) -> bool {
     let start = bytes.get(..LOOK.min(bytes.len())).unwrap_or_default().to_ascii_lowercase();
     let mut rest = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();

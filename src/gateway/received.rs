@@ -1,4 +1,4 @@
-//! What comes of a call that was sent: its answer is stored and read, and its entry in the ledger is settled.
+//! Finishes a call that was sent: stores and reads its answer, and settles its ledger entry.
 
 use super::arriving::Gathered;
 use super::reading::{self, read_stored};
@@ -11,8 +11,8 @@ use crate::store::{Call, NewAnswer, Settlement, StoreError};
 use jiff::Timestamp;
 
 impl Gateway {
-    /// Ends a call, unless it was a free one. A settlement that cannot be written leaves its entry reserved, which counts as
-    /// charged.
+    /// Settles a call, unless it was free. If the settlement cannot be written, the entry stays
+    /// reserved, which counts as charged.
     pub(super) async fn settle(&self, call: Option<Call>, settlement: Settlement, outcome: &str) {
         let Some(call) = call else { return };
         let (outcome, now) = (outcome.to_owned(), self.now());
@@ -55,12 +55,12 @@ impl Gateway {
     }
 }
 
-/// Why an answer that is here is not held, in words that follow its name.
+/// Why an answer is not stored, in words that follow its name.
 pub(super) fn unkept_words(error: &StoreError) -> String {
     format!("could not be kept, so asking again costs again: {error}")
 }
 
-/// What a call is written down as.
+/// The settlement of a call for the ledger.
 pub(super) fn settlement(settled: Settled, taken: &Result<Answer, ServiceError>) -> Settlement {
     match (settled, taken) {
         (Settled::Exactly(units), Ok(_)) => Settlement::Charged(units),

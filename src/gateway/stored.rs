@@ -1,4 +1,4 @@
-//! What is stored, as the gateway gives it: read, if a run that ended left it unread.
+//! Reads answers from the store, including those that an earlier run left unread.
 
 use super::{Gateway, reading};
 use crate::report::Body;
@@ -11,16 +11,16 @@ use jiff::{SignedDuration, Timestamp};
 /// How long a 404 is remembered.
 const MISSING: SignedDuration = SignedDuration::from_hours(1);
 
-/// An answer that was paid for and is in quarantine, with none stored in its place.
+/// A paid answer that is in quarantine, while no other is stored in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quarantined {
     pub received: Timestamp,
-    /// What it is, in words before and after that moment.
+    /// Description of the answer, in words before and after that moment.
     what: [&'static str; 2],
 }
 
 impl Quarantined {
-    /// What is said of it before the same is asked again.
+    /// The warning that is shown before the request is sent again.
     pub fn words(self) -> String {
         let ([before, after], when) = (self.what, self.received.strftime("%F %R UTC"));
         format!("{before} of {when}{after} is in quarantine, because it is damaged or of no use; behaview held has it")
@@ -28,7 +28,7 @@ impl Quarantined {
 }
 
 impl Gateway {
-    /// What is in quarantine in the place of an answer that is not stored.
+    /// The quarantined answer to a request, if no other is stored.
     pub fn quarantined(&self, request: &Request) -> Result<Option<Quarantined>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
         let own = self.store.quarantined(self.service(), &key)?;
@@ -42,7 +42,8 @@ impl Gateway {
         }
     }
 
-    /// What is said of a request that the service answered with 404 within the last hour, and with nothing else since.
+    /// A message if the service answered the request with 404 within the last hour, and that is its
+    /// latest outcome.
     pub fn missing(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let Some(claim) = request.claim() else { return Ok(None) };
         let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
@@ -60,9 +61,9 @@ impl Gateway {
         Ok(found.map(|received| Quarantined { received, what: ["the list of its sandboxes", ""] }))
     }
 
-    /// The answer that is stored, for nothing.
+    /// The stored answer, which costs nothing.
     ///
-    /// One that came and was never read, because its program was killed, is read now.
+    /// An answer that was received but not read, because its program was killed, is read now.
     pub fn held(&self, request: &Request) -> Result<Option<StoredAnswer>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
         if let Some(unread) = self.read_incoming(request, &key)? {
@@ -73,14 +74,15 @@ impl Gateway {
             return Ok(own.or(self.stored_by_hash(request)?));
         };
         let Some(report) = self.store.report(self.service(), identifier)? else { return Ok(None) };
-        // One that is damaged is not stored; another may be.
+        // A damaged report does not count as stored; another copy of it may be sound.
         match report.body() {
             Ok(body) => Ok(Some(StoredAnswer { received: report.received, body })),
             Err(_) => self.store.answer(self.service(), &key),
         }
     }
 
-    /// The answer about several hashes, where that about each is stored; it is as old as the oldest.
+    /// The answer about several hashes, joined from the stored answers about each. Its time is that
+    /// of the oldest.
     fn stored_by_hash(&self, request: &Request) -> Result<Option<StoredAnswer>, StoreError> {
         let Some(parts) = request.by_hash() else { return Ok(None) };
         let mut found = Vec::new();
@@ -94,7 +96,8 @@ impl Gateway {
         Ok(Some(StoredAnswer { received, body }))
     }
 
-    /// The hashes of a question about several that are not stored; none where all are missing.
+    /// For a request about several hashes, those without a stored answer; `None` if that is all of
+    /// them.
     pub(super) fn missing_hashes(&self, request: &Request) -> Result<Option<Vec<FileHash>>, StoreError> {
         let Some(parts) = request.by_hash() else { return Ok(None) };
         let (all, mut missing) = (parts.len(), Vec::new());
@@ -106,7 +109,8 @@ impl Gateway {
         Ok(Some(missing).filter(|missing| missing.len() < all))
     }
 
-    /// Reads what a program that was killed left unread of a service: it brings reports that nothing else tells of.
+    /// Reads the answers of this service that a killed program left unread: until then their
+    /// reports cannot be found.
     pub fn read_unread(&self) -> Result<(), StoreError> {
         for key in self.store.unread(self.service())? {
             if let Some(request) = Request::of_holding_key(&key) {
@@ -116,7 +120,8 @@ impl Gateway {
         Ok(())
     }
 
-    /// Reads what came and was never read; gives it where that cannot be noted.
+    /// Reads an answer that was received and never read. Returns it if the store could not record
+    /// that.
     fn read_incoming(&self, request: &Request, key: &[u8]) -> Result<Option<StoredAnswer>, StoreError> {
         let Some(incoming) = self.store.incoming(self.service(), key)? else { return Ok(None) };
         let new = incoming.as_new(self.service());

@@ -1,4 +1,4 @@
-//! What a file is that is to be submitted: its hash and its size, read in bounded memory.
+//! Files to submit: their hash and size, read in bounded memory, and earlier submissions of them.
 
 use super::{Gateway, GatewayError};
 use crate::files;
@@ -11,17 +11,17 @@ use sha2::{Digest, Sha256 as Hash};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const PIECE: usize = 256 * 1024;
 
 impl Gateway {
-    /// When the same was sent and no answer came: it may have arrived, and been charged. A file's private scan is the same whatever
-    /// the sandboxes are told.
+    /// When the same request was sent without an answer: it may have arrived, and been charged.
+    /// Private scans of a file count as the same, whatever options they give the sandboxes.
     pub fn unanswered(&self, request: &Request) -> Result<Option<Timestamp>, StoreError> {
         self.look_for(request, None).map_or(Ok(None), |look| look(self.store()))
     }
 
-    /// What whoever sends a file is told where it was scanned before, or is being scanned.
+    /// A warning if the file was scanned before, or a scan of it is in progress.
     pub fn scanned_before(&self, file: &Sha256) -> Result<Option<String>, StoreError> {
         let held = self.store.reports(self.service(), file)?.len() as u64;
         let scan = self.store.pending_scan(self.service(), file)?;
@@ -34,8 +34,8 @@ impl Gateway {
         Ok(Some(format!("{before}. To send it is another scan.")))
     }
 
-    /// Refuses to send a file, for which a call is reserved, of which whoever sends it does not know that it was sent before: between
-    /// their look and the call another program may have done so.
+    /// Refuses to send a file, after its call is reserved, if it was sent before without the user's
+    /// knowledge: another program may have sent it between the user's check and the call.
     pub(super) async fn check_unsent(&self, request: &Request, entry: i64) -> Result<(), GatewayError> {
         let Request::PrivateScan { submission, .. } = request else { return Ok(()) };
         let Some(look) = self.look_for(request, Some(entry)) else { return Ok(()) };
@@ -43,7 +43,7 @@ impl Gateway {
         sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GatewayError::SentBefore(sent)))
     }
 
-    /// What looks the same up in the ledger; none for what has no claim.
+    /// A lookup of the same request in the ledger; `None` if the request has no claim.
     fn look_for(
         &self,
         request: &Request,
@@ -62,7 +62,7 @@ impl Gateway {
     }
 }
 
-/// The hash and the size in bytes of an ordinary file of at most so many bytes.
+/// The hash and the size in bytes of an ordinary file of at most `largest` bytes.
 pub fn look_at(path: &Path, largest: u64, is_wanted: &dyn Fn() -> bool) -> io::Result<(Sha256, u64)> {
     let (mut file, length) = files::open_ordinary(path)?;
     match length {
@@ -73,7 +73,7 @@ pub fn look_at(path: &Path, largest: u64, is_wanted: &dyn Fn() -> bool) -> io::R
     let (mut hash, mut size, mut piece) = (Hash::new(), 0_u64, vec![0; PIECE]);
     loop {
         let read = file.read(&mut piece)?;
-        // One that grows as fast as it is read has no end.
+        // A file that grows as fast as it is read would never end.
         if read == 0 || size > length {
             break;
         }

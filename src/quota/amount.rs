@@ -1,32 +1,33 @@
-//! How many of an operation are meant, as it is said behind the operation's name: in the app's planner and on the command line, by
-//! the same words. Each word is understood or named.
+//! Parses the amounts typed behind an operation's name. The app's planner and the command line
+//! share this syntax. A word that cannot be parsed is an error that names it.
 
 use super::options::Value;
 use super::{Choice, Kind, Numbers};
 
-/// What stands before the name of a file that lists hashes.
+/// Prefix of the name of a file that lists hashes.
 const LISTED: char = '@';
 
-/// How many are meant.
+/// The amounts of one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Amount {
     Numbers(Numbers),
-    /// As many as a file lists.
+    /// One for each hash that a file lists.
     Listed {
         path: String,
         numbers: Numbers,
-        /// What says the other numbers.
+        /// The words that set the other numbers.
         others: String,
     },
 }
 
 impl Amount {
-    /// What is typed behind the name of an operation, each number with its option before it or without; one where nothing is.
+    /// Parses the text behind an operation's name. Each number may follow its option or stand
+    /// alone; without any text the count is one.
     pub fn read(kind: Kind, typed: &str) -> Result<Self, String> {
         Self::of(kind, words(typed)?)
     }
 
-    /// The same of words that are apart already.
+    /// Like [`Self::read`], for words that are split already.
     pub fn of(kind: Kind, words: Vec<String>) -> Result<Self, String> {
         let mut reading =
             Reading { kind, numbers: Numbers::default(), said: Vec::new(), path: None, others: Vec::new() };
@@ -41,7 +42,7 @@ impl Amount {
     }
 }
 
-/// Words that are being understood.
+/// State of the parser.
 struct Reading {
     kind: Kind,
     numbers: Numbers,
@@ -51,7 +52,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Takes a word with what belongs to it, and gives what follows.
+    /// Consumes a word with its values and returns the remaining words.
     fn take<'a>(&mut self, word: &'a str, after: &'a [String]) -> Result<&'a [String], String> {
         let (choice, value) = meant(self.kind, word)?;
         if self.said.iter().any(|said| said.says_the_same_as(choice)) {
@@ -60,7 +61,7 @@ impl Reading {
         self.said.push(choice);
         let taken = match (&value, &choice.value) {
             (Some(_), Value::File) if word.starts_with("--") => 0,
-            // A file's name may have blanks in it; it ends before the next option.
+            // A file name may contain blanks; it ends before the next option.
             (_, Value::File) => after.iter().take_while(|word| !word.starts_with("--")).count(),
             (Some(_), _) | (None, Value::Nothing(_)) => 0,
             (None, _) => after.len().min(1),
@@ -79,8 +80,8 @@ impl Reading {
     }
 }
 
-/// The option that a word is or stands for, and the value that it has in itself. Without an option stand a number, several numbers of
-/// submissions, a file behind `@`, and whether a ruleset is active.
+/// Returns the option of a word and the word's own value. The option may be left out for a count,
+/// for the submissions per file, for a file behind `@`, and for the state of a ruleset.
 fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), String> {
     let (name, value) = match word.split_once('=') {
         Some((name, value)) if word.starts_with("--") => (name, Some(value.to_owned())),
@@ -106,7 +107,8 @@ fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), St
     }
 }
 
-/// Words: apart by blanks, unless quoted. A backslash is a backslash, for there are paths with them.
+/// Splits text into words at blanks, except inside quotes. A backslash is literal, because paths
+/// contain it.
 pub fn words(text: &str) -> Result<Vec<String>, String> {
     let (mut words, mut quoted_by) = (Vec::<String>::new(), None);
     let mut is_between = true;

@@ -1,24 +1,27 @@
-//! Predicted against counted: what the service's counter says of the calls that were made between two looks at it.
+//! Reconciles predicted with counted units: compares the calls made between two readings of a
+//! counter with its rise.
 //!
 //! ```text
 //!      look A          our calls          quiet      look B
 //! ───────┼──────────────■────■─■─────────────────────────┼──────> time
 //!   counter: 7                                       counter: 10      it rose by 3
 //! ```
-//! A counter of the user's also counts other programs and machines with the same key, so it can rise by more than this
-//! program's calls cost, and never by less. A rise that the certain charges explain to the last unit therefore leaves
-//! nothing for the unsure ones: they were free, and what is written down adds up to what was counted, be the prices right or
-//! not. A rise below the certain charges lowers them: a price was too high. Where anything is in doubt there is no verdict:
-//! a call under way during a look, a period that ended in between, a clock that was set, another key.
+//! A user's counter also counts other programs and machines with the same key. So it can rise by
+//! more than this program's calls cost, but never by less. If the certain charges explain the rise
+//! exactly, the unsure calls were free; the recorded cost then equals the counted cost, whether or
+//! not the prices are right. A rise below the certain charges lowers them: a price was too high.
+//! Doubtful cases get no verdict: a call in flight during a reading, a period that ended between
+//! the readings, a clock that was changed, another key.
 
 use super::{Holder, Period, Unit};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long a counter may lag behind, and clocks may differ: a look says something final only after so much quiet.
+/// Maximum lag of a counter and difference between clocks. A reading is final only after this much
+/// time without calls.
 pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 
-/// One side of a counter, as a look found it.
+/// One holder's side of a counter, as read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     pub unit: Unit,
@@ -30,60 +33,60 @@ pub struct Reading {
     pub allowed: u64,
 }
 
-/// A look at the counters.
+/// One reading of the counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     pub asked: Timestamp,
-    /// When the answer was here.
+    /// When the response was received.
     pub received: Timestamp,
-    /// Which user's counters they are.
+    /// The user whose counters these are.
     pub account: String,
-    /// Number of the last call that was written down when it was asked for.
+    /// Number of the last call that was recorded before this reading was requested.
     pub after: i64,
     pub readings: Vec<Reading>,
 }
 
-/// What a call is known to have cost.
+/// The known cost of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
     Certain(u64),
-    /// Up to this much, or nothing; none where no limit is known.
+    /// Up to this much, possibly nothing; `None` if no limit is known.
     Unsure(Option<u64>),
 }
 
 /// A call of this program that may have been charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its number; they grow with time, whatever the clock does.
+    /// Its number. Numbers grow with time, even if the clock is changed.
     pub number: i64,
-    /// When it was written down, which is before it was sent.
+    /// When it was recorded, which is before it was sent.
     pub from: Timestamp,
-    /// When it was over, or surely is.
+    /// When it ended, or the latest time at which it can have ended.
     pub until: Timestamp,
-    /// Whose counters it was charged to; none if that is not known.
+    /// The account that was charged, if known.
     pub account: Option<String>,
     pub operation: String,
     pub charge: Charge,
 }
 
-/// The time between two looks, and what is known of it.
+/// The time between two readings, with its calls and the counter's rise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// When the first look was here.
+    /// When the first reading was received.
     pub since: Timestamp,
-    /// When the second was asked for.
+    /// When the second reading was requested.
     pub until: Timestamp,
     /// Units by which the user's counter rose.
     pub rose: u64,
-    /// Units that calls in this time cost for certain.
+    /// Units that calls in this window certainly cost.
     pub certain: u64,
-    /// Units that others may have cost at most; none where no limit is known.
+    /// Maximum units of the unsure calls; `None` if no limit is known.
     pub unsure: Option<u64>,
     pub account: String,
-    /// Whether it decides: the second look came so late that it surely counts all of them, and the counter was seen to
-    /// count this program's calls.
+    /// Whether this window decides: the second reading is late enough to include all of its calls,
+    /// and the counter is known to count this program's calls.
     pub is_final: bool,
-    /// This program's calls in this time.
+    /// This program's calls in this window.
     pub calls: Vec<Counted>,
 }
 
@@ -92,9 +95,9 @@ pub struct Window {
 pub struct Counted {
     pub number: i64,
     pub operation: String,
-    /// Whether it is not known what it cost.
+    /// Whether its cost is uncertain.
     pub is_unsure: bool,
-    /// Whether nobody knows what it cost at most.
+    /// Whether its maximum cost is unknown.
     pub is_open: bool,
 }
 
@@ -106,34 +109,35 @@ impl Counted {
     }
 }
 
-/// What a window says.
+/// The result of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// The counter rose by what the calls cost.
+    /// The counter rose by the cost of the calls.
     Confirmed,
     /// The unsure calls cost nothing.
     Free,
-    /// The unsure calls cost all that they could; those without a known limit this much together, or less.
+    /// The unsure calls cost their maximum; those without a known limit cost at most this much
+    /// together.
     Charged(Option<u64>),
-    /// The counter rose by less than the calls are thought to have cost.
+    /// The counter rose by less than the assumed cost of the calls.
     Contradicted,
-    /// Nothing for certain: others may have used the same key, or the counter may lag.
+    /// No certain result: others may have used the same key, or the counter may lag.
     Unclear,
 }
 
 /// How often an operation's price was compared with the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Record {
-    /// Calls in windows where the counter rose by just the predicted units.
+    /// Calls in windows where the counter rose by exactly the predicted units.
     pub confirmed: u64,
     /// Calls in windows where it rose by less.
     pub contradicted: u64,
-    /// Calls in windows that say nothing: the counter rose by more, or may lag.
+    /// Calls in windows without a result: the counter rose by more, or may lag.
     pub unclear: u64,
 }
 
 impl Window {
-    /// What the window says.
+    /// The result of this window.
     pub fn finding(&self) -> Finding {
         let unsure = self.calls.iter().filter(|call| call.is_unsure).count();
         let rest = self.rose.checked_sub(self.certain);
@@ -148,7 +152,7 @@ impl Window {
         }
     }
 
-    /// The same in words.
+    /// The result as text.
     pub fn words(&self) -> String {
         let (rose, mine) = (self.rose, self.certain);
         let rest = rose.saturating_sub(mine);
@@ -173,9 +177,11 @@ impl Window {
     }
 }
 
-/// The windows from each look to the next, for one unit; looks that fall into a call of this program's are passed over.
+/// The windows between consecutive readings, for one unit. Skips readings during a call of this
+/// program.
 ///
-/// `looks` are in the order in which they were written down, `calls` in that of their numbers; both are one profile's.
+/// `looks` are in the order in which they were recorded, `calls` in the order of their numbers.
+/// Both belong to one profile.
 pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
     let mut found = Vec::new();
     for looks in by_account(looks, &Border::new(calls)).values() {
@@ -188,9 +194,11 @@ pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
     found
 }
 
-/// The windows that decide: each ends at a look after some quiet, and begins at any look since the quiet one before.
+/// The windows that decide. Each ends at a reading after a quiet time, and begins at any reading
+/// since the previous quiet one.
 ///
-/// The app looks after each paid call, too soon to decide; so windows that end late reach back over such looks.
+/// The app reads the counters after each paid call, too soon for a final result. So a window with a
+/// late end reaches back over such readings.
 pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
     let proven = proven(&windows(looks, calls, unit));
     let mut found = Vec::new();
@@ -198,7 +206,7 @@ pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> 
         let mut firsts: Vec<&Place<'_>> = Vec::new();
         for second in looks {
             if second.is_quiet {
-                // The shortest comes first: it holds the least of what others did.
+                // The shortest window comes first: it contains the fewest calls of others.
                 found.extend(firsts.drain(..).rev().filter_map(|first| window(first, second, calls, unit)));
             }
             firsts.push(second);
@@ -208,7 +216,8 @@ pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> 
     found
 }
 
-/// Accounts whose counter was seen to count a call of this program's. Another, say of another user, decides nothing.
+/// Accounts whose counter has counted a call of this program. Other accounts, such as another
+/// user's, decide nothing.
 fn proven(windows: &[Window]) -> BTreeSet<String> {
     windows.iter().filter(|window| counts(window)).map(|window| window.account.clone()).collect()
 }
@@ -217,7 +226,7 @@ fn counts(window: &Window) -> bool {
     window.certain > 0 && window.rose == window.certain
 }
 
-/// Looks that no call falls into, by account.
+/// Readings outside all calls, by account.
 fn by_account<'a>(looks: &'a [Look], border: &Border<'_>) -> BTreeMap<&'a str, Vec<Place<'a>>> {
     let mut found: BTreeMap<&str, Vec<Place<'_>>> = BTreeMap::new();
     for look in looks {
@@ -236,7 +245,7 @@ pub fn record(windows: &[Window]) -> BTreeMap<String, Record> {
             let of = record.entry(call.operation.clone()).or_default();
             match window.finding() {
                 Finding::Confirmed | Finding::Free if !call.is_unsure => of.confirmed += 1,
-                // Of several operations nobody knows which is priced too high.
+                // With several operations it is unknown which one is priced too high.
                 Finding::Contradicted if is_one_kind && !call.is_unsure => of.contradicted += 1,
                 _ => of.unclear += 1,
             }
@@ -270,7 +279,7 @@ fn window(first: &Place<'_>, second: &Place<'_>, calls: &[Call], unit: Unit) -> 
     })
 }
 
-/// By how much the user's counters rose; none unless all that span the time agree.
+/// By how much the user's counters rose; `None` unless all counters that span the time agree.
 fn rise(first: &Look, second: &Look, unit: Unit) -> Option<u64> {
     let mut rises = unit.periods().iter().filter(|period| spans(**period, first, second)).filter_map(|period| {
         let (before, after) = (first.used(unit, *period)?, second.used(unit, *period)?);
@@ -280,7 +289,7 @@ fn rise(first: &Look, second: &Look, unit: Unit) -> Option<u64> {
     rises.all(|other| other == Some(rise)).then_some(rise)
 }
 
-/// Whether one period holds both looks, with some room for clocks that differ.
+/// Whether both readings lie in one period, with a margin for different clocks.
 fn spans(period: Period, first: &Look, second: &Look) -> bool {
     let before = first.asked.checked_sub(QUIET);
     let after = second.received.checked_add(QUIET);
@@ -295,16 +304,17 @@ impl Look {
     }
 }
 
-/// A look, and where it stands among the calls.
+/// A reading and its position among the calls.
 struct Place<'a> {
     look: &'a Look,
-    /// How many calls were over before it.
+    /// How many calls ended before it.
     calls: usize,
-    /// Whether the last of them was over some time before.
+    /// Whether the last of them ended long enough before it.
     is_quiet: bool,
 }
 
-/// Knows at each place among the calls when all before it were over, and when the first after it began.
+/// Finds, for each position among the calls, when all earlier calls had ended and when the next one
+/// began.
 struct Border<'a> {
     calls: &'a [Call],
     over: Vec<Timestamp>,
@@ -325,7 +335,7 @@ impl<'a> Border<'a> {
         Self { calls, over, begin }
     }
 
-    /// Where a look stands; none if a call was under way, or if numbers and clock disagree.
+    /// The position of a reading; `None` if a call was in flight, or if numbers and clock disagree.
     fn place<'l>(&self, look: &'l Look) -> Option<Place<'l>> {
         let calls = self.calls.partition_point(|call| call.number <= look.after);
         let (over, begin) = (*self.over.get(calls)?, *self.begin.get(calls)?);

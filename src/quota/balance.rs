@@ -1,4 +1,4 @@
-//! The service's own counters, for the user and the group, read from an answer that may be odd.
+//! The service's counters for the user and the group, parsed leniently from a response.
 
 use super::{Holder, Period, Price, Unit};
 use jiff::Timestamp;
@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// A limit from which on there is no limit in practice: the service shows such figures where it
-/// means "as many as you like".
+/// A limit from which on a counter is practically unlimited; the service shows such figures for
+/// "unlimited".
 pub const PRACTICALLY_UNLIMITED: u64 = 1_000_000_000;
 
-/// The counters whose meaning is known: name, unit, period (§8.1.3). The name of a minute limit
-/// of requests has not been seen; it is formed like the others.
+/// The counters with a known meaning: name, unit, period (§8.1.3). The name of a minute limit of
+/// requests has not been observed; it is formed like the others.
 const KNOWN: &[(&str, Unit, Period)] = &[
     ("api_requests_minute", Unit::Request, Period::Minute),
     ("api_requests_per_minute", Unit::Request, Period::Minute),
@@ -32,33 +32,33 @@ const KNOWN: &[(&str, Unit, Period)] = &[
 pub struct Balance {
     /// Units allowed in the period.
     pub allowed: u64,
-    /// Units used in the period; the service lets it exceed what is allowed.
+    /// Units used in the period; the service allows more than `allowed`.
     pub used: u64,
-    /// The group it comes from: a string from outside, to be escaped before it is shown.
+    /// The group that it comes from: an untrusted string, to be escaped before it is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inherited_from: Option<String>,
 }
 
 impl Balance {
-    /// Units left; zero when more is used than allowed.
+    /// Units left; zero if more are used than allowed.
     pub fn remaining(&self) -> u64 {
         self.allowed.saturating_sub(self.used)
     }
 
-    /// Units used beyond what is allowed.
+    /// Units used beyond the allowance.
     pub fn excess(&self) -> u64 {
         self.used.saturating_sub(self.allowed)
     }
 
-    /// The share used, in whole per cent rounded down; above 100 when overdrawn, `None` when
-    /// nothing is allowed.
+    /// The share used, in whole per cent rounded down; above 100 if overdrawn, `None` if nothing is
+    /// allowed.
     pub fn percent_used(&self) -> Option<u64> {
         let hundredths = u128::from(self.used) * 100;
         let percent = hundredths.checked_div(u128::from(self.allowed))?;
         Some(u64::try_from(percent).unwrap_or(u64::MAX))
     }
 
-    /// Whether the limit is so high that it is none.
+    /// Whether the limit is so high that it has no effect.
     pub fn is_practically_unlimited(&self) -> bool {
         self.allowed >= PRACTICALLY_UNLIMITED
     }
@@ -67,20 +67,20 @@ impl Balance {
 /// A counter of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// The service's name for it: a string from outside, to be escaped before it is shown.
+    /// The service's name for it: an untrusted string, to be escaped before it is shown.
     pub name: String,
-    /// What it counts and over which period; `None` for a counter nobody has listed yet.
+    /// Its unit and period; `None` for an unknown counter.
     pub meaning: Option<(Unit, Period)>,
-    /// The user's side, where the service shows one.
+    /// The user's side, if the service shows one.
     pub user: Option<Balance>,
-    /// The group's side, where the service shows one.
+    /// The group's side, if the service shows one.
     pub group: Option<Balance>,
-    /// Whether a side was there but could not be read.
+    /// Whether a side was present but could not be parsed.
     incomplete: bool,
 }
 
 impl Counter {
-    /// One side of it, as the service shows it.
+    /// One side of the counter, as the service shows it.
     pub fn side(&self, holder: Holder) -> Option<&Balance> {
         match holder {
             Holder::User => self.user.as_ref(),
@@ -88,9 +88,10 @@ impl Counter {
         }
     }
 
-    /// One side of it, if it limits anything. A user to whom nothing is allowed in a group that
-    /// has an allowance draws on the group's: such users are seen to consume, so their zero is no
-    /// limit (inferred). Not so for API requests, where nobody has been seen to.
+    /// One side of the counter, if it limits anything. A user with an allowance of zero in a group
+    /// that has an allowance draws on the group's: such users have been observed to consume, so
+    /// their zero is not a limit (inferred). This does not apply to API requests, where it has not
+    /// been observed.
     pub fn limit(&self, holder: Holder) -> Option<&Balance> {
         let side = self.side(holder)?;
         let group_pays = self.group.as_ref().is_some_and(|group| group.allowed > 0);
@@ -99,8 +100,8 @@ impl Counter {
         (!lives_on_group).then_some(side)
     }
 
-    /// Whether the user or the group is allowed anything; `None` when a side is unreadable and
-    /// the other does not settle it.
+    /// Whether the user or the group is allowed anything; `None` if a side is unreadable and the
+    /// other does not decide it.
     pub fn allows_anything(&self) -> Option<bool> {
         let sides = [&self.user, &self.group];
         let allowed = sides.into_iter().flatten().any(|side| side.allowed > 0);
@@ -108,12 +109,12 @@ impl Counter {
     }
 }
 
-/// A part of an answer that could not be read as what it should be. Nothing else is lost by it.
+/// A part of a response that could not be parsed; the rest is still used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SetAside {
-    /// Where it stood: a string from outside, to be escaped before it is shown.
+    /// Its position: an untrusted string, to be escaped before it is shown.
     pub name: String,
-    /// What is wrong with it.
+    /// The reason why it could not be parsed.
     pub why: &'static str,
 }
 
@@ -124,7 +125,7 @@ impl SetAside {
     }
 }
 
-/// What one holder has left of a unit in a period.
+/// The units that one holder has left in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limit {
     pub holder: Holder,
@@ -134,19 +135,19 @@ pub struct Limit {
     pub remaining: u64,
 }
 
-/// What a price leaves of a limit.
+/// A limit after a price is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Remainder {
-    /// The limit as it stands.
+    /// The limit before the call.
     #[serde(flatten)]
     pub limit: Limit,
-    /// What is left if the price turns out lowest.
+    /// Units left at the lowest price.
     pub at_best: u64,
-    /// What is left if it turns out highest; `None` when nobody knows how high that is.
+    /// Units left at the highest price; `None` if that is unknown.
     pub at_worst: Option<u64>,
 }
 
-/// All counters of an answer to the quota details call.
+/// All counters of a response to the quota details call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balances {
     counters: Vec<Counter>,
@@ -159,7 +160,7 @@ impl Balances {
         Ok(Self::read(&serde_json::from_slice(body)?))
     }
 
-    /// Reads an answer that is JSON already.
+    /// Reads a response that is parsed as JSON already.
     pub fn read(answer: &Value) -> Self {
         let mut read = Self::default();
         match answer.get("data") {
@@ -212,8 +213,8 @@ impl Balances {
         self.set_aside.push(SetAside::new(name, why));
     }
 
-    /// What counters that were read at one moment let know of a later one: those that have started again since are at zero,
-    /// unless somebody has used some.
+    /// Projects counters that were read earlier to `now`: those that were reset since then are set
+    /// to zero, which assumes no use since the reset.
     pub fn as_of(&self, now: Timestamp, read: Timestamp) -> Cow<'_, Self> {
         let is_renewed = |counter: &Counter| counter.meaning.is_some_and(|(_, period)| period.is_renewed(read, now));
         if !self.counters.iter().any(is_renewed) {
@@ -231,7 +232,7 @@ impl Balances {
         &self.counters
     }
 
-    /// What could not be read.
+    /// The parts that could not be parsed.
     pub fn set_aside(&self) -> &[SetAside] {
         &self.set_aside
     }
@@ -241,12 +242,12 @@ impl Balances {
         self.counters.iter().any(|counter| counter.side(holder).is_some())
     }
 
-    /// Whether a counter was there but could not be read whole.
+    /// Whether a counter was present but could not be parsed completely.
     pub fn is_incomplete(&self) -> bool {
         self.counters.iter().any(|counter| counter.incomplete)
     }
 
-    /// Whether some counter of this unit could not be read, so that a limit may be missing.
+    /// Whether a counter of this unit could not be parsed, so that a limit may be missing.
     pub fn is_unsure_of(&self, unit: Unit) -> bool {
         let of_unit = |counter: &&Counter| counter.meaning.is_some_and(|(of, _)| of == unit);
         self.counters.iter().filter(of_unit).any(|counter| counter.incomplete)
@@ -258,11 +259,11 @@ impl Balances {
         self.counters.iter().find(|counter| counter.meaning == meaning)
     }
 
-    /// All that limits a unit: the shortest period first, the user before the group.
+    /// All limits of a unit: the shortest period first, the user before the group.
     pub fn limits(&self, unit: Unit) -> Vec<Limit> {
         let mut limits = Vec::new();
         for &period in unit.periods() {
-            // The service may have two names for one, and mean both.
+            // The service may have two counters for one unit and period, and enforce both.
             let counters = || self.counters.iter().filter(|counter| counter.meaning == Some((unit, period)));
             for holder in [Holder::User, Holder::Group] {
                 limits.extend(counters().filter_map(|counter| counter.limit(holder)).map(|side| Limit {
@@ -276,14 +277,14 @@ impl Balances {
         limits
     }
 
-    /// The limit of a unit that runs out first for this holder; of those that are used up the one
-    /// that resets last. `None` when nothing is known to limit them.
+    /// The limit of a unit that is exhausted first for this holder; among exhausted limits the one
+    /// that resets last. `None` if no limit is known.
     pub fn scarcest(&self, unit: Unit, holder: Holder) -> Option<Limit> {
         let limits = self.limits(unit).into_iter().filter(|limit| limit.holder == holder);
         limits.reduce(|scarce, longer| if scarce.outlasts(longer) { longer } else { scarce })
     }
 
-    /// What a price leaves of every limit it counts against. Empty for what is free.
+    /// Every limit that a price counts against, after the price is paid. Empty if the call is free.
     pub fn after(&self, price: &Price) -> Vec<Remainder> {
         let charged = |limit: &Limit| price.charged.contains(&limit.holder);
         let limits = self.limits(price.unit).into_iter().filter(charged);
@@ -292,8 +293,9 @@ impl Balances {
 }
 
 impl Limit {
-    /// Whether a limit of the same or a longer period runs out first: a short period resets soon,
-    /// and then allows as much again. A minute's is compared with what it allows in an hour.
+    /// Whether a limit of the same or a longer period is exhausted first: a short period resets
+    /// soon and then allows the same number again. A minute's limit is compared by what it allows
+    /// in an hour.
     fn outlasts(self, longer: Self) -> bool {
         let again = match self.period {
             period if period == longer.period => 0,
@@ -303,7 +305,7 @@ impl Limit {
         longer.remaining == 0 || self.remaining > 0 && longer.remaining < self.remaining.saturating_add(again)
     }
 
-    /// What is left after so many units at best and, where an upper end is known, at worst.
+    /// The units left after `min` units at best and, if there is an upper end, `max` at worst.
     pub fn after(self, min: u64, max: Option<u64>) -> Remainder {
         Remainder {
             limit: self,

@@ -1,4 +1,4 @@
-//! Limits that the user sets: beyond them nothing is sent.
+//! Limits set by the user; calls beyond them are not sent.
 
 use super::{Price, Unit};
 use crate::text::thousands;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Sum;
 
-/// What may be spent at most, in units; none is no limit.
+/// The spending limits, in units; `None` is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     /// By one run of the program.
@@ -15,7 +15,7 @@ pub struct Budget {
     pub daily: Option<u64>,
 }
 
-/// What a budget is for.
+/// The time that a budget covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
     /// One run of the program.
@@ -23,19 +23,19 @@ pub enum Span {
     Day,
 }
 
-/// Units that were spent, as far as it is known.
+/// Units spent, as far as known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Of calls that were answered.
+    /// By calls that were answered.
     pub charged: u64,
-    /// Of calls that may have been charged: under way, lost, refused.
+    /// By calls that may have been charged: in flight, lost, refused.
     pub unsure: u64,
-    /// Whether a call is among these that nobody knows the most for, so that they may have cost more.
+    /// Whether one of these calls has no known maximum, so that it may have cost more.
     pub is_open: bool,
 }
 
 impl Spent {
-    /// Both together.
+    /// The sum of both.
     pub fn and(self, other: Self) -> Self {
         Self {
             charged: self.charged.saturating_add(other.charged),
@@ -44,7 +44,7 @@ impl Spent {
         }
     }
 
-    /// What is left of it without a part.
+    /// The rest after subtracting a part.
     pub fn without(self, part: Self) -> Self {
         Self {
             charged: self.charged.saturating_sub(part.charged),
@@ -53,25 +53,25 @@ impl Spent {
         }
     }
 
-    /// The careful sum; a least where it is open.
+    /// The sum of both fields; a lower bound if it is open.
     pub fn total(self) -> u64 {
         self.charged.saturating_add(self.unsure)
     }
 
-    /// The most that may have been spent; none where nobody knows.
+    /// The maximum that may have been spent; `None` if unknown.
     pub fn most(self) -> Option<u64> {
         (!self.is_open).then_some(self.total())
     }
 }
 
-/// Units of all kinds together, as budgets count them; who is told of them is told of each kind by itself.
+/// Sums units of all kinds, as budgets count them; messages to the user list each kind separately.
 impl Sum for Spent {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), Self::and)
     }
 }
 
-/// As prices are written: "1", "1 to 4", "1 or more".
+/// Written like a price: "1", "1 to 4", "1 or more".
 impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&thousands(self.charged))?;
@@ -83,7 +83,7 @@ impl fmt::Display for Spent {
     }
 }
 
-/// What was spent of each unit, in words: requests, which most of it is, by their number alone; what else there is by name.
+/// The units spent, as text: requests by their number alone, other units with their name.
 pub fn in_units(spent: &BTreeMap<Unit, Spent>) -> String {
     let each: Vec<_> = spent.iter().filter(|(_, spent)| spent.total() > 0 || spent.is_open).collect();
     let named = |(unit, spent): &(&Unit, &Spent)| match spent.most() {
@@ -97,43 +97,43 @@ pub fn in_units(spent: &BTreeMap<Unit, Spent>) -> String {
     }
 }
 
-/// A call that would go beyond a budget.
+/// A call that would exceed a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverBudget {
     pub span: Span,
     pub limit: u64,
-    /// How much of it is spent, or may be; none if nobody knows.
+    /// Units spent or possibly spent; `None` if unknown.
     pub spent: Option<u64>,
-    /// What the call would cost at most; none if nobody knows.
+    /// The maximum cost of the call; `None` if unknown.
     pub worst: Option<u64>,
-    /// What that is counted in.
+    /// The unit of both numbers.
     pub unit: Unit,
 }
 
 impl Budget {
-    /// The same with one more limit for a run: the lower one holds.
+    /// Adds another limit per run; the lower one applies.
     pub fn at_most(self, session: Option<u64>) -> Self {
         Self { session: [self.session, session].into_iter().flatten().min(), ..self }
     }
 
-    /// Whether there is a limit at all.
+    /// Whether any limit is set.
     pub fn is_set(self) -> bool {
         self.session.or(self.daily).is_some()
     }
 
-    /// The budget that a call at this price would exceed at worst, after what was spent.
+    /// The budget that this call would exceed in the worst case, given the units already spent.
     pub fn exceeded(self, price: &Price, session: Spent, today: Spent) -> Option<OverBudget> {
         let worst = price.units.max();
         let (span, limit, spent) = self.exceeded_by(worst, session, today)?;
         Some(OverBudget { span, limit, spent, worst, unit: price.unit })
     }
 
-    /// Whether so much may still be spent at worst, after what was spent.
+    /// Whether this much may still be spent in the worst case, given the units already spent.
     pub fn allows(self, worst: Option<u64>, session: Spent, today: Spent) -> bool {
         self.exceeded_by(worst, session, today).is_none()
     }
 
-    /// The first limit that would be exceeded, and how much of it is spent.
+    /// The first limit that would be exceeded, with the units already spent of it.
     fn exceeded_by(self, worst: Option<u64>, session: Spent, today: Spent) -> Option<(Span, u64, Option<u64>)> {
         let limits = [(Span::Session, self.session, session.most()), (Span::Day, self.daily, today.most())];
         let over = |spent: Option<u64>, limit: u64| {

@@ -1,26 +1,26 @@
-//! What the user has bought, as far as it is known, and how it came to be known.
+//! The licences and features that the user has, and how each is known.
 
 use super::{Balances, Holder, Period, Unit};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How an entitlement is known; later sources are stronger.
+/// The source of an entitlement; later sources are stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// Concluded from something the service says that is not documented to mean this.
+    /// Inferred from a response whose documentation does not say so.
     Inferred,
     Service,
-    /// Set by hand, which settles it.
+    /// Set by the user; overrides every other source.
     ByHand,
 }
 
-/// One thing a user can be entitled to.
+/// One licence or feature that a user can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Entitlement {
     #[default]
     Unknown,
-    /// Held or not, by this source.
+    /// Known from this source.
     Known {
         /// Whether the user has it.
         held: bool,
@@ -29,22 +29,22 @@ pub enum Entitlement {
 }
 
 impl Entitlement {
-    /// An answer read from the service.
+    /// An entitlement read from the service.
     pub fn from_service(held: bool) -> Self {
         Self::known(held, Source::Service)
     }
 
-    /// An answer set by hand.
+    /// An entitlement set by the user.
     pub fn by_hand(held: bool) -> Self {
         Self::known(held, Source::ByHand)
     }
 
-    /// An answer from any source.
+    /// An entitlement from any source.
     pub fn known(held: bool, source: Source) -> Self {
         Self::Known { held, source }
     }
 
-    /// `Some(true)` held, `Some(false)` not held, `None` unknown.
+    /// `Some(true)` if the user has it, `Some(false)` if not, `None` if unknown.
     pub fn held(self) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -57,7 +57,7 @@ impl Entitlement {
         matches!(self, Self::Known { source: Source::Inferred, .. })
     }
 
-    /// The better founded of two answers; of two alike, `newer`.
+    /// The one with the stronger source; `newer` if both are equal.
     pub fn updated(self, newer: Self) -> Self {
         match (self, newer) {
             (Self::Known { source: old, .. }, Self::Known { source: new, .. }) if new < old => self,
@@ -67,14 +67,15 @@ impl Entitlement {
     }
 }
 
-/// Files that were uploaded with this key by the public API, by their SHA-256, as the ledger tells: whether the
-/// service certainly did not know them. Later look-ups of those are free (§8.3.6).
+/// Files that were uploaded with this key by the public API, from the ledger. The map has their
+/// SHA-256 and whether each was certainly new to the service. Later look-ups of new files are free
+/// (§8.3.6).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uploads(Arc<BTreeMap<String, bool>>);
 
 impl Uploads {
-    /// Whether a look-up of a file follows an upload that was new to the service; none where the upload's
-    /// answer was lost.
+    /// Whether a look-up of a file follows an upload that was new to the service; `None` if the
+    /// response to the upload was lost.
     pub fn has_new(&self, sha256: &str) -> Option<bool> {
         match self.0.get(sha256) {
             None => Some(false),
@@ -90,14 +91,14 @@ impl FromIterator<(String, bool)> for Uploads {
     }
 }
 
-/// Everything about the user that changes a price.
+/// Every fact about the user that changes a price.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entitlements {
     /// The premium API: searches draw on API quota (§8.3.2).
     pub premium_api: Entitlement,
     /// Premium intelligence: searches can draw on intelligence quota (§8.3.1, §8.4.2).
     pub premium_intelligence: Entitlement,
-    /// The private scanning licence, without which nothing under `/private` answers (§4.1).
+    /// The private scanning licence, required for everything under `/private` (§4.1).
     pub private_scanning: Entitlement,
     /// Whether a group shares its quota with the user (§8.1.1).
     pub group: Entitlement,
@@ -105,11 +106,11 @@ pub struct Entitlements {
 }
 
 impl Entitlements {
-    /// What the user object says through its privileges. Takes the body of `GET /users/{id}`,
-    /// with or without its `data.attributes` envelope; what it does not say stays unknown.
+    /// Reads the privileges in the user object. Takes the body of `GET /users/{id}`, with or
+    /// without its `data.attributes` envelope; entitlements that it does not mention stay unknown.
     ///
-    /// The privilege `intelligence` is premium intelligence; `private` is taken to mean the
-    /// premium API, which is an inference.
+    /// The privilege `intelligence` is premium intelligence; `private` is taken as the premium API,
+    /// which is an inference.
     pub fn from_user(user: &Value) -> Self {
         let attributes = user.pointer("/data/attributes").unwrap_or(user);
         let granted = |name: &str| {
@@ -129,8 +130,9 @@ impl Entitlements {
         }
     }
 
-    /// What the service's counters say: a licence for private scans shows as a monthly allowance
-    /// of them, intelligence as one of searches, a group as any counter the group has.
+    /// Infers entitlements from the service's counters: a monthly allowance of private scans shows
+    /// the licence for them, one of searches shows intelligence, and any counter of the group shows
+    /// a group.
     pub fn from_balances(balances: &Balances) -> Self {
         let allowance = |unit: Unit, source: Source| {
             let counter = balances.counter(unit, Period::Monthly);
@@ -152,7 +154,7 @@ impl Entitlements {
         }
     }
 
-    /// What is held, in a sentence.
+    /// The entitlements of the user, as a sentence.
     pub fn words(&self) -> String {
         let word = |entitlement: Entitlement| match entitlement.held() {
             Some(true) => "yes",
@@ -167,7 +169,7 @@ impl Entitlements {
         )
     }
 
-    /// Both views joined, the better founded answer first; of two alike, the `newer` one.
+    /// Merges both; the stronger source wins, or `newer` if both are equal.
     pub fn updated(&self, newer: Self) -> Self {
         Self {
             premium_api: self.premium_api.updated(newer.premium_api),

@@ -1,4 +1,5 @@
-//! What every call costs, by which rule, and what it leaves to the user and the group.
+//! Prices every call, names the rule that applies, and computes the quota left to the user and the
+//! group.
 //!
 //! ```text
 //!  Operation ──┐
@@ -10,16 +11,16 @@
 //!
 //! | word | meaning |
 //! |---|---|
-//! | [`Operation`] | something that can be asked of the service, with the numbers its price needs |
+//! | [`Operation`] | a request to the service, with the numbers its price needs |
 //! | [`Choice`] | one row of [`OPTIONS`]: an option that gives operations a number, in the planner and on the command line |
-//! | [`Entitlements`] | what the user has bought, as far as it is known |
+//! | [`Entitlements`] | the licences and features of the user, as far as known |
 //! | [`Rule`] | one row of [`RULES`]: one sentence or table cell of §8 of the specification |
-//! | [`Price`] | units of one pool, before the call: exact, a range, or so many per item returned |
-//! | [`Settled`] | the same as a number, after the call |
+//! | [`Price`] | units of one pool, before the call: exact, a range, or per item returned |
+//! | [`Settled`] | the cost after the call |
 //! | [`Balances`] | the service's own counters, for the user and the group |
 //! | [`Plan`] | several operations added up, to be compared with the balances |
-//! | [`Budget`] | what the user wants to spend at most |
-//! | [`audit::Window`] | the time between two looks at a counter: what was predicted beside what was counted |
+//! | [`Budget`] | the spending limits of the user |
+//! | [`audit::Window`] | the time between two readings of a counter: predicted and counted units |
 //!
 //! Everything here is a pure function: no clock (time is an argument), no network, no files.
 //! Money is `u64` and saturates; there are no floating-point numbers.

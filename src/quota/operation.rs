@@ -1,15 +1,15 @@
-//! Everything that can be asked of the service, with the numbers that its price needs.
+//! All operations of the service, with the numbers that their prices need.
 
 use super::Numbers;
 use crate::text::count;
 use serde::{Serialize, Serializer};
 
-/// Declares the operations: one row is a kind, the numbers its price needs (each of the same name
-/// and type in [`Numbers`]), its name on the command line, what it does, and what the
-/// specification says of it.
+/// Declares the operations. A row has the kind, the numbers its price needs (with the name and type
+/// of a field of [`Numbers`]), its name on the command line, its description, and its standing in
+/// the specification.
 macro_rules! operations {
     ($($kind:ident { $($number:ident: $type:ty),* } $name:literal $about:literal $standing:ident)*) => {
-        /// Something that can be asked of the service, with its numbers, as explained at [`Numbers`].
+        /// A request to the service with its numbers, as explained at [`Numbers`].
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[allow(missing_docs, reason = "the numbers are explained at `Numbers`")]
         pub enum Operation {
@@ -22,7 +22,7 @@ macro_rules! operations {
                 match kind { $(Kind::$kind => Self::$kind { $($number: numbers.$number),* },)* }
             }
 
-            /// The numbers it has; the others as if nobody had said them.
+            /// The numbers of this operation; all others have their defaults.
             fn numbers(&self) -> Numbers {
                 match self {
                     $(Self::$kind { $($number),* } => {
@@ -31,20 +31,20 @@ macro_rules! operations {
                 }
             }
 
-            /// What the operation does, without its numbers.
+            /// The kind, without the numbers.
             pub fn kind(&self) -> Kind {
                 match self { $(Self::$kind { .. } => Kind::$kind,)* }
             }
         }
 
-        /// What an operation does, without its numbers.
+        /// The kind of an operation, without its numbers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
             $(#[doc = concat!($about, ": `", $name, "`.")] $kind,)*
         }
 
         impl Kind {
-            /// Every kind, in the order in which they are shown.
+            /// Every kind, in display order.
             pub const ALL: &'static [Self] = &[$(Self::$kind),*];
 
             /// The name on the command line and in JSON.
@@ -52,12 +52,12 @@ macro_rules! operations {
                 match self { $(Self::$kind => $name,)* }
             }
 
-            /// What it does, as a short phrase.
+            /// A short description.
             pub fn about(self) -> &'static str {
                 match self { $(Self::$kind => $about,)* }
             }
 
-            /// The numbers that its price needs, by their names in [`Numbers`].
+            /// The numbers that its price needs, by their field names in [`Numbers`].
             pub(super) fn needs(self) -> &'static [&'static str] {
                 match self { $(Self::$kind => &[$(stringify!($number)),*],)* }
             }
@@ -101,14 +101,14 @@ operations! {
     GraphPublic       { graphs: u64, loads: Option<u64> }       "graph-public"        "Create public graphs"                               Priced
 }
 
-/// What the specification says of a kind of operation.
+/// How the specification treats a kind of operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// Section 8 prices it, by itself or as an operation named in §4.2.
+    /// Section 8 prices it, directly or as an operation named in §4.2.
     Priced,
-    /// It lies under `/private`: it needs the licence, and section 8 does not name it.
+    /// It lies under `/private`: it needs the licence, and section 8 does not mention it.
     Private,
-    /// It is known from the service only.
+    /// Known from the service only.
     Unnamed,
 }
 
@@ -123,7 +123,7 @@ impl Kind {
         self.standing() == Standing::Private
     }
 
-    /// Whether the specification itself speaks of what it costs.
+    /// Whether the specification states its cost.
     pub fn is_priced_by_specification(self) -> bool {
         self.standing() == Standing::Priced
     }
@@ -136,18 +136,18 @@ impl Serialize for Kind {
 }
 
 impl Operation {
-    /// One operation of this kind, with all else unknown.
+    /// One operation of this kind with default numbers.
     pub fn once(kind: Kind) -> Self {
         Self::with(kind, Numbers::default())
     }
 
-    /// How many HTTP calls the general rule counts (§8.1.2). What is counted otherwise, in
-    /// hashes, rules or graphs, is one call here.
+    /// The HTTP calls that the general rule counts (§8.1.2). An operation counted in hashes, rules
+    /// or graphs is one call here.
     pub fn calls(&self) -> u64 {
         self.numbers().calls
     }
 
-    /// What is asked, counted: "600 hashes", "3 rules", "1 call".
+    /// The number of items requested, with their noun: "600 hashes", "3 rules", "1 call".
     pub fn words(&self) -> String {
         match self {
             Self::PrivateScan { scans } => count(*scans, "scan"),

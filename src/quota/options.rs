@@ -1,10 +1,10 @@
-//! The options that give an operation its numbers: what each is called, what stands behind it and which number it sets. The planner
-//! reads by this table, `behaview cost` offers it, and the README shows it.
+//! The options that set an operation's numbers: their names, values and fields. The planner parses
+//! by this table, `behaview cost` offers it, and the README shows it.
 
 use super::{Kind, Numbers};
 use crate::text::thousands;
 
-/// The highest number that is taken: the price of more could not be counted.
+/// The highest number accepted; the price of a higher one could overflow.
 const MOST: u64 = 1_000_000_000;
 
 /// An option of operations.
@@ -12,23 +12,24 @@ const MOST: u64 = 1_000_000_000;
 pub struct Choice {
     /// Its name, with its dashes.
     pub name: &'static str,
-    /// What it says, as a short phrase.
+    /// A short description.
     pub about: &'static str,
-    /// The fields of [`Numbers`] that it settles: an operation that has one of them takes the option.
+    /// The fields of [`Numbers`] that it sets. An operation that needs one of them takes the
+    /// option.
     settles: &'static [&'static str],
     pub(super) value: Value,
 }
 
-/// What stands behind an option, and what it does to the numbers.
+/// The value of an option, and its effect on the numbers.
 #[derive(Debug)]
 pub(super) enum Value {
     Count(fn(&mut Numbers, u64)),
     /// A number for each file.
     Counts(fn(&mut Numbers, Vec<u64>)),
     Answer(fn(&mut Numbers, bool)),
-    /// Nothing: the option itself says it.
+    /// No value: the option is a flag.
     Nothing(fn(&mut Numbers)),
-    /// A file, whose hashes are counted by whoever may read files.
+    /// The name of a file with hashes; the caller counts them.
     File,
 }
 
@@ -40,7 +41,7 @@ pub static OPTIONS: [Choice; 12] = [
         settles: &["calls", "loads"],
         value: Value::Count(|numbers, calls| {
             numbers.calls = calls;
-            // Those that load the items of a graph are its only calls.
+            // If the items of a graph are loaded, these calls do it.
             numbers.loads = Some(calls);
         }),
     },
@@ -113,30 +114,30 @@ pub static OPTIONS: [Choice; 12] = [
 ];
 
 impl Kind {
-    /// The options that it takes, those first that it is counted by.
+    /// The options that it takes; the one for its count comes first.
     pub fn options(self) -> impl Iterator<Item = &'static Choice> {
         self.needs().iter().flat_map(|number| OPTIONS.iter().filter(move |choice| choice.settles.contains(number)))
     }
 
-    /// The option whose number is meant where a number stands alone; none where nothing is counted.
+    /// The option meant by a bare number; `None` if nothing is counted.
     pub(super) fn counted_by(self) -> Option<&'static Choice> {
         self.options().find(|choice| matches!(choice.value, Value::Count(_) | Value::Counts(_)))
     }
 
-    /// The option that makes its price a number where it is so much for each item: the last of its numbers is the one that only the
-    /// answer tells.
+    /// The option that turns a price per item into a number. It sets the last of the operation's
+    /// numbers, which is otherwise known only from the response.
     pub fn settled_by(self) -> Option<&'static Choice> {
         self.options().last()
     }
 
-    /// The options that it takes, in words: "--hashes N, --hashes-from FILE, --after-new-upload".
+    /// The options that it takes, as text: "--hashes N, --hashes-from FILE, --after-new-upload".
     pub fn options_words(self) -> String {
         self.options().map(Choice::words).collect::<Vec<_>>().join(", ")
     }
 }
 
 impl Choice {
-    /// What stands behind it, as help shows it; `None` where nothing does.
+    /// The placeholder of its value in the help; `None` for a flag.
     pub fn value_name(&self) -> Option<&'static str> {
         match self.value {
             Value::Count(_) => Some("N"),
@@ -147,27 +148,28 @@ impl Choice {
         }
     }
 
-    /// It with what stands behind it.
+    /// The option with its placeholder.
     pub fn words(&self) -> String {
         [Some(self.name), self.value_name()].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether a file stands behind it.
+    /// Whether its value is a file.
     pub fn is_file(&self) -> bool {
         matches!(self.value, Value::File)
     }
 
-    /// Whether both say the same number.
+    /// Whether both options set the same number.
     pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
         self.settles.iter().any(|number| other.settles.contains(number))
     }
 
-    /// Whether this may stand behind it.
+    /// Checks a value without using it.
     pub fn check(&self, value: &str) -> Result<(), String> {
         self.set(&mut Numbers::default(), value)
     }
 
-    /// Sets its number to the value; the hashes of a file are set by whoever counts them.
+    /// Sets its number to the value. The caller counts the hashes of a file and sets that number
+    /// itself.
     pub(super) fn set(&self, numbers: &mut Numbers, value: &str) -> Result<(), String> {
         match self.value {
             Value::Nothing(_) if !value.is_empty() => return Err(format!("{} takes no value", self.name)),
@@ -200,7 +202,8 @@ fn is_yes(word: &str) -> Result<bool, String> {
     }
 }
 
-/// Numbers, apart by commas. What may be one of a thousand and more is not taken for several small ones.
+/// Parses numbers separated by commas. Rejects a word that may be one number with grouped
+/// thousands.
 fn counts(word: &str) -> Result<Vec<u64>, String> {
     if word.contains(',') && number(word).is_ok() {
         return Err(format!(
@@ -210,7 +213,7 @@ fn counts(word: &str) -> Result<Vec<u64>, String> {
     word.split(',').map(number).collect()
 }
 
-/// A number, its thousands apart by commas or not.
+/// Parses a number, with or without commas between thousands.
 pub(super) fn number(word: &str) -> Result<u64, String> {
     let is_grouped = word.split(',').skip(1).all(|group| group.len() == 3) && !word.starts_with(',');
     let digits = word.replace(',', "");

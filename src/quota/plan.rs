@@ -1,4 +1,4 @@
-//! Several operations added up, and compared with what each period still allows.
+//! Adds up several operations and compares them with the quota left in each period.
 
 use super::{Allowed, Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
 use crate::text::plural;
@@ -12,18 +12,18 @@ pub struct Item {
     pub price: Price,
 }
 
-/// Operations that are meant to be done together.
+/// Operations planned together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     items: Vec<Item>,
 }
 
-/// How many units something takes in all.
+/// The units that a plan takes in total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Total {
-    /// The least it can be.
+    /// The lower end.
     pub min: u64,
-    /// The most it can be; `None` when nobody knows.
+    /// The upper end; `None` if unknown.
     pub max: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ impl Total {
     /// No units.
     pub const NOTHING: Self = Self { min: 0, max: Some(0) };
 
-    /// Both together. A sum that goes beyond what can be counted is at least what can.
+    /// The sum of both. A sum beyond `u64` becomes "at least the maximum".
     pub fn plus(self, other: Self) -> Self {
         let max = self.max.zip(other.max);
         Self { min: self.min.saturating_add(other.min), max: max.and_then(|(one, two)| one.checked_add(two)) }
@@ -52,12 +52,12 @@ impl Total {
         self.units().brief(unit)
     }
 
-    /// It alone: "660", "660 or 661", "at least 660".
+    /// The number alone: "660", "660 or 661", "at least 660".
     fn number(self) -> String {
         self.units().to_string()
     }
 
-    /// So many of something: "3 or 4 hours".
+    /// The number with a noun: "3 or 4 hours".
     fn named(self, noun: &str) -> String {
         let is_one = self.max.unwrap_or(self.min) == 1;
         format!("{} {}", self.number(), if is_one { noun.to_owned() } else { plural(noun) })
@@ -67,7 +67,7 @@ impl Total {
         Self { min: change(self.min), max: self.max.map(change) }
     }
 
-    /// How far it goes beyond `remaining`, at best and at worst.
+    /// The excess over `remaining`, at best and at worst.
     fn beyond(self, remaining: u64) -> Self {
         self.map(|n| n.saturating_sub(remaining))
     }
@@ -78,58 +78,60 @@ impl Total {
 #[serde(rename_all = "lowercase")]
 pub enum Fit {
     Fits,
-    /// It fits when it is spread over some minutes.
+    /// It fits if spread over some minutes.
     Paced,
-    /// It fits if it turns out cheap enough.
+    /// It fits if its price turns out low enough.
     Perhaps,
-    /// What is left is not known, or not all of it.
+    /// The remaining quota is unknown, at least in part.
     Unknown,
-    /// It takes more than is left.
+    /// It exceeds the remaining quota.
     Short,
     /// The user is not entitled to a part of it.
     Refused,
 }
 
-/// A plan against one limit.
+/// A plan compared with one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
     pub unit: Unit,
-    /// What the plan takes of it.
+    /// The units that the plan takes of this limit.
     pub needed: Total,
-    /// Whose limit, over which period, and what it leaves now.
+    /// The limit: its holder, its period and the units left now.
     #[serde(flatten)]
     pub limit: Limit,
-    /// What is left at best.
+    /// Units left at best.
     pub at_best: u64,
-    /// What is left at worst; `None` when nobody knows.
+    /// Units left at worst; `None` if unknown.
     pub at_worst: Option<u64>,
     pub short: Total,
-    /// When the limit starts anew.
+    /// The next reset of the limit.
     pub resets_at: Timestamp,
-    /// Whether that moment is a guess.
+    /// Whether the time of the reset is a guess.
     pub reset_is_assumed: bool,
-    /// When the last unit fits by this limit alone, at the least that the plan takes; none where that takes more than ten years.
+    /// When the last unit fits within this limit alone, at the lowest price of the plan; `None`
+    /// after more than ten years.
     pub ready_at: Option<Timestamp>,
-    /// Whether the plan fits in this limit.
+    /// Whether the plan fits within this limit.
     pub fit: Fit,
 }
 
 /// A plan compared with the balances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// The worst of what its lines say.
+    /// The worst fit of its lines.
     pub fit: Fit,
-    /// The whole in one line: "600 hashes: 2 more than are left today; the last 2 fit after 00:00 UTC".
+    /// A summary in one line: "600 hashes: 2 more than are left today; the last 2 fit after 00:00
+    /// UTC".
     pub words: String,
-    /// What the plan takes, by unit.
+    /// The units that the plan takes.
     pub totals: Vec<(Unit, Total)>,
-    /// Every limit the plan counts against: by unit, the shortest period first.
+    /// Every limit that the plan counts against: by unit, the shortest period first.
     pub lines: Vec<Line>,
     pub prices: Vec<Price>,
 }
 
 impl Plan {
-    /// A plan of nothing.
+    /// An empty plan.
     pub fn new() -> Self {
         Self::default()
     }
@@ -141,31 +143,31 @@ impl Plan {
         plan
     }
 
-    /// Adds an operation at the price it has for a user with these entitlements.
+    /// Adds an operation, priced for these entitlements.
     pub fn add(&mut self, operation: Operation, entitled: &Entitlements) {
         let price = price(&operation, entitled);
         self.items.push(Item { operation, price });
     }
 
-    /// Both plans as one.
+    /// Merges both plans.
     pub fn plus(mut self, other: Self) -> Self {
         self.items.extend(other.items);
         self
     }
 
-    /// What is planned, in the order it was added.
+    /// The planned operations, in the order in which they were added.
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
-    /// What the plan takes, by unit; units it takes nothing of are left out.
+    /// The units that the plan takes; omits units with a total of zero.
     pub fn totals(&self) -> Vec<(Unit, Total)> {
         let totals = Unit::ALL.map(|unit| (unit, self.total(unit, |_| true)));
         let taken = |(_, total): &(Unit, Total)| *total != Total::NOTHING;
         totals.into_iter().filter(taken).collect()
     }
 
-    /// What the plan takes of a unit from one holder.
+    /// The units of one kind that the plan takes from one holder.
     pub fn total_of(&self, unit: Unit, holder: Holder) -> Total {
         self.total(unit, |price| price.charged.contains(&holder))
     }
@@ -186,7 +188,8 @@ impl Plan {
         })
     }
 
-    /// What is planned, counted: "600 hashes", "3 rules and 1 job", "7 operations".
+    /// The number of items planned, with their noun: "600 hashes", "3 rules and 1 job", "7
+    /// operations".
     pub fn words(&self) -> String {
         let words: Vec<_> = self.items.iter().map(|item| item.operation.words()).collect();
         match words.as_slice() {
@@ -197,7 +200,7 @@ impl Plan {
         }
     }
 
-    /// Compares the plan with what the service says is left at `now`.
+    /// Compares the plan with the quota left at `now`.
     pub fn forecast(&self, balances: &Balances, now: Timestamp) -> Forecast {
         let totals = self.totals();
         let lines: Vec<_> = totals.iter().flat_map(|(unit, _)| self.lines(*unit, balances, now)).collect();
@@ -250,7 +253,7 @@ impl Line {
         }
     }
 
-    /// What it is held to, in words: "are left today", "are left to the group today".
+    /// The limit as the end of a sentence: "are left today", "are left to the group today".
     fn left_words(&self) -> String {
         let current = self.limit.period.current();
         match self.limit.holder {
@@ -259,7 +262,7 @@ impl Line {
         }
     }
 
-    /// The limit's next reset in words.
+    /// The next reset of the limit, as text.
     fn reset_words(&self, now: Timestamp) -> String {
         let about = if self.reset_is_assumed { "about " } else { "" };
         format!("{about}{}", self.limit.period.reset_words(now))
@@ -267,13 +270,13 @@ impl Line {
 }
 
 impl Forecast {
-    /// Whether all of it can be done, over some minutes at most.
+    /// Whether the whole plan can be carried out, within some minutes at most.
     pub fn fits(&self) -> bool {
         self.fit <= Fit::Paced
     }
 
-    /// The line that decides: of those that fit worst the one that takes longest to mend, or,
-    /// where nothing is missing for certain, the one that leaves least.
+    /// The line that decides. Among the lines with the worst fit it is the one that takes longest
+    /// to recover or, if none is certainly short, the one with the least left.
     pub fn binding(&self) -> Option<&Line> {
         let worst = self.lines.iter().map(|line| line.fit).max()?;
         if worst == Fit::Short {
@@ -283,14 +286,14 @@ impl Forecast {
         lines.min_by_key(|line| (line.at_worst, line.limit.remaining))
     }
 
-    /// Of the lines of a unit, or of any, that something is missing in the one that takes longest to mend.
+    /// The short line that takes longest to recover, of one unit or of any.
     fn longest_wall(&self, unit: Option<Unit>) -> Option<&Line> {
         let is_wall = |line: &&Line| line.fit == Fit::Short && unit.is_none_or(|unit| line.unit == unit);
         let walls = self.lines.iter().filter(is_wall);
         walls.max_by_key(|line| (line.ready_at.is_none(), line.ready_at, line.limit.period, line.short.min))
     }
 
-    /// Of which units nobody knows what is left, where something is known of others.
+    /// The units whose remaining quota is unknown, if that of others is known.
     fn unknown_words(&self) -> Option<String> {
         let units = self.totals.iter().map(|(unit, _)| *unit);
         let unknown: Vec<_> = units.filter(|unit| self.lines.iter().all(|line| line.unit != *unit)).collect();
@@ -299,20 +302,21 @@ impl Forecast {
         is_of_some.then(|| format!("how many {} are left is not known", unknown.join(" and ")))
     }
 
-    /// The limit that is used up before the one that decides, and so stops what is done first.
+    /// A limit that is exhausted before the deciding one, and so stops the plan first.
     fn first_wall(&self, binding: &Line) -> Option<&Line> {
         let walls = self.lines.iter().filter(|line| line.unit == binding.unit && line.fit == Fit::Short);
         let first = walls.min_by_key(|line| line.limit.remaining)?;
         (first.limit.remaining < binding.limit.remaining).then_some(first)
     }
 
-    /// When the last of so many of a unit fits by all of its limits together; none where that takes more than ten years.
+    /// When the last of `needed` units fits within all limits of the unit; `None` after more than
+    /// ten years.
     pub(super) fn ready_at(&self, unit: Unit, needed: u64, now: Timestamp) -> Option<Timestamp> {
         ready_at(self.lines.iter().filter(|line| line.unit == unit).map(|line| &line.limit), needed, now)
     }
 }
 
-/// The form for machines: whether it fits, the totals, every limit, every price.
+/// The JSON form: whether it fits, the totals, every limit, every price.
 impl Serialize for Forecast {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! The pools that quota is drawn from, their units, and the periods after which they fill again.
+//! The pools of quota, their units, and the periods after which they reset.
 
 use crate::text::{count, plural};
 use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
@@ -17,7 +17,7 @@ pub enum Pool {
     Hunting,
     /// Graph quota, in private graphs per month.
     Graph,
-    /// Quota of private scans per minute and month; the specification does not know it.
+    /// Quota of private scans per minute and month; not in the specification.
     PrivateScans,
     /// No quota at all: the operation is free.
     None,
@@ -49,7 +49,7 @@ impl Pool {
     }
 }
 
-/// What a pool is counted in (§8.1.3).
+/// The unit in which a pool is counted (§8.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unit {
     Request,
@@ -111,7 +111,8 @@ impl Unit {
         plural(self.name())
     }
 
-    /// The unit's name where there is hardly any room: what most prices are in is short, and no other is taken for it.
+    /// A short form of the unit's name. Most prices are in requests, so that name is short; no two
+    /// units share a short form.
     pub(super) fn brief(self, is_one: bool) -> String {
         match self {
             Self::Request => "req".to_owned(),
@@ -138,13 +139,13 @@ impl fmt::Display for Unit {
     }
 }
 
-/// How long a limit holds before its counter starts again at zero.
+/// The period of a limit, after which its counter resets to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Period {
-    /// A minute. When it starts is not documented: the clock's minute is assumed.
+    /// A minute. Its start is not documented: the clock's minute is assumed.
     Minute,
-    /// An hour. When it starts is not documented: the clock's hour is assumed.
+    /// An hour. Its start is not documented: the clock's hour is assumed.
     Hourly,
     /// A day, from 00:00 UTC.
     Daily,
@@ -166,7 +167,7 @@ impl Period {
         }
     }
 
-    /// What one such period is called: "day".
+    /// The noun of one such period: "day".
     pub fn noun(self) -> &'static str {
         match self {
             Self::Minute => "minute",
@@ -176,7 +177,7 @@ impl Period {
         }
     }
 
-    /// The period that holds now: "today", "this month".
+    /// The current period: "today", "this month".
     pub fn current(self) -> &'static str {
         match self {
             Self::Minute => "this minute",
@@ -191,7 +192,7 @@ impl Period {
         matches!(self, Self::Minute | Self::Hourly)
     }
 
-    /// The first reset after `now`. At the end of time itself there is none: the last instant.
+    /// The first reset after `now`; the last representable instant if none follows.
     pub fn next_reset(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Minute => next_multiple(now, 60),
@@ -201,7 +202,7 @@ impl Period {
         }
     }
 
-    /// When the period that holds `now` began.
+    /// When the period that contains `now` began.
     pub fn began(self, now: Timestamp) -> Timestamp {
         let next = self.next_reset(now);
         let length = match self {
@@ -213,25 +214,25 @@ impl Period {
         next.checked_sub(length).unwrap_or(Timestamp::MIN)
     }
 
-    /// Whether a counter that was read at one moment has started again by another, which lies in a later period. A clock that was
-    /// set back since then renews nothing.
+    /// Whether a counter read at `read` was reset before `now`, because `now` lies in a later
+    /// period. Returns false if the clock was set back since then.
     pub fn is_renewed(self, read: Timestamp, now: Timestamp) -> bool {
         self.began(read) < self.began(now)
     }
 
-    /// Whether what went on from `first` to `last` touches the period that holds `now`. The last instant of all belongs to the
-    /// last period.
+    /// Whether the time from `first` to `last` overlaps the period that contains `now`. The last
+    /// representable instant belongs to the last period.
     pub fn meets(self, now: Timestamp, first: Timestamp, last: Timestamp) -> bool {
         let ends = self.next_reset(now);
         self.began(now) <= last && (first < ends || ends == Timestamp::MAX)
     }
 
-    /// How long it is from `now` to the next reset; never negative.
+    /// The time from `now` to the next reset; never negative.
     pub fn until_reset(self, now: Timestamp) -> SignedDuration {
         now.duration_until(self.next_reset(now))
     }
 
-    /// The next reset as a wall clock in UTC says it: "00:00 UTC", "1 December 00:00 UTC".
+    /// The next reset as a time in UTC: "00:00 UTC", "1 December 00:00 UTC".
     pub fn reset_words(self, now: Timestamp) -> String {
         let reset = self.next_reset(now).to_zoned(TimeZone::UTC);
         let form = if self == Self::Monthly { "%-d %B %H:%M UTC" } else { "%H:%M UTC" };
@@ -241,7 +242,7 @@ impl Period {
 
 /// The first instant after `now` that is a whole number of `seconds` from the epoch.
 fn next_multiple(now: Timestamp, seconds: i64) -> Timestamp {
-    // The second before the epoch ends in a negative fraction: floor by the nanosecond.
+    // The second before the epoch has a negative fraction: floor by the nanosecond.
     let whole = now.as_nanosecond().div_euclid(1_000_000_000) as i64;
     let passed = whole.rem_euclid(seconds);
     Timestamp::from_second(whole - passed + seconds).unwrap_or(Timestamp::MAX)
@@ -261,7 +262,7 @@ fn next_month(now: Timestamp) -> Timestamp {
         .map_or(Timestamp::MAX, |midnight| midnight.timestamp())
 }
 
-/// Whose quota it is (§8.1.1).
+/// The owner of a quota (§8.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Holder {

@@ -1,16 +1,16 @@
-//! A price before the call, in words and as JSON, and what it settles to after the call.
+//! The price of a call before it is sent, as text and as JSON, and its settlement afterwards.
 
 use super::{Holder, Kind, Pool, Rule, Unit};
 use crate::text::thousands;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
 
-/// How well a price is founded.
+/// Whether a price is documented or assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
     Documented,
-    /// The specification is silent; a rule of it is applied, or a fact is inferred.
+    /// The specification is silent; one of its rules is applied, or a fact is inferred.
     Assumed,
 }
 
@@ -24,7 +24,7 @@ impl Basis {
     }
 }
 
-/// What an answer brings, where each of it is charged.
+/// Items of a response that are charged one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returned {
     /// One upload of a file (§8.2.2).
@@ -50,28 +50,28 @@ impl Returned {
     }
 }
 
-/// How many units a price takes, before the answer is known.
+/// The units of a price, before the response is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
     Exact(u64),
-    /// From `min` up to and including `max`; `None` is no known upper end.
+    /// From `min` to `max`, inclusive; without `max` the upper end is unknown.
     Range {
-        /// The least it can be.
+        /// The lower end.
         min: u64,
-        /// The most it can be.
+        /// The upper end, if known.
         max: Option<u64>,
         why: &'static str,
     },
-    /// `each` for every item that the answer brings.
+    /// `each` for every item in the response.
     PerItem {
         item: Returned,
-        /// Units for one of them.
+        /// Units for one item.
         each: u64,
     },
 }
 
 impl Units {
-    /// The least it can be.
+    /// The lower end.
     pub fn min(self) -> u64 {
         match self {
             Self::Exact(n) => n,
@@ -80,7 +80,7 @@ impl Units {
         }
     }
 
-    /// The most it can be; `None` when nobody knows.
+    /// The upper end; `None` if unknown.
     pub fn max(self) -> Option<u64> {
         match self {
             Self::Exact(n) => Some(n),
@@ -89,7 +89,8 @@ impl Units {
         }
     }
 
-    /// So many of a unit in words: "3 rules", "0 or 1 request", "at least 2 requests", "1 request per submission".
+    /// The number with its unit: "3 rules", "0 or 1 request", "at least 2 requests", "1 request per
+    /// submission".
     pub fn words(self, unit: Unit) -> String {
         match self {
             Self::Exact(n) => unit.count(n),
@@ -99,7 +100,7 @@ impl Units {
         }
     }
 
-    /// The same where there is hardly any room: "3 rules", "0 or 1 req", "1 req per submission".
+    /// Like [`Self::words`], but short: "3 rules", "0 or 1 req", "1 req per submission".
     pub fn brief(self, unit: Unit) -> String {
         match self {
             Self::PerItem { item, each } => format!("{each} {} per {}", unit.brief(each == 1), item.name()),
@@ -109,7 +110,8 @@ impl Units {
     }
 }
 
-/// As short as it can be said: "4", "0 or 1", "2 to 5", "at least 3", "0 or more", "1 per submission".
+/// The number without its unit: "4", "0 or 1", "2 to 5", "at least 3", "0 or more", "1 per
+/// submission".
 impl fmt::Display for Units {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -138,61 +140,61 @@ impl Serialize for Units {
     }
 }
 
-/// What a rule makes of an operation.
+/// The result of a rule for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It takes units from the unit's pool.
+    /// The operation draws units from the unit's pool.
     Takes(Unit, Units),
-    /// It takes nothing of a unit that would be counted otherwise.
+    /// The operation is free; the unit is the one that would be counted otherwise.
     Free(Unit),
-    /// It is not for this user; the unit is what it would take.
+    /// The user may not use the operation; the unit is the one that it would draw.
     Refused(Unit, &'static str),
 }
 
-/// Whether the user may ask for it at all.
+/// Whether the user may send the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allowed {
-    /// Nothing known speaks against it.
+    /// Nothing known forbids it.
     Allowed,
     /// The user is not entitled to it, for this reason; it must not be sent.
     Refused(&'static str),
 }
 
-/// What an operation costs, before it is sent.
+/// The cost of an operation, before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
     pub operation: Kind,
     /// The rule that prices it.
     pub rule: &'static Rule,
-    /// The pool it draws from; [`Pool::None`] when it is free or refused.
+    /// The pool it draws from; [`Pool::None`] if it is free or refused.
     pub pool: Pool,
-    /// The unit it is, or would be, counted in.
+    /// The unit in which it is, or would be, counted.
     pub unit: Unit,
     pub units: Units,
-    /// Whose quota they are taken from (§8.1.1); nobody's when it is free or refused.
+    /// The holders whose quota is charged (§8.1.1); empty if it is free or refused.
     pub charged: &'static [Holder],
-    /// How well this price is founded.
+    /// Whether this price is documented or assumed.
     pub basis: Basis,
-    /// Whether it may be asked for.
+    /// Whether the user may send it.
     pub allowed: Allowed,
-    /// What was assumed or concluded on the way, as sentences.
+    /// Assumptions and conclusions, as sentences.
     pub notes: Vec<&'static str>,
-    /// The numbers of further rules that come to the same price.
+    /// Numbers of further rules that result in the same price.
     pub agreeing: Vec<&'static str>,
 }
 
 impl Price {
-    /// Whether nothing can be charged for it.
+    /// Whether it cannot be charged.
     pub fn is_free(&self) -> bool {
         self.units.max() == Some(0)
     }
 
-    /// Whether it may be asked for.
+    /// Whether the user may send it.
     pub fn is_allowed(&self) -> bool {
         self.allowed == Allowed::Allowed
     }
 
-    /// The price in a few words: "1 request", "0", "0 or 1 request", "1 request per submission",
+    /// The price in short: "1 request", "0", "0 or 1 request", "1 request per submission",
     /// "refused: no private scanning licence".
     pub fn short(&self) -> String {
         match (self.allowed, self.units) {
@@ -202,7 +204,7 @@ impl Price {
         }
     }
 
-    /// The same where there is hardly any room: words are dropped, the unit never.
+    /// An even shorter form for narrow places: it drops words, but never the unit.
     pub fn brief(&self) -> String {
         match (self.allowed, self.units) {
             (Allowed::Refused(_), _) => "refused".to_owned(),
@@ -211,8 +213,8 @@ impl Price {
         }
     }
 
-    /// The price explained, one sentence an entry: the rule, what is drawn and from whom, what
-    /// decides, what is assumed.
+    /// The explanation, one sentence per entry: the rule, the units and holders charged, the facts
+    /// that decide, the assumptions.
     pub fn explanation(&self) -> Vec<String> {
         let mut sentences = vec![format!("Rule {}: {}", self.rule.number, self.rule.words), self.drawn()];
         if let Units::Range { why, .. } = self.units {
@@ -230,7 +232,7 @@ impl Price {
         sentences
     }
 
-    /// What is drawn, from which pool, and whose it is, as a sentence.
+    /// The units, their pool and its holders, as a sentence.
     fn drawn(&self) -> String {
         if let Allowed::Refused(reason) = self.allowed {
             return format!("It is refused: {reason}. Nothing is sent and nothing is charged.");
@@ -246,7 +248,7 @@ impl Price {
         format!("It takes {amount} from the {} of {} (8.1.1).", self.pool.words(), holders.join(" and "))
     }
 
-    /// What it cost, once the outcome is known: within the predicted range, or nothing when the
+    /// Settles the price by the outcome of the call: within the predicted range, or zero if the
     /// call was never sent.
     pub fn settle(&self, outcome: Outcome) -> Settled {
         let (min, max) = (self.units.min(), self.units.max());
@@ -263,7 +265,7 @@ impl Price {
     }
 }
 
-/// The form for machines. `units` is a number, or an object with `min` and `max`.
+/// The JSON form. `units` is a number, or an object with `min` and `max`.
 impl Serialize for Price {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut price = serializer.serialize_struct("Price", 9)?;
@@ -280,36 +282,37 @@ impl Serialize for Price {
     }
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It never left this machine.
+    /// It was never sent.
     Unsent,
-    /// It was answered, and nothing more is to be learnt from that.
+    /// It was answered, and the response does not narrow the price.
     Answered,
-    /// It was answered with so many of the items that are charged one by one.
+    /// The response contains this many of the items that are charged one by one.
     Items(u64),
-    /// It was answered, and what it named was there before (`true`) or not: the analysis asked
-    /// for, the file uploaded.
+    /// It was answered, and its subject (the analysis requested or the file uploaded) existed
+    /// before (`true`) or did not.
     Existed(bool),
-    /// It was answered with an error. Whether that is charged is not documented: it may be.
+    /// It was answered with an error. The specification does not say whether errors are charged;
+    /// they may be.
     Failed,
-    /// No answer came; the service may have served it all the same.
+    /// No response was received; the service may have processed the call nevertheless.
     Unknown,
 }
 
-/// What a call cost.
+/// The cost of a call after it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     Exactly(u64),
-    /// This much or less; it counts as this much until the service's counters say otherwise.
+    /// At most this much; counted as this much until the service's counters say otherwise.
     AtMost(u64),
-    /// Nobody can say until the service's counters do.
+    /// Unknown until the service's counters show it.
     Open,
 }
 
 impl Settled {
-    /// What to write down so as never to be too low; `None` when only the counters can say.
+    /// The amount to record so that it is never too low; `None` if only the counters can show it.
     pub fn careful(self) -> Option<u64> {
         match self {
             Self::Exactly(n) | Self::AtMost(n) => Some(n),

@@ -1,4 +1,4 @@
-//! From an operation and entitlements to a price: which rule applies, and what is assumed.
+//! Prices an operation: finds the rule that applies and states the assumptions.
 
 use super::{
     Allowed, Basis, Entitlements, Holder, Kind, Operation, Pool, Price, RULES, Rule, Unit, Units, Verdict,
@@ -10,7 +10,7 @@ pub fn rule_for(operation: &Operation, entitled: &Entitlements) -> &'static Rule
     exceptions(operation, entitled).map(|(rule, _)| rule).next().unwrap_or(&GENERAL)
 }
 
-/// The exceptions that apply, with what they say.
+/// The exceptions that apply, with their verdicts.
 fn exceptions<'a>(
     operation: &'a Operation,
     entitled: &'a Entitlements,
@@ -42,7 +42,7 @@ pub fn price(operation: &Operation, entitled: &Entitlements) -> Price {
     Price { operation, rule, pool, unit, units, charged, basis, allowed, notes, agreeing }
 }
 
-/// What has to be assumed to price an operation, as sentences.
+/// The assumptions behind a price, as sentences.
 fn assumptions(operation: &Operation, entitled: &Entitlements) -> Vec<&'static str> {
     let mut notes = Vec::new();
     let kind = operation.kind();
@@ -64,7 +64,7 @@ fn assumptions(operation: &Operation, entitled: &Entitlements) -> Vec<&'static s
     notes
 }
 
-/// What else is to be said of a price, and does not make it less certain.
+/// A remark about a price that does not make it less certain.
 fn remark(kind: Kind, entitled: &Entitlements) -> Option<&'static str> {
     match kind {
         Kind::LivehuntRules | Kind::Retrohunt => Some(
@@ -77,7 +77,7 @@ fn remark(kind: Kind, entitled: &Entitlements) -> Option<&'static str> {
     }
 }
 
-/// What has to be assumed to know where an enterprise endpoint is paid from.
+/// The assumption about which pool pays for an enterprise endpoint.
 fn enterprise_assumptions(entitled: &Entitlements) -> Option<&'static str> {
     let api = entitled.premium_api;
     let intelligence = entitled.premium_intelligence;

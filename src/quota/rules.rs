@@ -1,7 +1,8 @@
 //! Section 8 of the specification as a table: one row is one rule, in the specification's order.
 //!
-//! 8.1.2 is the general rule. The rows below it are the exceptions: the first that applies prices
-//! an operation, and where several apply they agree. Where none applies, the general rule does.
+//! 8.1.2 is the general rule; the rows below it are exceptions. The first exception that applies
+//! prices an operation; if several apply, they agree. Without an exception, the general rule
+//! applies.
 
 use super::{
     Basis, Entitlements, Holder, Kind, Operation, Period, Pool, Returned, Unit, Units, Verdict, operation::total,
@@ -14,25 +15,26 @@ use std::fmt;
 
 /// One rule of consumption.
 pub struct Rule {
-    /// Its number in the specification, rows of tables by their place; `A.` where there is none.
+    /// Its number in the specification; rows of tables by their position; `A.` if it is not in the
+    /// specification.
     pub number: &'static str,
     pub words: &'static str,
-    /// The operations it speaks of.
+    /// The operations that it covers.
     pub operations: &'static [Kind],
-    /// The pool it speaks of; [`Pool::None`] where it makes something free or speaks of all.
+    /// The pool that it covers; [`Pool::None`] if it makes operations free or covers all pools.
     pub pool: Pool,
-    /// Whether the specification says so.
+    /// Whether the specification states it.
     pub basis: Basis,
     pub effect: Effect,
 }
 
-/// What a rule does.
+/// The effect of a rule.
 pub enum Effect {
-    /// It prices an operation; `None` when the case at hand is not its own.
+    /// Prices an operation; `None` if the rule does not apply to this case.
     Prices(fn(&Operation, &Entitlements) -> Option<Verdict>),
-    /// It says whose quota is charged.
+    /// Determines whose quota is charged.
     Charges(fn(&Entitlements) -> &'static [Holder]),
-    /// It says over which periods a unit is limited.
+    /// Determines the periods over which a unit is limited.
     Limits(fn(Unit) -> &'static [Period]),
 }
 
@@ -42,7 +44,7 @@ impl Rule {
         Unit::ALL.iter().find(|unit| unit.pool() == self.pool).map_or(&[], |unit| limits(*unit))
     }
 
-    /// What it makes of an operation; `None` when it does not speak of this case.
+    /// The verdict on an operation; `None` if the rule does not apply to this case.
     pub fn verdict(&self, operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
         match self.effect {
             Prices(price) => price(operation, entitled),
@@ -306,7 +308,7 @@ pub static RULES: [&Rule; 22] = [
     },
 ];
 
-/// Who is charged.
+/// The holders that are charged.
 static CHARGED: Rule = Rule {
     number: "8.1.1",
     words: "A group shares its quota: what a user consumes counts for the user and for the group.",
@@ -316,7 +318,7 @@ static CHARGED: Rule = Rule {
     effect: Charges(charged),
 };
 
-/// The rule for whatever is no exception.
+/// The rule for everything without an exception.
 pub(super) static GENERAL: Rule = Rule {
     number: "8.1.2",
     words: "One API call takes one request, unless a rule below says otherwise.",
@@ -342,7 +344,7 @@ pub(super) static GENERAL: Rule = Rule {
     effect: Prices(general),
 };
 
-/// What is limited over which time.
+/// The periods over which each unit is limited.
 static PERIODS: Rule = Rule {
     number: "8.1.3",
     words: "API quota is limited by minute, day and month; intelligence, hunting and graph quota by month.",
@@ -357,7 +359,8 @@ const NO_LICENCE: &str = "no private scanning licence";
 pub(super) fn charged(entitled: &Entitlements) -> &'static [Holder] {
     match entitled.group.held() {
         Some(false) => &[Holder::User],
-        // A group that nobody has seen yet may be there: counting for it is the careful side.
+        // The user may have a group that the service has not shown yet, so count against it to be
+        // safe.
         Some(true) | None => &[Holder::User, Holder::Group],
     }
 }
@@ -378,7 +381,7 @@ fn unlicensed(operation: &Operation, entitled: &Entitlements) -> bool {
     operation.kind().is_private() && entitled.private_scanning.held() == Some(false)
 }
 
-/// Where enterprise endpoints are paid from (§8.4.3).
+/// The pool that pays for enterprise endpoints (§8.4.3).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purse {
     Api,
@@ -386,8 +389,8 @@ enum Purse {
     Neither,
 }
 
-/// An unknown premium API counts as not bought, for intelligence quota is the smaller of the two;
-/// unless there is no intelligence to pay from.
+/// Treats an unknown premium API as not bought, because intelligence quota is the smaller of the
+/// two pools; except if the user has no premium intelligence to pay from.
 fn purse(entitled: &Entitlements) -> Purse {
     match (entitled.premium_api.held(), entitled.premium_intelligence.held()) {
         (Some(true), _) | (None, Some(false)) => Purse::Api,
@@ -443,7 +446,7 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// A rule as a row for machines: number, words, operations, pool, basis.
+/// The JSON form, a row with number, words, operations, pool and basis.
 impl Serialize for Rule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut row = serializer.serialize_struct("Rule", 5)?;

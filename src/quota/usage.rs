@@ -1,4 +1,4 @@
-//! What was used, per day and endpoint, read from an answer that may be odd.
+//! Usage per day and endpoint, parsed leniently from a response.
 
 use super::SetAside;
 use jiff::civil::Date;
@@ -6,25 +6,25 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An answer to the usage details call. Endpoint names are strings from outside, to be escaped
-/// before they are shown.
+/// A response to the usage details call. Endpoint names are untrusted strings: escape them before
+/// showing them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Calls per endpoint of each day that has any.
+    /// Calls per endpoint, for each day with any.
     pub daily: BTreeMap<Date, BTreeMap<String, u64>>,
-    /// Calls per endpoint over all days, as the service adds them up.
+    /// Calls per endpoint over all days, as the service sums them.
     pub total: BTreeMap<String, u64>,
-    /// What could not be read.
+    /// The parts that could not be parsed.
     pub set_aside: Vec<SetAside>,
 }
 
 impl Usage {
-    /// Reads the body of `GET /users/{id}/api_usage`.
+    /// Parses the body of `GET /users/{id}/api_usage`.
     pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
         Ok(Self::read(&serde_json::from_slice(body)?))
     }
 
-    /// Reads an answer that is JSON already.
+    /// Reads a response that is parsed as JSON already.
     pub fn read(answer: &Value) -> Self {
         let mut usage = Self::default();
         let data = answer.get("data").unwrap_or(&Value::Null);
@@ -70,7 +70,8 @@ impl Usage {
         counts
     }
 
-    /// Both answers as one, for days that one call cannot bring. A day that is in both is `other`'s.
+    /// Merges two responses, for ranges that one call cannot return. `other` wins for a day in
+    /// both.
     pub fn plus(mut self, other: Self) -> Self {
         self.daily.extend(other.daily);
         for (endpoint, count) in other.total {
@@ -81,7 +82,8 @@ impl Usage {
         self
     }
 
-    /// Endpoints of which the service's total is not what its days add up to: the total, the sum.
+    /// Endpoints whose total from the service differs from the sum of their days: endpoint, total,
+    /// sum.
     pub fn disagreements(&self) -> Vec<(&str, u64, u64)> {
         let sums = self.by_endpoint();
         let named: BTreeSet<_> = sums.keys().copied().chain(self.total.keys().map(String::as_str)).collect();
@@ -91,7 +93,7 @@ impl Usage {
         pairs.filter(|(_, (total, sum))| total != sum).map(|(endpoint, (total, sum))| (endpoint, total, sum)).collect()
     }
 
-    /// All calls of a day; zero for a day that is not there.
+    /// All calls of a day; zero for a missing day.
     pub fn on(&self, day: Date) -> u64 {
         self.daily.get(&day).map_or(0, sum)
     }
@@ -101,7 +103,7 @@ impl Usage {
         self.daily.iter().map(|(day, endpoints)| (*day, sum(endpoints)))
     }
 
-    /// Calls per endpoint added up from the days, which need not be what `total` says.
+    /// Calls per endpoint summed over the days; may differ from `total`.
     pub fn by_endpoint(&self) -> BTreeMap<&str, u64> {
         let mut endpoints = BTreeMap::new();
         for (endpoint, count) in self.daily.values().flatten() {

@@ -5,7 +5,7 @@ use super::json::{Kind, Raw};
 use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
 
-/// The most sandboxes that are told of.
+/// The most sandboxes that an analysis lists.
 const MOST_SANDBOXES: usize = 200;
 
 /// A private scan.
@@ -22,7 +22,7 @@ pub struct Analysis {
     pub began: Option<Timestamp>,
 }
 
-/// A scan that was begun or looked at from here, and whose end nobody here has seen.
+/// A scan that was started or polled from here and has not been seen to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingScan {
     /// What the service calls it, as far as that is known.
@@ -32,10 +32,10 @@ pub struct PendingScan {
 }
 
 impl PendingScan {
-    /// How long a scan is taken to be under way: what takes longer than a few days has failed, or its file has expired.
+    /// How long a scan counts as running. After a few days it has failed, or its file has expired.
     pub const LONGEST: SignedDuration = SignedDuration::from_hours(72);
 
-    /// Whether it may be under way at a moment.
+    /// Whether it may still be running at this moment.
     pub fn is_pending(&self, now: Timestamp) -> bool {
         now.duration_since(self.since) < Self::LONGEST
     }
@@ -47,7 +47,7 @@ pub struct SandboxRun {
     /// The sandbox, or the report that it will make.
     pub name: Untrusted,
     pub progress: Progress,
-    /// How much of it is done, where that is told: at most 100.
+    /// How much of it is done, if the service reports it: at most 100.
     pub percent: Option<u8>,
     pub message: Option<Untrusted>,
 }
@@ -58,7 +58,7 @@ pub enum Progress {
     Queued,
     Running,
     Done,
-    /// Something that nobody has listed yet.
+    /// A status that is not listed here.
     Other(Untrusted),
 }
 

@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 /// The sample itself, where a sandbox names it by a placeholder.
 pub const SAMPLE: &str = "<PATH_SAMPLE.EXE>";
 
-/// Names of folders, written `%name%`, `<name>`, `${name}` or `$env:name`; `*` stands for the user's name.
+/// Folder variables, written `%name%`, `<name>`, `${name}` or `$env:name`; `*` is the user's name.
 const FOLDERS: &[(&[&str], &str)] = &[
     (&["userprofile", "homepath", "user_profile"], r"C:\Users\*"),
     (&["appdata", "app_data"], r"C:\Users\*\AppData\Roaming"),

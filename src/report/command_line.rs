@@ -8,8 +8,9 @@ pub(crate) const ENDINGS: [&[u8]; 6] = [b".exe", b".com", b".scr", b".tmp", b".b
 
 /// The program of a command line, without quotation marks.
 ///
-/// A path with blanks need not be quoted, and may have lost the mark that it began with; it ends where a program's name does. Without
-/// such an ending it goes on to the first word that begins as an option or in quotes, if there is one, or else to the end.
+/// A path with blanks need not be quoted, and may have lost its opening quote. It ends where a
+/// program's file name ends. Without such an ending it extends to the first option or quoted word,
+/// if there is one, or else to the end.
 pub fn program(line: &[u8]) -> Range<usize> {
     let start = line.len() - line.trim_ascii_start().len();
     let end = line.trim_ascii_end().len().max(start);

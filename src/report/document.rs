@@ -1,4 +1,4 @@
-//! A saved document: the reports that stand in it, wherever a tool has put them.
+//! A saved document, and the reports at any place in it.
 //!
 //! A document is one JSON value or several, one after another. A value is a report (specification
 //! §2.1: bare, in an envelope, or flat as the official command line prints it), a page of a list, or
@@ -98,7 +98,7 @@ fn unpacked(source: impl Read) -> Result<Body, DocumentError> {
     }
 }
 
-/// UTF-16 as UTF-8, without its byte order mark; a unit that stands for no character becomes U+FFFD.
+/// Converts UTF-16 to UTF-8, without the byte order mark; an unpaired surrogate becomes U+FFFD.
 fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Body {
     let units = bytes.chunks_exact(2).skip(1).filter_map(|pair| pair.first_chunk().copied()).map(unit);
     let text: String = char::decode_utf16(units).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
@@ -138,8 +138,8 @@ struct Span {
     bad_word: Option<usize>,
 }
 
-/// Finds the values. What ends in the middle goes to the end, and so does what is no value behind
-/// the last, such as a bracket that closes nothing.
+/// Finds the values. A truncated value extends to the end of the body, and so does invalid text
+/// after the last value, such as an unmatched closing bracket.
 fn spans(body: &Body) -> Vec<Span> {
     let (mut scanner, mut depth, mut bad_word) = (Scanner::default(), 0_u64, None);
     let mut found: Vec<Span> = Vec::new();
@@ -171,7 +171,7 @@ fn spans(body: &Body) -> Vec<Span> {
                 }
             }
         });
-        // What is neither object nor array is no report, nor is anything behind it.
+        // A value that is neither object nor array is not a report, and nothing after it is read.
         if depth == 0 && start.is_some() {
             break;
         }
@@ -308,7 +308,7 @@ struct ObjectMembers<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Looks into a value, which stands at `way`.
+    /// Searches a value, which is at `way`.
     fn enter(&mut self, value: Raw<'a>, way: &mut Vec<Step>) {
         match value.kind() {
             Kind::Object => self.enter_object(value, way),

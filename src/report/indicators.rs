@@ -104,8 +104,8 @@ pub struct Indicator {
     pub value: Untrusted,
     /// The first rows that name it; none for the file itself.
     pub places: Vec<Place>,
-    /// The first of its own rows: what is said of one of these is said of it. Others only name it, as a command line names a file
-    /// and a process those that it opened.
+    /// The first of its own rows, which describe the indicator itself. Other rows only mention it:
+    /// a command line mentions a file, and a process the files that it opened.
     pub own: Vec<Place>,
     /// How many rows name it in all.
     pub seen: u64,
@@ -135,7 +135,8 @@ impl Indicator {
         marked.map(|(_, place)| place)
     }
 
-    /// Whether others can be told to block it: it is not every network's, nor what many files have in common.
+    /// Whether it is worth sharing in a blocklist: it is neither common to all networks nor shared
+    /// by many files.
     pub fn can_be_blocked(&self) -> bool {
         std::str::from_utf8(self.value.as_bytes()).is_ok_and(|value| match self.kind {
             Kind::Hash => !is_of_no_file(value),
@@ -145,7 +146,7 @@ impl Indicator {
         })
     }
 
-    /// What is shown and copied: without teeth, in one line.
+    /// The defanged value in one line, as shown and copied.
     pub fn defanged(&self) -> Visible {
         if self.kind.is_live() { self.value.visible().defanged() } else { self.value.visible().disarmed() }
     }
@@ -160,12 +161,12 @@ pub struct Indicators {
 }
 
 impl Indicators {
-    /// Looks through a whole report, whose rows are marked like this.
+    /// Collects the indicators of a whole report. `mark` gives the severity of a row.
     pub fn of(report: &Report, mark: &dyn Fn(Place) -> Option<Severity>, cancel: &Cancel) -> io::Result<Self> {
         Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), mark, cancel)
     }
 
-    /// Looks through some rows of each section only, which are marked like this.
+    /// Collects the indicators of some rows of each section. `mark` gives the severity of a row.
     pub fn among<Rows: IntoIterator<Item = usize>>(
         report: &Report,
         rows: &dyn Fn(usize) -> Rows,
@@ -312,8 +313,9 @@ impl Traffic {
         }
     }
 
-    /// The members that name no machine to look for: a resolver is asked for a name, and does nobody any harm by that; the machine
-    /// that the sample ran on begins most of the traffic, and is where the rest of it goes.
+    /// The members that do not name a machine worth finding. A resolver only receives queries,
+    /// which is harmless; the machine that ran the sample starts most of the traffic and receives
+    /// the rest.
     fn passed_over(&self) -> &'static [&'static str] {
         match (self.is_answer, self.is_question) {
             (true, _) => &[DESTINATION],

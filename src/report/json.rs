@@ -1,13 +1,14 @@
 //! JSON as it comes from outside: a scanner that finds where values start, and a reader for one small value.
 //!
-//! Both go on where a strict parser gives up: a broken value costs itself, never its neighbours. No recursion, so depth
-//! costs a byte a level. A strict parser is no use here: it refuses a whole report for one lone surrogate, stops at a
-//! depth that real process trees reach, and keeps one of two members of the same name.
+//! Both continue where a strict parser stops: a broken value never affects its neighbours. Neither
+//! recurses, so depth costs one byte per level. A strict parser does not work here: it refuses a
+//! whole report for one lone surrogate, stops at a depth that real process trees reach, and keeps
+//! one of two members of the same name.
 
 use crate::text::Untrusted;
 use memchr::{memchr, memchr_iter};
 
-/// Longest member name that is told apart, in bytes; the rest of a longer one is left off.
+/// The longest member name that is kept, in bytes; longer names are truncated.
 const LONGEST_NAME: usize = 4096;
 
 /// What a scanner found, in the order of the bytes.
@@ -198,7 +199,7 @@ pub(crate) fn is_delimiter(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"')
 }
 
-/// What a value looks like from its first byte.
+/// The kind of a value, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Object,
@@ -218,7 +219,7 @@ impl<'a> Raw<'a> {
         Self(trim_start(bytes))
     }
 
-    /// What the value looks like.
+    /// The value's kind, by its first byte.
     pub fn kind(self) -> Kind {
         match self.0.first() {
             Some(b'{') => Kind::Object,
@@ -233,7 +234,7 @@ impl<'a> Raw<'a> {
         self.0.get(..end_of(self.0)).unwrap_or(self.0)
     }
 
-    /// Bytes from the value's first one to the end of what was read.
+    /// Number of bytes from the start of the value to the end of the input.
     pub fn length_to_end(self) -> usize {
         self.0.len()
     }
@@ -311,7 +312,8 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The members that stand in bytes from inside of an object, their names as written, up to its closing bracket.
+/// The members of an object, read from bytes inside of it up to its closing bracket; names are as
+/// written.
 pub(super) fn members(mut rest: &[u8]) -> impl Iterator<Item = (Raw<'_>, Raw<'_>)> {
     std::iter::from_fn(move || {
         let name = next_value(&mut rest)?;

@@ -7,7 +7,7 @@ use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
-/// Bytes of an item's text that tell it from others; the rest of a longer one does not count.
+/// The most bytes of an item's text that identify it; the rest is ignored.
 const TELLING: usize = 4096;
 
 /// The longest note that is taken, in bytes.
@@ -125,7 +125,7 @@ impl FromIterator<Note> for Notes {
 }
 
 impl Report {
-    /// The first row that tells of an item; none where the report does not have it any more.
+    /// The first row that shows an item; none if the report no longer has it.
     pub fn find_item(&self, item: &Item) -> Option<Place> {
         let sections = (0..).zip(&self.index.sections).filter(|(_, section)| section.name == item.attribute);
         let mut text = Vec::new();

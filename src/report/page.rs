@@ -17,11 +17,11 @@ const WORD: usize = 512;
 /// The longest identifier or cursor that is taken; half a word would be another word.
 const LONGEST_WORD: usize = 1024 * 1024;
 
-/// The longest cursor that an address can carry back, in bytes as it stands there.
+/// The longest cursor that an address can carry, in percent-encoded bytes.
 const LONGEST_CURSOR: usize = 56 * 1024;
 
-/// Whether so many bytes that a list brings of a report are but an abstract of those that are held of it: what a sandbox saw in one
-/// run does not come down to less than a quarter.
+/// Whether the bytes of a report in a list are only an abstract of the stored report. A complete
+/// report of one run never shrinks to less than a quarter.
 pub fn is_abstract(brought: usize, held: usize) -> bool {
     brought < held / 4
 }
@@ -53,7 +53,7 @@ pub struct Page {
 pub struct PageEntry {
     /// What the report is asked for by.
     pub identifier: Identifier,
-    /// Where it stands in the page's body.
+    /// Its byte range in the page's body.
     pub range: Range<usize>,
     /// The report, if it came with the page: it is paid for already.
     pub report: Option<Body>,
@@ -183,7 +183,8 @@ pub fn no_way_on() -> String {
     )
 }
 
-/// The cursor in the query of a page's address. Nothing else of that address is looked at, and nobody goes there.
+/// The cursor in the query of a page's address. The rest of the address is ignored and never
+/// requested.
 pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     let address = address.as_bytes().split(|byte| *byte == b'#').next()?;
     let query = address.splitn(2, |byte| *byte == b'?').nth(1)?;
@@ -193,7 +194,7 @@ pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     Some(Untrusted::from(cursor)).filter(|cursor| !cursor.is_empty())
 }
 
-/// Whether a cursor is short enough to stand in an address, where a byte may take three.
+/// Whether a cursor fits in an address, where each byte may take three.
 fn is_carried(cursor: &Untrusted) -> bool {
     percent_encode(cursor.as_bytes(), NON_ALPHANUMERIC).map(str::len).sum::<usize>() <= LONGEST_CURSOR
 }

@@ -1,7 +1,8 @@
 //! One model of a registry value that was set: its key, the value's name, and its data.
 //!
-//! Sandboxes give two members, `key` and `value`. With most, `key` ends with the value's name and `value` is its data; with some,
-//! `value` is the value's name and the data is not given. What is unclear is not split.
+//! Sandboxes give two members, `key` and `value`. With most, `key` ends with the value's name and
+//! `value` is its data; with some, `value` is the value's name and the data is not given. Ambiguous
+//! keys are not split.
 
 use super::json::{Kind, Raw};
 use crate::text::Untrusted;

@@ -1,4 +1,4 @@
-//! Where a request goes, and what it takes along.
+//! The address and content of a request.
 
 use super::submission::ScanOption;
 use crate::report::identifier::Sha256;
@@ -10,18 +10,18 @@ use std::path::PathBuf;
 /// Characters of a path segment or parameter that are not encoded (RFC 3986, unreserved).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Where a request goes, below the root of a service, and what it takes along.
+/// The address of a request below the root of a service, with its parameters and upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// Which prefix it is below, and where the key goes.
+    /// Determines the path prefix and the position of the key.
     pub version: Version,
     pub method: Method,
     /// Path below the prefix, percent-encoded.
     pub path: String,
-    /// Parameters as they are: in the address for GET, in the body for POST.
+    /// Unencoded parameters: in the address for GET, in the body for POST.
     pub parameters: Vec<(Cow<'static, str>, String)>,
     pub upload: Option<Upload>,
-    /// Where it is uploaded to, if the service named an address for it; then the path is of no use.
+    /// The upload address, if the service named one; then the path is unused.
     pub to: Option<UploadAddress>,
 }
 
@@ -30,17 +30,18 @@ pub struct Address {
 pub struct Upload {
     /// The file on this machine.
     pub path: PathBuf,
-    /// What it has to be, and how long: a file that has changed is not sent, and one that changes meanwhile not to its end.
+    /// Expected hash and length. A file that has changed is not sent; if it changes during the
+    /// upload, the upload stops.
     pub file: Option<(Sha256, u64)>,
     /// Its largest size in bytes.
     pub limit: UploadLimit,
 }
 
-/// Which of an installation's limits holds for an upload.
+/// The limit of the installation that applies to an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UploadLimit {
     Direct,
-    /// That of an address that the service named.
+    /// The limit of an upload address that the service named.
     Large,
 }
 
@@ -99,24 +100,24 @@ impl Address {
     }
 }
 
-/// Who is asking, and what the installation that is asked calls things.
+/// The user and the names of the installation that sends the request.
 pub trait Asker {
-    /// The `{id}` in `/users/{id}/…`: the user's name, or the key in its place. The service takes either; an address
-    /// with the key is a secret.
+    /// The `{id}` in `/users/{id}/…`: the user's name, or the key in its place. The service accepts
+    /// either; an address with the key is a secret.
     fn user(&self) -> &str;
 
-    /// The most items that a page of a list is asked for.
+    /// Maximum number of items per list page.
     fn page_size(&self) -> u8 {
         40
     }
 
-    /// What a private scan's option is called.
+    /// The field name of a private scan's option.
     fn field(&self, option: ScanOption) -> String {
         option.field().to_owned()
     }
 }
 
-/// These bytes as a path segment.
+/// Encodes bytes as a path segment.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ENCODED).to_string()
 }

@@ -6,7 +6,7 @@ use crate::report::{Held, Holding, Retention};
 use crate::text::{count, thousands};
 use jiff::Timestamp;
 
-/// Imports do not come from a service.
+/// The hint for imports, which do not come from a service.
 const IMPORTED: &str = "What was imported is had again by importing it: the service is not asked.";
 
 /// The cost of fetching these things again: reports are fetched one by one.
@@ -33,7 +33,7 @@ fn fetching(reports: &[&Holding], entitlements: &Entitlements, now: Timestamp) -
     let units = reports.iter().filter_map(units).fold(0, u64::saturating_add);
     let is_gone = |thing: &&&Holding| matches!(thing.retention(now), Some(Retention::Gone(_)));
     let gone = reports.iter().filter(is_gone).count();
-    // One list may bring several of them along.
+    // One list may return several of them.
     let most = if reports.len() > 1 { "at most " } else { "" };
     let requests = count(units, "request");
     match gone {

@@ -1,9 +1,10 @@
-//! What a sandbox keeps beside its report.
+//! The artefacts that a sandbox keeps beside its report.
 
 use crate::report::json::Raw;
 use crate::report::{Place, Report};
 
-/// What a sandbox kept beside its report (specification §2.1, and what the service adds to it).
+/// A file that a sandbox kept beside its report (specification §2.1, and further kinds of the
+/// service).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Artefact {
     /// The report as a web page.
@@ -18,7 +19,7 @@ impl Artefact {
     /// Every kind.
     pub const ALL: [Self; 4] = [Self::Html, Self::Pcap, Self::Evtx, Self::Memdump];
 
-    /// Its name in addresses and on the command line.
+    /// The name in addresses and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -42,7 +43,7 @@ impl Artefact {
         }
     }
 
-    /// How its files' names end.
+    /// The extension of its file names.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Memdump => "memdump.bin",
@@ -50,7 +51,7 @@ impl Artefact {
         }
     }
 
-    /// Whether a report says that it exists; none where it does not speak of it.
+    /// Whether a report states that it exists; `None` if the report does not mention it.
     pub fn is_beside(self, report: &Report) -> Option<bool> {
         let section = report.index.sections.iter().position(|s| s.name.as_bytes() == self.attribute().as_bytes())?;
         let record = report.record(Place { section, row: 0 });
@@ -61,7 +62,7 @@ impl Artefact {
         }
     }
 
-    /// The attribute of a report that says that it exists.
+    /// The report's attribute that states whether it exists.
     pub fn attribute(self) -> &'static str {
         match self {
             Self::Html => "has_html_report",

@@ -1,4 +1,4 @@
-//! Parses the key that an answer is stored under.
+//! Parses the key under which a response is stored.
 
 use super::{Artefact, Listing, Request};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
@@ -7,7 +7,8 @@ use crate::report::page::cursor_of;
 use crate::text::{Untrusted, Visible, said};
 
 impl Request {
-    /// The request whose answer is stored under this key; none for a key of no request of this version.
+    /// The request whose response is stored under this key; `None` if this version has no such
+    /// request.
     pub fn of_holding_key(key: &[u8]) -> Option<Self> {
         let (operation, rest) = split(key);
         let identifier = |bytes: &[u8]| Identifier::new(Untrusted::from(bytes));
@@ -26,11 +27,12 @@ impl Request {
             b"file-analyses" => Self::FileAnalyses { file: hash(rest)? },
             _ => return None,
         };
-        // A key has one spelling only.
+        // A key has only one valid spelling.
         Some(found).filter(|found| found.holding_key().as_deref() == Some(key))
     }
 
-    /// The question that a page of a list answers, by the address that it gives for itself (specification §4.2).
+    /// The request that a list page is the response to, from the page's own link (specification
+    /// §4.2).
     pub fn of_page(bytes: &[u8]) -> Option<Self> {
         let links = Raw::new(bytes).member("links")?.member("self")?.text();
         let address = std::str::from_utf8(links.as_bytes()).ok()?;
@@ -45,14 +47,16 @@ impl Request {
         Some(Self::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor_of(&links) })
     }
 
-    /// The report of the artefact that is stored under this key, also of a kind that only a newer version knows.
+    /// The report of the artefact stored under this key, even if only a newer version knows the
+    /// artefact's kind.
     pub fn holding_beside(key: &[u8]) -> Option<Identifier> {
         let (operation, rest) = split(key);
         let identifier = || Identifier::new(Untrusted::from(split(rest).1));
         (operation == b"artefact").then(identifier).flatten()
     }
 
-    /// The file that an answer under this key is about, if any. Most keys of a newer version have it as their second word, too.
+    /// The file of the response stored under this key, if any. Most keys of a newer version have it
+    /// as their second word, too.
     pub fn holding_file(key: &[u8]) -> Option<Sha256> {
         let of_report = match Self::of_holding_key(key) {
             Some(Self::Behaviour { identifier }) => Some(identifier),
@@ -64,7 +68,7 @@ impl Request {
         }
     }
 
-    /// A short description of the stored answer, without its file.
+    /// A short description of the stored response, without its file.
     pub fn holding_words(key: &[u8]) -> Visible {
         match Self::of_holding_key(key) {
             Some(Self::Behaviours { cursor: None, .. }) => said("list of sandboxes"),

@@ -1,8 +1,8 @@
-//! Everything that can be asked of the service, as one value with four uses: its address, its operation (and so its
-//! price), the key under which the answer is stored, and its identity while it is in flight.
+//! Every request to the service as one value with four uses: its address, its operation (and so its
+//! price), the key under which the response is stored, and its identity in flight.
 //!
-//! Because one value has all four, the price on screen cannot disagree with what is sent, and the same question asked twice
-//! is one question.
+//! Because one value provides all four, the price on screen always matches the request that is
+//! sent, and two equal requests are recognized as one.
 
 mod address;
 mod again;
@@ -24,12 +24,12 @@ use jiff::civil::Date;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A question to the service.
+/// A request to the service.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Request {
     /// One behaviour report (specification §4.1).
     Behaviour {
-        /// The sandbox identifier that a list gave.
+        /// The sandbox identifier from a list.
         identifier: Identifier,
     },
     /// One page of a file's sandbox reports (specification §4.2).
@@ -37,12 +37,12 @@ pub enum Request {
         file: Sha256,
         /// Whole reports, or their identifiers only: the price is the same.
         listing: Listing,
-        /// The cursor that the page before gave; none for the first page.
+        /// The cursor from the previous page; `None` for the first page.
         cursor: Option<Untrusted>,
     },
-    /// What a sandbox kept beside its report; may be large.
+    /// A file that a sandbox kept beside its report; may be large.
     Artefact {
-        /// The sandbox identifier that a list gave.
+        /// The sandbox identifier from a list.
         identifier: Identifier,
         artefact: Artefact,
     },
@@ -56,11 +56,11 @@ pub enum Request {
     V2Scan {
         /// The file on this machine.
         path: PathBuf,
-        /// The hash of its bytes and how many they are, once it was read: nothing else is sent then.
+        /// The file's hash and size, once it was read; then only these bytes are sent.
         file: Option<(Sha256, u64)>,
     },
     Analysis {
-        /// What the service calls it.
+        /// Its identifier at the service.
         identifier: Identifier,
     },
     /// A public file (specification §4.2).
@@ -73,25 +73,26 @@ pub enum Request {
     PrivateScan {
         /// The file and the options of the scan.
         submission: Arc<Submission>,
-        /// Where it is uploaded to; none for a file that goes along with the call itself.
+        /// The upload address; `None` if the file is part of the call itself.
         to: Option<UploadAddress>,
     },
-    /// Where a file is uploaded to that is too large for one call.
+    /// Requests an upload address for a file that is too large for one call.
     UploadAddress,
-    /// How far a private scan is.
+    /// The progress of a private scan.
     PrivateAnalysis {
-        /// What the service calls it.
+        /// Its identifier at the service.
         identifier: Identifier,
     },
     /// The scans of a private file, the latest first.
     PrivateAnalyses { file: Sha256 },
-    /// The end of a private file at the service.
+    /// Deletes a private file at the service.
     PrivateDelete {
         file: Sha256,
         /// Whether its reports and scans stay.
         only_from_storage: bool,
     },
-    /// What the user has bought. The answer contains the key itself: it is never stored, shown or printed.
+    /// The user's privileges. The response contains the key itself: it is never stored, shown or
+    /// printed.
     User,
     /// Calls per day and endpoint; takes no quota (specification §8.3).
     Usage {
@@ -101,10 +102,10 @@ pub enum Request {
     },
 }
 
-/// How the claim of an upload by the public API begins; the file's SHA-256 follows.
+/// Prefix of the claim of an upload by the public API; the file's SHA-256 follows.
 pub const PUBLIC_UPLOAD: &str = "public-upload ";
 
-/// What a list brings along.
+/// The content of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Listing {
@@ -114,9 +115,9 @@ pub enum Listing {
     Identifiers,
 }
 
-/// A question with its price, as it was shown before the key was pressed.
+/// A request with its price, as shown before the key was pressed.
 ///
-/// Only [`Request::quote`] makes one, so a question is never sent at another question's price.
+/// Only [`Request::quote`] creates one, so a request is never sent at the price of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quote {
     request: Request,
@@ -124,7 +125,7 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// The question.
+    /// The request.
     pub fn request(&self) -> &Request {
         &self.request
     }
@@ -141,7 +142,7 @@ impl Quote {
         }
     }
 
-    /// The same quote with the file as it was read.
+    /// The same quote for the file as it was read.
     pub fn of_seen(self, found: (Sha256, u64)) -> Self {
         match self.request {
             Request::V2Scan { path, .. } => Self { request: Request::V2Scan { path, file: Some(found) }, ..self },
@@ -151,7 +152,8 @@ impl Quote {
 }
 
 impl Quote {
-    /// The same for those hashes alone that are not stored: it takes less than was shown.
+    /// The quote reduced to the hashes that are not stored; it costs at most the price that was
+    /// shown.
     pub fn of_missing(self, missing: Vec<FileHash>) -> Self {
         let Self { request, mut price } = self;
         match request {
@@ -166,7 +168,7 @@ impl Quote {
 }
 
 impl Request {
-    /// The same question about each of several hashes, where each is charged and stored by itself.
+    /// The request split by hash, if each hash is charged and stored separately.
     pub fn by_hash(&self) -> Option<Vec<(FileHash, Self)>> {
         let of_one = match self {
             Self::V2Reports { .. } => |file| Self::V2Reports { files: vec![file] },
@@ -178,7 +180,7 @@ impl Request {
         (files.len() > 1).then(|| each.collect())
     }
 
-    /// What the request does, for the consumption rules.
+    /// The operation, for pricing.
     pub fn operation(&self) -> Operation {
         let (kind, numbers) = match self {
             Self::Behaviour { .. } => (Kind::PrivateBehaviour, Numbers::default()),
@@ -205,7 +207,7 @@ impl Request {
         Operation::with(kind, numbers)
     }
 
-    /// The question with its price for a user with these entitlements.
+    /// The request with its price for a user with these entitlements.
     pub fn quote(self, entitlements: &Entitlements) -> Quote {
         let operation = match &self {
             Self::File { file } => {
@@ -220,7 +222,7 @@ impl Request {
         Quote { request: self, price }
     }
 
-    /// Where it goes.
+    /// The address of the request.
     pub fn address(&self, asker: &impl Asker) -> Address {
         match self {
             Self::Behaviour { identifier } => {
@@ -281,7 +283,8 @@ impl Request {
         }
     }
 
-    /// The key that the answer is stored under; none for an answer that is outdated at once, and for an action.
+    /// The key under which the response is stored; `None` for an action, and for a response that is
+    /// outdated at once.
     pub fn holding_key(&self) -> Option<Vec<u8>> {
         let key = |operation: &str, rest: &[u8]| Some([operation.as_bytes(), b" ", rest].concat());
         match self {
@@ -308,14 +311,15 @@ impl Request {
         }
     }
 
-    /// What a file that goes along is encrypted with, as it is sent: nothing else may say it.
+    /// The password of the uploaded file, as it is sent; it must not appear anywhere else.
     pub(crate) fn password(&self) -> Option<&Password> {
         let Self::PrivateScan { submission, .. } = self else { return None };
         submission.options.password.as_ref()
     }
 
-    /// The identity of a request in flight, for other programs: the storage key of its answer, or else the action or poll that
-    /// would be charged twice. It excludes the password and the file's name; an upload that was not read yet has none.
+    /// The identity of a request in flight, for other programs: the storage key of its response, or
+    /// else the action or poll that would be charged twice. It excludes the password and the file's
+    /// name. `None` for an upload whose file was not read yet.
     pub fn claim(&self) -> Option<Vec<u8>> {
         let action = match self {
             Self::PrivateScan { submission, .. } => submission.claim(),
@@ -364,7 +368,7 @@ impl Request {
     }
 }
 
-/// Where a file is uploaded to, with the options in the fields of the installation.
+/// The address of an upload, with the options in the fields of the installation.
 fn scan_address(submission: &Submission, to: Option<UploadAddress>, asker: &impl Asker) -> Address {
     let address = Address::new(Version::V3, Method::Post, "/private/files".to_owned());
     let limit = if to.is_some() { UploadLimit::Large } else { UploadLimit::Direct };
@@ -379,14 +383,14 @@ fn joined(files: &[FileHash]) -> String {
     files.iter().map(FileHash::as_str).collect::<Vec<_>>().join(",")
 }
 
-/// The same in one order, whatever the order they are asked about in.
+/// The hashes sorted and joined, so that their order in the request does not matter.
 fn in_order(files: &[FileHash]) -> String {
     let mut files = files.to_vec();
     files.sort();
     joined(&files)
 }
 
-/// A report by its sandbox and file, or by its whole identifier where that has another shape.
+/// A report by its sandbox and file, or by its whole identifier if that has another shape.
 fn report_words(identifier: &Identifier) -> String {
     let parts = identifier.parts();
     match parts.file {
@@ -406,7 +410,7 @@ fn shown(path: &Path) -> String {
     crate::text::path(path).cut(60).to_string()
 }
 
-/// A day as the service's parameters write it: `20261120`.
+/// A day in the format of the service's parameters: `20261120`.
 fn compact(day: Date) -> String {
     format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
 }

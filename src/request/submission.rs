@@ -1,4 +1,4 @@
-//! A file to be scanned privately, and the options of the scan.
+//! A file for a private scan, and the options of the scan.
 
 use crate::report::identifier::Sha256;
 use jiff::Timestamp;
@@ -7,20 +7,20 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 
-/// The most days that a private file can be kept.
+/// Maximum retention of a private file, in days.
 pub const LONGEST_RETENTION: u8 = 28;
 
-/// A file that is to be scanned.
+/// A file for a private scan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Submission {
     /// The file on this machine.
     pub path: PathBuf,
-    /// What it is called from then on: the hash of its bytes.
+    /// The SHA-256 of its bytes, which identifies it from then on.
     pub file: Sha256,
     pub size: u64,
     /// The options of the scan.
     pub options: ScanOptions,
-    /// When it was sent before without an answer, if known.
+    /// When it was sent before without a response, if known.
     pub sent: Option<Timestamp>,
 }
 
@@ -29,17 +29,17 @@ pub struct Submission {
 pub struct ScanOptions {
     /// The sandbox that runs it.
     pub sandbox: Option<String>,
-    /// Whether it has access to the internet.
+    /// Whether the sandbox has internet access.
     pub internet: Option<bool>,
     /// Days that the file and its reports are kept, at most [`LONGEST_RETENTION`].
     pub retention: Option<u8>,
-    /// The command line that it is run with.
+    /// The command line of the run.
     pub command_line: Option<String>,
-    /// What it is encrypted with.
+    /// The password of the file.
     pub password: Option<Password>,
 }
 
-/// What an archive or a document is encrypted with. Nothing shows it.
+/// The password of an archive or a document. It is never shown.
 #[derive(Clone)]
 pub struct Password(SecretString);
 
@@ -48,13 +48,13 @@ pub struct Password(SecretString);
 pub enum ScanOption {
     /// The sandbox that runs it.
     Sandbox,
-    /// Whether it has access to the internet.
+    /// Whether the sandbox has internet access.
     Internet,
-    /// Days that it is kept.
+    /// Retention in days.
     Retention,
-    /// The command line that it is run with.
+    /// The command line of the run.
     CommandLine,
-    /// What it is encrypted with.
+    /// The password of the file.
     Password,
 }
 
@@ -64,7 +64,7 @@ impl Submission {
         crate::text::path(self.path.file_name().unwrap_or_default()).cut(60).to_string()
     }
 
-    /// The file and the options without the password: the same twice is one scan too many.
+    /// The file and its options without the password; identifies a duplicate scan.
     pub(super) fn claim(&self) -> String {
         let options = ScanOptions { password: None, ..self.options.clone() };
         let told: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
@@ -95,10 +95,10 @@ impl ScanOptions {
 }
 
 impl ScanOption {
-    /// Each of them, in the order in which they are asked for.
+    /// All options, in the order in which they are requested from the user.
     pub const ALL: [Self; 5] = [Self::Sandbox, Self::Internet, Self::Retention, Self::CommandLine, Self::Password];
 
-    /// What the public service calls it.
+    /// The field name at the public service.
     pub fn field(self) -> &'static str {
         match self {
             Self::Sandbox => "interaction_sandbox",
@@ -111,7 +111,7 @@ impl ScanOption {
 }
 
 impl Password {
-    /// A password; an empty one is none.
+    /// Creates a password; `None` if the text is empty.
     pub fn new(text: String) -> Option<Self> {
         (!text.is_empty()).then(|| Self(text.into()))
     }

@@ -1,15 +1,16 @@
-//! Warnings before a request is sent: what it publishes, deletes, or may repeat.
+//! Warnings before a request is sent: what it publishes, deletes or may repeat.
 
 use super::{Request, shown};
 
 impl Request {
-    /// What cannot be undone, or may be charged twice, if anything: it needs a confirmation, whatever it costs.
+    /// The irreversible or possibly repeated effects of the request, if any. They need a
+    /// confirmation, whatever the price.
     pub fn warning(&self) -> Option<String> {
         let all: Vec<_> = [self.publishes(), self.destroys(), self.repeats()].into_iter().flatten().collect();
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// What the request may do a second time, if it may.
+    /// The effect that the request may repeat, if any.
     fn repeats(&self) -> Option<String> {
         let Self::PrivateScan { submission, .. } = self else { return None };
         let when = crate::text::moment(submission.sent?);
@@ -19,7 +20,7 @@ impl Request {
         ))
     }
 
-    /// What the request makes an end of, if it does.
+    /// What the request deletes, if anything.
     fn destroys(&self) -> Option<String> {
         match self {
             Self::PrivateDelete { file, only_from_storage: false } => Some(format!(
@@ -36,7 +37,7 @@ impl Request {
         }
     }
 
-    /// What the request publishes outside of the private realm, if anything.
+    /// What the request publishes outside of the private corpus, if anything.
     pub fn publishes(&self) -> Option<String> {
         match self {
             Self::V2Scan { path, .. } => Some(format!(

@@ -1,4 +1,4 @@
-//! Sends one request, once, to one host, and brings its answer back whole or says why not.
+//! Sends one request once, to one host, and receives its response completely or returns the error.
 
 use super::content_encoding::ContentDecoder;
 use super::credential::Credential;
@@ -14,37 +14,37 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Longest artefact of unannounced length that is accepted, in bytes.
+/// Maximum size of an artefact whose length is not announced, in bytes.
 const LONGEST_UNANNOUNCED: u64 = 1 << 30;
 
-/// Longest artefact that is accepted, in bytes.
+/// Maximum size of an artefact, in bytes.
 const LARGEST_ARTEFACT: u64 = 64 << 30;
 
-/// Longest answer that is accepted where a short one is expected, in bytes.
+/// Maximum size of a response that is expected to be short, in bytes.
 const LONGEST_WORDS: u64 = 1 << 20;
 
-/// One service, spoken to as one user.
+/// The client of one service for one user.
 pub struct Client {
     pub(super) profile: Profile,
     pub(super) root: Url,
     header: HeaderName,
     credential: Option<Credential>,
     pub(super) redactor: Redactor,
-    /// Made at the first call: certificates take longer to load than a first screen to draw.
+    /// Created at the first call: loading certificates takes longer than drawing the first screen.
     http: OnceLock<reqwest::Client>,
-    /// How far this machine's clock was behind the service's at its first answer, in seconds.
+    /// How far this machine's clock was behind the service's at the first response, in seconds.
     behind: OnceLock<i64>,
 }
 
-/// Where the pieces of an answer go.
+/// The destination of a response's bytes.
 pub trait Sink: Send {
-    /// Called once, before the first piece, with the length of the whole where it is known.
+    /// Called once, before the first piece, with the total length if known.
     fn begin(&mut self, total: Option<u64>);
 
     /// Takes the next piece.
     fn take(&mut self, piece: &[u8]);
 
-    /// Called, before any answer, with the bytes of a file that were sent and those there are.
+    /// Called before the response, with the bytes of the upload sent so far and their total.
     fn sent(&mut self, _sent: u64, _total: u64) {}
 }
 
@@ -75,7 +75,7 @@ impl Client {
         Ok(Self { profile, root, header, credential, redactor, http, behind })
     }
 
-    /// The profile it speaks to.
+    /// The profile of the service.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
@@ -85,13 +85,13 @@ impl Client {
         self.profile.place()
     }
 
-    /// Where the key comes from, if there is one.
+    /// The key with its source, if there is one.
     pub fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
     }
 
-    /// Sends a request, once; hands over the answer's bytes, decompressed, as they come. Returns what may be wrong with a whole
-    /// answer, phrased to follow its name.
+    /// Sends a request once and passes on the response's bytes, decompressed, as they arrive.
+    /// Returns a possible defect of a complete response, phrased to follow its name.
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<Option<&'static str>, ServiceError> {
         let address = request.address(&User(self));
         let timeout = CallTimeout::new(&self.profile, 0);
@@ -100,13 +100,14 @@ impl Client {
             Some(upload) => self.upload(&address, upload, sink).await?,
             None => {
                 let call = self.call(&address)?;
-                // Compression would hide the length of a file, by which a cut is recognized.
+                // Compression would hide the length of a file, which is needed to detect a
+                // truncated response.
                 let call = if is_artefact { call.header(ACCEPT_ENCODING, "identity") } else { call };
                 timeout.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
             }
         };
         self.note_time(&response);
-        // API v2 answers so where the quota is spent.
+        // API v2 responds with 204 if the quota is spent.
         let is_spent = address.version == Version::V2 && response.status() == StatusCode::NO_CONTENT;
         if is_spent || !response.status().is_success() {
             return Err(self.refused(response, &timeout, request).await);
@@ -127,7 +128,7 @@ impl Client {
         })
     }
 
-    /// Hands over the pieces of an answer with the key redacted.
+    /// Passes on the pieces of a response, with the key redacted.
     async fn receive(
         &self,
         response: &mut Response,
@@ -156,11 +157,11 @@ impl Client {
         Ok(())
     }
 
-    /// Longest answer that is taken, in bytes: a few kilobytes may unpack to any number of them.
+    /// Maximum size of a response, in bytes: a few kilobytes can decompress to any size.
     fn longest(&self, request: &Request, length: Option<u64>) -> u64 {
         match request {
             Request::Artefact { .. } if length.is_some() => LARGEST_ARTEFACT,
-            // An answer of unknown length may be one without an end.
+            // A response of unknown length may be endless.
             Request::Artefact { .. } => LONGEST_UNANNOUNCED,
             Request::Quotas
             | Request::User
@@ -173,7 +174,8 @@ impl Client {
         }
     }
 
-    /// The service's refusal, without the key, and without a message that repeats a password of the request: it is logged.
+    /// The service's refusal. The key is removed, and so is a message that repeats a password of
+    /// the request, because refusals are logged.
     async fn refused(&self, mut response: Response, timeout: &CallTimeout, request: &Request) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -192,27 +194,29 @@ impl Client {
         ServiceError::Refused(refusal)
     }
 
-    /// Whether a typed text contains the key: a key pasted in the place of a hash resembles one.
+    /// Whether typed text contains the key: a key pasted instead of a hash resembles one.
     pub fn has_key(&self, text: &[u8]) -> bool {
         self.credential.as_ref().is_some_and(|key| key.is_in(text))
     }
 
-    /// Whether a request names the key where it has no business: everywhere but in the path of the user's own counters (specification
-    /// §5).
+    /// Whether a request contains the key where it must not be: everywhere except in the path of
+    /// the user's own counters (specification §5).
     pub fn tells_key(&self, request: &Request) -> bool {
         if matches!(request, Request::User | Request::Quotas | Request::Usage { .. }) {
             return false;
         }
         let address = request.address(&User(self));
         let path: Vec<u8> = percent_encoding::percent_decode_str(&address.path).collect();
-        // A cursor that was the key is redacted by now: it leads nowhere, and the call would be charged.
+        // A cursor that contained the key is redacted by now. It leads nowhere, and the call would
+        // be charged.
         let is_key = |(name, value): &(Cow<'static, str>, String)| {
             self.has_key(value.as_bytes()) || name == "cursor" && self.redactor.has_redacted(value.as_bytes())
         };
         self.has_key(&path) || address.parameters.iter().any(is_key)
     }
 
-    /// How far this machine's clock is behind the service's, in seconds; none before the first answer with a date.
+    /// How far this machine's clock is behind the service's, in seconds; `None` before the first
+    /// response with a date.
     pub fn behind(&self) -> Option<i64> {
         self.behind.get().copied()
     }
@@ -225,7 +229,8 @@ impl Client {
         }
     }
 
-    /// The call as it goes over the wire: where the key goes depends on the version (specification §5, §9).
+    /// Builds the HTTP request. The position of the key depends on the API version (specification
+    /// §5, §9).
     fn call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
         let (url, http, parameters) = (self.url(address), self.http()?, self.parameters(address)?);
         if length(&url, address.method, &parameters) > LONGEST_ADDRESS {
@@ -241,7 +246,7 @@ impl Client {
         self.with_key(address, call)
     }
 
-    /// The parameters, with the key where it is one of them.
+    /// The parameters, including the key if the API version sends it as one.
     pub(super) fn parameters(&self, address: &Address) -> Result<Vec<(Cow<'static, str>, String)>, ServiceError> {
         let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
         let mut parameters = address.parameters.clone();
@@ -251,7 +256,7 @@ impl Client {
         Ok(parameters)
     }
 
-    /// The call with the key in its header, where it goes there.
+    /// Adds the key's header, if the API version sends the key in a header.
     pub(super) fn with_key(&self, address: &Address, call: RequestBuilder) -> Result<RequestBuilder, ServiceError> {
         if address.version == Version::V2 {
             return Ok(call);
@@ -262,24 +267,26 @@ impl Client {
         Ok(call.header(&self.header, header))
     }
 
-    /// A name that identifies the user at this service without revealing the key.
+    /// An identifier of the user at this service that does not reveal the key.
     pub fn account(&self) -> Option<String> {
         let user = self.profile.user.as_deref().unwrap_or_default();
         self.digest("behaview account", &[user]).map(crate::text::hex)
     }
 
-    /// A number that identifies key and service, whatever the profile calls them, without revealing the key.
+    /// A number that identifies key and service, independent of profile names, without revealing
+    /// the key.
     pub fn owner(&self) -> Option<i64> {
         self.digest("behaview owner", &[]).map(i64::from_le_bytes)
     }
 
-    /// The first bytes of a digest of service, key and more: too few to derive a key from. The service is identified by the address
-    /// of its calls, whose root and prefix can be spelled in several ways.
+    /// The first bytes of a digest of service, key and more: too few to derive a key from. The
+    /// address of its calls identifies the service, because root and prefix have several spellings.
     fn digest(&self, of: &str, more: &[&str]) -> Option<[u8; 8]> {
         let key = self.credential.as_ref()?.expose();
         let base = undotted(self.base(Version::V3));
         let base = base.as_str().trim_end_matches('/');
-        // Without the usual prefix the root alone identifies the service, as in records of earlier versions.
+        // Removes the usual prefix: in records of earlier versions the root alone identifies the
+        // service.
         let usual = base.strip_suffix(USUAL_PREFIX).map(|root| format!("{root}/"));
         let mut hash = Sha256::new_with_prefix(of);
         for part in std::iter::once(&usual.as_deref().unwrap_or(base)).chain(more).chain([&key]) {
@@ -295,7 +302,7 @@ impl Client {
         url
     }
 
-    /// The address that the operations of a version stand below, without doubled slashes.
+    /// The base URL of all operations of a version, without doubled slashes.
     fn base(&self, version: Version) -> Url {
         let prefix = match version {
             Version::V2 => &self.profile.v2_prefix,
@@ -322,7 +329,7 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// Bytes that are gathered in one piece.
+/// Collects all pieces in one buffer.
 impl Sink for Vec<u8> {
     fn begin(&mut self, _: Option<u64>) {}
 
@@ -331,12 +338,12 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// Whether the connection distinguishes the end of an answer from a cut.
+/// Whether the connection distinguishes the end of a response from a truncation.
 fn is_framed(response: &Response) -> bool {
     response.version() == HttpVersion::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING)
 }
 
-/// The length of an address with those parameters that go into it.
+/// The length of an address including the parameters that are part of it.
 fn length(url: &Url, method: Method, parameters: &[(Cow<'static, str>, String)]) -> u64 {
     let mut whole = url.clone();
     if method != Method::Post {

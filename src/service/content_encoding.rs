@@ -1,4 +1,5 @@
-//! Decodes the `Content-Encoding` of an answer as it comes. reqwest itself would drop all but the first member of a gzip stream.
+//! Decodes the `Content-Encoding` of a response as it arrives. reqwest itself would drop all but
+//! the first member of a gzip stream.
 
 use super::error::{ServiceError, Unusable};
 use crate::text::Untrusted;
@@ -8,7 +9,7 @@ use reqwest::header::CONTENT_ENCODING;
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Compressed bytes that are decoded at once: they may become a thousand times as many.
+/// Compressed bytes decoded per step; they may expand a thousandfold.
 const AT_ONCE: usize = 8 * 1024;
 
 /// The first byte of gzip.
@@ -18,7 +19,7 @@ const FIRST: u8 = 0x1f;
 pub(super) enum ContentDecoder {
     None,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// An error, whose header is not trusted: its first byte decides.
+    /// An error response, whose header is not trusted: its first byte decides.
     Unlabelled,
 }
 
@@ -27,7 +28,7 @@ impl ContentDecoder {
         Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))
     }
 
-    /// The decoder that the headers of an answer name.
+    /// The decoder for the headers of a response.
     pub(super) fn of(response: &Response) -> Result<Self, ServiceError> {
         if !response.status().is_success() {
             return Ok(Self::Unlabelled);
@@ -44,7 +45,7 @@ impl ContentDecoder {
         response.content_length().filter(|_| !response.headers().contains_key(CONTENT_ENCODING))
     }
 
-    /// How many bytes are taken at once.
+    /// The number of bytes to pass in one step.
     pub(super) fn at_once(&self) -> usize {
         match self {
             Self::None => usize::MAX,

@@ -1,4 +1,4 @@
-//! The key: where it is looked for, and a box that never shows it.
+//! Finds the key, and wraps it in a type that never shows it.
 
 use crate::files::{self, is_open_to_others};
 use secrecy::{ExposeSecret, SecretString};
@@ -7,32 +7,32 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Environment variables that may hold the key, the first found wins.
+/// Environment variables that may contain the key; the first one set wins.
 pub const VARIABLES: [&str; 5] = ["BEHAVIEW_API_KEY", "VT_API_KEY", "VTCLI_APIKEY", "VT_APIKEY", "VIRUSTOTAL_API_KEY"];
 
 /// File of the service's official command line, below the home directory.
 pub const OFFICIAL_FILE: &str = ".vt.toml";
 
-/// How much of a command's output is read, in bytes.
+/// Maximum number of bytes read from a command's output.
 const LONGEST_OUTPUT: u64 = 64 * 1024;
 
-/// The longest official file that is read, in bytes.
+/// Maximum size of the official file, in bytes.
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// The longest key that is taken, in bytes: far longer than any.
+/// Maximum length of a key, in bytes: far longer than any real one.
 const LONGEST_KEY: usize = 512;
 
-/// A shorter key is not treated as a secret: it may be an ordinary word.
+/// Minimum length of a key to be treated as a secret; a shorter one may be an ordinary word.
 pub(super) const MIN_KEY: usize = 16;
 
-/// A key and where it was found.
+/// A key with its source.
 #[derive(Clone)]
 pub struct Credential {
     key: SecretString,
     source: Source,
 }
 
-/// Where a key was found.
+/// The source of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     Variable(&'static str),
@@ -42,11 +42,11 @@ pub enum Source {
     Command,
     /// The official command line's file.
     OfficialFile,
-    /// Made by the embedded service for itself.
+    /// Created by the embedded demo service.
     Demo,
 }
 
-/// Why a key that was found cannot be used. None of these repeats the key.
+/// Why a key that was found cannot be used. The messages never contain the key.
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialError {
     #[error(
@@ -75,7 +75,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// What the config file says about the key.
+/// The settings of the config file about the key.
 #[derive(Debug, Default)]
 pub struct Configured {
     pub key: Option<SecretString>,
@@ -93,7 +93,7 @@ impl Credential {
         Ok(Self { key: SecretString::from(key), source })
     }
 
-    /// Looks in every place, in the order of the documentation.
+    /// Finds the key in the documented places, in their documented order.
     pub fn find(
         variable: impl Fn(&str) -> Option<String>,
         configured: &Configured,
@@ -114,7 +114,8 @@ impl Credential {
         found.map(|key| Self::new(key.expose_secret(), Source::OfficialFile)).transpose()
     }
 
-    /// Every key that can be found without running a command: also one that is not used is a secret.
+    /// Every key that can be found without running a command: keys that are not used are secrets
+    /// too.
     pub fn all_known(
         variable: impl Fn(&str) -> Option<String>,
         configured: &Configured,
@@ -128,18 +129,19 @@ impl Credential {
         variables.chain(config).chain(official).collect()
     }
 
-    /// The key, for the one header and the one kind of address that carry it.
+    /// The key, for the one header and the one kind of address that contain it.
     pub(super) fn expose(&self) -> &str {
         self.key.expose_secret()
     }
 
-    /// Whether a text is the key or has all of it, in either case. A short key may be any word.
+    /// Whether a text contains the whole key, ignoring case. False for a short key, which may be
+    /// any word.
     pub fn is_in(&self, text: &[u8]) -> bool {
         let key = self.expose().to_ascii_lowercase();
         key.len() >= MIN_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
     }
 
-    /// Where it was found.
+    /// The source of the key.
     pub fn source(&self) -> &Source {
         &self.source
     }
@@ -151,7 +153,8 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// Runs a command by the system's shell; its standard output is the key, its questions go to the terminal.
+/// Runs a command in the system's shell. Its standard output is the key; its prompts go to the
+/// terminal.
 fn run(command: &str) -> Result<String, CredentialError> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut child = Command::new(shell)
@@ -163,7 +166,7 @@ fn run(command: &str) -> Result<String, CredentialError> {
         .map_err(CredentialError::Command)?;
     let mut text = Vec::new();
     if let Some(output) = child.stdout.take() {
-        // A command that prints for ever meets a closed pipe.
+        // A command that prints endlessly gets a closed pipe.
         output.take(LONGEST_OUTPUT).read_to_end(&mut text).map_err(CredentialError::Command)?;
     }
     let status = child.wait().map_err(CredentialError::Command)?;
@@ -174,7 +177,7 @@ fn run(command: &str) -> Result<String, CredentialError> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// The key of the official command line, which writes `apikey` in any case, among settings of its own.
+/// The key of the official command line, whose file has `apikey` in any case among other settings.
 fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
     let text = match files::read_text(&home.join(OFFICIAL_FILE), LONGEST_FILE) {
         Ok(text) => text,
@@ -184,7 +187,7 @@ fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
     if is_open_to_others(&home.join(OFFICIAL_FILE)) {
         return Err(CredentialError::Exposed(home.join(OFFICIAL_FILE)));
     }
-    // The parser's own words could quote the line with the key.
+    // The parser's own message could quote the line with the key.
     let unusable = |why: &str| CredentialError::OfficialFile(why.to_owned());
     let text = text.trim_start_matches('\u{feff}');
     let settings: toml::Table = toml::from_str(text).map_err(|_| unusable("it is not TOML"))?;

@@ -1,16 +1,16 @@
-//! What can go wrong with a call, each with what happened and what to do next.
+//! Errors of calls: each describes the failure and the next step.
 
 use crate::text::Untrusted;
 use std::error::Error as _;
 use std::time::Duration;
 
-/// The most bytes of an address that are sent; what carries it takes hardly more.
+/// Maximum length of an address in bytes; servers and proxies accept hardly more.
 pub const LONGEST_ADDRESS: u64 = 60 * 1024;
 
-/// How the message of a 404 begins: the ledger is searched for it.
+/// Start of the message for a 404; the ledger is searched for this text.
 pub const NOT_FOUND: &str = "the service does not have it, or not any more";
 
-/// Longest error answer that is read, in bytes.
+/// Maximum number of bytes read from an error response.
 pub const LONGEST_ERROR: u64 = 64 * 1024;
 
 /// Why a call returned no usable answer.
@@ -44,14 +44,14 @@ pub enum ServiceError {
     Unusable(Unusable),
 }
 
-/// The service's refusal.
+/// A response in which the service refuses a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub reason: Reason,
     pub status: u16,
     /// The service's own message, if any.
     pub message: Option<Untrusted>,
-    /// The wait that `Retry-After` asks for.
+    /// The delay from the `Retry-After` header.
     pub retry_after: Option<Duration>,
 }
 
@@ -60,26 +60,26 @@ pub struct Refusal {
 pub enum Reason {
     /// 401: the key is missing, wrong, or its user not active.
     WrongKey,
-    /// 400 or 401 on an upload: what the archive is encrypted with is another password.
+    /// 400 or 401 on an upload: the archive is encrypted with another password.
     WrongPassword,
     /// 403: no licence, no role, or a personal cap.
     Forbidden,
-    /// 413: what was sent is too large.
+    /// 413: the upload is too large.
     TooLarge,
-    /// 404: not there, or not any more.
+    /// 404: it does not exist, or was deleted.
     NotFound,
     /// 429 with `QuotaExceededError`, or 204 without a body from API v2: the quota is spent.
     QuotaSpent,
     /// Any other 429: too many requests in too short a time.
     TooFast,
-    /// 5xx: the service is not well.
+    /// 5xx: the service has an internal problem.
     Down,
     /// A redirect, which is never followed: the key belongs to one host.
     Redirected,
     Other,
 }
 
-/// Why a whole answer is of no use.
+/// Why a complete response cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     #[error("it is empty")]
@@ -122,7 +122,7 @@ impl ServiceError {
         )
     }
 
-    /// Whether the service may have accepted what was sent: all of it was sent, and not refused.
+    /// Whether the service may have accepted the upload: it was sent completely and not refused.
     pub fn may_have_arrived(&self) -> bool {
         match self {
             Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Unusable(_) => true,
@@ -131,12 +131,12 @@ impl ServiceError {
         }
     }
 
-    /// Whether the file to send has changed or cannot be read.
+    /// Whether the file to upload has changed or cannot be read.
     pub fn is_of_what_was_sent(&self) -> bool {
         matches!(self, Self::Unsendable(_))
     }
 
-    /// What to do about it, in a sentence.
+    /// What the user can do about it, in a sentence.
     pub fn advice(&self) -> String {
         match self {
             Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.".to_owned(),
@@ -181,7 +181,7 @@ impl ServiceError {
 }
 
 impl Refusal {
-    /// What an error answer says, from its status, headers and body.
+    /// Parses an error response from its status, headers and body.
     pub fn of(status: u16, retry_after: Option<&str>, body: &[u8], now: jiff::Timestamp) -> Self {
         let (code, message) = words(body);
         let reason = match (status, code.as_deref()) {
@@ -201,7 +201,8 @@ impl Refusal {
         Self { reason, status, message, retry_after: retry_after.and_then(|text| wait(text, now)) }
     }
 
-    /// The error that an answer of status 200 is, if it is one: an object with `error` and no `data`.
+    /// The error in a response with status 200, if it is one: an object with `error` and without
+    /// `data`.
     pub fn in_answer(body: &[u8], now: jiff::Timestamp) -> Option<Self> {
         use crate::report::json::{Kind, Raw};
         let answer = Raw::new(body.trim_ascii_start());
@@ -209,7 +210,7 @@ impl Refusal {
         is_error.then(|| Self::of(200, None, body, now))
     }
 
-    /// Whether the message mentions a password, as it does where an archive's is wrong.
+    /// Whether the message mentions a password, as it does if that of an archive is wrong.
     pub fn is_of_password(&self) -> bool {
         matches!(self.status, 400 | 401) && self.says(&["password"])
     }
@@ -220,7 +221,7 @@ impl Refusal {
         words.iter().any(|word| memchr::memmem::find(&message, word.as_bytes()).is_some())
     }
 
-    /// Advice by the reason for a 403 that the message gives, if it gives one.
+    /// Advice for a 403, by the reason in the message if there is one.
     fn forbidden_advice(&self) -> &'static str {
         if self.says(&["user_role", "role"]) {
             "Your user lacks a role (USER_ROLE_PRIVATE_SCANNING); the group's administrator can grant it."
@@ -281,7 +282,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Code and message of an error body; none where it is no such body.
+/// Code and message of an error body; `None` if the body has another form.
 fn words(body: &[u8]) -> (Option<String>, Option<Untrusted>) {
     use crate::report::json::Raw;
     let Some(error) = Raw::new(body).member("error") else { return (None, None) };
@@ -289,7 +290,8 @@ fn words(body: &[u8]) -> (Option<String>, Option<Untrusted>) {
     (code, error.member("message").map(Raw::text))
 }
 
-/// Seconds or a date, as `Retry-After` may be either; nonsense counts as absent, a long wait is cut to a month.
+/// Parses the seconds or the date of `Retry-After`. An invalid value counts as absent; a long wait
+/// is limited to a month.
 fn wait(text: &str, now: jiff::Timestamp) -> Option<Duration> {
     const MONTH: u64 = 31 * 24 * 3600;
     let text = text.trim();
@@ -300,7 +302,7 @@ fn wait(text: &str, now: jiff::Timestamp) -> Option<Duration> {
     Some(Duration::from_secs(seconds.min(MONTH)))
 }
 
-/// A connection that was never made has sent nothing; after that anything may have been counted.
+/// If the connection failed, nothing was sent; after that the call may have been counted.
 pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
     if !error.is_connect() && !error.is_builder() {
         return ServiceError::Lost(reason(error));
@@ -311,14 +313,14 @@ pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
     }
 }
 
-/// Why the certificate that was shown is not trusted, if that is what went wrong.
+/// Why the service's certificate is not trusted, if that is the cause.
 fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     let mut cause: Option<&dyn std::error::Error> = error.source();
     while let Some(here) = cause {
         if let Some(rustls::Error::InvalidCertificate(why)) = here.downcast_ref() {
             return Some(certificate_words(why));
         }
-        // An error of the system's hides the one inside of it from those who ask for causes.
+        // An I/O error hides its inner error from `source()`.
         let inside = here.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         cause = inside.map(|inside| inside as &dyn std::error::Error).or_else(|| here.source());
     }
@@ -339,7 +341,7 @@ fn certificate_words(why: &rustls::CertificateError) -> String {
     }
 }
 
-/// The innermost cause, which names no address: an address may hold the key.
+/// The innermost cause. It contains no address, because an address may contain the key.
 pub(super) fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "the service was silent for too long".to_owned();

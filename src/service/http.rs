@@ -1,4 +1,4 @@
-//! The HTTP client of a profile: what it follows, retries and trusts.
+//! The HTTP client of a profile: its redirects, retries, proxies and certificates.
 
 use super::error::{ServiceError, reason};
 use super::profile::{LONGEST_CERTIFICATES, PROXY_OF_SYSTEM, Profile, is_proxy};
@@ -12,12 +12,13 @@ use tokio::time::{Instant, timeout_at};
 /// The header that names the calling program.
 const X_TOOL: HeaderName = HeaderName::from_static("x-tool");
 
-/// The variable that names a file with certificates in the place of the system's own.
+/// The variable with a certificate file that replaces the system's certificates.
 const CERTIFICATES_OF_SYSTEM: &str = "SSL_CERT_FILE";
 
-/// No redirects (the key belongs to one host), no proxy unless asked for, no retries (each may cost).
+/// Builds the client without redirects (the key belongs to one host), without a proxy unless
+/// configured, and without retries (each may cost).
 pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, ServiceError> {
-    // An error says that a provider is there already, which serves as well.
+    // An error means that a provider is installed already, which is equivalent.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let unusable = |error: reqwest::Error| ServiceError::Unreachable(reason(&error));
     let builder = reqwest::Client::builder()
@@ -26,13 +27,13 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
             (X_TOOL, HeaderValue::from_static("behaview")),
             (ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
         ]))
-        // Answers are decoded where their bytes are counted.
+        // `ContentDecoder` decodes responses where their bytes are counted.
         .no_gzip()
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .connect_timeout(Duration::from_secs(profile.connect_timeout));
     let builder = with_proxy(builder.no_proxy(), profile, root)?;
-    // What goes nowhere but to this machine, and is not encrypted, wants none.
+    // Unencrypted calls to this machine need no certificates.
     if root.scheme() != "https" && profile.upload_host.is_none() {
         return builder.tls_certs_only([]).build().map_err(unusable);
     }
@@ -40,17 +41,17 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
     with_certificates(builder, profile)?.build().map_err(unusable)
 }
 
-/// The way that calls of a profile take.
+/// The route of a profile's calls.
 pub enum Way {
     Direct,
-    /// By way of the proxy that the profile names.
+    /// Through the proxy of the profile.
     Proxy(String),
-    /// By way of the proxy that this variable names, except for the hosts of `NO_PROXY`.
+    /// Through the proxy in this variable, except for the hosts of `NO_PROXY`.
     OfSystem(&'static str, String),
 }
 
 impl Way {
-    /// The way of a profile's calls to its root. Unencrypted calls stay on this machine.
+    /// The route of a profile's calls to its root. Unencrypted calls stay on this machine.
     pub fn of(profile: &Profile, root: &Url) -> Result<Self, ServiceError> {
         let system = || PROXY_VARIABLES.into_iter().find_map(|name| Some((name, variable(name)?)));
         match profile.proxy.as_deref().filter(|_| root.scheme() == "https") {
@@ -67,7 +68,7 @@ impl Way {
         }
     }
 
-    /// The way without an address, which may contain a password.
+    /// The route as text without an address, which may contain a password.
     pub fn words(&self) -> String {
         match self {
             Self::Direct => "directly".to_owned(),
@@ -77,10 +78,10 @@ impl Way {
     }
 }
 
-/// The variables that may name a proxy for encrypted calls, the first found wins.
+/// Variables with a proxy for encrypted calls; the first one set wins.
 const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 
-/// Whether a variable names a proxy that can be used; there it may be a host alone.
+/// Whether a variable contains a usable proxy; a host without a scheme is accepted.
 fn is_proxy_or_host(address: &str) -> bool {
     is_proxy(address) || !address.contains("://") && is_proxy(&format!("http://{address}"))
 }
@@ -95,7 +96,7 @@ fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> Result<C
     Ok(builder.proxy(proxy.no_proxy(exceptions)))
 }
 
-/// What `NO_PROXY` names. One with a port is meant where the service has that port.
+/// The hosts in `NO_PROXY`. An entry with a port applies if the service has that port.
 fn exceptions(root: &Url) -> Option<NoProxy> {
     let listed = ["NO_PROXY", "no_proxy"].iter().find_map(|name| variable(name))?;
     NoProxy::from_string(&without_ports(&listed, root.port_or_known_default()))
@@ -104,7 +105,7 @@ fn exceptions(root: &Url) -> Option<NoProxy> {
 fn without_ports(listed: &str, of_root: Option<u16>) -> String {
     let host = |one: &str| {
         let (host, port) = one.rsplit_once(':').unwrap_or((one, ""));
-        // An address with colons in it has its port behind a bracket.
+        // In an address with colons, the port follows a bracket.
         match port.parse::<u16>() {
             Ok(port) if !host.contains(':') || host.ends_with(']') => {
                 let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -116,7 +117,7 @@ fn without_ports(listed: &str, of_root: Option<u16>) -> String {
     listed.split(',').map(str::trim).filter_map(host).collect::<Vec<_>>().join(",")
 }
 
-/// Refuses a certificate file that is too long, or no ordinary file and so perhaps without an end.
+/// Rejects a certificate file that is too long or not a regular file, which may be endless.
 fn check_system_certificates() -> Result<(), ServiceError> {
     let Some(path) = variable(CERTIFICATES_OF_SYSTEM).map(PathBuf::from) else { return Ok(()) };
     let unusable = |why: &dyn std::fmt::Display| {
@@ -125,7 +126,7 @@ fn check_system_certificates() -> Result<(), ServiceError> {
     match std::fs::metadata(&path) {
         Ok(about) if !about.is_file() => unusable(&"it is no ordinary file"),
         Ok(about) if about.len() > LONGEST_CERTIFICATES => unusable(&"it is too long"),
-        // A missing file is no error: the system may have others.
+        // A missing file is accepted: the system may have other certificates.
         _ => Ok(()),
     }
 }
@@ -141,10 +142,10 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
     Ok(builder.tls_certs_merge(certificates))
 }
 
-/// Longest wait there is: a profile may ask for more than a clock can count.
+/// Maximum timeout in seconds: a profile may set more than a clock can represent.
 const LONGEST: u64 = 7 * 24 * 3600;
 
-/// The wait for one answer.
+/// The timeout of one response.
 pub(super) struct CallTimeout {
     begun: Instant,
     silence: Duration,
@@ -154,14 +155,14 @@ pub(super) struct CallTimeout {
 }
 
 impl CallTimeout {
-    /// A wait that begins now, for a request of this many bytes.
+    /// Starts the timeout of a request with this many bytes.
     pub(super) fn new(profile: &Profile, sent: u64) -> Self {
         let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, LONGEST));
         let (silence, whole) = (seconds(profile.timeout), seconds(profile.patience));
         Self { begun: Instant::now(), silence, whole, slowest: profile.slowest, sent }
     }
 
-    /// Waits for the next piece of an answer after this many received bytes.
+    /// Waits for the next piece of a response, after this many bytes were received.
     pub(super) async fn wait<T>(&self, received: u64, next: impl Future<Output = T>) -> Result<T, ServiceError> {
         let silent = Instant::now() + self.silence + self.earned(if received == 0 { self.sent } else { 0 });
         let late = self.begun + self.whole + self.earned(received.saturating_add(self.sent));
@@ -174,7 +175,7 @@ impl CallTimeout {
         timeout_at(silent.min(late), next).await.map_err(lost)
     }
 
-    /// The time that this many bytes may take.
+    /// The additional time for this many bytes.
     fn earned(&self, bytes: u64) -> Duration {
         Duration::from_secs(bytes.checked_div(self.slowest).unwrap_or(0).min(LONGEST))
     }

@@ -1,6 +1,8 @@
-//! The only user of the network: profile, credential, sending, typed errors, size and time limits.
+//! The only module that uses the network: profile, credential, sending, typed errors, limits of
+//! size and time.
 //!
-//! Nothing here decides whether a call is worth its price; that is the gateway's work, and only the gateway calls [`Client::send`].
+//! It does not decide whether a call is worth its price. The gateway does, and only the gateway
+//! calls [`Client::send`].
 
 pub mod client;
 mod content_encoding;

@@ -1,4 +1,4 @@
-//! A service profile: everything that an installation of the service may do differently.
+//! A service profile: the settings that differ between installations of the service.
 
 use crate::files;
 use crate::request::{Listing, ScanOption, UploadLimit};
@@ -7,14 +7,14 @@ use reqwest::header::HeaderName;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// The longest file of certificates that is read, in bytes.
+/// Maximum size of a certificate file, in bytes.
 pub(super) const LONGEST_CERTIFICATES: u64 = 64 << 20;
 
-/// Where a service is, and how it is spoken to.
+/// The address of a service and the settings of its API.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
-    /// The name it is chosen by.
+    /// The name by which the user selects it.
     #[serde(skip)]
     pub name: String,
     /// Scheme, host and port, such as `https://www.virustotal.com`.
@@ -25,52 +25,54 @@ pub struct Profile {
     pub v2_prefix: String,
     /// Header that carries the key in API v3.
     pub header: String,
-    /// The user's name at the service; without it the key takes its place in addresses.
+    /// The user's name at the service; without it, addresses contain the key instead.
     pub user: Option<String>,
-    /// What lists are asked to bring along.
+    /// The content that lists are requested with.
     pub listing: Listing,
-    /// The most items that a page of a list is asked for, from 1: each page costs a call.
+    /// Maximum number of items per list page, from 1: each page costs a call.
     pub page_size: u8,
-    /// The way to the service: `env` for what the system's variables say, or a proxy's address; none unless asked for.
+    /// The proxy: `env` for the one in the system's variables, or an address; `None` for a direct
+    /// connection.
     ///
-    /// A service on this machine, which may be spoken to in the clear, is never asked by way of a proxy.
+    /// Unencrypted calls to a service on this machine never use a proxy.
     pub proxy: Option<String>,
-    /// Certificates (PEM) that are trusted beside the system's.
+    /// Certificates (PEM) that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// How long a connection may take to be made, in seconds.
+    /// Timeout of the connection, in seconds.
     pub connect_timeout: u64,
-    /// How long the service may be silent once asked, in seconds.
+    /// Maximum silence of the service after a request, in seconds.
     pub timeout: u64,
-    /// How long an answer may take however slowly it comes, in seconds.
+    /// Time that a response may take at any speed, in seconds.
     pub patience: u64,
-    /// From then on it has to have come at this pace, in bytes a second.
+    /// Minimum speed after that time, in bytes per second.
     pub slowest: u64,
-    /// Longest answer that is taken, in mebibytes after decompression; it may need five times as much memory, and the indicators of
-    /// millions of short rows 2 GB more.
+    /// Maximum size of a response, in mebibytes after decompression. Memory use may be five times
+    /// as much, plus 2 GB for the indicators of millions of short rows.
     pub largest_answer: u64,
-    /// Largest file that goes along with one call, in mebibytes.
+    /// Largest file that is uploaded within one call, in mebibytes.
     pub upload_direct: u64,
     /// Largest file that is uploaded at all, in mebibytes.
     pub upload_largest: u64,
-    /// Another host that the service may name for large files, such as `https://files.example`; the key is not sent there.
+    /// Another host that the service may name for large files, such as `https://files.example`; the
+    /// key is not sent there.
     pub upload_host: Option<String>,
-    /// What a private scan's options are called.
+    /// The field names of a private scan's options.
     pub fields: Fields,
 }
 
-/// What a private scan's options are called in the form that is posted.
+/// The field names of a private scan's options in the submitted form.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fields {
     /// The sandbox that runs the file.
     pub sandbox: String,
-    /// Whether it has access to the internet.
+    /// Whether the sandbox has internet access.
     pub internet: String,
-    /// Days that it is kept.
+    /// Retention in days.
     pub retention: String,
-    /// The command line that it is run with.
+    /// The command line of the run.
     pub command_line: String,
-    /// What it is encrypted with.
+    /// The password of the file.
     pub password: String,
 }
 
@@ -87,7 +89,7 @@ impl Default for Fields {
     }
 }
 
-/// Path before every operation of API v3, unless a profile says otherwise.
+/// Default path before every operation of API v3.
 pub(super) const USUAL_PREFIX: &str = "/api/v3";
 
 /// The value of `proxy` that selects the proxy of the system's variables.
@@ -124,7 +126,7 @@ impl Default for Profile {
 #[error("profile {name}: {setting} {why}")]
 pub struct ProfileError {
     name: String,
-    /// The setting that is wrong.
+    /// The invalid setting.
     pub setting: &'static str,
     why: &'static str,
 }
@@ -140,13 +142,14 @@ const NO_PAGE: &str = "must be 1 at least; the service gives 40 at most";
 const NO_TIME: &str = "must be a second at least";
 
 impl Profile {
-    /// The embedded service at this root, with the paths as the specification writes them (§4.2, §9).
+    /// The profile of the embedded service at this root, with the paths of the specification (§4.2,
+    /// §9).
     pub fn demo(root: String, user: String) -> Self {
         let user = Some(user);
         Self { name: "demo".to_owned(), root, v2_prefix: "/svcapi/v2".to_owned(), user, ..Self::default() }
     }
 
-    /// The root as an address, if a key may be sent there.
+    /// Parses the root; an error if a key must not be sent there.
     pub fn check(&self) -> Result<Url, ProfileError> {
         match self.mistakes().into_iter().next() {
             Some(first) => Err(first),
@@ -154,13 +157,13 @@ impl Profile {
         }
     }
 
-    /// The address that identifies the service, however the root spells its host and port.
+    /// The address that identifies the service, independent of the spelling of host and port.
     pub fn place(&self) -> String {
-        // One that cannot be asked has not sent anything.
+        // A service with an invalid root cannot have been called.
         self.check().map_or_else(|_| self.root.clone(), |url| undotted(url).into())
     }
 
-    /// Everything that is wrong.
+    /// All invalid settings.
     pub fn mistakes(&self) -> Vec<ProfileError> {
         let holds_certificate = |path: &PathBuf| {
             let start = b"-----BEGIN CERTIFICATE-----";
@@ -196,7 +199,7 @@ impl Profile {
         encrypted(&self.root).map_err(|why| self.error("root", why))
     }
 
-    /// What a private scan's option is called here.
+    /// The field name of a private scan's option.
     pub fn field(&self, option: ScanOption) -> &str {
         match option {
             ScanOption::Sandbox => &self.fields.sandbox,
@@ -216,7 +219,7 @@ impl Profile {
         mebibytes.saturating_mul(1 << 20)
     }
 
-    /// The limit for a file of this many bytes; none where it is too large for both.
+    /// The limit for a file of this many bytes; `None` if the file exceeds both.
     pub fn fitting(&self, size: u64) -> Option<UploadLimit> {
         [UploadLimit::Direct, UploadLimit::Large].into_iter().find(|limit| size <= self.largest(*limit))
     }
@@ -226,22 +229,22 @@ impl Profile {
         self.largest(UploadLimit::Direct).max(self.largest(UploadLimit::Large))
     }
 
-    /// The other host that large files may be uploaded to.
+    /// The other host for uploads of large files.
     pub(super) fn upload_root(&self) -> Option<Url> {
         self.upload_host.as_deref().and_then(|host| encrypted(host).ok())
     }
 }
 
-/// The same address without the dot that may end a host's name (RFC 1034 §3.1): it names the same host.
+/// Removes the dot that may end a host's name (RFC 1034 §3.1); the host is the same.
 pub(super) fn undotted(mut url: Url) -> Url {
     if let Some(host) = url.host_str().and_then(|host| host.strip_suffix('.')).map(str::to_owned) {
-        // One that is no host without its dot stays as it is.
+        // A host that is invalid without its dot stays unchanged.
         let _ = url.set_host(Some(&host));
     }
     url
 }
 
-/// Whether a header can carry the key: it is one, and says nothing by itself.
+/// Whether a header can carry the key: its name is valid and has no other meaning.
 fn is_free(header: &str) -> bool {
     const TAKEN: &[&str] = &[
         "accept",
@@ -263,7 +266,7 @@ fn is_free(header: &str) -> bool {
     HeaderName::try_from(header).is_ok_and(|name| !is_taken(name))
 }
 
-/// An address that is encrypted, or on this machine.
+/// Parses an address that is encrypted or on this machine.
 fn encrypted(address: &str) -> Result<Url, &'static str> {
     let url = Url::parse(address).ok();
     let url = url.filter(|url| {

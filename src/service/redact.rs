@@ -1,44 +1,46 @@
-//! Redacts the key in whatever the service answers, as its bytes come: no code behind this has it, so none can store or show it.
+//! Redacts the key in every response as its bytes arrive. Later code never sees the key, so it
+//! cannot store or show it.
 //!
-//! An occurrence is the key with each character in either case, as itself, as JSON escapes it or percent-escaped, in any mixture;
-//! or the key in base64. Its bytes become asterisks one by one, so that every offset stays, and JSON stays JSON.
+//! An occurrence is the key with each character in either case and in any mix of plain,
+//! JSON-escaped and percent-encoded form, or the key in base64. Each of its bytes is replaced by an
+//! asterisk, so that offsets stay the same and JSON stays valid.
 
 use super::credential::{Credential, MIN_KEY};
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use std::borrow::Cow;
 
-/// Characters of the key from which on its beginning is redacted where an answer ends within it.
+/// If a response ends within the key, its part of the key is redacted from this many characters on.
 const TELLING: usize = 4;
 
 /// The forms of the key that are searched for.
 #[derive(Default)]
 pub(super) struct Redactor {
     key: Vec<u8>,
-    /// The key in base64, at each offset from a group of three bytes.
+    /// The key in base64, at each offset within a group of three bytes.
     base64: Vec<Vec<u8>>,
-    /// By byte, whether an occurrence may begin with it.
+    /// For each byte, whether an occurrence may begin with it.
     begins: Vec<bool>,
     mask: u8,
 }
 
-/// What the beginning of a text is to the key.
+/// The result of matching the beginning of a text with the key.
 #[derive(Clone, Copy, Default)]
 struct Occurrence {
-    /// Bytes of the longest spelling of the whole key.
+    /// Length of the longest spelling of the whole key, in bytes.
     whole: Option<usize>,
-    /// Characters of the key after which the text ends, where more of it may make it the key.
+    /// Number of matched characters if the text ends within a possible key.
     cut: Option<usize>,
 }
 
 impl Redactor {
-    /// A redactor for a key; a short one is not redacted, as it may be any word.
+    /// A redactor for a key; it ignores a short key, which may be any word.
     pub(super) fn new(key: &str) -> Self {
         if key.len() < MIN_KEY {
             return Self::default();
         }
         let base64 = base64_forms(key);
-        // A number stays one, and the mask must not form the key again.
+        // A number must stay a number, and the mask must not form the key again.
         let masks = if key.bytes().all(|byte| byte.is_ascii_digit()) { "9876543210" } else { "*#-+_" };
         let is_unused = |mask: &u8| !key.as_bytes().contains(mask);
         let mask = masks.bytes().find(is_unused).or_else(|| masks.bytes().next()).unwrap_or(b'*');
@@ -71,7 +73,8 @@ impl Redactor {
         RedactedStream { redactor: self, pending: Vec::new() }
     }
 
-    /// Redacts a text; gives the offset from which on more of it may make an occurrence, or change an escape before one.
+    /// Redacts a text. Returns the offset from which further text may complete an occurrence, or
+    /// change an escape before one.
     fn settle(&self, text: &mut [u8], is_end: bool) -> usize {
         let may_begin = |byte: &u8| self.begins.get(usize::from(*byte)) == Some(&true);
         let mut at = 0;
@@ -112,13 +115,13 @@ impl Redactor {
     }
 }
 
-/// A text in which asterisks replace each of these keys, as in what the service answers.
+/// A text with these keys replaced by asterisks, as in responses.
 pub fn without_keys<'a>(keys: &[Credential], text: &'a [u8]) -> Cow<'a, [u8]> {
     let whole = keys.iter().fold(text.to_vec(), |text, key| Redactor::new(key.expose()).redact(&text));
     if whole == text { Cow::Borrowed(text) } else { Cow::Owned(whole) }
 }
 
-/// One body on its way.
+/// A body while it is received.
 pub(super) struct RedactedStream<'r> {
     redactor: &'r Redactor,
     /// The end of the received bytes, if an occurrence may begin there.
@@ -126,7 +129,7 @@ pub(super) struct RedactedStream<'r> {
 }
 
 impl RedactedStream<'_> {
-    /// The bytes that may be handed over after this piece.
+    /// The bytes that are final after this piece.
     pub(super) fn take(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut text = std::mem::take(&mut self.pending);
         text.extend_from_slice(piece);
@@ -144,7 +147,7 @@ impl RedactedStream<'_> {
     }
 }
 
-/// The characters of base64 that depend on the key alone, at each offset and in both alphabets.
+/// The base64 characters that depend on the key alone, at each offset and in both alphabets.
 fn base64_forms(key: &str) -> Vec<Vec<u8>> {
     let forms = (0..3).flat_map(|offset| {
         let bytes = [vec![0; offset], key.as_bytes().to_vec()].concat();
@@ -160,14 +163,15 @@ fn base64_forms(key: &str) -> Vec<Vec<u8>> {
 /// A character of a text.
 #[derive(Clone, Copy)]
 enum Unit {
-    /// This byte, spelled in this many bytes.
+    /// This byte, spelled with this many bytes.
     Byte(u8, usize),
-    /// The text ends within it.
+    /// The text ends within the character.
     Cut,
     None,
 }
 
-/// How the beginning of a text spells the key. All ways to read it are followed: a key may contain `\` and `%` itself.
+/// Matches the beginning of a text with the key. Follows every way to decode it, because a key may
+/// itself contain `\` and `%`.
 fn spelled(text: &[u8], key: &[u8]) -> Occurrence {
     let (mut ends, mut cut) = (vec![0], None);
     for (come, wanted) in key.iter().enumerate() {
@@ -194,7 +198,7 @@ fn spelled(text: &[u8], key: &[u8]) -> Occurrence {
     Occurrence { whole: ends.into_iter().max(), cut }
 }
 
-/// Where the JSON escape begins in whose middle a byte is, if so.
+/// The start of the JSON escape that contains this byte in its middle, if any.
 fn escape_around(text: &[u8], at: usize) -> Option<usize> {
     let goes_on = |begin: &usize| {
         let (before, rest) = text.split_at_checked(*begin).unwrap_or_default();
@@ -209,8 +213,8 @@ fn escape_around(text: &[u8], at: usize) -> Option<usize> {
     (1..6).filter_map(|back| at.checked_sub(back)).find(goes_on)
 }
 
-/// Where an escape ends in whose middle a byte is; the byte itself if it is in none. What follows a backslash must stay, or what
-/// was JSON is none any more.
+/// The end of the escape that contains this byte in its middle; otherwise the byte itself. The
+/// characters after a backslash must stay, or the JSON becomes invalid.
 fn escape_end(text: &[u8], at: usize) -> usize {
     let Some(begin) = escape_around(text, at) else { return at };
     match text.get(begin + 1..).unwrap_or_default() {
@@ -236,7 +240,7 @@ fn json_escape(text: &[u8]) -> Unit {
     }
 }
 
-/// A percent-escaped character; JSON may have escaped the sign and the digits.
+/// Decodes a percent-encoded character; JSON may have escaped the sign and the digits.
 fn percent_escape(text: &[u8]) -> Unit {
     let (mut found, mut length) = (0, 0);
     for is_sign in [true, false, false] {

@@ -1,4 +1,4 @@
-//! Sends a file, piece by piece and once, to an address that may be trusted with it.
+//! Uploads a file in pieces, once, to an address that is trusted with it.
 
 use super::client::{Client, Sink};
 use super::error::{ServiceError, not_sent_or_lost};
@@ -19,21 +19,22 @@ use std::io;
 use std::path::Path;
 use std::pin::pin;
 
-/// Bytes that are handed over at once.
+/// Size of a piece, in bytes.
 const PIECE: usize = 256 * 1024;
 
-/// Pieces that wait to be sent.
+/// Number of pieces that are queued.
 const WAITING: usize = 2;
 
-/// Bytes that the system may still have to send when the last one was handed to it.
+/// Bytes that the system may still have to send after the last one was written.
 const BUFFERED: u64 = 4 * 1024 * 1024;
 
-/// What a file's name cannot have in the head of a form: there it ends the name, or the head itself. A browser sends it
-/// percent-encoded, too.
+/// Characters that must be encoded in a file name: in the header of a form they would end the name
+/// or the header. Browsers percent-encode them, too.
 const UNSENDABLE: &AsciiSet = &CONTROLS.add(b'"');
 
 impl Client {
-    /// Uploads a file, and waits for the answer's head. Silence ends the wait; slowness does not while the file moves on.
+    /// Uploads a file and waits for the response's headers. Silence ends the wait; a slow upload
+    /// does not while it makes progress.
     pub(super) async fn upload(
         &self,
         address: &Address,
@@ -54,7 +55,7 @@ impl Client {
                 tokio::select! {
                     biased;
                     answered = &mut sending => Err(answered),
-                    // A call that has ended takes nothing more: its answer says why.
+                    // A call that has ended accepts no more pieces; its response has the reason.
                     sent = pieces.send_data(piece) => Ok(sent.is_ok()),
                 }
             };
@@ -69,7 +70,8 @@ impl Client {
         timeout.wait(0, sending).await?.map_err(|error| not_sent_or_lost(&error))
     }
 
-    /// The call without its body. The key goes to the service's own host alone, and a file nowhere that the profile does not name.
+    /// The call without its body. Only the service's own host receives the key, and only hosts of
+    /// the profile receive a file.
     fn upload_call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
         let Some(to) = &address.to else { return self.with_key(address, self.http()?.post(self.url(address))) };
         let (url, is_own) = self.trusted(to)?;
@@ -77,11 +79,13 @@ impl Client {
         if is_own { self.with_key(address, call) } else { Ok(call) }
     }
 
-    /// An address that the service named for an upload, if it may be used; and whether it is on the service's own host.
+    /// Checks an upload address that the service named. Also returns whether it is on the service's
+    /// own host.
     fn trusted(&self, to: &UploadAddress) -> Result<(Url, bool), ServiceError> {
         let text = std::str::from_utf8(to.expose().as_bytes()).unwrap_or_default();
         let foreign = |host: &str| ServiceError::ForeignUpload(Untrusted::from(host));
-        // Proxies can read the key in any escape. The line feed ends what may be the beginning of a key.
+        // Proxies can read the key in any encoding. The line feed terminates a possible prefix of a
+        // key.
         let unescaped: Vec<_> = percent_decode_str(text).chain([b'\n']).collect();
         if self.redactor.has_redacted(text.as_bytes()) || self.redactor.is_in(&unescaped) {
             return Err(ServiceError::KeyInAddress);
@@ -101,7 +105,8 @@ impl Client {
     }
 }
 
-/// Reads a file whole, so that the sent bytes have the hash that was shown even if the file changes meanwhile.
+/// Reads a file completely, so that the bytes sent have the hash that was shown even if the file
+/// changes in the meantime.
 async fn read(upload: &Upload, limit: u64) -> Result<Bytes, ServiceError> {
     let upload = upload.clone();
     let read = tokio::task::spawn_blocking(move || read_unchanged(&upload, limit)).await;

@@ -1,4 +1,5 @@
-//! Responses, a file each: stored as they come, put in their place once they are read, and found again by their question.
+//! Responses, one file each: stored on receipt, moved to their place once read, and found by their
+//! request.
 
 use super::error::StoreError;
 use super::format::{self, Escaped, Header};
@@ -20,7 +21,7 @@ use std::sync::Arc;
 /// The first word of the key of a report.
 const REPORT: &str = "behaviour";
 
-/// A response that came.
+/// A response as received.
 #[derive(Debug, Clone, Copy)]
 pub struct NewAnswer<'a> {
     pub service: &'a str,
@@ -51,19 +52,19 @@ pub struct StoredAnswer {
 #[derive(Clone)]
 pub struct StoredReport {
     pub identifier: Identifier,
-    /// Its file, if that is known.
+    /// Its file, if known.
     pub file: Option<Sha256>,
     pub received: Timestamp,
-    /// Where it came from, if not from the service.
+    /// Its origin, if it was imported.
     pub imported: Option<Imported>,
-    /// The profile that fetched it, where it is another service's.
+    /// The profile that fetched it, if from another service.
     pub elsewhere: Option<String>,
     length: u64,
     name: String,
     shelf: Arc<Shelf>,
 }
 
-/// What a colleague exported, to be stored.
+/// An export of a colleague, to be stored.
 #[derive(Debug)]
 pub struct Import<'a> {
     /// The service whose start screen shows its file.
@@ -74,12 +75,12 @@ pub struct Import<'a> {
     pub bytes: &'a [u8],
     pub from: &'a Imported,
     pub reports: &'a [PageReport],
-    /// Whether it takes the place of another import.
+    /// Whether it replaces an earlier import.
     pub replaces: bool,
 }
 
 impl Incoming {
-    /// What it was when it came from this service.
+    /// The response as received from this service.
     pub fn as_new<'a>(&'a self, service: &'a str) -> NewAnswer<'a> {
         let Self { profile, key, received, bytes } = self;
         NewAnswer { service, profile, key, received: *received, bytes }
@@ -87,7 +88,7 @@ impl Incoming {
 }
 
 impl StoredReport {
-    /// Its bytes; one whose file is damaged is not stored any more.
+    /// Its bytes. Fails if its file was deleted or damaged meanwhile.
     pub fn body(&self) -> io::Result<Body> {
         let gone = || io::Error::new(io::ErrorKind::NotFound, "it was deleted meanwhile, or its file was damaged");
         let (_, bytes) = self.shelf.load(&self.name)?.ok_or_else(gone)?;
@@ -112,13 +113,14 @@ impl std::fmt::Debug for StoredReport {
 }
 
 impl Shelf {
-    /// What a file has; none where it is not there, or is damaged: that one is moved to the quarantine.
+    /// Header and bytes of a file; `None` if it is missing or damaged. A damaged file is moved to
+    /// the quarantine.
     fn load(&self, name: &str) -> io::Result<Option<(Header, Vec<u8>)>> {
         let Some(reader) = self.open(name)? else { return Ok(None) };
         self.sound(name, format::whole(reader))
     }
 
-    /// The same without its bytes.
+    /// The header of a file, without its bytes; otherwise like `load`.
     pub(super) fn header(&self, name: &str) -> io::Result<Option<Header>> {
         let Some(reader) = self.open(name)? else { return Ok(None) };
         self.sound(name, format::header(reader).map(|(header, _)| header))
@@ -127,7 +129,7 @@ impl Shelf {
     fn sound<T>(&self, name: &str, read: io::Result<T>) -> io::Result<Option<T>> {
         match read {
             Ok(read) => Ok(Some(read)),
-            // What the system says is of the disk; anything else is of the bytes.
+            // An error with an OS code concerns the disk, any other one the bytes.
             Err(why) if why.raw_os_error().is_some() => Err(why),
             Err(_) if name.starts_with(QUARANTINE) => Ok(None),
             Err(_) => self.quarantine(name, crate::clock::now()).map(|()| None),
@@ -144,14 +146,14 @@ impl Store {
     /// Stores a response's bytes before anything reads them.
     pub fn keep(&self, new: &NewAnswer<'_>) -> Result<(), StoreError> {
         let place = place(new.service, new.key);
-        // An odd identifier does not say its file; a list that brought it did.
+        // An identifier of unusual shape does not name its file; the list that contained it did.
         let known = || self.shelf.header(&place).ok().flatten().and_then(|header| header.file());
         let file = Request::holding_file(new.key).or_else(known);
         let packed = header(new, file.as_ref()).pack(new.bytes);
         self.stored(packed.and_then(|packed| self.shelf.write(&flat(INCOMING, &place, ""), &packed, true))).map(drop)
     }
 
-    /// The response to a question that is stored and not read yet, as a program leaves it that is killed.
+    /// The unread response to a request, as left by a program that was killed.
     pub fn incoming(&self, service: &str, key: &[u8]) -> Result<Option<Incoming>, StoreError> {
         let found = self.stored(self.shelf.load(&flat(INCOMING, &place(service, key), "")))?;
         Ok(found.map(|(header, bytes)| Incoming {
@@ -171,7 +173,8 @@ impl Store {
         headers.map(|header| Ok(header?.map(|header| header.key.bytes()))).filter_map(Result::transpose).collect()
     }
 
-    /// Puts a response that was read and is sound in its place, a list page together with its reports: it is stored from now on.
+    /// Moves a response that was read and is valid to its place, a list page together with its
+    /// reports: it is stored from now on.
     pub fn accept(&self, new: &NewAnswer<'_>, reports: &[PageReport]) -> Result<(), StoreError> {
         let place = place(new.service, new.key);
         let incoming = flat(INCOMING, &place, "");
@@ -181,7 +184,7 @@ impl Store {
         for report in reports {
             let found = self.report(new.service, &report.identifier)?;
             let length = report.of(new.bytes).len();
-            // A list that says less of a report does not take the place of what is stored.
+            // An abridged report in a list does not replace a stored one with more content.
             if found.is_none_or(|found| !is_abstract(length, usize::try_from(found.length).unwrap_or(usize::MAX))) {
                 self.put(new, report, &None, true)?;
             }
@@ -193,7 +196,7 @@ impl Store {
         self.stored(self.shelf.remove(&incoming))
     }
 
-    /// Puts the parts of a response that was read each in a place of its own, under their keys.
+    /// Stores each part of a response that was read in its own place, under its key.
     pub fn accept_parts(&self, new: &NewAnswer<'_>, parts: &[(Vec<u8>, Range<usize>)]) -> Result<(), StoreError> {
         for (key, range) in parts {
             let bytes = new.bytes.get(range.clone()).unwrap_or_default();
@@ -204,13 +207,13 @@ impl Store {
         self.stored(self.shelf.remove(&flat(INCOMING, &place(new.service, new.key), "")))
     }
 
-    /// Moves a response that was read and is of no use to the quarantine.
+    /// Moves a response that was read and is unusable to the quarantine.
     pub fn reject(&self, new: &NewAnswer<'_>) -> Result<(), StoreError> {
         let incoming = flat(INCOMING, &place(new.service, new.key), "");
         self.stored(self.shelf.quarantine(&incoming, new.received))
     }
 
-    /// The response that is stored under a key, of a service or imported.
+    /// The response that is stored under a key, from the service or imported.
     pub fn answer(&self, service: &str, key: &[u8]) -> Result<Option<StoredAnswer>, StoreError> {
         for of in [service, IMPORTED] {
             let Some((header, bytes)) = self.stored(self.shelf.load(&place(of, key)))? else { continue };
@@ -246,7 +249,8 @@ impl Store {
         Ok(found)
     }
 
-    /// The report of every sandbox of every file: what a service sent or somebody imported, and what only other services have.
+    /// The reports of all sandboxes of all files: fetched from this service, imported, or fetched
+    /// from another service.
     pub fn every_report(&self, service: &str) -> Result<Vec<StoredReport>, StoreError> {
         let names = self.stored(self.shelf.names(REPORTS))?;
         let is_here =
@@ -278,7 +282,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Stores what a colleague exported, a report or a page of them; says whether it did, where another import is not to be replaced.
+    /// Stores an export of a colleague, a report or a page of them. Returns whether it was stored:
+    /// unless `replaces` is set, an earlier import stays.
     pub fn import(&self, import: &Import<'_>) -> Result<bool, StoreError> {
         let Import { profile, key, now: received, bytes, from, reports, replaces, .. } = *import;
         let new = NewAnswer { service: IMPORTED, profile, key, received, bytes };
@@ -300,12 +305,12 @@ impl Store {
         Ok(true)
     }
 
-    /// When the newest response to a question came that is in quarantine, with none in its place.
+    /// The time of the newest quarantined response to a request, if no other is in its place.
     pub fn quarantined(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>, StoreError> {
         self.quarantined_where(service, |place_there| place_there == place(service, key))
     }
 
-    /// The same of the list of a file's sandboxes, and of its further pages.
+    /// The same for the list of a file's sandboxes, and its further pages.
     pub fn list_quarantined(&self, service: &str, file: &Sha256) -> Result<Option<Timestamp>, StoreError> {
         let folder = folder_of(service, Some(file));
         let lists = ["behaviours", "identifiers"].map(|operation| format!("{folder}/{operation}-"));
@@ -320,8 +325,8 @@ impl Store {
         Ok(found.map(|(_, when)| when).max())
     }
 
-    /// Where an answer begins a list that is another one now, the pages behind the one before would hide what moved in between: they are
-    /// deleted. The reports that they brought stay.
+    /// Deletes the further pages of a list whose first page has changed: they would hide entries
+    /// that moved between pages. The reports of the deleted pages stay.
     fn outdate_pages(
         &self,
         first: &NewAnswer<'_>,
@@ -344,7 +349,7 @@ impl Store {
         Ok(())
     }
 
-    /// Puts a report in its place.
+    /// Stores a report in its place.
     fn put(
         &self,
         of: &NewAnswer<'_>,
@@ -381,7 +386,7 @@ fn is_list(key: &[u8]) -> bool {
     matches!(Request::of_holding_key(key), Some(Request::Behaviours { .. }))
 }
 
-/// Where a file in quarantine would stand, and when it came there.
+/// The original place of a file in quarantine, and the time in its name.
 pub(super) fn unflat(name: &str) -> Option<(String, Timestamp)> {
     let (place, when) =
         name.strip_prefix(QUARANTINE)?.trim_start_matches('/').strip_suffix(".zst")?.rsplit_once('_')?;

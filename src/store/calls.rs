@@ -1,6 +1,8 @@
-//! Calls in flight: each holds a lock on a file named by its question, until its program settles it or ends.
+//! Calls in flight: each locks a file named after its request, until it is settled or its program
+//! ends.
 //!
-//! The file is locked, looked at and removed within transactions alone, so that no two programs lock two files of one name.
+//! The file is locked, checked and removed only within transactions, so that two programs never
+//! lock different files of the same name.
 
 use super::shelf::digest;
 use crate::files;
@@ -8,7 +10,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A call that is written down in the ledger and may be sent: it is in flight until this is dropped.
+/// A call that is recorded in the ledger and may be sent. It is in flight until this is dropped.
 #[derive(Debug)]
 pub struct Call {
     pub(super) entry: i64,
@@ -17,11 +19,11 @@ pub struct Call {
 }
 
 impl Call {
-    /// Locks the file of a question; none where another call has it locked.
+    /// Locks the file of a request; `None` if another call has locked it.
     pub(super) fn begin(folder: &Path, entry: i64, lock: &str) -> io::Result<Option<Self>> {
         let path = file_of(folder, lock);
         let file = files::append(&path)?;
-        // Where there is no lock to be had, no other program has one either.
+        // If locks are unsupported, no other program has one either.
         let is_free = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         Ok(is_free.then_some(Self { entry, path, _lock: file }))
     }
@@ -33,12 +35,12 @@ impl Call {
 
     /// Removes the file while it is locked.
     pub(super) fn end(&self) {
-        // One that stays is removed with the next call.
+        // A file that remains is removed with the next call.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// The name of the lock of a question to a service; of a call without one, its entry.
+/// Name of a call's lock: a digest of service and claim or, without a claim, of its entry's number.
 pub(super) fn lock_of(service: &str, claim: Option<&[u8]>, entry: i64) -> String {
     match claim {
         Some(claim) => digest(&[service.as_bytes(), claim]),
@@ -46,13 +48,13 @@ pub(super) fn lock_of(service: &str, claim: Option<&[u8]>, entry: i64) -> String
     }
 }
 
-/// Whether a program waits for the response to a question.
+/// Whether a program waits for the response to a request.
 pub(super) fn is_in_flight(folder: &Path, lock: &str) -> bool {
     let file = OpenOptions::new().write(true).open(file_of(folder, lock));
     file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Removes the files that programs left when they were killed.
+/// Removes the lock files of programs that were killed.
 pub(super) fn remove_left(folder: &Path) {
     let files = folder.join(FOLDER).read_dir().into_iter().flatten().flatten();
     for file in files {

@@ -1,4 +1,5 @@
-//! A checksum in the last column of a row: SQLite notices a damaged page by its structure only, not by a digit that changed.
+//! Row checksums, in the last column: SQLite detects a page with a damaged structure, but not a
+//! changed digit.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
@@ -12,7 +13,7 @@ pub(super) fn write(connection: &Connection, table: &str, row: i64) -> rusqlite:
     connection.prepare_cached(&update)?.execute(params![sum, row]).map(|_| ())
 }
 
-/// Whether each row of a table is what was written.
+/// Whether the checksum of each row of a table matches.
 pub(super) fn is_sound(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
     let mut select = connection.prepare(&format!("SELECT * FROM {table}"))?;
     let mut rows = select.query([])?;
@@ -25,7 +26,7 @@ pub(super) fn is_sound(connection: &Connection, table: &str) -> rusqlite::Result
     Ok(true)
 }
 
-/// The checksum of a row, and the one that it has.
+/// The computed checksum of a row, and the stored one.
 fn of(row: &Row<'_>) -> rusqlite::Result<(i64, Option<i64>)> {
     let last = row.as_ref().column_count().saturating_sub(1);
     let mut hash = Sha256::new();

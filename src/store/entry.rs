@@ -1,4 +1,4 @@
-//! An entry of the ledger, and what it counts as.
+//! Entries of the ledger, and their cost for budgets and audits.
 
 use super::format::moment;
 use super::sent::ANSWERED;
@@ -7,20 +7,20 @@ use crate::quota::audit::{Call, Charge};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Row;
 
-/// After so long a call that was never settled is over: the program that made it was killed.
+/// Time after which an unsettled call is over: the program that made it was killed.
 pub(super) const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
 
-/// What is known of a call in the ledger.
+/// State of a call in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It was answered, or the counters say so: it cost what is settled.
+    /// It was answered, or the counters show that it was charged: it cost the settled units.
     Charged,
     Free,
     Unsent,
-    /// Whether it was charged is not known.
+    /// It may have been charged.
     Unknown,
-    /// It is under way, or its program was killed.
+    /// It is in flight, or its program was killed.
     Reserved,
 }
 
@@ -39,7 +39,7 @@ impl State {
         }
     }
 
-    /// A word that nobody knows is no reason to count too low.
+    /// Parses a name. An unknown one counts as unknown, so that no cost is underestimated.
     fn named(name: &str) -> Self {
         Self::ALL.into_iter().find(|state| state.name() == name).unwrap_or(Self::Unknown)
     }
@@ -48,46 +48,48 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerEntry {
     pub number: i64,
-    /// When it was written down, just before it was sent.
+    /// When it was recorded, just before it was sent.
     pub at: Timestamp,
-    /// Which run of the program.
+    /// Identifies the run of the program.
     pub session: String,
     pub operation: String,
     pub what: String,
-    /// What it was to be counted in.
+    /// The unit that it is counted in.
     pub unit: String,
-    /// Units that it was to cost at least.
+    /// Minimum predicted cost, in units.
     pub predicted_min: u64,
-    /// Units that it was to cost at most; none where no limit was known.
+    /// Maximum predicted cost, in units; `None` if no limit was known.
     pub predicted_max: Option<u64>,
-    /// What is known of it.
+    /// Whether it was charged, as far as known.
     pub state: State,
-    /// Units that it cost, once that is known.
+    /// Cost in units, once known.
     pub settled: Option<u64>,
-    /// When that was written down; of a call that a program left that was killed, no later than nobody can have waited for it.
+    /// When it was settled. For a call of a killed program, no later than any program can have
+    /// waited for it.
     pub settled_at: Option<Timestamp>,
-    /// What came of it, in words.
+    /// Its outcome, in words.
     pub outcome: Option<String>,
-    /// What the service's counters said of it, in words.
+    /// Evidence from the service's counters, in words.
     pub counted: Option<String>,
     pub(super) profile: String,
     account: Option<String>,
 }
 
 impl LedgerEntry {
-    /// Whether it may be on the bill of the period that holds `now`: one that began yesterday and was answered today may be on
-    /// either day's. What was spent under a clock that was ahead is on the bill of its own day.
+    /// Whether it may belong to the quota period that contains `now`: a call that began yesterday
+    /// and was answered today may be charged to either day. A call recorded under a clock that was
+    /// ahead belongs to the day of that clock.
     pub fn is_in(&self, period: Period, now: Timestamp) -> bool {
         let settled = self.settled_at.unwrap_or(self.at);
         period.meets(now, self.at.min(settled), self.at.max(settled))
     }
 
-    /// What it counts as: never less than it may have cost, unless it [is open](Self::is_open).
+    /// Its cost for budgets: never less than it may have cost, unless it [is open](Self::is_open).
     pub fn careful(&self) -> u64 {
         self.certain().unwrap_or_else(|| self.worst())
     }
 
-    /// Whether it may have cost any number of units, so that what it counts as is a least.
+    /// Whether it may have cost any number of units, so that its cost for budgets is a lower bound.
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Unknown | State::Reserved) && self.predicted_max.is_none()
     }
@@ -98,7 +100,7 @@ impl LedgerEntry {
         is_less && self.counted.is_some() && self.outcome.as_deref() == Some(ANSWERED)
     }
 
-    /// Units that it cost, where that is beyond doubt.
+    /// Cost in units, if certain.
     pub(super) fn certain(&self) -> Option<u64> {
         match self.state {
             State::Charged => self.settled,
@@ -111,7 +113,7 @@ impl LedgerEntry {
         self.predicted_max.unwrap_or(self.predicted_min.max(1))
     }
 
-    /// As the counters see it; none if it cannot have been counted.
+    /// The call as input for the audit of the counters; `None` if it cannot have been counted.
     pub(super) fn call(&self) -> Option<Call> {
         let charge = match self.state {
             State::Charged => Charge::Certain(self.careful()),

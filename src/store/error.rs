@@ -17,14 +17,14 @@ pub enum StoreError {
     Link(PathBuf),
     #[error("{0}, where the store keeps a file, is no ordinary file: remove it")]
     NoFile(PathBuf),
-    /// Nothing of reports is to be stored on disk, and something is.
+    /// Report data is on disk, although none is to be stored there.
     #[error(
         "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still has {what}: behaview held --all --yes deletes that"
     )]
     NotEmpty { path: PathBuf, what: String },
 }
 
-/// Whether a database that cannot be checked is damaged: anything but what the system or another program refuses.
+/// Whether an error means a damaged database, and not a refusal by the system or another program.
 pub(super) fn is_damage(why: &rusqlite::Error) -> bool {
     use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly};
     !matches!(

@@ -1,4 +1,5 @@
-//! The file of a response: a zstd frame with what is known of it, and one with its bytes, each with a checksum.
+//! File format of a response: a zstd frame with its header, and one with its bytes, each with a
+//! checksum.
 
 use crate::report::Imported;
 use crate::report::identifier::Sha256;
@@ -8,10 +9,10 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, percent_encode};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Read, Write};
 
-/// Packs at some 300 MB/s.
+/// The zstd level; it compresses about 300 MB/s.
 const LEVEL: i32 = 3;
 
-/// What is escaped; the sign itself has to be told from an escape.
+/// Characters to escape; `%` itself must be distinguishable from an escape.
 const UNSAFE: &AsciiSet = &CONTROLS.add(b'%');
 
 /// Bytes as text that JSON can hold.
@@ -30,17 +31,17 @@ impl From<&[u8]> for Escaped {
     }
 }
 
-/// What is known of a response.
+/// Metadata of a response.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Header {
-    /// What the question is stored under.
+    /// The key under which the response is stored.
     pub(super) key: Escaped,
     /// Name of the profile that asked; it is only shown.
     pub(super) profile: String,
     pub(super) file: Option<String>,
     /// Milliseconds since 1970.
     pub(super) received: i64,
-    /// Bytes before they are packed.
+    /// Number of bytes, uncompressed.
     pub(super) length: u64,
     /// From which file it was imported, and by whom.
     pub(super) imported: Option<[Escaped; 2]>,
@@ -62,7 +63,7 @@ impl Header {
         Some(Imported { from: Untrusted::from(from.bytes()), by: Untrusted::from(by.bytes()) })
     }
 
-    /// The file with these bytes.
+    /// Encodes a file with this header and these bytes.
     pub(super) fn pack(&self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut packed = frame(&serde_json::to_vec(self)?)?;
         packed.append(&mut frame(bytes)?);
@@ -77,7 +78,7 @@ fn frame(bytes: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Reads what is known of a response; the reader stands before its bytes then.
+/// Reads the header of a response; the returned reader is at the start of the second frame.
 pub(super) fn header<R: BufRead>(reader: R) -> io::Result<(Header, R)> {
     let (json, reader) = unpack(reader, 0)?;
     Ok((serde_json::from_slice(&json)?, reader))
@@ -95,13 +96,13 @@ pub(super) fn whole(reader: impl BufRead) -> io::Result<(Header, Vec<u8>)> {
 
 fn unpack<R: BufRead>(reader: R, length: usize) -> io::Result<(Vec<u8>, R)> {
     let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?.single_frame();
-    // What a damaged file says of its length is no reason to take all memory.
+    // A damaged file may state any length, so the allocation is limited.
     let mut bytes = Vec::with_capacity(length.min(1 << 28));
     decoder.read_to_end(&mut bytes)?;
     Ok((bytes, decoder.finish()))
 }
 
-/// A moment from the disk; one that cannot be is the beginning or the end of time.
+/// Converts a stored time; one out of range becomes the UNIX epoch or the maximum.
 pub(super) fn moment(milliseconds: i64) -> Timestamp {
     let edge = if milliseconds > 0 { Timestamp::MAX } else { Timestamp::UNIX_EPOCH };
     Timestamp::from_millisecond(milliseconds).unwrap_or(edge)

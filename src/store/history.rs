@@ -1,4 +1,4 @@
-//! The ledger as it is read: its entries, and what the service's counters said of them.
+//! Reads the ledger: its entries, and the evidence from the service's counters.
 
 use super::checksum;
 use super::entry::{LedgerEntry, State};
@@ -12,11 +12,12 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::BTreeMap;
 
-/// How many of the last calls are compared with the counters: what is further back is settled, or stays as it is.
+/// Number of latest calls that are compared with the counters: older ones are settled, or stay as
+/// they are.
 const COMPARED: u32 = 5_000;
 
-/// How long after the first of several looks with no call in between another one says more: when it is quiet, and when a
-/// call that was never settled is over.
+/// Times after the first of several readings with no call in between at which another reading adds
+/// information: when the counters are quiet, and when a call that was never settled is over.
 const TELLING: [SignedDuration; 2] = [audit::QUIET, SignedDuration::from_mins(65)];
 
 /// The unit whose counters are compared with the ledger.
@@ -28,7 +29,8 @@ impl Store {
         self.read(|connection| connection.query_row("SELECT COALESCE(MAX(id), 0) FROM ledger", [], |row| row.get(0)))
     }
 
-    /// Writes down a look at the service's counters, and settles what it explains; says how many entries.
+    /// Stores a reading of the service's counters, and settles the entries that it explains;
+    /// returns their number.
     pub fn note_look(&self, whose: Whose<'_>, session: &str, look: &Look) -> Result<usize, StoreError> {
         self.write(|transaction| {
             write_look(transaction, whose, session, look)?;
@@ -38,7 +40,8 @@ impl Store {
         })
     }
 
-    /// When the last call of this claim was sent since a moment, and what came of it, if that is known.
+    /// When the last call with this claim was sent, if not before `since`, and its outcome, if
+    /// known.
     pub fn last_outcome(
         &self,
         whose: Whose<'_>,
@@ -52,12 +55,12 @@ impl Store {
         self.read(|connection| connection.prepare_cached(select)?.query_row(values, found).optional())
     }
 
-    /// Every entry of a profile, the oldest first, each with what the counters said of it.
+    /// All entries of a profile, oldest first, each with the evidence from the counters.
     pub fn entries(&self, whose: Whose<'_>) -> Result<Vec<LedgerEntry>, StoreError> {
         self.latest_entries(whose, u32::MAX)
     }
 
-    /// The last entries of a profile, the oldest first, each with what the counters said of it.
+    /// The last entries of a profile, oldest first, each with the evidence from the counters.
     pub fn latest_entries(&self, whose: Whose<'_>, most: u32) -> Result<Vec<LedgerEntry>, StoreError> {
         self.read(|connection| {
             let mut entries = entries(connection, whose, most)?;
@@ -71,7 +74,7 @@ impl Store {
         })
     }
 
-    /// What was predicted beside what the service counted, in the times between looks at its request counters.
+    /// Predicted and counted costs in the times between readings of the request counters.
     pub fn windows(&self, whose: Whose<'_>) -> Result<Vec<Window>, StoreError> {
         self.read(|connection| windows(connection, whose, &entries(connection, whose, u32::MAX)?))
     }
@@ -84,8 +87,8 @@ impl Store {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// How often the price of each operation was confirmed and contradicted by the counters, by its name, as far as the last
-    /// thousands of calls tell.
+    /// How often the counters confirmed and contradicted the price of each operation, by its name,
+    /// within the latest calls that are compared.
     pub fn price_record(&self, whose: Whose<'_>) -> Result<BTreeMap<String, Record>, StoreError> {
         self.read(|connection| {
             let entries = entries(connection, whose, COMPARED)?;
@@ -130,14 +133,14 @@ fn write_look(connection: &Connection, whose: Whose<'_>, session: &str, look: &L
     Ok(())
 }
 
-/// Settles what the counters explain: entries whose cost is not known, and those that were settled for more than
-/// the counter rose by.
+/// Settles what the counters explain: entries of unknown cost, and those that were settled for more
+/// than the counter rose by.
 fn reconcile(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<usize> {
     let entries = |connection| entries(connection, whose, COMPARED);
     let looks = looks(connection, whose, before(&entries(connection)?))?;
     let mut changed = 0;
     loop {
-        // What one window settles, the others must take for certain.
+        // A call that one window settles is certain for the others.
         let calls = calls(&entries(connection)?);
         let windows = audit::final_windows(&looks, &calls, COUNTED);
         let mut settled = windows.iter().map(|window| settle_window(connection, window));
@@ -148,7 +151,7 @@ fn reconcile(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<usiz
     }
 }
 
-/// Settles the calls of a window, if it says something of them; says how many.
+/// Settles the calls of a window, if its finding allows that; returns their number.
 fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
     let (state, mut settled) = match window.finding() {
         Finding::Free => (State::Free, Some(0)),
@@ -160,7 +163,8 @@ fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<u
         "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3
          WHERE id = ?4 AND state IN ('reserved', 'unknown')",
     )?;
-    // Of several calls without a limit one stands for what all of them cost; calls with one keep theirs.
+    // Of several calls without a limit, one records the cost of all; calls with a limit keep
+    // theirs.
     let is_open = window.unsure.is_none() && state == State::Charged;
     let mut changed = 0;
     for call in window.calls.iter().filter(|call| if is_open { call.is_open } else { call.is_unsure }) {
@@ -171,8 +175,8 @@ fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<u
     Ok(changed)
 }
 
-/// Lowers what the calls of a window are thought to have cost to what the counter rose by: all of them where it did
-/// not rise, otherwise a call that stands alone.
+/// Lowers the recorded cost of a window's calls to the rise of the counter: of all calls if it did
+/// not rise, otherwise only of a call that is alone in the window.
 fn correct(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
     if window.rose > 0 && window.calls.len() > 1 {
         return Ok(0);
@@ -188,8 +192,8 @@ fn correct(connection: &Connection, window: &Window) -> rusqlite::Result<usize> 
     Ok(window.calls.len())
 }
 
-/// Deletes looks that explain nothing any more: of those with no call in between all but the first, the last and those that
-/// came late enough to say more; and those before the calls that are compared.
+/// Deletes readings that explain nothing any more: of those with no call in between, all except the
+/// first, the last and those late enough to add information; and those before the compared calls.
 fn forget_looks(connection: &Connection, whose: Whose<'_>, look: &Look) -> rusqlite::Result<()> {
     let [quiet, abandoned] = TELLING.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
     let mut forget = connection.prepare_cached(
@@ -209,7 +213,7 @@ fn forget_looks(connection: &Connection, whose: Whose<'_>, look: &Look) -> rusql
     forget.execute(params![whose.profile, COMPARED, whose.service]).map(|_| ())
 }
 
-/// The number that a look must follow to be of use for these entries.
+/// The entry that a reading must follow to be of use for these entries.
 fn before(entries: &[LedgerEntry]) -> i64 {
     entries.first().map_or(i64::MAX, |first| first.number - 1)
 }
@@ -232,7 +236,7 @@ fn calls(entries: &[LedgerEntry]) -> Vec<Call> {
     entries.iter().filter(|entry| entry.unit == COUNTED.name()).filter_map(LedgerEntry::call).collect()
 }
 
-/// The looks from the last one on that came before these calls.
+/// The readings of the counters, from the last one before these calls on.
 fn looks(connection: &Connection, whose: Whose<'_>, before: i64) -> rusqlite::Result<Vec<Look>> {
     let mut select = connection.prepare_cached(
         "SELECT look, asked, at, account, after, unit, period, holder, used, allowed
@@ -256,7 +260,7 @@ fn looks(connection: &Connection, whose: Whose<'_>, before: i64) -> rusqlite::Re
     Ok(looks)
 }
 
-/// A reading; none if a newer program has written of something that this one does not know.
+/// A reading of one counter; `None` if a newer program wrote a counter that this one does not know.
 fn reading(row: &Row<'_>) -> rusqlite::Result<Option<Reading>> {
     let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
     let units = |n: i64| u64::try_from(n).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Everything that is stored, thing by thing, and how it is deleted. The ledger always stays.
+//! Inventory of the store, and deletion of its entries. The ledger always stays.
 
 use super::answers::unflat;
 use super::error::StoreError;
@@ -14,7 +14,7 @@ use rusqlite::{Transaction, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What was deleted.
+/// Number of deleted reports, bytes and notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Purged {
     pub reports: u64,
@@ -22,7 +22,7 @@ pub struct Purged {
     pub notes: u64,
 }
 
-/// Says of everything that is stored whether a yes still stands.
+/// Whether the user's confirmation still applies to this inventory.
 type Agreed<'a> = &'a dyn Fn(&[Holding]) -> bool;
 
 /// The notes on a report.
@@ -32,15 +32,16 @@ struct NotesOn {
     file: Option<Sha256>,
 }
 
-/// An earlier file, and the service of its start screen.
+/// A file that was opened before: the service of its start screen, and its SHA-256.
 type Earlier = (String, String);
 
-/// One that was opened less than a day before what is deleted came is worked on, and stays.
+/// Margin of a purge by age: a file that was opened within it before the limit is in use, and
+/// stays.
 const WORKED_ON: SignedDuration = SignedDuration::from_hours(24);
 
 impl Store {
-    /// Everything that is stored, the newest first. The skeleton of a list is a thing of its own only where none of its reports is
-    /// stored.
+    /// Everything that is stored, newest first. The skeleton of a list is an entry of its own only
+    /// if none of its reports is stored.
     pub fn inventory(&self) -> Result<Vec<Holding>, StoreError> {
         Ok(self.inventory_and_skeletons()?.0)
     }
@@ -76,7 +77,7 @@ impl Store {
         Ok((found, skeletons))
     }
 
-    /// A stored file as a thing; none for one that has just been found damaged.
+    /// A stored file as an entry of the inventory; `None` if it has just been found damaged.
     fn holding(&self, name: String, header: Option<Header>) -> Option<Holding> {
         let (on_disk, quarantined) = (self.shelf.size(&name)?, unflat(&name));
         if header.is_none() && quarantined.is_none() {
@@ -116,8 +117,8 @@ impl Store {
         })
     }
 
-    /// Deletes what is stored, for one service or for all of them, where that is still what a yes was given for; none where it is not, and
-    /// nothing was deleted.
+    /// Deletes stored entries, of one service or of all, if `agreed` accepts the current inventory.
+    /// Otherwise deletes nothing and returns `None`.
     pub fn purge(
         &self,
         what: &[Purge],
@@ -157,7 +158,7 @@ impl Store {
         Ok(Some(purged))
     }
 
-    /// How many files that were opened before are forgotten where these are deleted.
+    /// Number of earlier files that are forgotten with a purge.
     pub fn forgotten_files(&self, what: &[Purge], service: Option<&str>, held: &[Holding]) -> Result<u64, StoreError> {
         Ok(self.forgotten(what, service, &Doomed::of(what, held, service).left)?.len() as u64)
     }
@@ -188,7 +189,8 @@ impl Store {
         Ok(files.into_iter().filter(|(file, opened)| goes(file, *opened)).map(|(file, _)| file).collect())
     }
 
-    /// What may still have some of what was deleted, as remarks: nobody knows what stands in damaged files.
+    /// Remarks on files that may still contain deleted data: the content of damaged files is
+    /// unknown.
     pub fn remains(&self, what: &[Purge]) -> Result<Vec<String>, StoreError> {
         let held = self.inventory()?;
         let may_have = |thing: &&Holding| what.iter().any(|what| what.may_be_in(thing));
@@ -228,7 +230,7 @@ impl Store {
     }
 }
 
-/// Notes as a thing of their own, where their report is not stored.
+/// Notes as an entry of their own, if their report is not stored.
 fn alone(identifier: Identifier, written: NotesOn) -> Holding {
     Holding {
         service: String::new(),

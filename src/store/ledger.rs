@@ -1,13 +1,13 @@
-//! The ledger: every paid call is written down before it is sent, and settled after.
+//! The ledger: every paid call is recorded before it is sent, and settled afterwards.
 //!
 //! ```text
 //! reserved ──> charged n        an answer came
-//!          ├─> free             an answer came that is known to cost nothing
+//!          ├─> free             an answer came, known to cost nothing
 //!          ├─> unsent           nothing left this machine
-//!          └─> unknown ──> charged n, free      anything else counts as charged until the service's counters say otherwise
+//!          └─> unknown ──> charged n, free      others count as charged until counters settle it
 //! ```
-//! A program that is killed leaves `reserved` behind, which becomes unknown with the next call of any program, and counts as
-//! charged too: the ledger can be too careful, never too low.
+//! A killed program leaves a `reserved` entry, which becomes unknown with the next call of any
+//! program, and counts as charged too: the ledger may overestimate, but never underestimates.
 
 use super::calls::{self, Call};
 use super::checksum;
@@ -20,42 +20,42 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, params};
 use sha2::{Digest, Sha256};
 
-/// What came of a call that nobody waits for any more.
+/// Outcome of a call whose program was killed.
 const LEFT: &str = "its program ended before the answer came";
 
-/// The profile of the entry that stands for those that were lost: it counts with every profile.
+/// Profile of the entry for lost entries: it counts with every profile.
 pub(super) const LOST: &str = "";
 
-/// What is written down before a call is sent.
+/// A call, as recorded before it is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
     pub at: Timestamp,
-    /// Which run of the program.
+    /// Identifies the run of the program.
     pub session: &'a str,
     pub whose: Whose<'a>,
-    /// What was asked, in words that are safe to show.
+    /// Description of the request that is safe to show.
     pub what: &'a str,
-    /// What tells another program that the same is in flight, if it is not to be asked twice.
+    /// Identifies the request across programs, if it must not be in flight twice.
     pub claim: Option<&'a [u8]>,
-    /// What it is to cost.
+    /// Its predicted price.
     pub price: &'a Price,
-    /// Whose counters it is charged to.
+    /// The account whose counters it is charged to.
     pub account: Option<&'a str>,
     pub budget: Budget,
 }
 
-/// What became of the wish to write down a call.
+/// Result of an attempt to record a call.
 #[derive(Debug)]
 pub enum Reserved {
-    /// It is written down, and may be sent.
+    /// It is recorded, and may be sent.
     Entry(Call),
     /// Another program has the same in flight.
     InFlightElsewhere,
-    /// It would go beyond a budget.
+    /// It would exceed a budget.
     OverBudget(OverBudget),
 }
 
-/// What came of a call.
+/// How a call ended, for the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settlement {
     /// It was answered, and cost this many units.
@@ -80,10 +80,12 @@ impl Settlement {
 }
 
 impl Store {
-    /// Writes down a call before it is sent, unless another program asks the same or the budget is too small.
+    /// Records a call before it is sent, unless another program has the same in flight or the
+    /// budget is too small.
     pub fn reserve(&self, entry: &Entry<'_>) -> Result<Reserved, StoreError> {
         let mut call = Ok(None);
-        // No other program writes between the check and the entry, so two cannot spend the same rest of a budget.
+        // No other program writes between the check and the entry, so two cannot spend the same
+        // remainder of a budget.
         let reserved = self.write(|transaction| {
             if let Some(over) = over_budget(transaction, entry)? {
                 return Ok(Some(Reserved::OverBudget(over)));
@@ -106,7 +108,7 @@ impl Store {
         }
     }
 
-    /// Writes down what came of a call.
+    /// Records the outcome of a call.
     pub fn settle(&self, call: Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<(), StoreError> {
         let (state, settled) = settlement.columns();
         // The service's own words may name a file.
@@ -122,7 +124,7 @@ impl Store {
         })
     }
 
-    /// Writes down that nobody waits for the calls of programs that were killed.
+    /// Marks the calls of killed programs as unknown.
     fn tidy(&self, transaction: &Transaction<'_>, now: Timestamp) -> rusqlite::Result<()> {
         let mut select = transaction.prepare_cached("SELECT id, lock FROM ledger WHERE state = 'reserved'")?;
         let reserved = select.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
@@ -170,7 +172,7 @@ impl Store {
         checksum::write(transaction, "ledger", id)
     }
 
-    /// The words and the key under which the ledger knows a question: no more than digests, where nothing is kept.
+    /// Description and key of a request in the ledger: only digests if nothing is kept.
     fn ledger_words(&self, operation: &str, what: &str, key: Option<&[u8]>) -> (String, Option<Vec<u8>>) {
         match (self.keeps(), key) {
             (Keep::Everything, key) => (what.to_owned(), key.map(<[u8]>::to_vec)),
@@ -184,10 +186,10 @@ impl Store {
     }
 }
 
-/// Bytes of a digest that tell one question from another in the ledger's words.
+/// Bytes of a digest that the ledger shows to distinguish requests.
 const SHOWN: usize = 4;
 
-/// What a key is in the ledger of a program that keeps nothing; others have it as it is.
+/// The digest that replaces the key of a request in the ledger if nothing is kept.
 pub(super) fn digest(key: &[u8]) -> Vec<u8> {
     Sha256::digest(key).to_vec()
 }
@@ -202,7 +204,8 @@ fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Re
     Ok(entry.budget.exceeded(entry.price, session, today))
 }
 
-/// Notes that entries may be lost with damaged records: they may have cost any number of requests.
+/// Records that entries may be lost with damaged records: they may have cost any number of
+/// requests.
 pub(super) fn note_lost(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
     let transaction = connection.unchecked_transaction()?;
     transaction.execute(

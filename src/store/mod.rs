@@ -1,15 +1,15 @@
-//! What is kept on disk: the precious in one small database, the bulky in a file each.
+//! Data on disk: the ledger and notes in a small database, each response in a file.
 //!
 //! ```text
 //! records.db         ledger, readings of the counters, notes, earlier files; copied once a day
-//! records.copy.db    the last copy, which comes back where the database is damaged
+//! records.copy.db    the last copy, restored if the database is damaged
 //! reports/<service>/<file>/<operation>-<digest>.zst
 //!                    a report, the skeleton of a list page, or any other response
 //! incoming/          responses that are stored and not read yet
-//! quarantine/        responses that are damaged or of no use
+//! quarantine/        responses that are damaged or unusable
 //! calls/             a lock for each call in flight
 //! ```
-//! A file is whole or not there. Its name follows from the question, so nothing is looked up in an index.
+//! A file is complete or absent. Its name is derived from the request, so no index is needed.
 
 mod answers;
 mod calls;

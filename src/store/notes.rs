@@ -1,4 +1,4 @@
-//! What analysts wrote: notes on reports and on items, kept apart from what they are about.
+//! Notes of analysts on reports and on items, stored apart from the reports.
 
 use super::error::StoreError;
 use super::format::moment;
@@ -10,8 +10,9 @@ use crate::text::Untrusted;
 use rusqlite::{Params, Row, params};
 
 impl Store {
-    /// Writes a note, in place of the one that is known to stand there: where another stands, that was written meanwhile, it stays.
-    /// Says whether it was written. It belongs to the file that the first was written with.
+    /// Writes a note, and replaces one whose text is `known`: any other note in its place was
+    /// written meanwhile, and stays. Returns whether it was written. A note belongs to the file
+    /// that it was first written with.
     pub fn write_note(&self, note: &Note, known: Option<&Untrusted>) -> Result<bool, StoreError> {
         let (attribute, item) = item_columns(&note.about);
         let (identifier, file) = (note.about.identifier.as_bytes(), note.file.as_ref().map(Sha256::as_str));
@@ -37,7 +38,7 @@ impl Store {
         .map(|written| written > 0)
     }
 
-    /// Deletes a note if it is the one that is known to stand there; says whether none stands there now.
+    /// Deletes a note if its text is `known`; returns whether none is left in its place.
     pub fn delete_note(&self, about: &About, known: &Untrusted) -> Result<bool, StoreError> {
         let (attribute, item) = item_columns(about);
         let which = "identifier = ?1 AND is_item = ?2 AND attribute = ?3 AND item = ?4";
@@ -74,12 +75,12 @@ impl Store {
     }
 }
 
-/// The columns that tell one item from another; empty for a report as a whole.
+/// The columns that identify an item; empty for a report as a whole.
 fn item_columns(about: &About) -> (&[u8], &[u8]) {
     about.item.as_ref().map_or((b"", b""), |item| (item.attribute.as_bytes(), item.text.as_bytes()))
 }
 
-/// What somebody wrote; whoever edits the database by hand has it as text there.
+/// Text from an analyst: a database that was edited by hand may have TEXT instead of a BLOB.
 fn outside(row: &Row<'_>, column: usize) -> rusqlite::Result<Untrusted> {
     let value = row.get_ref(column)?;
     let is_other = |_| rusqlite::Error::InvalidColumnType(column, "of a note".to_owned(), value.data_type());

@@ -1,4 +1,4 @@
-//! A list page apart: its reports, a file each, and the rest as a skeleton that they are put back into.
+//! Splits a list page into its reports, one file each, and a skeleton that they are put back into.
 
 use super::format::Escaped;
 use crate::report::identifier::{Identifier, Sha256};
@@ -17,7 +17,7 @@ pub struct PageReport {
 }
 
 impl PageReport {
-    /// The reports of a page; where it names one twice, the first.
+    /// The reports of a page; of duplicates, the first.
     pub fn of_page(page: Page, file: &Sha256) -> Vec<Self> {
         let mut known = HashSet::new();
         let reports = page.without_others(file).entries.into_iter().filter_map(|entry| {
@@ -37,7 +37,7 @@ impl PageReport {
     }
 }
 
-/// A page without these reports, which stand in the order of their ranges.
+/// Splits a page into its skeleton and the offsets of these reports, which are sorted by range.
 pub(super) fn split(page: &[u8], reports: &[PageReport]) -> (Vec<u8>, Vec<(u64, Escaped)>) {
     let (mut skeleton, mut parts, mut at) = (Vec::new(), Vec::new(), 0);
     for report in reports {
@@ -49,7 +49,8 @@ pub(super) fn split(page: &[u8], reports: &[PageReport]) -> (Vec<u8>, Vec<(u64, 
     (skeleton, parts)
 }
 
-/// The page again, with the reports that are stored now; one that is not is an entry with its identifier alone.
+/// Rebuilds a page with the reports that are stored now. A report that is not stored becomes an
+/// entry with only its identifier.
 pub(super) fn join(skeleton: &[u8], parts: &[(u64, Escaped)], stored: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Vec<u8> {
     let (mut page, mut at) = (Vec::new(), 0);
     for (offset, identifier) in parts {
@@ -66,7 +67,7 @@ pub(super) fn join(skeleton: &[u8], parts: &[(u64, Escaped)], stored: impl Fn(&[
     page
 }
 
-/// A report without the envelope that it has where it was asked for by itself.
+/// A report without the envelope of a response to a request for it alone.
 pub(super) fn bare(report: &[u8]) -> &[u8] {
     let raw = Raw::new(report);
     match raw.member("data") {
@@ -75,7 +76,7 @@ pub(super) fn bare(report: &[u8]) -> &[u8] {
     }
 }
 
-/// An entry of a list that names its report and does not bring it.
+/// A list entry that names its report without the content.
 fn entry(identifier: &[u8]) -> Vec<u8> {
     let mut json = b"{\"id\":\"".to_vec();
     for byte in identifier {

@@ -12,8 +12,8 @@ use rusqlite::params;
 use std::collections::BTreeSet;
 
 impl Store {
-    /// Notes that a file was opened at a moment, where anything can be noted; a name that was noted before stays where
-    /// none is given.
+    /// Records that a file was opened, unless the store is read-only. Without a name, the recorded
+    /// one stays.
     pub fn note_file(
         &self,
         service: &str,
@@ -65,14 +65,15 @@ impl Store {
         Ok(reports.len() as u64)
     }
 
-    /// Notes a file of which a report was imported: it stands among those that were opened.
+    /// Adds a file of which a report was imported to the opened files.
     pub(super) fn note_import(&self, service: &str, file: &Sha256, now: Timestamp) -> Result<(), StoreError> {
         let insert = "INSERT INTO file (service, sha256, opened) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         self.write(|transaction| transaction.execute(insert, params![service, file.as_str(), now.as_millisecond()]))
             .map(|_| ())
     }
 
-    /// Notes that a scan of a file is under way since a moment, where anything can be noted; or that none is any more.
+    /// Records a scan of a file that is in progress, or that none is any more, unless the store is
+    /// read-only.
     pub fn note_scan(&self, service: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<(), StoreError> {
         if self.is_read_only() {
             return Ok(());

@@ -1,4 +1,5 @@
-//! The database of what is precious: opened, checked, copied once a day, and brought back from the copy where it is damaged.
+//! The database of records: opened, checked, copied once a day, and restored from the copy if
+//! damaged.
 
 use super::checksum;
 use super::error::{StoreError, is_damage};
@@ -71,7 +72,7 @@ CREATE TABLE counters (
 );
 ";
 
-/// The tables of what an analyst opened and wrote.
+/// The tables of opened files and of notes.
 const WORK: &str = "
 CREATE TABLE file (
     service TEXT NOT NULL,
@@ -95,17 +96,17 @@ CREATE TABLE note (
 );
 ";
 
-/// What of responses is kept on disk.
+/// Which responses are stored on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
-    /// What was paid for once is never paid for again.
+    /// All of them, so that the same answer is never paid for twice.
     #[default]
     Everything,
-    /// They are in memory until the program ends; the ledger is on disk.
+    /// None of them: they are in memory until the program ends. The ledger is on disk.
     Nothing,
 }
 
-/// Everything that is kept on disk, in one folder.
+/// All data on disk, in one folder.
 pub struct Store {
     records: Mutex<Connection>,
     folder: PathBuf,
@@ -116,7 +117,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a folder, making both if they are not there.
+    /// Opens the store in a folder, and creates both if they do not exist.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         Self::open_keeping(folder, Keep::Everything)
     }
@@ -126,7 +127,7 @@ impl Store {
         let opened = prepare(folder).and_then(|lock| restored(folder).map(|opened| (opened, lock)));
         let (connection, notice, is_read_only) = match opened {
             Ok(((connection, notice), _lock)) => {
-                // SQLite opens what it may not write all the same.
+                // SQLite also opens a database that it may not write.
                 let is_read_only = connection.is_readonly("main").unwrap_or(true) || !files::may_write_in(folder);
                 (connection, notice, is_read_only)
             }
@@ -154,7 +155,7 @@ impl Store {
         })
     }
 
-    /// Whether it may only be read, so that nothing can be asked.
+    /// Whether the store is read-only, so that no paid request can be sent.
     pub fn is_read_only(&self) -> bool {
         self.is_read_only
     }
@@ -163,7 +164,7 @@ impl Store {
         self.keep
     }
 
-    /// What became of records that were damaged.
+    /// A message about damaged records and their replacement, if any.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
@@ -181,7 +182,7 @@ impl Store {
         work(&self.connection()).map_err(|why| self.failed(why))
     }
 
-    /// Reads and writes while no other program writes.
+    /// Runs a transaction during which no other program writes.
     pub(super) fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let mut connection = self.connection();
         let written = || {
@@ -193,7 +194,7 @@ impl Store {
         written().map_err(|why| self.failed(why))
     }
 
-    /// Copies the records now, so that no older copy has what was deleted.
+    /// Copies the records now, so that no older copy contains deleted data.
     pub(super) fn copy(&self) -> Result<(), StoreError> {
         make_copy(&self.connection(), &self.folder).map_err(|why| self.file_error(why))
     }
@@ -206,7 +207,7 @@ impl Store {
         StoreError::Database { path: self.path(), why }
     }
 
-    /// What a failure to reach a file of a response is.
+    /// The error for a response file that cannot be accessed.
     pub(super) fn file_error(&self, why: io::Error) -> StoreError {
         StoreError::File { path: self.folder.clone(), why }
     }
@@ -220,7 +221,7 @@ fn copy(folder: &Path) -> PathBuf {
     folder.join("records.copy.db")
 }
 
-/// Makes the folder the user's alone, and waits for another program that is opening the store.
+/// Restricts the folder to the user, and waits for another program that is opening the store.
 fn prepare(folder: &Path) -> Result<File, StoreError> {
     if folder.is_symlink() {
         return Err(StoreError::Link(folder.to_owned()));
@@ -236,12 +237,13 @@ fn prepare(folder: &Path) -> Result<File, StoreError> {
         }
     }
     let lock = files::append(&folder.join("records.lock")).map_err(failed)?;
-    // Where there is no lock to be had, no other program has one either.
+    // If locks are unsupported, no other program has one either.
     let _ = lock.lock();
     Ok(lock)
 }
 
-/// The records; where they are damaged, they are moved aside, and the last copy comes back with what became of them in words.
+/// Opens the records. Damaged ones are renamed and replaced by the last copy; the returned message
+/// reports that.
 fn restored(folder: &Path) -> Result<(Connection, Option<String>), StoreError> {
     let path = database(folder);
     let is_gone = is_empty(&path) && copied_at(folder).is_some();
@@ -255,13 +257,14 @@ fn restored(folder: &Path) -> Result<(Connection, Option<String>), StoreError> {
             (connection, Some(notice))
         }
     };
-    // A copy that cannot be made is tried again with the next start.
+    // A copy that fails is retried at the next start.
     let _ = copy_if_due(&connection, folder);
     Ok((connection, notice))
 }
 
-/// Puts the last copy in the place of damaged records, or new ones where there is no sound copy; either with an open entry in the
-/// ledger before it is in its place, so that a kill at any step leaves the ledger too careful at most.
+/// Replaces damaged records with the last copy or, without a sound copy, with new ones. Either gets
+/// an open ledger entry before it is moved into place, so that a kill at any step can only make the
+/// ledger overestimate.
 fn bring_back(folder: &Path) -> Result<String, StoreError> {
     let (path, now) = (database(folder), crate::clock::now());
     let failed = |why| StoreError::File { path: path.clone(), why };
@@ -293,7 +296,7 @@ fn is_empty(path: &Path) -> bool {
     std::fs::metadata(path).map_or(true, |about| about.len() == 0)
 }
 
-/// The database with the schema, if it is sound; an empty file gets it.
+/// Opens the database, if it is sound; an empty file gets the schema.
 fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
     let is_new = is_empty(path);
     if is_new {
@@ -321,7 +324,7 @@ fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
     }
 }
 
-/// Whether the database is what was written: its pages, its schema and each row of the ledger.
+/// Whether the database is intact: its pages, its schema, and the checksums of the ledger's tables.
 fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
     let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     let made = Connection::open_in_memory()?;
@@ -345,12 +348,13 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, access)?;
     connection.busy_timeout(PATIENCE)?;
-    // An entry must be on disk before its call is on the wire: EXTRA also has the end of the rollback journal there.
+    // An entry must be on disk before its call is sent: EXTRA also syncs the removal of the
+    // rollback journal.
     connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY")?;
     Ok(connection)
 }
 
-/// The database where nothing may be written.
+/// Opens the database if it may not be written.
 fn read_only(path: &Path) -> Option<Connection> {
     let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, access).ok()?;
@@ -383,7 +387,7 @@ fn copy_if_due(connection: &Connection, folder: &Path) -> io::Result<()> {
 }
 
 fn make_copy(connection: &Connection, folder: &Path) -> io::Result<()> {
-    // It is made with 0600 before anything is in it.
+    // The file has mode 0600 before it has any content.
     let new = tempfile::NamedTempFile::new_in(folder)?;
     connection.execute("VACUUM INTO ?1", [new.path().to_string_lossy()]).map_err(io::Error::other)?;
     new.as_file().sync_all()?;
@@ -391,11 +395,12 @@ fn make_copy(connection: &Connection, folder: &Path) -> io::Result<()> {
     sync(folder)
 }
 
-/// Gives damaged records another name, with the moment; says which. Their own stays until others are in their place.
+/// Links damaged records to a name with the current time, and returns that name. Their own name
+/// stays until the replacement is in place.
 fn set_aside(folder: &Path, now: Timestamp) -> io::Result<Option<String>> {
     let (path, journal) = (database(folder), folder.join("records.db-journal"));
     let name = format!("records.damaged-{}.db", now.strftime("%Y%m%dT%H%M%S%3fZ"));
-    // It would be rolled back into the new database.
+    // SQLite would roll it back into the new database.
     let _ = std::fs::rename(journal, folder.join(format!("{name}-journal")));
     if is_empty(&path) {
         return Ok(None);
@@ -405,7 +410,7 @@ fn set_aside(folder: &Path, now: Timestamp) -> io::Result<Option<String>> {
     Ok(Some(name))
 }
 
-/// Refuses to begin where something of reports is on disk though nothing is to be.
+/// Refuses to start if report data is on disk although nothing is to be kept.
 fn check_empty(connection: &Connection, folder: &Path) -> Result<(), StoreError> {
     let path = database(folder);
     let number = |table: &str| connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0));

@@ -1,4 +1,5 @@
-//! What was sent and not answered: it may have arrived, and sending it again may pay for it twice.
+//! Requests that were sent and not answered: they may have arrived, and sending them again may cost
+//! twice.
 
 use super::calls;
 use super::entry::{LedgerEntry, State};
@@ -15,7 +16,8 @@ use rusqlite::{Row, params};
 pub const ANSWERED: &str = "answered";
 
 impl Store {
-    /// The files that were uploaded by the public API, and whether the counters showed that they were new.
+    /// The files that were uploaded by the public API, and whether the counters showed that they
+    /// were new.
     pub fn uploads(&self, whose: Whose<'_>) -> Result<Uploads, StoreError> {
         let select = "SELECT substr(key, length(?4) + 1), state = 'free' AND outcome = ?3 FROM ledger
                       WHERE substr(key, 1, length(?4)) = ?4 AND state IN ('free', 'unknown', 'reserved')
@@ -29,17 +31,18 @@ impl Store {
         })
     }
 
-    /// When the last scan was sent to a service whose claim begins so, or is this one, if no response to it came, and nobody waits for
-    /// one. One entry of the ledger is left out, if that is named.
+    /// When the last scan with this claim, or with a claim that starts with `start`, was sent to a
+    /// service, if no response came and no program waits for one. The ledger entry `except` is
+    /// ignored.
     ///
-    /// What was lost with damaged records may be of any file.
+    /// Entries that were lost with damaged records may concern any file.
     pub fn unanswered(
         &self,
         whose: Whose<'_>,
         (start, claim): (&[u8], &[u8]),
         except: Option<i64>,
     ) -> Result<Option<Timestamp>, StoreError> {
-        // Where nothing is kept, a claim is known by its digest.
+        // If nothing is kept, the ledger contains only the digest of a claim.
         let select = "SELECT * FROM ledger WHERE state <> 'unsent' AND id IS NOT ?4
                       AND (profile = '' OR (owner = ?5 OR ?5 IS NULL AND service = ?1)
                            AND (substr(key, 1, length(?2)) = ?2 OR key = ?3)) ORDER BY id DESC LIMIT 1";

@@ -1,4 +1,4 @@
-//! Where files of responses are: in the data folder, or in memory where nothing is to be kept.
+//! Storage of response files: in the data folder, or in memory if nothing is kept.
 
 use crate::files;
 use crate::report::identifier::Sha256 as FileHash;
@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What stands in the place of a service for what was imported: it belongs to none.
+/// Name in place of a service for imports, which belong to none.
 pub const IMPORTED: &str = "imported";
 
 /// Folder of responses that are sound.
@@ -19,21 +19,21 @@ pub(super) const REPORTS: &str = "reports";
 /// Folder of responses that are not read yet.
 pub(super) const INCOMING: &str = "incoming";
 
-/// Folder of responses that are damaged or of no use.
+/// Folder of responses that are damaged or unusable.
 pub(super) const QUARANTINE: &str = "quarantine";
 
-/// The folder of what is of no file, or of none that its question names.
+/// Folder of responses whose request names no file.
 pub(super) const OTHER: &str = "other";
 
 const ENDING: &str = ".zst";
 
-/// Named files, each whole or not there.
+/// Named files, each complete or absent.
 pub(super) enum Shelf {
     Folder(PathBuf),
     Memory(Mutex<BTreeMap<String, Arc<[u8]>>>),
 }
 
-/// Which service an address stands for: a digest, so that it can name a folder.
+/// Identifier of the service at an address: a digest, so that it can name a folder.
 pub fn service_id(address: &str) -> String {
     digest(&[address.as_bytes()])
 }
@@ -54,25 +54,25 @@ pub(super) fn place(service: &str, key: &[u8]) -> String {
     format!("{REPORTS}/{service}/{file}/{}-{}{ENDING}", operation(key), digest(&[key]))
 }
 
-/// The folder of what is stored of a file.
+/// The folder of the responses about a file.
 pub(super) fn folder_of(service: &str, file: Option<&FileHash>) -> String {
     format!("{REPORTS}/{service}/{}", file.map_or(OTHER, FileHash::as_str))
 }
 
-/// The first word of a key, as far as it can stand in a name.
+/// The first word of a key, reduced to characters that are safe in a file name.
 pub(super) fn operation(key: &[u8]) -> String {
     let word = key.split(|byte| *byte == b' ').next().unwrap_or_default();
     word.iter().filter(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').map(|byte| char::from(*byte)).collect()
 }
 
-/// A name within another folder that tells where a file was, or is to be.
+/// A name within another folder that encodes the place of a file.
 pub(super) fn flat(folder: &str, place: &str, more: &str) -> String {
     let name = place.strip_prefix(REPORTS).unwrap_or(place).trim_matches('/').replace('/', "_");
     format!("{folder}/{}{more}{ENDING}", name.trim_end_matches(ENDING))
 }
 
 impl Shelf {
-    /// A reader of a file; none where it is not there.
+    /// A reader of a file; `None` if the file does not exist.
     pub(super) fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
         match self {
             Self::Memory(files) => {
@@ -87,7 +87,8 @@ impl Shelf {
         }
     }
 
-    /// Puts a file in its place; says whether it did, where another there is not to be replaced.
+    /// Writes a file to its place. Returns whether it did: unless `replaces` is set, an existing
+    /// file stays.
     pub(super) fn write(&self, name: &str, bytes: &[u8], replaces: bool) -> io::Result<bool> {
         let folder = match self {
             Self::Folder(folder) => folder,
@@ -100,14 +101,14 @@ impl Shelf {
                 return Ok(is_free);
             }
         };
-        // Another program may remove the folder, which is empty, before the file is in it.
+        // Another program may remove the empty folder before the file is in it.
         match write(folder, name, bytes, replaces) {
             Err(why) if why.kind() == io::ErrorKind::NotFound => write(folder, name, bytes, replaces),
             written => written,
         }
     }
 
-    /// Moves a file; one that another program has moved already is where it belongs.
+    /// Moves a file. A missing one counts as moved: another program has done it already.
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         match self {
             Self::Memory(files) => {
@@ -127,7 +128,7 @@ impl Shelf {
         }
     }
 
-    /// Deletes a file if it is there.
+    /// Deletes a file if it exists.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         match self {
             Self::Memory(files) => {
@@ -144,7 +145,7 @@ impl Shelf {
         }
     }
 
-    /// How many bytes a file takes; none where it is not there.
+    /// Size of a file in bytes; `None` if it does not exist.
     pub(super) fn size(&self, name: &str) -> Option<u64> {
         match self {
             Self::Memory(files) => lock(files).get(name).map(|bytes| bytes.len() as u64),
@@ -166,7 +167,7 @@ impl Shelf {
     }
 }
 
-/// Writes a file beside its place, has it on disk, and gives it its name.
+/// Writes a temporary file, syncs it to disk, and renames it to its place.
 fn write(folder: &Path, name: &str, bytes: &[u8], replaces: bool) -> io::Result<bool> {
     let path = folder.join(name);
     let parent = path.parent().unwrap_or(folder);
@@ -197,7 +198,7 @@ fn gather(root: &Path, folder: &str, found: &mut Vec<String>) -> io::Result<()> 
         let name = format!("{folder}/{name}");
         match entry.file_type()? {
             kind if kind.is_dir() => gather(root, &name, found)?,
-            // What a killed program was writing has another ending.
+            // The temporary file of a killed program has another extension.
             kind if kind.is_file() && name.ends_with(ENDING) => found.push(name),
             _ => {}
         }
@@ -205,7 +206,7 @@ fn gather(root: &Path, folder: &str, found: &mut Vec<String>) -> io::Result<()> 
     Ok(())
 }
 
-/// What is not there any more was moved or deleted by another program.
+/// Accepts a missing file: another program has moved or deleted it.
 fn present(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -213,7 +214,7 @@ fn present(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Has a folder's names on disk.
+/// Syncs the entries of a folder to disk.
 pub(super) fn sync(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(folder)?.sync_all()?;

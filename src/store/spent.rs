@@ -1,4 +1,4 @@
-//! What was spent, by the careful sums that budgets are compared with.
+//! Spending, by the conservative sums that budgets are compared with.
 
 use super::entry::LedgerEntry;
 use super::error::StoreError;
@@ -8,8 +8,9 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use std::collections::BTreeMap;
 
-/// Who asks: a profile's name with its service, or the digest of service and key, under how many names they stand in the config.
-/// Where no key is read, that of what it asked last counts.
+/// Identifies the sender of calls: a profile with its service, or the digest of service and key,
+/// which several profiles may share. If no key is read, the digest of the profile's last call
+/// counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Whose<'a> {
     pub profile: &'a str,
@@ -18,8 +19,8 @@ pub struct Whose<'a> {
 }
 
 impl Store {
-    /// What was spent with a profile, or with another of the same service and key, in the period (UTC) that holds a moment, by the
-    /// careful sum that budgets are compared with.
+    /// Spending with a profile, or with another of the same service and key, in the period (UTC)
+    /// that contains `now`. It is the conservative sum that budgets are compared with.
     pub fn spent_in(&self, whose: Whose<'_>, period: Period, now: Timestamp) -> Result<Spent, StoreError> {
         self.read(|connection| sums_in(connection, whose, period, now)).map(together)
     }
@@ -39,8 +40,8 @@ impl Store {
         self.spent_by_unit(session).map(together)
     }
 
-    /// What it has spent of each unit, without the entries of what it has in flight. An entry that is still reserved though its call is over
-    /// counts: what came of it could not be written down.
+    /// What a session has spent of each unit, without its calls in flight. An entry that is still
+    /// reserved though its call is over counts: its outcome could not be written.
     pub fn settled(&self, session: &str, in_flight: &[i64]) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         self.read(|connection| sums(connection, "session = ?1", [session], |entry| !in_flight.contains(&entry.number)))
     }
@@ -78,7 +79,8 @@ pub(super) fn sums_in(
     sums(connection, which, values, |entry| entry.is_in(period, now))
 }
 
-/// The sums of the entries that a condition takes. What has no known limit counts as one, and leaves its sum open.
+/// The sums of the entries that a condition selects. An entry without a known limit counts as one
+/// unit, and leaves its sum open.
 fn sums(
     connection: &Connection,
     which: &str,

@@ -130,7 +130,7 @@ impl Over {
     }
 }
 
-/// One kind of overlay, as [`super::Over`] finds it by its type.
+/// One kind of overlay, as `Over` finds it by its type.
 pub trait OverlayKind: Into<Overlay> {
     fn of(overlay: &Overlay) -> Option<&Self>;
     fn of_mut(overlay: &mut Overlay) -> Option<&mut Self>;

@@ -1,14 +1,16 @@
-//! How long a plan waits: its units are spent as soon as every limit allows, period by period.
+//! Computes how long a plan waits if its units are spent as soon as every limit allows, period by
+//! period.
 
 use super::{Limit, Period};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
-/// How far ahead is planned.
+/// How far ahead the plan is computed.
 const HORIZON: SignedDuration = SignedDuration::from_hours(10 * 366 * 24);
 
-/// When the last of so many units fits by all of these limits together; none where that takes more than ten years.
+/// When the last of `needed` units fits within all of these limits; `None` after more than ten
+/// years.
 ///
-/// Limits by the minute are left out: they pace a plan and delay it by minutes only.
+/// Ignores limits by the minute: they delay a plan by minutes only.
 pub(super) fn ready_at<'a>(
     limits: impl Iterator<Item = &'a Limit>,
     mut needed: u64,
@@ -33,7 +35,7 @@ pub(super) fn ready_at<'a>(
     None
 }
 
-/// How many times a period starts again after `from` and up to `to`.
+/// The number of resets of a period after `from` and up to `to`.
 pub(super) fn resets(period: Period, from: Timestamp, to: Timestamp) -> u64 {
     let day = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
     let count = match period {

@@ -1,4 +1,4 @@
-//! What a forecast says, in the words that the planner and the command line share.
+//! The text of a forecast, shared by the planner and the command line.
 
 use super::wait::resets;
 use super::{Fit, Forecast, Line, Plan, Total};
@@ -20,7 +20,7 @@ impl Fit {
 }
 
 impl Plan {
-    /// What it takes in all: "600 requests and 3 rules".
+    /// The totals as text: "600 requests and 3 rules".
     pub fn totals_words(&self) -> String {
         let totals: Vec<_> = self.totals().into_iter().map(|(unit, total)| total.words(unit)).collect();
         if totals.is_empty() { "free".to_owned() } else { totals.join(" and ") }
@@ -28,7 +28,7 @@ impl Plan {
 }
 
 impl Line {
-    /// What is left after, at worst and at best where they differ.
+    /// The units left afterwards, at worst and also at best if they differ.
     pub fn after_words(&self) -> String {
         match self.at_worst {
             Some(worst) if worst == self.at_best => thousands(worst),
@@ -37,7 +37,7 @@ impl Line {
         }
     }
 
-    /// Whether it fits, and how much is missing where it certainly does not.
+    /// Whether it fits, and the missing units if it certainly does not.
     pub fn fit_words(&self) -> String {
         match self.fit {
             Fit::Short => format!("{} short", self.short.number()),
@@ -47,7 +47,7 @@ impl Line {
 }
 
 impl Forecast {
-    /// Whether it fits, and what decides.
+    /// Whether it fits, and the limit that decides.
     pub(super) fn verdict(&self, refusal: Option<&str>, now: Timestamp) -> String {
         if let Some(reason) = refusal {
             return format!("refused: {reason}");
@@ -77,7 +77,7 @@ impl Forecast {
         }
     }
 
-    /// A number of a unit, which is named where there are several.
+    /// A number of units; names the unit if the plan has several.
     fn many(&self, n: u64, unit: Unit) -> String {
         if self.totals.len() == 1 { thousands(n) } else { unit.count(n) }
     }
@@ -109,7 +109,7 @@ impl Forecast {
 }
 
 impl Forecast {
-    /// How many further periods of a limit the missing part takes, and from when on.
+    /// The number of further periods that the missing units take, and their start.
     fn several_words(&self, line: &Line, now: Timestamp) -> String {
         let periods = |needed: u64| {
             let ready = self.ready_at(line.unit, needed, now)?;
@@ -122,7 +122,7 @@ impl Forecast {
 }
 
 fn paced_words(line: &Line) -> String {
-    // A price without an upper end is told from below.
+    // A price without an upper end is described by its lower end.
     let most = line.needed.max.map_or(line.needed, |max| Total { min: max, max: Some(max) });
     let about = if most.max.is_some() { "about " } else { "" };
     let minutes = most.map(|n| n.div_ceil(line.limit.allowed.max(1))).named("minute");

@@ -1,5 +1,6 @@
-//! What is known of a report's attributes: where each is shown and how, what makes two of its values the same, and what in them
-//! others can look for. What no row of the table names lands in the pane "Other", whole.
+//! The table of report attributes: the pane and the form in which each is shown, when two of its
+//! values are the same, and which indicators its values contain. An attribute without a row in the
+//! table goes whole to the pane "Other".
 
 mod table;
 
@@ -14,16 +15,16 @@ pub(in crate::report) const PROCESS_LIST: &str = "processes_list";
 /// The member of a record whose value is a password: shown where it is asked for, by an export of data.
 pub const PASSWORD: &str = "auth_pass";
 
-/// What stands in the place of a password.
+/// Shown instead of a password.
 pub const HIDDEN: &str = "(hidden; an export as JSON has it)";
 
 /// Lengths of lists at which the service seems to cut them.
 const CUT_LENGTHS: [usize; 2] = [300, 500];
 
-/// What is said of a list that was perhaps cut, behind the number of its rows.
+/// Shown after the row count of a list that the service may have cut.
 pub const PERHAPS_CUT: &str = ", perhaps cut by the service";
 
-/// Whether a list of so many rows was perhaps cut by the service.
+/// Whether the service may have cut a list that has this many rows.
 pub fn is_perhaps_cut(rows: usize) -> bool {
     CUT_LENGTHS.contains(&rows)
 }
@@ -72,7 +73,8 @@ macro_rules! title {
 }
 pub(crate) use title;
 
-/// A pane of a report: attributes that an analyst looks at together. They stand, and compare, in the order of the screen.
+/// A pane of a report: attributes that an analyst reads together. Panes are declared and ordered as
+/// they are on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pane {
     /// The process tree, and processes made, ended, injected.
@@ -170,16 +172,17 @@ pub struct Attribute {
     pub shape: Shape,
     /// When two of its values are one item of a comparison.
     pub sameness: Sameness,
-    /// The fields of a record that say which thing it is: every one of the first group that is there, or else of the next.
+    /// Groups of fields that identify a record. Every present field of a group counts; the next
+    /// group is used only when the group before has none.
     pub told_by: &'static [&'static [&'static str]],
-    /// Where in its values something stands that others can look for. What is not named is not looked at: a version number is no
-    /// address.
+    /// Members of its values that contain indicators. Other members are not searched: a version
+    /// number is not an address.
     pub holds: &'static [Source],
     /// Members of a record that are the text of a program or of a rule: of use only as they are, in which no address is defanged.
     pub code: &'static [&'static str],
 }
 
-/// When two values are held to be the same in a comparison of sandboxes.
+/// When a comparison of sandboxes treats two values as the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sameness {
     /// They differ between any two runs, and are not compared.
@@ -209,7 +212,7 @@ pub struct Source {
     /// Name of the member that holds it, at any depth below the row; empty for the row itself.
     pub member: &'static str,
     pub meaning: Meaning,
-    /// Whether the sample left it behind: what was only opened or deleted is none of its traces.
+    /// Whether the sample left it behind. A file that was only opened or deleted is not a trace.
     pub is_left: bool,
 }
 
@@ -247,7 +250,7 @@ pub enum Shape {
     ProcessTree,
 }
 
-/// One field of a record as it stands in its row.
+/// One field of a record, as shown in its row.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
     /// What stands before the value when both are there.
@@ -256,12 +259,13 @@ pub struct Field {
     pub role: Role,
 }
 
-/// What a field of a record tells.
+/// The role of a field in its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// What the thing is, or something of it.
     Said,
-    /// What the row is about; where no field says so, or none of these is there, it is the first that is said.
+    /// The subject of the row. If no present field has this role, the first shown value is the
+    /// subject.
     About,
     /// How severe it is: rows are shown by it.
     Severity,

@@ -1,4 +1,4 @@
-//! Every attribute that is known by name, a row each: all that tells one from another stands here.
+//! The table of known attributes, one row each. All that differs between attributes is in it.
 
 use super::Pane::{
     Commands, Files, Mobile, Modules, Network, Overview, Processes, Registry, Services, Tags, Techniques, Text,
@@ -26,7 +26,7 @@ const fn evidence(name: &'static str) -> Field {
     Field { before: " ← ", name, role: Role::Evidence }
 }
 
-/// What is not said of it goes by its pane.
+/// A row with the pane's default sameness and nothing else set.
 const fn row(name: &'static str, pane: Pane, label: &'static str, shape: Shape) -> Attribute {
     Attribute { name, pane, label, shape, sameness: Sameness::of(pane), told_by: &[], holds: &[], code: &[] }
 }
@@ -88,7 +88,7 @@ const KEYS: &[Source] = &[is("", Kind::Key)];
 const ALERT: &[Source] =
     &[is("hostname", Kind::Host), is(ORIGIN, Kind::Address), is(DESTINATION, Kind::Address), is("url", Kind::Url)];
 
-/// Every attribute that is known by name. The order within a pane is the order of its rows: what tells most comes first.
+/// Every known attribute. Within a pane, rows are shown in this order: the most informative first.
 pub static ATTRIBUTES: &[Attribute] = &[
     row("sandbox_name", Overview, "sandbox", Value).same(Sameness::Never),
     row("id", Overview, "identifier", Value).same(Sameness::Never),

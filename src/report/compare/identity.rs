@@ -9,14 +9,16 @@
 //! | hosts, addresses, tags, services, signatures, techniques | the name, address and port, or identifier is, capitals apart |
 //! | everything else | the text is, letter by letter |
 //!
-//! Many sandboxes tell a program's name alone. Such a name stands for a program in the system's own folders or, unless the system has
-//! one of this name, where samples are laid: an `svchost.exe` from elsewhere is another one.
+//! Many sandboxes report a program's name without its folder. Such a name matches a program of that
+//! name in the system's own folders or, if the system has none, in a folder where samples are
+//! placed: an `svchost.exe` from elsewhere is another item.
 //!
-//! What tells one run from another whatever the file does (identifiers, dates, links) is not compared.
+//! Values that differ between any two runs of a file (identifiers, dates, links) are not compared.
 //!
-//! What a record's row tells beside its key (the value that was set, a status, a severity) may differ from report to report: a hash
-//! of it says so. Numbers of processes, what a sandbox kept and what it saw a thing by are its own, and no such difference; nor is
-//! the order of a list, or what a row only counts.
+//! The other fields of a record (the value that was set, a status, a severity) may differ between
+//! reports; a hash of them detects that. Process identifiers, the files that a sandbox stored and
+//! its evidence are specific to the sandbox and do not count as differences; nor do the order of a
+//! list and mere counts.
 
 use crate::report::attributes::{Field, Role, Sameness, Shape};
 use crate::report::canonical::{fold, put};
@@ -28,13 +30,13 @@ use crate::report::rows::values::{compact, split_member};
 use crate::text::{Untrusted, last_part};
 use std::hash::{BuildHasher, Hasher};
 
-/// How the rows of one section are told apart.
+/// How the rows of one section are compared.
 pub(super) struct Way {
     /// A hash of the pane and of the word beside the row.
     kind: u64,
     sameness: Sameness,
     told_by: &'static [&'static [&'static str]],
-    /// What a record's row tells.
+    /// The fields that a record's row shows.
     fields: &'static [Field],
     form: Form,
     /// Whether a registry value's name stands apart from its key.
@@ -69,7 +71,8 @@ impl Way {
         })
     }
 
-    /// The hash of a row's key, and of what it tells beside it: 0 for nothing. `room` is for them, and is emptied first.
+    /// The hash of a row's key, and the hash of its other fields (0 if it has none). `room` is a
+    /// buffer for both; it is cleared first.
     pub(super) fn hash(&self, bytes: &[u8], room: &mut Vec<u8>, keys: &impl BuildHasher) -> (u64, u64) {
         room.clear();
         let key = self.key(bytes, room);
@@ -77,7 +80,7 @@ impl Way {
         (hash, key.map_or(0, |key| self.told(Raw::new(bytes), key, room, keys)))
     }
 
-    /// The hash of what a record's row tells beside the members of its key.
+    /// The hash of the fields that a record's row shows, without the members of its key.
     fn told(&self, raw: Raw<'_>, key: &[&str], room: &mut Vec<u8>, keys: &impl BuildHasher) -> u64 {
         let is_own = |name: &str| key.contains(&name) || OWN.contains(&name);
         let mut told = 0_u64;

@@ -45,7 +45,7 @@ struct Column {
 pub struct Item {
     /// A bit for each report that saw it, the first report's lowest.
     pub seen: u64,
-    /// A bit for each report whose rows tell something else of it than those of the first that saw it.
+    /// A bit for each report whose rows differ from those of the first report that saw it.
     pub other: u64,
     /// The pane that shows it.
     pub pane: Pane,
@@ -65,19 +65,21 @@ pub enum Only {
     Any,
     /// Items that every side saw.
     All,
-    /// Items that some sides saw and others did not, or that not all tell alike.
+    /// Items that some sides saw and others did not, or whose details differ.
     Some,
-    /// Items that no side but the one here saw, or of which it tells what no other does.
+    /// Items that only the side here saw, or for which it has details that no other side has.
     Here,
-    /// Items that another side saw, and the one here did not, or of which another tells what it does not.
+    /// Items that another side saw and the one here did not, or for which another side has details
+    /// that this one lacks.
     NotHere,
 }
 
 impl Only {
-    /// Whether an item is wanted; `sides` are the bits of what is held to each other, `here` is the number of a report.
+    /// Whether an item is selected. `sides` are the bits of the groups that are compared with each
+    /// other, `here` is the number of a report.
     fn wants(self, item: &Item, sides: &[u64], here: usize) -> bool {
         let (seen, other) = (item.seen, item.other);
-        // Whether these tell of it what the rest does not, where both saw it.
+        // Whether, where both saw it, `these` have details that `rest` lacks.
         let tell_more = |these: u64, rest: u64| these & other != 0 || rest & !other == 0;
         let is_everywhere = || sides.iter().all(|side| seen & side != 0);
         let here = || sides.iter().copied().find(|side| side >> here & 1 == 1).unwrap_or(0);
@@ -98,12 +100,13 @@ type ByHash = HashMap<u64, u32, RandomState>;
 struct Hashed {
     report: Report,
     sections: Vec<(usize, usize)>,
-    /// Of each row that of its key, and that of what it tells beside it.
+    /// For each row the hash of its key and the hash of its other fields.
     hashes: Vec<(u64, u64)>,
 }
 
 impl Matrix {
-    /// Compares reports, those past [`MOST_COLUMNS`] left out; a report that is not held has a column without marks.
+    /// Compares reports, without those past [`MOST_COLUMNS`]. A report that is not stored has a
+    /// column without marks.
     pub fn of(bodies: &[Option<Body>]) -> Self {
         let (keys, mut joined) = (RandomState::default(), Joined::default());
         let bodies = bodies.get(..MOST_COLUMNS).unwrap_or(bodies);
@@ -115,7 +118,7 @@ impl Matrix {
         joined.sorted()
     }
 
-    /// How many reports are compared, those that are not held included.
+    /// How many reports are compared, including those that are not stored.
     pub fn columns(&self) -> usize {
         self.columns.len()
     }
@@ -125,8 +128,9 @@ impl Matrix {
         &self.items
     }
 
-    /// An item's row, as the first report that saw it has it; [`Item::other`] says which tell something else. Number and time of a process are those of one process: where it
-    /// stands for several, only its name is what was seen.
+    /// An item's row, from the first report that saw it; [`Item::other`] marks the reports that
+    /// differ. Identifier and time belong to one process: where the item covers several, the row
+    /// has only the name.
     pub fn row(&self, item: &Item) -> Row {
         let Some(report) = self.column(item.column.into()).map(|column| &column.report) else { return Row::default() };
         let mut row = report.row(item.section as usize, item.row as usize);
@@ -189,7 +193,7 @@ impl Matrix {
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 
-    /// The items whose text holds what is sought, capitals apart.
+    /// The items whose text contains `sought`, ignoring case.
     pub fn find(&self, sought: &[u8], cancel: &Cancel) -> Result<Vec<u32>, Cancelled> {
         let sought = sought.to_ascii_lowercase();
         let (mut found, mut text) = (Vec::new(), Vec::new());
@@ -210,7 +214,8 @@ impl Matrix {
         Ok(found)
     }
 
-    /// Hands over every row of the items that not all tell alike, with the item's number and the report's.
+    /// Calls `look` with every row of the items whose details differ: item number, report number,
+    /// row.
     pub fn each_of_differing(&self, look: &mut dyn FnMut(u32, usize, Row)) {
         // Nothing cancels it.
         let _ = self.each_row(&Cancel::default(), &mut |number, item, row| {
@@ -260,7 +265,7 @@ fn hash(body: &Body, keys: &RandomState) -> Hashed {
 struct Joined {
     columns: Vec<Option<Column>>,
     items: Vec<Item>,
-    /// The sum of what the first report that saw it tells of each item.
+    /// For each item, the sum of the detail hashes from the first report that saw it.
     told: Vec<u64>,
     by_hash: ByHash,
 }
@@ -280,8 +285,8 @@ impl Joined {
         self.columns.push(column);
     }
 
-    /// Marks the items of which a report tells something else than the first that saw them. What it tells twice counts once, in
-    /// whatever order.
+    /// Marks the items whose details differ from those in the first report that saw them. Repeated
+    /// details count once; their order does not matter.
     fn hold_against_first(&mut self, number: u8, rows: &[u32], hashes: &[(u64, u64)]) {
         let (mut known, mut told) = (ByHash::default(), vec![0_u64; self.items.len()]);
         for (item, (key, tells)) in rows.iter().zip(hashes).filter(|(_, (_, tells))| *tells != 0) {
@@ -291,7 +296,7 @@ impl Joined {
                 *sum = sum.wrapping_add(*tells);
             }
         }
-        // Where this report is the first that saw an item, it is held against by the others.
+        // Items that this report is the first to see: later reports are compared with it.
         self.told.extend_from_slice(told.get(self.told.len()..).unwrap_or_default());
         for item in rows {
             let at = *item as usize;

@@ -1,4 +1,4 @@
-//! Finds rows by what stands in them, or in the word beside them: each row's leaves are decoded and matched.
+//! Finds rows by their text or by their label: each row's leaves are decoded and matched.
 //!
 //! ```text
 //! words ──> Pattern ─┐

@@ -1,4 +1,4 @@
-//! What is sought: words or a regular expression, with or without regard to case.
+//! The search pattern: words or a regular expression, case-sensitive or not.
 
 use crate::report::rows::Label;
 use regex::bytes::{Regex, RegexBuilder};
@@ -16,7 +16,7 @@ pub struct How {
     pub is_case_sensitive: bool,
 }
 
-/// What is sought. It is compared with text as it was before it was written as JSON.
+/// A search pattern. It is matched against decoded text, not against JSON escapes.
 #[derive(Debug)]
 pub struct Pattern {
     words: String,
@@ -29,7 +29,7 @@ pub struct Pattern {
 pub enum BadPattern {
     #[error("nothing is typed")]
     Empty,
-    /// They are no regular expression; what is wrong with them.
+    /// They are not a valid regular expression; the reason.
     #[error("{0}")]
     Expression(String),
 }
@@ -59,12 +59,12 @@ impl Pattern {
         self.how
     }
 
-    /// Whether it stands in a text.
+    /// Whether it matches a text.
     pub fn is_match(&self, text: &[u8]) -> bool {
         self.regex.is_match(text)
     }
 
-    /// Whether it stands in the word beside a row.
+    /// Whether it matches the label of a row.
     pub(super) fn is_in(&self, label: &Label) -> bool {
         match label {
             // What may match nothing at all is not found where nothing stands.
@@ -74,14 +74,14 @@ impl Pattern {
         }
     }
 
-    /// Where it stands in a text of our own or one that is made visible, in bytes of it.
+    /// Byte ranges of its matches in a text that is our own or made visible.
     pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
         let found = self.regex.find_iter(text.as_bytes()).map(|found| found.range());
         found.filter(|found| !found.is_empty()).collect()
     }
 }
 
-/// What is wrong with an expression, in a line and without the expression.
+/// Why an expression is invalid, in one line and without the expression itself.
 fn reason(error: &regex::Error) -> String {
     let words = error.to_string();
     let last = words.lines().last().unwrap_or_default();

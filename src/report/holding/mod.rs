@@ -1,5 +1,5 @@
-//! What is held, thing by thing: how large it is, when it came and from where, and what of it is to be deleted; and the files that
-//! were opened before.
+//! The items in the store: their size, age and origin, and what a deletion removes; and the files
+//! that were opened before.
 
 pub mod origin;
 pub mod retention;
@@ -16,11 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recent {
     pub file: Sha256,
-    /// What it is called, if anybody said so.
+    /// The file's name, if known.
     pub name: Option<Untrusted>,
     /// When it was opened last.
     pub opened: Timestamp,
-    /// How many of its reports are held.
+    /// How many of its reports are stored.
     pub reports: u64,
     /// How many notes there are on them.
     pub notes: u64,
@@ -31,26 +31,27 @@ pub struct Recent {
 /// A thing that is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holding {
-    /// Which service sent it; what was imported has a word of its own here, and notes alone nothing.
+    /// The service that sent it. Imports have a value of their own; notes alone have an empty one.
     pub service: String,
     /// The profile that asked or imported; it is only shown.
     pub profile: String,
     pub what: Held,
     /// The file it is about, if that is known.
     pub file: Option<Sha256>,
-    /// What the file is called, if that was said.
+    /// The file's name, if known.
     pub name: Option<Untrusted>,
     pub received: Timestamp,
     pub bytes: u64,
     /// Bytes in the store, compressed.
     pub on_disk: u64,
-    /// Where it came from, if not from the service. What was imported is open to every profile.
+    /// The file that it was imported from, if it was. Imports are open to every profile.
     pub imported: Option<Imported>,
     /// How many notes there are on its report.
     pub notes: u64,
 }
 
-/// Whose things are, in words, such as `of profile lab`, or `of 2 profiles (lab 4, other 1)`. What was imported belongs to none.
+/// Names the owners of these items, such as `of profile lab`, or `of 2 profiles (lab 4, other 1)`.
+/// Imports belong to no profile.
 pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
     let (mut counts, mut imported) = (BTreeMap::<&str, u64>::new(), 0);
     for thing in things.into_iter().filter(|thing| thing.is_answer()) {
@@ -75,7 +76,7 @@ pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Held {
     Report(Identifier),
-    /// What was written of a report that is not stored: it was deleted by hand, or never fetched.
+    /// Notes on a report that is not stored: it was deleted by hand, or never fetched.
     Notes(Identifier),
     /// Any other response: a list, an artifact, the answer to another question, or a file in quarantine.
     Answer {
@@ -119,7 +120,7 @@ impl Holding {
         }
     }
 
-    /// Whether the service still has it; none for what is no report.
+    /// Whether the service still has it; none if it is not a report.
     pub fn retention(&self, now: Timestamp) -> Option<Retention> {
         let sent = Some(self.received).filter(|_| !self.is_import());
         self.report().map(|identifier| Retention::of(identifier, sent, now))
@@ -131,7 +132,7 @@ impl Holding {
     }
 }
 
-/// What is to be deleted.
+/// What to delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
     /// A report that a service sent with its artifacts, or one that was imported, or the notes alone.
@@ -146,22 +147,23 @@ pub enum Purge {
         service: String,
         file: Sha256,
     },
-    /// What came before a moment.
+    /// Everything received before a moment.
     Before(Timestamp),
-    /// What came first, until no more than so many bytes are left in the store.
+    /// The oldest items, until at most this many bytes are left in the store.
     DownTo(u64),
     Everything,
 }
 
 impl Purge {
-    /// Whether a thing may have what goes with it: nobody knows what stands in a file in quarantine.
+    /// Whether an item may contain data that is being deleted: the content of a quarantined file is
+    /// unknown.
     pub fn may_be_in(&self, thing: &Holding) -> bool {
         let Self::Report { service, identifier } = self else { return false };
         let file = identifier.parts().file;
         thing.is_quarantined() && thing.service == *service && (file.is_none() || thing.file == file)
     }
 
-    /// Whether a thing goes with it, where it and what came after it take so many bytes.
+    /// Whether an item is deleted. `bytes` is the size of this item and all newer ones.
     fn takes(&self, thing: &Holding, bytes: u64) -> bool {
         match (self, &thing.what) {
             (Self::Everything, _) => true,

@@ -2,7 +2,7 @@
 
 use crate::text::Untrusted;
 
-/// A file that somebody imported a report from.
+/// A file that a user imported a report from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     pub from: Untrusted,

@@ -23,7 +23,7 @@ pub enum Retention {
     Unless(Timestamp),
     /// Still there then, when it came from the service: longer than usual.
     Had(Timestamp),
-    /// There until then at least, as long as nobody deletes it.
+    /// Available until then at least, unless it is deleted by hand.
     Until(Timestamp),
 }
 

@@ -29,7 +29,8 @@ pub fn is_moment(seconds: i64) -> bool {
 }
 
 impl Identifier {
-    /// Any text that can stand in an address: nothing at all, `.` and `..` would name another operation.
+    /// Any text that can be a path segment of an address. The empty text, `.` and `..` are refused:
+    /// they would name another operation.
     pub fn new(text: Untrusted) -> Option<Self> {
         (!matches!(text.as_bytes(), b"" | b"." | b"..")).then_some(Self(text))
     }
@@ -50,7 +51,7 @@ impl Identifier {
         file.is_some() && split_number(rest).1.is_some()
     }
 
-    /// Takes the identifier apart from both ends; what is left is the sandbox.
+    /// Splits the identifier from both ends; the middle is the sandbox.
     pub fn parts(&self) -> Parts {
         let (file, rest) = split_file(self.0.as_bytes());
         let (sandbox, number) = split_number(rest);
@@ -81,8 +82,8 @@ impl Identifier {
     /// The most bytes of one that is typed: an address has room for three times as many, whatever letters they are.
     pub const LONGEST: usize = 16 * 1024;
 
-    /// An identifier as somebody typed it: the hash that it begins with may be written in capitals. None that is too long for an
-    /// address.
+    /// An identifier as typed by a user: its leading hash may be in upper case. None if it is too
+    /// long for an address.
     pub fn typed(text: &str) -> Option<Self> {
         let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
         let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));
@@ -98,7 +99,8 @@ impl Sha256 {
     /// Hexadecimal digits of a SHA-256.
     pub const LENGTH: usize = 64;
 
-    /// A hash from what somebody typed: blanks around it are passed over, capitals made small.
+    /// Parses a hash as typed by a user: surrounding blanks are trimmed, upper case becomes lower
+    /// case.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -134,7 +136,8 @@ impl std::fmt::Debug for Sha256 {
 pub struct FileHash(String);
 
 impl FileHash {
-    /// A hash from what somebody typed: blanks around it are passed over, capitals made small.
+    /// Parses a hash as typed by a user: surrounding blanks are trimmed, upper case becomes lower
+    /// case.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = matches!(text.len(), 32 | 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());

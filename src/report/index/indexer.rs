@@ -1,5 +1,5 @@
-//! Builds an index in one pass over bytes that come in pieces: tells envelopes, bare objects, summaries and list pages apart on
-//! the way (specification §2.1).
+//! Builds an index in one pass over bytes that arrive in pieces. It distinguishes envelopes, bare
+//! objects, summaries and list pages on the way (specification §2.1).
 
 use super::{Batch, Entry, Form, Index, Section, Tail};
 use crate::report::attributes::{Attribute, Shape};
@@ -46,13 +46,14 @@ struct Layout {
     rows: u32,
     entry: Option<Entry>,
     listed: usize,
-    /// Whether the document, its `data` and its attributes have been come upon: what comes again is another's, or nobody's.
+    /// Whether the document, its `data` and its attributes have started; only the first of each
+    /// counts as such.
     has_document: bool,
     has_data: bool,
     has_attributes: bool,
     /// Whether a section is open that the last batch has taken along.
     continues: bool,
-    /// Sections that earlier batches have taken along, but for the one that is open.
+    /// Number of sections in earlier batches, without the open one.
     taken: usize,
     tails: Vec<Tail>,
     found: Index,
@@ -70,7 +71,7 @@ impl Indexer {
         self.scanner.position()
     }
 
-    /// Hands over what was found since the last time.
+    /// Returns everything that was found since the last call.
     pub fn take(&mut self) -> Batch {
         self.layout.take()
     }
@@ -114,7 +115,8 @@ impl Layout {
         }
     }
 
-    /// Whether `null` stands for nothing here, and is no row: in a list, and in the place of a known attribute.
+    /// Whether `null` means absence here and is not a row: in a list, and as the value of a known
+    /// attribute.
     fn has_nothing(&self) -> bool {
         match self.places.last() {
             Some(Place::Elements | Place::Processes) => true,
@@ -229,7 +231,7 @@ impl Layout {
             (b"id" | b"_id", None, Some(entry)) => entry.id = entry.id.or(Some(at)),
             (b"type" | b"_type", None, Some(entry)) => entry.kind = entry.kind.or(Some(at)),
             (b"error", Some(true), Some(entry)) => entry.error = entry.error.or(Some(at)),
-            // A flat report: its attributes stand beside its identifier.
+            // A flat report: its attributes are siblings of its identifier.
             (name, _, Some(entry)) => entry.has_attributes |= Attribute::named(name).is_some(),
             _ => {}
         }
@@ -262,8 +264,9 @@ impl Layout {
         matches!(self.places.last(), Some(Place::Root | Place::Data))
     }
 
-    /// Single values that nobody has named, and what comes past the most sections, share a section, a row each: a million of them
-    /// cost no more than a million rows.
+    /// Adds a row for a single value of an unknown attribute, or for an attribute past
+    /// [`MOST_SECTIONS`]. They share a section, so a million of them cost no more than a million
+    /// rows.
     fn push_loose(&mut self) -> Place {
         let is_beside = self.is_beside();
         let is_open = |last: &Section| last.form == Form::Loose && last.is_beside == is_beside;

@@ -14,7 +14,7 @@ use indexer::Indexer;
 /// What a body holds, and where.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
-    /// The report's attributes and everything that stands beside them, in the order of the bytes.
+    /// The report's attributes and their sibling members, in the order of the bytes.
     pub sections: Vec<Section>,
     /// Offset of the value of `id`.
     pub id: Option<u32>,
@@ -22,7 +22,7 @@ pub struct Index {
     pub kind: Option<u32>,
     /// Whether the body is a page of a list: its `data` is an array.
     pub is_page: bool,
-    /// Whether the report or the list stands in an envelope, under `data`.
+    /// Whether the report or the list is in an envelope, under `data`.
     pub is_enveloped: bool,
     /// Whether `attributes` of a bare report have been seen.
     pub is_attributed: bool,
@@ -48,14 +48,15 @@ pub struct Section {
     pub rank: usize,
     /// What the value turned out to be.
     pub form: Form,
-    /// Whether it stands beside `attributes`, as `links` and `relationships` do. Of a report without
-    /// that member all are beside it.
+    /// Whether it is a sibling of `attributes`, as `links` and `relationships` are. In a report
+    /// without that member all sections are.
     pub is_beside: bool,
     /// Offset of each row's first byte.
     pub(super) starts: Vec<u32>,
     /// Depth of each process; empty for other forms.
     pub(super) depths: Depths,
-    /// Offset at which each process goes on after its children, 0 where it does not; empty for other forms.
+    /// Offset at which each process continues after its children, 0 where it does not; empty for
+    /// other forms.
     pub(super) tails: Vec<u32>,
     /// Offset after the last row, 0 while unknown.
     pub(super) end: u32,
@@ -70,7 +71,7 @@ pub enum Form {
     Array,
     /// An object: a row a member.
     Object,
-    /// Single values that nobody has named, one after another: a row a member.
+    /// Consecutive single values of unknown attributes: a row a member.
     Loose,
     /// An array of processes with children: a row a process, at any depth, parents first.
     Processes,
@@ -84,7 +85,7 @@ pub struct Entry {
     pub id: Option<u32>,
     /// Offset of the value of its `type`.
     pub kind: Option<u32>,
-    /// Offset of the value of its `error`, which stands in place of attributes.
+    /// Offset of the value of its `error`, which replaces the attributes.
     pub error: Option<u32>,
     /// Whether the report came with it.
     pub has_attributes: bool,
@@ -107,7 +108,7 @@ impl Section {
         self.starts.len()
     }
 
-    /// Whether there is no row.
+    /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -142,7 +143,7 @@ impl Section {
         &self.depths
     }
 
-    /// Where a process goes on after its children: its name may stand there.
+    /// Offset at which a process continues after its children, where its name may follow.
     pub fn tail(&self, row: usize) -> Option<u32> {
         self.tails.get(row).copied().filter(|tail| *tail > 0)
     }
@@ -151,14 +152,15 @@ impl Section {
 /// What an indexer found since it was last asked.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    /// Whether the first section goes on where the last batch's last one stopped.
+    /// Whether the first section continues the last section of the previous batch.
     pub(super) continues: bool,
-    /// Processes that go on after their children, with the offsets; their rows may have come with an earlier batch.
+    /// Processes that continue after their children, with the offsets. Their rows may be in an
+    /// earlier batch.
     pub(super) tails: Vec<Tail>,
     pub(super) found: Index,
 }
 
-/// A process that goes on after its children.
+/// A process that continues after its children.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tail {
     /// Number of its section in the index.
@@ -180,7 +182,7 @@ impl Index {
         self.sections.iter().any(|section| section.name.as_bytes() == name.as_bytes())
     }
 
-    /// Adds what was found next.
+    /// Adds the next batch.
     pub fn absorb(&mut self, batch: Batch) {
         let mut sections = batch.found.sections.into_iter();
         if batch.continues

@@ -41,7 +41,7 @@ pub(super) struct Gathered {
     member: Option<Untrusted>,
     /// Whether the row says that its strings are from memory.
     is_memory: bool,
-    /// The name that the row looks up, and the addresses that it leads to.
+    /// The name that the row resolves, and the addresses that it resolves to.
     looked_up: (Option<usize>, Vec<usize>),
     /// Names by their numbers, each with an address that it leads to.
     resolved: HashSet<(usize, usize)>,
@@ -121,7 +121,7 @@ impl Gathered {
     /// What stands out among words, whatever it is.
     fn words(&mut self, text: &Untrusted, seen: Seen, meaning: Meaning) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
-        // Placeholders in angle brackets would part the path that they stand in.
+        // Placeholders in angle brackets would split the path that contains them.
         let spelled = if plain.contains('<') { spell_out_str(plain) } else { Cow::Borrowed(plain) };
         let plain = &*spelled;
         for (kind, word) in words::named(plain) {

@@ -1,4 +1,4 @@
-//! Names and addresses of machines: how reports write them, and whether they are somebody's.
+//! Host names and IP addresses: how reports write them, and whether they are public.
 
 use super::Kind;
 use crate::text::Untrusted;
@@ -102,7 +102,7 @@ pub(super) fn mail(text: &str) -> Option<Untrusted> {
     (is_user && is_domain).then(|| Untrusted::from(text))
 }
 
-/// The server that a URL names, without user and port; none for what is no URL.
+/// The host of a URL, without user and port; none if the text is not a URL.
 pub(super) fn server(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://").or_else(|| url.split_once(r":\\"))?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -124,13 +124,13 @@ pub(super) fn server_without_scheme(url: &str) -> Option<&str> {
 pub(super) fn without_port(server: &str) -> &str {
     let inside = server.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside);
     inside.unwrap_or_else(|| match server.split_once(':') {
-        // More than one colon stands in an address of version 6 only.
+        // Only an IPv6 address has more than one colon.
         Some((server, port)) if !port.contains(':') => server,
         _ => server,
     })
 }
 
-/// Whether a URL, a name or an address leads to a machine that is somebody's.
+/// Whether a URL, a name or an address leads to a public host.
 pub(super) fn is_of_somebody(kind: Kind, value: &str) -> bool {
     match kind {
         Kind::Url => server(value).is_some_and(is_server_of_the_internet),
@@ -150,8 +150,8 @@ pub fn is_plain_host(value: &[u8]) -> bool {
 const LOCAL_ENDS: [&str; 9] =
     ["localhost", "local", "localdomain", "lan", "home", "corp", "internal", "intranet", "arpa"];
 
-/// Whether a server is somebody's, and not one that every network may have: as browsers read it, to whom `127.1` and `0x7f.1` are
-/// addresses.
+/// Whether a host is public, and not one that every network may have. It is parsed as browsers do,
+/// which accept `127.1` and `0x7f.1` as addresses.
 fn is_server_of_the_internet(server: &str) -> bool {
     match Host::parse(server.strip_suffix('.').unwrap_or(server)) {
         Ok(Host::Ipv4(address)) => is_of_the_internet(address.into()),
@@ -165,7 +165,7 @@ fn is_name_of_the_internet(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, last)| !LOCAL_ENDS.iter().any(|end| last.eq_ignore_ascii_case(end)))
 }
 
-/// Whether an address is somebody's, and not one that every network has.
+/// Whether an address is public, and not one that every network uses.
 pub(super) fn is_of_the_internet(address: IpAddr) -> bool {
     let is_resolver = RESOLVERS.iter().any(|known| known.parse() == Ok(address));
     !is_resolver && is_public(address)

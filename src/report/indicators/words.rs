@@ -11,7 +11,7 @@ const SCHEMES: [&str; 8] = ["https", "http", "hxxps", "hxxp", "ftps", "ftp", "ws
 pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
     let mut found = Vec::new();
     for (number, part) in text.split('"').enumerate() {
-        // What stands in double quotes is one path, blanks and all.
+        // A path in double quotes is one path, blanks included.
         if number % 2 == 1 && is_path(part) {
             path(part, &mut found);
             continue;
@@ -48,9 +48,10 @@ fn word(text: &str) -> &str {
     text.split(is_gap).next().unwrap_or_default()
 }
 
-/// How much of a text that stands in no quotes is a path with blanks in it; none where it begins with no such path. A path goes on
-/// behind a blank within a folder that is known to have one, or where what follows leads further down, and is neither another path nor
-/// an option; it is at its end where it names a file. Else the blank may as well part a program from what it is told.
+/// Length of the unquoted path with blanks that a text begins with; none if it begins with no such
+/// path. A path continues after a blank inside a folder that is known to contain one, or if the
+/// next word leads to a subfolder and is neither another path nor an option. It ends at a file
+/// name. Otherwise the blank may separate a program from its arguments.
 fn spaced_path_length(text: &str) -> Option<usize> {
     const FOLDERS: [&str; 3] = [r"Program Files (x86)", "Program Files", "Documents and Settings"];
     let first = word(text);
@@ -86,8 +87,8 @@ fn has_extension(path: &str) -> bool {
     extension.is_some_and(|end| matches!(end.len(), 1..=5) && end.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Where URLs stand in a text without blanks. One that stands within another is found as well, up to the next: what redirects names
-/// both. Each byte is looked at twice at most, however many there are.
+/// Byte ranges of the URLs in a text without blanks. A URL within another is also found, up to the
+/// next one: redirectors name both. Each byte is read at most twice, however many URLs there are.
 fn urls(text: &str) -> Vec<Range<usize>> {
     let starts = memchr::memchr_iter(b':', text.as_bytes()).filter_map(|colon| {
         let (before, after) = (text.get(..colon)?, text.get(colon..)?);
@@ -136,7 +137,7 @@ fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
         has_query |= c == '?';
         let is_end = match c {
             '|' | '^' => true,
-            // A quote ends what was quoted, but for one within a word.
+            // A quote ends the quoted text, unless it is an apostrophe within a word.
             '\'' => !rest.starts_with(|next: char| next.is_ascii_alphanumeric()),
             '(' | '[' | '{' => {
                 open.push(c);
@@ -146,7 +147,8 @@ fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
             // The next command of a shell's, unless it stands between the members of a query.
             '&' => !has_query || rest.starts_with('&'),
             ',' | ';' => is_path(rest) || is_start(at + 1),
-            // Lists of servers are joined by whatever their reader splits them at; a slash or `=` leads to what is asked of the first.
+            // Lists of hosts use the separator that their reader splits at. A slash or `=` starts
+            // an argument of the first host instead.
             _ => is_start(at + c.len_utf8()) && !c.is_ascii_alphanumeric() && !matches!(c, '/' | '=' | '?' | '#' | ':'),
         };
         is_end.then_some(at)
@@ -155,7 +157,7 @@ fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
     text.trim_end_matches(['.', ',', ';', ':', '!', '\\', '*', '(', '[', '{']).len()
 }
 
-/// What is no URL.
+/// Collects everything except URLs.
 fn others<'a>(text: &'a str, found: &mut Vec<(Kind, &'a str)>) {
     let is_border = |c: char| matches!(c, '\'' | '(' | ')' | '{' | '}' | ',' | ';' | '|' | '=');
     let (mut before, mut at) = ("", 0);
@@ -186,7 +188,8 @@ fn path<'a>(path: &'a str, found: &mut Vec<(Kind, &'a str)>) {
     found.extend(machine.filter(|machine| machine.contains('.')).map(|machine| (Kind::Host, machine)));
 }
 
-/// A path without what the kernel is told by that it is a full one: the same file is named without it elsewhere.
+/// A path without its `\??\` or `\\?\` prefix, which only marks it as absolute: other rows name the
+/// same file without it.
 pub(super) fn unprefixed(word: &str) -> &str {
     let path = [r"\??\", r"\\?\"].iter().find_map(|prefix| word.strip_prefix(prefix));
     path.filter(|path| has_root(path)).unwrap_or(word)

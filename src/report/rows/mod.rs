@@ -42,7 +42,7 @@ pub struct Report {
     registry: ValueMember,
 }
 
-/// One row as it stands in a pane.
+/// One row, as shown in a pane.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Row {
     /// What happened to the thing, or what it is.
@@ -78,7 +78,7 @@ impl Section {
 pub enum Piece {
     /// From the report: what the row is about.
     Value(Untrusted),
-    /// From the report: what is said about it.
+    /// From the report: a detail of the subject.
     Detail(Untrusted),
     Own(Cow<'static, str>),
 }
@@ -148,7 +148,7 @@ impl Report {
         self.header(named.and_then(|section| section.start(0))).unwrap_or_default()
     }
 
-    /// The registry value that a row gives, whole; none for what is no value that was set.
+    /// The registry value that a row sets, whole; none if the row does not set one.
     pub fn registry_value(&self, place: Place) -> Option<RegistryValue> {
         let section = self.section(place.section)?;
         let is_set = section.name.as_bytes() == b"registry_keys_set";
@@ -160,7 +160,7 @@ impl Report {
         self.registry
     }
 
-    /// Adds what was found next. An index that somebody else still looks at is left to them as it was.
+    /// Adds the next batch. Other holders of the index keep their version of it.
     pub fn absorb(&mut self, batch: Batch) {
         Arc::make_mut(&mut self.index).absorb(batch);
         self.complete();
@@ -266,7 +266,7 @@ impl Report {
         Row { label: found.label(), pieces }
     }
 
-    /// The thing that a row tells of, as a note knows it.
+    /// The item that a row shows, as notes refer to it.
     pub fn item(&self, section: usize, row: &Row) -> Option<Item> {
         Some(Item::new(self.section(section)?.name.clone(), &row.text()))
     }
@@ -323,7 +323,8 @@ impl Report {
         start(row).map_or(0..0, |start| start..end.max(start))
     }
 
-    /// The bytes that a process goes on in after its children, and some that follow; none where it does not.
+    /// The bytes after a process's children, with some that follow; empty if the process ends
+    /// there.
     pub(super) fn tail(&self, section: usize, row: usize) -> &[u8] {
         let Some((found, tail)) = self.section(section).and_then(|found| Some((found, found.tail(row)? as usize)))
         else {
@@ -355,7 +356,7 @@ impl Report {
             // Something long stands before the name.
             return self.process(section, row, self.row_bytes(section, row, WHOLE_ROW));
         }
-        // An empty one is a value as well, but nobody sees it.
+        // An empty name is a value as well, but is not visible.
         let is_seen = name.as_ref().is_some_and(|name| !name.is_empty());
         let mut pieces: Vec<_> = name.map(Piece::Value).into_iter().collect();
         pieces.extend((!is_seen).then(|| Piece::Own("(no name)".into())));

@@ -1,4 +1,4 @@
-//! What a row tells, piece by piece: a record by the fields that the table names, anything else as a value.
+//! The pieces of a row's text: the fields that the table names for a record, or else a value.
 
 use super::Piece;
 use super::severity;
@@ -10,7 +10,7 @@ use crate::report::json::{Kind, Raw};
 use crate::report::registry::ValueMember;
 use crate::text::Untrusted;
 
-/// The most values of evidence that a line tells before the rest is counted.
+/// The most values of evidence that a line shows; further ones are counted.
 const EVIDENCE: usize = 8;
 
 /// What stands before a field that is one of several.
@@ -20,7 +20,7 @@ const BETWEEN: &str = " · ";
 const NAMED_VALUE: &[Field] =
     &[Field { before: "", name: "key", role: Role::Said }, Field { before: "\\", name: "value", role: Role::Said }];
 
-/// How much of a row is told.
+/// How much of a row is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     /// What a line has room for; the rest is counted.
@@ -41,7 +41,7 @@ pub(super) fn tell(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
     pieces.extend([Piece::Own(BETWEEN.into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
 }
 
-/// What a row of anything but a process tells.
+/// The pieces of a row that is not a process.
 pub(super) fn pieces(section: &Section, bytes: &[u8], registry: ValueMember, told: Told) -> Vec<Piece> {
     if let Some(technique) = section.technique(bytes) {
         return record_pieces(Raw::new(&technique), TECHNIQUE, told);
@@ -83,7 +83,8 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piec
     let (mut pieces, mut has_value) = (Vec::new(), about.is_some());
     for (n, field) in fields.iter().enumerate() {
         let Some(value) = said(field) else { continue };
-        // Nothing stands in the place of what comes first, unless what stands before the next says that something is missing there.
+        // Skip an empty first value, unless the separator before the next shows that one is
+        // missing.
         let next = || fields.iter().skip(n + 1).find(|next| said(next).is_some());
         if pieces.is_empty() && is_empty(value) && next().is_none_or(|next| next.before == BETWEEN) {
             continue;
@@ -102,7 +103,7 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piec
             Role::Evidence => {
                 Piece::Detail(severity::evidence(value, if told == Told::Whole { usize::MAX } else { EVIDENCE }))
             }
-            // What the row is about is the first that is said, unless a field says so.
+            // The first shown value is the row's subject, unless a field has that role.
             _ if about.map_or(has_value, |about| about != field) => Piece::Detail(told.value(value)),
             Role::Said | Role::About => Piece::Value(told.value(value)),
         });
@@ -126,7 +127,8 @@ fn is_empty(value: Raw<'_>) -> bool {
     value.bytes() == b"\"\""
 }
 
-/// What stands before a field: an address with colons of its own is put in brackets, so that it can be told from the port behind it.
+/// The separator before a field. An address that contains colons gets brackets, which separate it
+/// from the port.
 fn before(pieces: &mut Vec<Piece>, field: &Field) -> &'static str {
     let has_colons = matches!(pieces.as_slice(), [Piece::Value(address)] if address.as_bytes().contains(&b':'));
     if field.before == ":" && has_colons {

@@ -1,4 +1,4 @@
-//! Some of a report's rows, in order: what a filter found, what is hidden.
+//! A set of a report's rows, in order, such as the matches of a filter or the hidden rows.
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// What the service puts before its words.
 const PREFIX: &[u8] = b"IMPACT_SEVERITY_";
 
-/// The words, the most severe first; several mean the same. What is none of them comes last.
+/// The severity words, the most severe first; several mean the same. Unknown words come last.
 const WORDS: [&[&str]; 5] =
     [&["critical"], &["high"], &["medium", "moderate"], &["low"], &["info", "informational", "information"]];
 
@@ -28,8 +28,9 @@ fn rank(text: Untrusted) -> usize {
 }
 
 impl Section {
-    /// A row of a summary's techniques as one record: the number, the greatest severity, every description and reference; none of
-    /// any other row. There it is a member: the number, and under it a list of what was seen.
+    /// A row of a summary's techniques as one record: the number, the greatest severity, every
+    /// description and reference; none for any other row. In the report the row is a member: the
+    /// number with a list of observations.
     pub(in crate::report) fn technique(&self, row: &[u8]) -> Option<Vec<u8>> {
         if self.form != Form::Object || self.name.as_bytes() != b"attack_techniques" {
             return None;
@@ -55,8 +56,8 @@ impl Section {
     }
 }
 
-/// What something was seen by, in one line: each value with its name, but for a reference, whose value is all that tells; so many
-/// values, and the rest counted.
+/// The evidence in one line: each value with its name, except that a reference shows only its
+/// `value`; at most `most` values, and the rest counted.
 pub(super) fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
     let (mut joined, mut count) = (Vec::new(), 0_usize);
     leaves(raw.bytes(), &mut |way, value| {
@@ -82,7 +83,8 @@ pub(super) fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
     Untrusted::from(joined)
 }
 
-/// The rows of some sections in an order of their own: the most severe first, those of one severity as they stand in the report.
+/// Sections whose rows have an order of their own: the most severe first, rows of equal severity in
+/// the order of the report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
     sections: BTreeMap<usize, Arranged>,
@@ -97,7 +99,7 @@ struct Arranged {
 }
 
 impl Order {
-    /// The order of a report; its other sections, and those that stand in order already, are not in it.
+    /// The order of a report's sections, without those that have no severity or are already sorted.
     pub(in crate::report) fn of(report: &Report, cancel: &Cancel) -> Result<Self, Cancelled> {
         let mut order = Self::default();
         for (number, section) in report.index.sections.iter().enumerate() {

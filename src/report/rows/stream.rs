@@ -1,4 +1,4 @@
-//! The rows of a section one after another: for what looks at every row.
+//! Iterates over the rows of a section, for code that reads every row.
 
 use super::records::Place;
 use super::{PREVIEW, Report, Row, WHOLE_ROW};

@@ -35,7 +35,7 @@ pub(in crate::report) fn compact(raw: Raw<'_>) -> Untrusted {
     joined(raw, JOINED)
 }
 
-/// The same with so many values of a flat array, and the rest counted.
+/// Like [`compact`], with at most `most` values of a flat array, and the rest counted.
 pub(super) fn joined(raw: Raw<'_>, most: usize) -> Untrusted {
     match raw.kind() {
         Kind::Text | Kind::Word => raw.text(),

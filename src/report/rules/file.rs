@@ -10,16 +10,18 @@ use serde::Deserialize;
 /// The most texts that a rule can want all at once: a bit each.
 const MOST_TEXTS: usize = 64;
 
-/// The most regular expressions of a file: what stands in no text is looked for in each row by itself, and to make ready for it takes its time.
+/// The most regular expressions of a file. A rule without texts runs its expression on every row,
+/// and compiling an expression takes time.
 const MOST_REGEXES: usize = 1_000;
 
-/// Why a rule is one too many, with what to do instead. Of those behind it the number is said.
+/// Why a rule exceeds a limit, and what to do instead. Further such rules are only counted.
 const TOO_MANY: [&str; 2] = [
     "there are more than 65,535 rules",
     "there are more than 1,000 regular expressions; what any, all or program can say costs nothing more",
 ];
 
-/// Names that stand for several attributes: whatever is started, and whatever is left on the disk.
+/// Names for several attributes: everything that is started, and everything that is left on the
+/// disk.
 const SEVERAL: [(&str, &[&str]); 2] = [
     ("commands", &["command_executions", "processes_created", "processes_tree", "processes_injected"]),
     ("files", &["files_written", "files_dropped", "files_copied"]),
@@ -50,11 +52,11 @@ pub struct Rule {
     pub why: String,
     pub attack: Vec<String>,
     pub(super) attributes: Vec<String>,
-    /// How many texts have to stand in the row at least, by what they are for.
+    /// How many texts a row must contain, by purpose.
     pub(super) wants: Wants,
     pub(super) parent: Vec<String>,
     pub(super) parent_not: Vec<String>,
-    /// Names of programs of which one stands in the row, but for one letter.
+    /// Program names; the row must contain a name that differs from one of them by one letter.
     pub(super) near: Vec<String>,
     /// Programs of which none runs in the report.
     pub(super) unless_runs: Vec<String>,
@@ -155,9 +157,10 @@ struct Reading {
 }
 
 impl Rules {
-    /// The rules that are shipped, and those of the user's file; with what is wrong with it, if anything is.
+    /// The rules that are shipped, and those of the user's file; with the errors in that file, if
+    /// any.
     ///
-    /// A rule that cannot be understood is left out, and named with its line; the others work.
+    /// An invalid rule is left out and reported with its line; the others work.
     pub fn read(own: Option<(&str, &str)>) -> (Self, Vec<String>) {
         let mut reading = Reading::default();
         SHIPPED.iter().copied().chain(own).for_each(|(name, text)| reading.file(name, text));
@@ -258,7 +261,7 @@ impl Reading {
         }
         let number = self.rules.len();
         self.regexes += written.regexes();
-        // The empty text stands in every row.
+        // Every row contains the empty text.
         let is_any = !written.any.is_empty() && !written.any.iter().any(String::is_empty);
         let wants = Wants { any: is_any, program: !written.program.is_empty(), all: written.all.len() };
         let any = written.any.into_iter().filter(|_| is_any).map(|text| (text, Use::Any));

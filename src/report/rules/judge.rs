@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// What the rules make of a report.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// Rows that deserve a look, in order, each with the number of the rule that matters most.
+    /// Notable rows, in order, each with the number of the rule that matters most.
     notable: Vec<(u32, u32, u16)>,
     /// Rows that are noise, and nothing else.
     noise: RowSet,
@@ -36,7 +36,7 @@ impl Marks {
         self.notable.get(at).map(|(_, _, rule)| *rule)
     }
 
-    /// Every row that deserves a look: section, row, rule.
+    /// Every notable row: section, row, rule.
     pub fn notable(&self) -> impl Iterator<Item = (usize, usize, u16)> + '_ {
         self.notable.iter().map(|(section, row, rule)| (*section as usize, *row as usize, *rule))
     }
@@ -51,11 +51,11 @@ impl Marks {
     }
 }
 
-/// What one row is held to.
+/// The values of one row that rules are evaluated on.
 struct Seen<'a> {
     /// The row's text, as [`spell`] writes it.
     text: &'a [u8],
-    /// The parent's file name in small letters; none for what is no process.
+    /// The parent's file name in lower case; none if the row is not a process.
     parent: Option<&'a [u8]>,
     /// The programs that ran of those that a rule names.
     ran: &'a BTreeSet<Vec<u8>>,
@@ -201,7 +201,8 @@ fn spell(text: &mut Vec<u8>, sample: Option<&[u8]>) {
     }
 }
 
-/// Rows that count only where there are many of their kind: digests of what is the same and of what differs, with their places.
+/// Rows that count only if there are many of their kind: digests of the common part (`same`) and of
+/// the distinct parts (`each`), with their places.
 #[derive(Default)]
 struct Crowd {
     groups: BTreeMap<(usize, u64), Group>,
@@ -311,7 +312,7 @@ impl Rule {
     }
 }
 
-/// Whether a text stands in another as a whole word: a program's name among folders and arguments.
+/// Whether a text is a whole word in another, such as a program's name among folders and arguments.
 fn is_program(text: &[u8], place: std::ops::Range<usize>) -> bool {
     let before = place.start.checked_sub(1).and_then(|at| text.get(at));
     let is_start =
@@ -321,7 +322,8 @@ fn is_program(text: &[u8], place: std::ops::Range<usize>) -> bool {
     is_start && is_end
 }
 
-/// Whether a program stands in a text, with or without a folder, whose name is that of another but for one letter.
+/// Whether a text contains a program, with or without a folder, whose name differs from one of
+/// `names` by one letter.
 fn is_near(text: &[u8], names: &[String]) -> bool {
     let words = text.split(|byte| br#"\/"' =(),;&|"#.contains(byte)).filter(|word| !word.is_empty());
     words.enumerate().any(|(place, word)| {

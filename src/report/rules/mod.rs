@@ -1,10 +1,10 @@
-//! Rules that mark rows: what deserves a look, and what any machine does by itself.
+//! Rules that mark rows as notable, or as noise that any machine produces.
 //!
 //! ```text
 //! assets/rules/*.toml + the user's rules.toml ──> Rules: one automaton over every text that a rule names
-//! a row, decoded, in small letters ── automaton ──> texts that stand in it ──> rules that all agree ──> Marks
+//! a row, decoded, in lower case ── automaton ──> matching texts ──> rules that hold ──> Marks
 //! ```
-//! Each row is passed over once, so a report costs time by its bytes, whatever the number of rules.
+//! Each row is read once, so the time depends on the report's bytes, not on the number of rules.
 
 mod file;
 mod judge;
@@ -12,7 +12,7 @@ mod judge;
 pub use file::{Rule, Rules};
 pub use judge::Marks;
 
-/// How much a row deserves a look.
+/// How notable a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 /// Which rows of a tree are folded and which are kept, and so which rows are visible.
 ///
-/// A row is known by its place: process identifiers repeat. What is visible is found again after each change.
+/// A row is identified by its place, because process identifiers repeat. The visible rows are
+/// computed again after each change.
 #[derive(Debug, Default, Clone)]
 pub struct Folds {
     /// Whether every row with children is folded, with the exception of some.
@@ -79,7 +80,7 @@ impl Folds {
         }
     }
 
-    /// Shows a row: what is folded above it is unfolded.
+    /// Shows a row: unfolds every folded row above it.
     pub fn reveal(&mut self, row: usize, depths: &Depths) {
         let mut above = depths.parent(row);
         while let Some(parent) = above.filter(|_| self.any()) {

@@ -1,7 +1,7 @@
 //! The tree of a flat list of processes, by the numbers of their parents: where a report has no tree of its own.
 //!
-//! Rows stand in the order of the bytes. Where the list is in another order than the tree, its elements change places in a copy
-//! of the body; everything else stays where it is.
+//! Rows are in the order of the bytes. If the list is in another order than the tree, its elements
+//! are reordered in a copy of the body; everything else stays where it is.
 
 use crate::report::attributes::PROCESS_LIST;
 use crate::report::body::Body;
@@ -15,7 +15,8 @@ use std::ops::Range;
 const MOST: usize = 100_000;
 const LARGEST: usize = 64 * 1024 * 1024;
 
-/// Gives the list of processes of a whole report the form of a tree, where there is no tree; with the body in its order.
+/// Turns a complete report's process list into a tree, if the report has no tree. Returns the body
+/// in tree order, if that differs from the order of the list.
 pub(in crate::report) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     let has_tree = index.sections.iter().any(|section| section.form == Form::Processes && !section.is_empty());
     let is_list = |name: &Untrusted| name.as_bytes() == PROCESS_LIST.as_bytes();
@@ -81,7 +82,8 @@ fn parents(bytes: &[u8], elements: &[Range<usize>]) -> Vec<Option<usize>> {
     (0..elements.len()).map(|row| parent(row).or_else(|| after(row))).collect()
 }
 
-/// Rows with their depths, parents before their children; what stands in a circle begins where the list does.
+/// Rows with their depths, parents before their children. A cycle starts at its first row in the
+/// list.
 fn ordered(parents: &[Option<usize>]) -> Vec<(usize, u16)> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
     for (row, parent) in parents.iter().enumerate() {

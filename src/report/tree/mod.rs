@@ -19,7 +19,7 @@ impl Depths {
         self.0.len()
     }
 
-    /// Whether there is no row.
+    /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
