@@ -74,7 +74,7 @@ impl ImportArgs {
                 Imported { from: Untrusted::from(&*without_keys(&keys, name.as_bytes())), by: Untrusted::from(user()) };
             let (file, from, replaces) = (file.as_ref(), &from, self.replace);
             let (profile, service) = (profile.name.as_str(), service.as_str());
-            let batch = Batch { store: &store, profile, service, file, from, keys: &keys, replaces };
+            let batch = ImportFile { store: &store, profile, service, file, from, keys: &keys, replaces };
             for value in document::all_values(path).unwrap_or_else(|error| vec![Err(error)]) {
                 text += &batch.take(path, value, &mut sums);
             }
@@ -85,7 +85,7 @@ impl ImportArgs {
 }
 
 /// The import of one file, with its target.
-struct Batch<'a> {
+struct ImportFile<'a> {
     store: &'a Store,
     profile: &'a str,
     service: &'a str,
@@ -96,7 +96,7 @@ struct Batch<'a> {
     replaces: bool,
 }
 
-impl Batch<'_> {
+impl ImportFile<'_> {
     /// Imports one value of the file, and returns its outcome as text.
     fn take(&self, path: &OsStr, value: anyhow::Result<DocumentValue>, sums: &mut Sums) -> String {
         let value = match value {

@@ -70,7 +70,8 @@ impl Gateway {
     ) -> Result<Gathered, ServiceError> {
         let is_report = matches!(request, Request::Behaviour { .. });
         let coming = Arc::<Coming>::default();
-        let (news, mut reading) = if is_report { Reading::begin(&coming) } else { (None, Reading::nothing()) };
+        let (news, mut reading) =
+            if is_report { BackgroundIndexing::begin(&coming) } else { (None, BackgroundIndexing::nothing()) };
         let mut gatherer = Gatherer { coming: Arc::clone(&coming), total: None, progress, news, is_upload: false };
         if given_up.is_said() {
             return Err(ServiceError::Unsent);
@@ -167,12 +168,12 @@ impl Sink for Gatherer<'_> {
 }
 
 /// A report that is indexed on another thread while it arrives.
-struct Reading {
+struct BackgroundIndexing {
     found: UnboundedReceiver<Rows>,
     reader: Option<JoinHandle<Index>>,
 }
 
-impl Reading {
+impl BackgroundIndexing {
     fn begin(coming: &Arc<Coming>) -> (Option<Sender<()>>, Self) {
         let ((news, wakes), (tell, found)) = (channel(), unbounded_channel());
         let reader = Reader::new(Arc::clone(coming), tell);

@@ -30,7 +30,7 @@ impl Amount {
     /// Like [`Self::read`], for words that are split already.
     pub fn of(kind: Kind, words: Vec<String>) -> Result<Self, String> {
         let mut reading =
-            Reading { kind, numbers: Numbers::default(), said: Vec::new(), path: None, others: Vec::new() };
+            AmountParser { kind, numbers: Numbers::default(), said: Vec::new(), path: None, others: Vec::new() };
         let mut rest = words.as_slice();
         while let [word, after @ ..] = rest {
             rest = reading.take(word, after)?;
@@ -43,7 +43,7 @@ impl Amount {
 }
 
 /// State of the parser.
-struct Reading {
+struct AmountParser {
     kind: Kind,
     numbers: Numbers,
     said: Vec<&'static Choice>,
@@ -51,7 +51,7 @@ struct Reading {
     others: Vec<String>,
 }
 
-impl Reading {
+impl AmountParser {
     /// Consumes a word with its values and returns the remaining words.
     fn take<'a>(&mut self, word: &'a str, after: &'a [String]) -> Result<&'a [String], String> {
         let (choice, value) = meant(self.kind, word)?;

@@ -203,7 +203,7 @@ pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> 
     let proven = proven(&windows(looks, calls, unit));
     let mut found = Vec::new();
     for looks in by_account(looks, &Border::new(calls)).values() {
-        let mut firsts: Vec<&Place<'_>> = Vec::new();
+        let mut firsts: Vec<&LookPosition<'_>> = Vec::new();
         for second in looks {
             if second.is_quiet {
                 // The shortest window comes first: it contains the fewest calls of others.
@@ -227,8 +227,8 @@ fn counts(window: &Window) -> bool {
 }
 
 /// Readings outside all calls, by account.
-fn by_account<'a>(looks: &'a [Look], border: &Border<'_>) -> BTreeMap<&'a str, Vec<Place<'a>>> {
-    let mut found: BTreeMap<&str, Vec<Place<'_>>> = BTreeMap::new();
+fn by_account<'a>(looks: &'a [Look], border: &Border<'_>) -> BTreeMap<&'a str, Vec<LookPosition<'a>>> {
+    let mut found: BTreeMap<&str, Vec<LookPosition<'_>>> = BTreeMap::new();
     for look in looks {
         found.entry(&look.account).or_default().extend(border.place(look));
     }
@@ -254,7 +254,7 @@ pub fn record(windows: &[Window]) -> BTreeMap<String, Record> {
     record
 }
 
-fn window(first: &Place<'_>, second: &Place<'_>, calls: &[Call], unit: Unit) -> Option<Window> {
+fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[Call], unit: Unit) -> Option<Window> {
     let between = calls.get(first.calls..second.calls)?;
     let (is_quiet, first, second) = (second.is_quiet, first.look, second.look);
     if between.iter().any(|call| call.account.as_deref() != Some(&*first.account)) {
@@ -305,7 +305,7 @@ impl Look {
 }
 
 /// A reading and its position among the calls.
-struct Place<'a> {
+struct LookPosition<'a> {
     look: &'a Look,
     /// How many calls ended before it.
     calls: usize,
@@ -336,11 +336,11 @@ impl<'a> Border<'a> {
     }
 
     /// The position of a reading; `None` if a call was in flight, or if numbers and clock disagree.
-    fn place<'l>(&self, look: &'l Look) -> Option<Place<'l>> {
+    fn place<'l>(&self, look: &'l Look) -> Option<LookPosition<'l>> {
         let calls = self.calls.partition_point(|call| call.number <= look.after);
         let (over, begin) = (*self.over.get(calls)?, *self.begin.get(calls)?);
         let is_quiet = over.duration_until(look.asked) >= QUIET;
-        (over < look.asked && begin > look.received).then_some(Place { look, calls, is_quiet })
+        (over < look.asked && begin > look.received).then_some(LookPosition { look, calls, is_quiet })
     }
 }
 

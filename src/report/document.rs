@@ -119,7 +119,7 @@ pub struct DocumentValue {
 pub fn values(body: &Body) -> Vec<Result<DocumentValue, DocumentError>> {
     let spans = spans(body);
     let is_single = spans.len() == 1;
-    let value = |span: Span| {
+    let value = |span: ValueSpan| {
         if let Some(at) = span.bad_word {
             return Err(bad_word(body, at));
         }
@@ -131,7 +131,7 @@ pub fn values(body: &Body) -> Vec<Result<DocumentValue, DocumentError>> {
 }
 
 /// Where a value stands.
-struct Span {
+struct ValueSpan {
     range: Range<usize>,
     is_cut: bool,
     /// Offset of the first word inside of it that is no JSON.
@@ -140,9 +140,9 @@ struct Span {
 
 /// Finds the values. A truncated value extends to the end of the body, and so does invalid text
 /// after the last value, such as an unmatched closing bracket.
-fn spans(body: &Body) -> Vec<Span> {
+fn spans(body: &Body) -> Vec<ValueSpan> {
     let (mut scanner, mut depth, mut bad_word) = (Scanner::default(), 0_u64, None);
-    let mut found: Vec<Span> = Vec::new();
+    let mut found: Vec<ValueSpan> = Vec::new();
     let mut start = None;
     for window in body.chunks(WINDOW) {
         scanner.feed(window, &mut |at, event| {
@@ -157,7 +157,7 @@ fn spans(body: &Body) -> Vec<Span> {
                     if depth == 0
                         && let Some(start) = start.take()
                     {
-                        found.push(Span { range: start..at, is_cut: false, bad_word: bad_word.take() });
+                        found.push(ValueSpan { range: start..at, is_cut: false, bad_word: bad_word.take() });
                     }
                 }
                 Event::Word { .. } => {
@@ -182,7 +182,7 @@ fn spans(body: &Body) -> Vec<Span> {
         let is_more = body.window(end..body.len()).iter().any(is_said);
         start = Some(end).filter(|_| is_more);
     }
-    found.extend(start.map(|start| Span { range: start..body.len(), is_cut: depth > 0, bad_word }));
+    found.extend(start.map(|start| ValueSpan { range: start..body.len(), is_cut: depth > 0, bad_word }));
     found
 }
 

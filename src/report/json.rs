@@ -30,7 +30,7 @@ pub enum Event<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ScanState {
     Between,
     Text { name: bool, escaped: bool },
     Word,
@@ -45,12 +45,12 @@ pub struct Scanner {
     /// Open containers, innermost last: true for an object.
     open: Vec<bool>,
     expects_name: bool,
-    state: State,
+    state: ScanState,
 }
 
 impl Default for Scanner {
     fn default() -> Self {
-        Self { at: 0, name_at: 0, name: Vec::new(), open: Vec::new(), expects_name: false, state: State::Between }
+        Self { at: 0, name_at: 0, name: Vec::new(), open: Vec::new(), expects_name: false, state: ScanState::Between }
     }
 }
 
@@ -62,16 +62,16 @@ impl Scanner {
 
     /// Whether the bytes so far end outside of every value.
     pub fn is_balanced(&self) -> bool {
-        self.open.is_empty() && !matches!(self.state, State::Text { .. })
+        self.open.is_empty() && !matches!(self.state, ScanState::Text { .. })
     }
 
     /// Reads the next bytes and hands each event, with its offset, to `sink`.
     pub fn feed(&mut self, mut bytes: &[u8], sink: &mut impl FnMut(u64, Event<'_>)) {
         while !bytes.is_empty() {
             let taken = match self.state {
-                State::Between => self.between(bytes, sink),
-                State::Text { name, escaped } => self.text(bytes, name, escaped, sink),
-                State::Word => self.word(bytes),
+                ScanState::Between => self.between(bytes, sink),
+                ScanState::Text { name, escaped } => self.text(bytes, name, escaped, sink),
+                ScanState::Word => self.word(bytes),
             };
             self.at += taken as u64;
             bytes = bytes.get(taken..).unwrap_or_default();
@@ -91,7 +91,7 @@ impl Scanner {
                 b'}' | b']' => self.closes(at, sink),
                 first => self.starts_word(at, *first, sink),
             }
-            if self.state != State::Between {
+            if self.state != ScanState::Between {
                 return usize::try_from(at + 1 - self.at).unwrap_or(bytes.len());
             }
         }
@@ -119,14 +119,14 @@ impl Scanner {
         } else {
             sink(at, Event::Text);
         }
-        self.state = State::Text { name: self.expects_name, escaped: false };
+        self.state = ScanState::Text { name: self.expects_name, escaped: false };
     }
 
     fn starts_word(&mut self, at: u64, first: u8, sink: &mut impl FnMut(u64, Event<'_>)) {
         // A byte order mark before the first value is no value.
         if !(at < 3 && self.open.is_empty() && matches!(first, 0xef | 0xbb | 0xbf)) {
             sink(at, Event::Word { is_null: first == b'n' });
-            self.state = State::Word;
+            self.state = ScanState::Word;
         }
     }
 
@@ -140,7 +140,7 @@ impl Scanner {
             rest = rest.get(end + 1..).unwrap_or_default();
             let taken = bytes.len() - rest.len();
             let Some(next) = rest.strip_prefix(if name { b":\"" } else { b",\"" }) else {
-                self.state = State::Between;
+                self.state = ScanState::Between;
                 return taken;
             };
             self.expects_name = !name && self.open.last() == Some(&true);
@@ -148,7 +148,7 @@ impl Scanner {
             (name, escaped, rest) = (self.expects_name, false, next);
         }
         self.keep_name(name, rest);
-        self.state = State::Text { name, escaped: is_escaped(rest, rest.len(), escaped) };
+        self.state = ScanState::Text { name, escaped: is_escaped(rest, rest.len(), escaped) };
         bytes.len()
     }
 
@@ -172,7 +172,7 @@ impl Scanner {
     fn word(&mut self, bytes: &[u8]) -> usize {
         let end = bytes.iter().position(|byte| is_delimiter(*byte));
         if end.is_some() {
-            self.state = State::Between;
+            self.state = ScanState::Between;
         }
         end.unwrap_or(bytes.len())
     }

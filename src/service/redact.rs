@@ -162,7 +162,7 @@ fn base64_forms(key: &str) -> Vec<Vec<u8>> {
 
 /// A character of a text.
 #[derive(Clone, Copy)]
-enum Unit {
+enum CodeUnit {
     /// This byte, spelled with this many bytes.
     Byte(u8, usize),
     /// The text ends within the character.
@@ -180,13 +180,13 @@ fn spelled(text: &[u8], key: &[u8]) -> Occurrence {
             let rest = text.get(end..).unwrap_or_default();
             for unit in [literal(rest), json_escape(rest), percent_escape(rest)] {
                 match unit {
-                    Unit::Byte(byte, length)
+                    CodeUnit::Byte(byte, length)
                         if byte.eq_ignore_ascii_case(wanted) && !next.contains(&(end + length)) =>
                     {
                         next.push(end + length);
                     }
-                    Unit::Cut => cut = Some(come),
-                    Unit::Byte(..) | Unit::None => {}
+                    CodeUnit::Cut => cut = Some(come),
+                    CodeUnit::Byte(..) | CodeUnit::None => {}
                 }
             }
         }
@@ -223,41 +223,41 @@ fn escape_end(text: &[u8], at: usize) -> usize {
     }
 }
 
-fn literal(text: &[u8]) -> Unit {
-    text.first().map_or(Unit::Cut, |byte| Unit::Byte(*byte, 1))
+fn literal(text: &[u8]) -> CodeUnit {
+    text.first().map_or(CodeUnit::Cut, |byte| CodeUnit::Byte(*byte, 1))
 }
 
-fn json_escape(text: &[u8]) -> Unit {
+fn json_escape(text: &[u8]) -> CodeUnit {
     match text {
-        [b'\\'] => Unit::Cut,
-        [b'\\', byte @ (b'"' | b'\\' | b'/'), ..] => Unit::Byte(*byte, 2),
+        [b'\\'] => CodeUnit::Cut,
+        [b'\\', byte @ (b'"' | b'\\' | b'/'), ..] => CodeUnit::Byte(*byte, 2),
         [b'\\', b'u', b'0', b'0', high, low, ..] => match digit(*high).zip(digit(*low)) {
-            Some((high, low)) => Unit::Byte(high << 4 | low, 6),
-            None => Unit::None,
+            Some((high, low)) => CodeUnit::Byte(high << 4 | low, 6),
+            None => CodeUnit::None,
         },
-        [b'\\', b'u', digits @ ..] if digits.len() < 4 && digits.iter().all(u8::is_ascii_hexdigit) => Unit::Cut,
-        _ => Unit::None,
+        [b'\\', b'u', digits @ ..] if digits.len() < 4 && digits.iter().all(u8::is_ascii_hexdigit) => CodeUnit::Cut,
+        _ => CodeUnit::None,
     }
 }
 
 /// Decodes a percent-encoded character; JSON may have escaped the sign and the digits.
-fn percent_escape(text: &[u8]) -> Unit {
+fn percent_escape(text: &[u8]) -> CodeUnit {
     let (mut found, mut length) = (0, 0);
     for is_sign in [true, false, false] {
         let rest = text.get(length..).unwrap_or_default();
         let unit = match json_escape(rest) {
-            Unit::None => literal(rest),
+            CodeUnit::None => literal(rest),
             escaped => escaped,
         };
-        let Unit::Byte(byte, more) = unit else { return unit };
+        let CodeUnit::Byte(byte, more) = unit else { return unit };
         match digit(byte) {
             _ if is_sign && byte == b'%' => {}
             Some(digit) if !is_sign => found = found << 4 | digit,
-            _ => return Unit::None,
+            _ => return CodeUnit::None,
         }
         length += more;
     }
-    Unit::Byte(found, length)
+    CodeUnit::Byte(found, length)
 }
 
 fn digit(byte: u8) -> Option<u8> {

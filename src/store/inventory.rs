@@ -23,7 +23,7 @@ pub struct Purged {
 }
 
 /// Whether the user's confirmation still applies to this inventory.
-type Agreed<'a> = &'a dyn Fn(&[Holding]) -> bool;
+type StillWanted<'a> = &'a dyn Fn(&[Holding]) -> bool;
 
 /// The notes on a report.
 struct NotesOn {
@@ -123,7 +123,7 @@ impl Store {
         &self,
         what: &[Purge],
         service: Option<&str>,
-        agreed: Agreed<'_>,
+        agreed: StillWanted<'_>,
     ) -> Result<Option<Purged>, StoreError> {
         let (all, skeletons) = self.inventory_and_skeletons()?;
         if !agreed(&all) {

@@ -14,7 +14,7 @@ const MOST_SECTIONS: usize = 1_024;
 
 /// Where in the document an open container stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ContainerRole {
     Root,
     Data,
     Page,
@@ -32,12 +32,12 @@ enum Place {
 #[derive(Debug, Default)]
 pub struct Indexer {
     scanner: Scanner,
-    layout: Layout,
+    layout: SectionBuilder,
 }
 
 #[derive(Debug, Default)]
-struct Layout {
-    places: Vec<Place>,
+struct SectionBuilder {
+    places: Vec<ContainerRole>,
     name: Vec<u8>,
     name_at: u32,
     /// Rows of the processes that are open, innermost last.
@@ -89,7 +89,7 @@ fn offset(at: u64) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-impl Layout {
+impl SectionBuilder {
     fn take(&mut self) -> Batch {
         let is_open = |section: &&Section| section.end == 0 && section.form != Form::Scalar;
         let open = self.found.sections.last().filter(is_open);
@@ -119,18 +119,20 @@ impl Layout {
     /// attribute.
     fn has_nothing(&self) -> bool {
         match self.places.last() {
-            Some(Place::Elements | Place::Processes) => true,
-            Some(Place::Root | Place::Data | Place::Attributes) => Attribute::named(&self.name).is_some(),
+            Some(ContainerRole::Elements | ContainerRole::Processes) => true,
+            Some(ContainerRole::Root | ContainerRole::Data | ContainerRole::Attributes) => {
+                Attribute::named(&self.name).is_some()
+            }
             _ => false,
         }
     }
 
     fn named(&mut self, at: u32, name: &[u8]) {
         match self.places.last() {
-            Some(Place::Members) => self.push_row(at),
-            Some(Place::Deep) | None => {}
+            Some(ContainerRole::Members) => self.push_row(at),
+            Some(ContainerRole::Deep) | None => {}
             Some(place) => {
-                if let (Place::EntryAttributes, Some(entry)) = (place, &mut self.entry) {
+                if let (ContainerRole::EntryAttributes, Some(entry)) = (place, &mut self.entry) {
                     entry.has_attributes = true;
                 }
                 self.name.clear();
@@ -146,55 +148,59 @@ impl Layout {
 
     /// Notes a value that starts, and says what place it opens; `object` is none for a value that opens nothing.
     #[inline(always)]
-    fn enter(&mut self, at: u32, object: Option<bool>) -> Place {
+    fn enter(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         match self.places.last() {
-            None if self.has_document => Place::Deep,
+            None if self.has_document => ContainerRole::Deep,
             None => self.enter_document(object),
-            Some(Place::Root) if self.name == b"data" && !self.has_data => self.enter_data(at, object),
-            Some(Place::Root | Place::Data) => self.enter_member(at, object),
-            Some(Place::Page) => self.enter_entry(at, object),
-            Some(Place::Entry) => self.enter_entry_member(at, object),
-            Some(Place::Attributes) => self.open_section(at, object),
-            Some(Place::Elements) => {
+            Some(ContainerRole::Root) if self.name == b"data" && !self.has_data => self.enter_data(at, object),
+            Some(ContainerRole::Root | ContainerRole::Data) => self.enter_member(at, object),
+            Some(ContainerRole::Page) => self.enter_entry(at, object),
+            Some(ContainerRole::Entry) => self.enter_entry_member(at, object),
+            Some(ContainerRole::Attributes) => self.open_section(at, object),
+            Some(ContainerRole::Elements) => {
                 self.push_row(at);
-                Place::Deep
+                ContainerRole::Deep
             }
-            Some(Place::Processes) => self.enter_process(at, object),
-            Some(Place::Process) if self.name == b"children" && object == Some(false) => Place::Processes,
-            Some(Place::Members | Place::EntryAttributes | Place::Process | Place::Deep) => Place::Deep,
+            Some(ContainerRole::Processes) => self.enter_process(at, object),
+            Some(ContainerRole::Process) if self.name == b"children" && object == Some(false) => {
+                ContainerRole::Processes
+            }
+            Some(
+                ContainerRole::Members | ContainerRole::EntryAttributes | ContainerRole::Process | ContainerRole::Deep,
+            ) => ContainerRole::Deep,
         }
     }
 
-    fn enter_document(&mut self, object: Option<bool>) -> Place {
+    fn enter_document(&mut self, object: Option<bool>) -> ContainerRole {
         self.found.is_json |= object.is_some();
         self.has_document |= object.is_some();
         match object {
-            Some(true) => Place::Root,
+            Some(true) => ContainerRole::Root,
             Some(false) => self.enter_page(),
-            None => Place::Deep,
+            None => ContainerRole::Deep,
         }
     }
 
-    fn enter_page(&mut self) -> Place {
+    fn enter_page(&mut self) -> ContainerRole {
         self.found.is_page = true;
-        Place::Page
+        ContainerRole::Page
     }
 
-    fn enter_data(&mut self, at: u32, object: Option<bool>) -> Place {
+    fn enter_data(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         self.found.is_enveloped |= object.is_some();
         self.has_data = true;
         match object {
-            Some(true) => Place::Data,
+            Some(true) => ContainerRole::Data,
             Some(false) => self.enter_page(),
             None => self.open_section(at, object),
         }
     }
 
-    fn enter_member(&mut self, at: u32, object: Option<bool>) -> Place {
+    fn enter_member(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         match (self.name.as_slice(), object) {
             (b"attributes", Some(true)) if !self.has_attributes => {
                 (self.found.is_attributed, self.has_attributes) = (true, true);
-                return Place::Attributes;
+                return ContainerRole::Attributes;
             }
             // The official command line writes both with a line before them, and the attributes beside them.
             (b"id" | b"_id", None) => self.found.id = self.found.id.or(Some(at)),
@@ -204,16 +210,16 @@ impl Layout {
         self.open_section(at, object)
     }
 
-    fn enter_entry(&mut self, at: u32, object: Option<bool>) -> Place {
+    fn enter_entry(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         let mut entry = Entry { range: at..at, id: None, kind: None, error: None, has_attributes: false };
         if object == Some(true) {
             self.entry = Some(entry);
-            return Place::Entry;
+            return ContainerRole::Entry;
         }
         // An identifier by itself, where an object was promised.
         entry.id = object.is_none().then_some(at);
         self.push_entry(entry);
-        Place::Deep
+        ContainerRole::Deep
     }
 
     fn push_entry(&mut self, entry: Entry) {
@@ -225,9 +231,9 @@ impl Layout {
         }
     }
 
-    fn enter_entry_member(&mut self, at: u32, object: Option<bool>) -> Place {
+    fn enter_entry_member(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         match (self.name.as_slice(), object, &mut self.entry) {
-            (b"attributes", Some(true), _) => return Place::EntryAttributes,
+            (b"attributes", Some(true), _) => return ContainerRole::EntryAttributes,
             (b"id" | b"_id", None, Some(entry)) => entry.id = entry.id.or(Some(at)),
             (b"type" | b"_type", None, Some(entry)) => entry.kind = entry.kind.or(Some(at)),
             (b"error", Some(true), Some(entry)) => entry.error = entry.error.or(Some(at)),
@@ -235,20 +241,20 @@ impl Layout {
             (name, _, Some(entry)) => entry.has_attributes |= Attribute::named(name).is_some(),
             _ => {}
         }
-        Place::Deep
+        ContainerRole::Deep
     }
 
-    fn open_section(&mut self, at: u32, object: Option<bool>) -> Place {
+    fn open_section(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         let attribute = Attribute::named(&self.name);
         if attribute.is_none() && object.is_none() || self.taken + self.found.sections.len() >= MOST_SECTIONS {
             return self.push_loose();
         }
         let is_tree = attribute.is_some_and(|found| found.shape == Shape::ProcessTree);
         let (form, place) = match object {
-            None => (Form::Scalar, Place::Deep),
-            Some(false) if is_tree => (Form::Processes, Place::Processes),
-            Some(false) => (Form::Array, Place::Elements),
-            Some(true) => (Form::Object, Place::Members),
+            None => (Form::Scalar, ContainerRole::Deep),
+            Some(false) if is_tree => (Form::Processes, ContainerRole::Processes),
+            Some(false) => (Form::Array, ContainerRole::Elements),
+            Some(true) => (Form::Object, ContainerRole::Members),
         };
         self.rows = 0;
         self.ancestors.clear();
@@ -261,23 +267,23 @@ impl Layout {
     }
 
     fn is_beside(&self) -> bool {
-        matches!(self.places.last(), Some(Place::Root | Place::Data))
+        matches!(self.places.last(), Some(ContainerRole::Root | ContainerRole::Data))
     }
 
     /// Adds a row for a single value of an unknown attribute, or for an attribute past
     /// [`MOST_SECTIONS`]. They share a section, so a million of them cost no more than a million
     /// rows.
-    fn push_loose(&mut self) -> Place {
+    fn push_loose(&mut self) -> ContainerRole {
         let is_beside = self.is_beside();
         let is_open = |last: &Section| last.form == Form::Loose && last.is_beside == is_beside;
         if !self.found.sections.last().is_some_and(is_open) {
             self.found.sections.push(Section::new(Untrusted::default(), None, Form::Loose, is_beside));
         }
         self.push_row(self.name_at);
-        Place::Deep
+        ContainerRole::Deep
     }
 
-    fn enter_process(&mut self, at: u32, object: Option<bool>) -> Place {
+    fn enter_process(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         let depth = u16::try_from(self.ancestors.len()).unwrap_or(u16::MAX);
         if let Some(section) = self.found.sections.last_mut() {
             section.depths.push(depth);
@@ -287,7 +293,7 @@ impl Layout {
             self.ancestors.push(self.rows);
         }
         self.push_row(at);
-        if object == Some(true) { Place::Process } else { Place::Deep }
+        if object == Some(true) { ContainerRole::Process } else { ContainerRole::Deep }
     }
 
     #[inline(always)]
@@ -300,15 +306,15 @@ impl Layout {
 
     fn leave(&mut self, at: u32) {
         match self.places.pop() {
-            Some(Place::Process) => {
+            Some(ContainerRole::Process) => {
                 self.ancestors.pop();
             }
-            Some(Place::Processes) => match self.ancestors.last() {
+            Some(ContainerRole::Processes) => match self.ancestors.last() {
                 Some(parent) => self.note_tail(*parent, at),
                 None => self.close_section(at),
             },
-            Some(Place::Elements | Place::Members) => self.close_section(at),
-            Some(Place::Entry) => {
+            Some(ContainerRole::Elements | ContainerRole::Members) => self.close_section(at),
+            Some(ContainerRole::Entry) => {
                 if let Some(mut entry) = self.entry.take() {
                     entry.range.end = at;
                     self.push_entry(entry);

@@ -14,7 +14,7 @@ use std::io;
 
 /// One row that names an indicator.
 #[derive(Clone, Copy)]
-struct Seen {
+struct IndicatorRow {
     place: Place,
     mark: Option<Severity>,
     is_left: bool,
@@ -62,7 +62,7 @@ impl Gathered {
             let text = value.text();
             let is_itself = matches!(source.meaning, Meaning::Is(_));
             let is_listed = way.iter().skip(1).any(|step| matches!(step, Step::Element(_)));
-            let seen = Seen { place, mark, is_left: source.is_left, is_itself, is_listed };
+            let seen = IndicatorRow { place, mark, is_left: source.is_left, is_itself, is_listed };
             match source.meaning {
                 Meaning::Is(kind) => self.known_as(kind, &text, seen),
                 Meaning::Module => self.module(&text, seen),
@@ -72,7 +72,7 @@ impl Gathered {
         self.member = member;
     }
 
-    fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: Seen) {
+    fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: IndicatorRow) {
         let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default();
         let plain = plain.trim_matches(|c: char| c.is_whitespace() || is_padding(c));
         match kind {
@@ -100,18 +100,18 @@ impl Gathered {
     }
 
     /// A URL, and the host or address in it, of which the URL's mark says nothing: much lies on one machine.
-    fn url(&mut self, plain: &str, seen: Seen) {
+    fn url(&mut self, plain: &str, seen: IndicatorRow) {
         if let Some(server) = servers::server(plain)
             .filter(|server| servers::is_server(server))
             .or_else(|| servers::server_without_scheme(plain))
         {
             self.add(Kind::Url, Some(Untrusted::from(plain)), seen);
-            self.known_as(Kind::Host, &Untrusted::from(server), Seen { mark: None, ..seen });
+            self.known_as(Kind::Host, &Untrusted::from(server), IndicatorRow { mark: None, ..seen });
         }
     }
 
     /// A module that was loaded by its path: mere names say nothing of where it is.
-    fn module(&mut self, text: &Untrusted, seen: Seen) {
+    fn module(&mut self, text: &Untrusted, seen: IndicatorRow) {
         let plain = words::unprefixed(std::str::from_utf8(text.as_bytes()).unwrap_or_default());
         if words::is_path(plain) {
             self.known_as(Kind::Path, &Untrusted::from(plain), seen);
@@ -119,7 +119,7 @@ impl Gathered {
     }
 
     /// What stands out among words, whatever it is.
-    fn words(&mut self, text: &Untrusted, seen: Seen, meaning: Meaning) {
+    fn words(&mut self, text: &Untrusted, seen: IndicatorRow, meaning: Meaning) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
         // Placeholders in angle brackets would split the path that contains them.
         let spelled = if plain.contains('<') { spell_out_str(plain) } else { Cow::Borrowed(plain) };
@@ -137,11 +137,11 @@ impl Gathered {
             let is_itself = meaning == Meaning::Words && kind == Kind::Path && word == words::unprefixed(plain);
             // What waits pings a resolver, and what tests its connection asks anybody.
             let mark = seen.mark.filter(|_| !matches!(kind, Kind::Host | Kind::Address));
-            self.known_as(kind, &Untrusted::from(word), Seen { is_itself, mark, ..seen });
+            self.known_as(kind, &Untrusted::from(word), IndicatorRow { is_itself, mark, ..seen });
         }
     }
 
-    fn add(&mut self, kind: Kind, value: Option<Untrusted>, seen: Seen) {
+    fn add(&mut self, kind: Kind, value: Option<Untrusted>, seen: IndicatorRow) {
         let Some(value) = value else { return };
         let number = self.number_of(kind, value);
         // More than two say no more than two do.

@@ -1,4 +1,4 @@
-//! Reading rules: those that are shipped, and those of the user.
+//! RuleParser rules: those that are shipped, and those of the user.
 
 use super::Severity;
 use crate::report::Attribute;
@@ -147,7 +147,7 @@ fn compiled(regex: Option<&str>) -> Result<Option<Regex>, String> {
 
 /// Rules that are being read.
 #[derive(Default)]
-struct Reading {
+struct RuleParser {
     rules: Vec<Rule>,
     texts: Vec<String>,
     uses: Vec<(usize, Use)>,
@@ -162,7 +162,7 @@ impl Rules {
     ///
     /// An invalid rule is left out and reported with its line; the others work.
     pub fn read(own: Option<(&str, &str)>) -> (Self, Vec<String>) {
-        let mut reading = Reading::default();
+        let mut reading = RuleParser::default();
         SHIPPED.iter().copied().chain(own).for_each(|(name, text)| reading.file(name, text));
         let texts = AhoCorasick::new(&reading.texts);
         let texts = texts.unwrap_or_else(|error| {
@@ -193,7 +193,7 @@ impl Rules {
     }
 }
 
-impl Reading {
+impl RuleParser {
     fn file(&mut self, name: &str, text: &str) {
         self.regexes = 0;
         let file: File = match toml::from_str(text) {

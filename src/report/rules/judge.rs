@@ -52,7 +52,7 @@ impl Marks {
 }
 
 /// The values of one row that rules are evaluated on.
-struct Seen<'a> {
+struct RowValues<'a> {
     /// The row's text, as [`spell`] writes it.
     text: &'a [u8],
     /// The parent's file name in lower case; none if the row is not a process.
@@ -103,7 +103,7 @@ impl Rules {
                     above.push(program(&decoded));
                     depth.checked_sub(1).and_then(|up| above.get(up)).cloned().unwrap_or_default()
                 });
-                let rules = judge.rules(&Seen { text: &text, parent: parent.as_deref(), ran: &marks.ran });
+                let rules = judge.rules(&RowValues { text: &text, parent: parent.as_deref(), ran: &marks.ran });
                 if let Some(place) = u32::try_from(number).ok().zip(u32::try_from(row).ok()) {
                     self.mark(&rules, place, &text, &mut marks, &mut crowd);
                 }
@@ -160,7 +160,7 @@ impl Rules {
             let parent = found.depths().parent(row);
             parent.map(|parent| program(&report.row(section, parent))).unwrap_or_default()
         });
-        let seen = Seen { text: &text, parent: parent.as_deref(), ran: &marks.ran };
+        let seen = RowValues { text: &text, parent: parent.as_deref(), ran: &marks.ran };
         let is_marked = |rule: usize| {
             let place = Some((u32::try_from(section).ok()?, u32::try_from(row).ok()?, u16::try_from(rule).ok()?));
             place.filter(|place| marks.many.contains(place))
@@ -266,7 +266,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The rules that mark a row.
-    fn rules(&mut self, seen: &Seen<'_>) -> Vec<usize> {
+    fn rules(&mut self, seen: &RowValues<'_>) -> Vec<usize> {
         self.touched.clone_from(&self.uncalled);
         for hit in self.rules.texts.find_overlapping_iter(seen.text) {
             let Some((rule, purpose)) = self.rules.uses.get(hit.pattern().as_usize()).copied() else { continue };
@@ -296,7 +296,7 @@ impl<'a> Judge<'a> {
 }
 
 impl Rule {
-    fn agrees(&self, found: &Found, seen: &Seen<'_>) -> bool {
+    fn agrees(&self, found: &Found, seen: &RowValues<'_>) -> bool {
         let is_parent =
             |wanted: &String| seen.parent.is_some_and(|parent| parent.eq_ignore_ascii_case(wanted.as_bytes()));
         !found.none
