@@ -260,7 +260,7 @@ pub(super) fn has_shell() -> bool {
     }
 }
 
-/// SuspendMode this program, and what it is piped to, until the shell lets it go on.
+/// Suspends this program, and what it is piped to, until the shell lets it go on.
 pub(super) fn stop() {
     #[cfg(unix)]
     stop_by(rustix::process::Signal::STOP);

@@ -132,7 +132,7 @@ impl Drop for RawModeGuard {
 const TIMES_BEHIND: u32 = 20;
 
 /// How long the signal thread may need to report a signal that came together with SIGCONT.
-const TOLD_WITHIN: Duration = Duration::from_millis(50);
+const TOLD_WITHIN: Duration = Duration::from_millis(300);
 
 /// Whether the program is in the foreground: the kernel stops a background process that sets terminal
 /// modes, and stops it again each time it is resumed there.
@@ -153,7 +153,7 @@ fn is_in_front_of(terminal: impl std::os::fd::AsFd) -> bool {
     rustix::termios::tcgetpgrp(terminal).map_or(true, |front| front == rustix::process::getpgrp())
 }
 
-/// SuspendMode this program until the shell puts it in the foreground; false where it is resumed only to end.
+/// Suspends this program until the shell puts it in the foreground; false where it is resumed only to end.
 fn comes_to_front(ending: &Ending) -> bool {
     for _ in 0..TIMES_BEHIND {
         // What ends has given the terminal back, and takes it no more.
