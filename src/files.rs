@@ -17,10 +17,25 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     folder.parent().map_or(Ok(()), make_folder)?;
+    make_one(folder)
+}
+
+/// Creates the missing folders of a path below an existing one. That one is never created: once it
+/// is removed, no call that is still running brings it back.
+pub fn make_folder_in(root: &Path, below: &Path) -> io::Result<()> {
+    let mut folder = root.to_owned();
+    for name in below {
+        folder.push(name);
+        make_one(&folder)?;
+    }
+    Ok(())
+}
+
+fn make_one(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().create(folder) {
         // The umask may have removed bits of the mode.
         Ok(()) => set_mode(folder, 0o700),
-        // Another program has created it in the meantime.
+        // It exists, or another program has created it in the meantime.
         Err(_) if folder.is_dir() => Ok(()),
         Err(error) => Err(error),
     }
@@ -135,11 +150,19 @@ pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
 
 /// Creates a new file and its folder; fails if a file or link exists.
 pub fn make_new(path: &Path) -> io::Result<File> {
+    path.parent().map_or(Ok(()), make_folder)?;
     open(path, OpenOptions::new().write(true).create_new(true))
 }
 
 /// Opens a file for appending and creates it and its folder if missing; never follows a link.
 pub fn append(path: &Path) -> io::Result<File> {
+    path.parent().map_or(Ok(()), make_folder)?;
+    append_in(path)
+}
+
+/// Opens a file for appending, in a folder that exists, and creates it if missing; never follows a
+/// link.
+pub fn append_in(path: &Path) -> io::Result<File> {
     if path.is_symlink() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is a link, which is not followed"));
     }
@@ -148,7 +171,6 @@ pub fn append(path: &Path) -> io::Result<File> {
 }
 
 fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    path.parent().map_or(Ok(()), make_folder)?;
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     let is_there = path.exists();

@@ -22,7 +22,8 @@ impl Call {
     /// Locks the file of a request; `None` if another call has locked it.
     pub(super) fn begin(folder: &Path, entry: i64, lock: &str) -> io::Result<Option<Self>> {
         let path = file_of(folder, lock);
-        let file = files::append(&path)?;
+        files::make_folder_in(folder, Path::new(FOLDER))?;
+        let file = files::append_in(&path)?;
         // If locks are unsupported, no other program has one either.
         let is_free = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         Ok(is_free.then_some(Self { entry, path, _lock: file }))

@@ -119,11 +119,10 @@ impl Shelf {
                 Ok(())
             }
             Self::Folder(folder) => {
-                let to = folder.join(to);
-                let parent = to.parent().unwrap_or(folder);
-                files::make_folder(parent)?;
-                present(fs::rename(folder.join(from), &to))?;
-                sync(parent)
+                let parent = Path::new(to).parent().unwrap_or(Path::new(""));
+                files::make_folder_in(folder, parent)?;
+                present(fs::rename(folder.join(from), folder.join(to)))?;
+                sync(&folder.join(parent))
             }
         }
     }
@@ -169,9 +168,9 @@ impl Shelf {
 
 /// Writes a temporary file, syncs it to disk, and renames it to its place.
 fn write(folder: &Path, name: &str, bytes: &[u8], replaces: bool) -> io::Result<bool> {
-    let path = folder.join(name);
-    let parent = path.parent().unwrap_or(folder);
-    files::make_folder(parent)?;
+    let below = Path::new(name).parent().unwrap_or(Path::new(""));
+    files::make_folder_in(folder, below)?;
+    let (path, parent) = (folder.join(name), &folder.join(below));
     let mut file = tempfile::NamedTempFile::new_in(parent)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
