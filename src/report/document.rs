@@ -7,7 +7,6 @@
 
 use super::body::{Body, LARGEST, WINDOW};
 use super::identifier::Identifier;
-use super::index::Index;
 use super::index::indexer::Indexer;
 use super::json::{Event, Kind, Raw, Scanner, is_delimiter};
 use super::page::{Page, PageError, error_words, is_behaviour};
@@ -207,20 +206,10 @@ fn bad_word(body: &[u8], at: usize) -> DocumentError {
     DocumentError::BadWord { line: memchr_iter(b'\n', before).count() + 1, column }
 }
 
-/// Whether a value is a page of a list, read as far as its first attribute or entry; none where it
-/// is no JSON.
+/// Whether a value is a page of a list, read as far as its first attribute or entry; `None` if it is
+/// not JSON.
 fn is_page(body: &Body) -> Option<bool> {
-    let (mut indexer, mut index) = (Indexer::default(), Index::default());
-    for window in body.chunks(WINDOW) {
-        indexer.feed(window);
-        index.absorb(indexer.take());
-        if index.is_enveloped || index.is_attributed {
-            break;
-        }
-        if !index.is_json && !window.iter().all(u8::is_ascii_whitespace) {
-            break;
-        }
-    }
+    let index = read_until(body, |report| report.index.is_enveloped || report.index.is_attributed).index;
     index.is_json.then_some(index.is_page)
 }
 
@@ -247,7 +236,8 @@ impl DocumentValue {
     }
 
     fn whole(&self) -> FoundReport {
-        let identifier = identifier(&self.body);
+        // Its identifier may stand behind everything else.
+        let identifier = read_until(&self.body, |report| report.index.id.is_some()).identifier();
         FoundReport { identifier, body: self.body.clone(), pointer: Untrusted::default() }
     }
 
@@ -262,31 +252,23 @@ impl DocumentValue {
     }
 }
 
-/// A value read as a report, no further than to what says that it is one.
+/// Reads a value as a report, only until something shows that it is one.
 pub fn read_until_known(body: &Body) -> Report {
+    read_until(body, Report::is_behaviour)
+}
+
+/// Reads a value as a report until enough of it is known.
+fn read_until(body: &Body, is_enough: impl Fn(&Report) -> bool) -> Report {
     let (mut indexer, mut report) = (Indexer::default(), Report::unread(body.clone()));
     for window in body.chunks(WINDOW) {
         indexer.feed(window);
         report.absorb(indexer.take());
-        if report.is_behaviour() {
+        if is_enough(&report) {
             return report;
         }
     }
     report.absorb(indexer.finish());
     report
-}
-
-/// What a report calls itself: its identifier may stand behind everything else.
-fn identifier(body: &Body) -> Option<Identifier> {
-    let (mut indexer, mut index) = (Indexer::default(), Index::default());
-    for window in body.chunks(WINDOW) {
-        indexer.feed(window);
-        index.absorb(indexer.take());
-        if index.id.is_some() {
-            break;
-        }
-    }
-    Report::new(body.clone(), index).identifier()
 }
 
 /// A search through a value that is no report itself.
