@@ -58,7 +58,7 @@ pub struct Config {
     pub look: LookTable,
     /// How a scan is followed.
     follow: FollowTable,
-    /// KeyTable by the names of their commands.
+    /// Keys by the names of their commands.
     keys: KeyTable,
     #[serde(skip)]
     pub keymap: Keymap,

@@ -112,7 +112,7 @@ impl Drop for TerminalGuard {
     }
 }
 
-/// RawModeGuard mode until this is dropped.
+/// Raw mode until this is dropped.
 pub(super) struct RawModeGuard;
 
 impl RawModeGuard {

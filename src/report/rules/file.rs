@@ -1,4 +1,4 @@
-//! RuleParser rules: those that are shipped, and those of the user.
+//! Parses rules: those that are shipped, and those of the user.
 
 use super::Severity;
 use crate::report::Attribute;
