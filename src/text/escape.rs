@@ -1,5 +1,6 @@
 //! The escaper: bytes in, units of the visible form out; every other function stands on it.
 
+use icu_normalizer::ComposingNormalizerBorrowed;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,7 +91,7 @@ fn in_ascii(text: &str) -> String {
 pub(super) enum VisibleUnit<'a> {
     /// A base character and its marks, as they are.
     Shown { text: &'a str, columns: usize },
-    /// A control below U+0080 or a backslash: `\xHH`. A byte that belongs to no character: `\x{HH}`, for a path may have a
+    /// A control below U+0080, a backslash or a blank at the end: `\xHH`. A byte that belongs to no character: `\x{HH}`, for a path may have a
     /// folder `x86`.
     Byte(u8),
     /// Any other code point, surrogates included: `\u{H…}`.
@@ -130,7 +131,7 @@ impl fmt::Display for VisibleUnit<'_> {
 
 /// The units of a string, in order.
 ///
-/// What a unit is depends on nothing before it, so a walk can start again wherever one stopped.
+/// A unit depends on nothing before it, so a walk can start again wherever one stopped.
 #[derive(Clone, Debug)]
 pub(super) struct VisibleUnits<'a> {
     rest: &'a [u8],
@@ -157,6 +158,7 @@ fn first_unit(bytes: &[u8], charset: Charset) -> Option<VisibleUnit<'_>> {
     let (&byte, after) = bytes.split_first()?;
     let as_is = match byte {
         b'\\' => !reads_as_escape(after),
+        b' ' => !after.is_empty(),
         _ => byte.is_ascii() || charset == Charset::Unicode,
     };
     let unit = if as_is { shown(bytes, charset) } else { None };
@@ -177,6 +179,7 @@ fn escaped(byte: u8, bytes: &[u8]) -> VisibleUnit<'_> {
 pub(super) fn reads_as_escape(after: &[u8]) -> bool {
     match after {
         [b'x', b'{', high, low, b'}', ..] => byte(*high, *low).is_some_and(|byte| !byte.is_ascii()),
+        [b'x', b'2', b'0'] => true,
         [b'x', high, low, ..] => byte(*high, *low).is_some_and(|byte| byte.is_ascii_control() || byte == b'\\'),
         [b'u', b'{', digits @ ..] => {
             let count = digits.iter().take(7).take_while(|b| b.is_ascii_hexdigit());
@@ -200,14 +203,28 @@ fn shown(bytes: &[u8], charset: Charset) -> Option<VisibleUnit<'_>> {
         return None;
     };
     let mut len = base.len_utf8();
+    if !base.is_ascii() && !is_composed(bytes.get(..len)?) {
+        return None;
+    }
     if base != ' ' && charset == Charset::Unicode {
         for (mark, width) in marks(bytes.get(len..)?) {
-            len += mark.len_utf8();
+            let end = len + mark.len_utf8();
+            if !is_composed(bytes.get(..end)?) {
+                break;
+            }
+            len = end;
             columns += width;
         }
     }
     let text = str::from_utf8(bytes.get(..len)?).ok()?;
     Some(VisibleUnit::Shown { text, columns })
+}
+
+/// Whether text is in composed form (Unicode's NFC). A canonically equal text in another form looks
+/// the same, so its characters are escaped.
+fn is_composed(text: &[u8]) -> bool {
+    const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfc();
+    str::from_utf8(text).is_ok_and(|text| NFC.is_normalized(text))
 }
 
 /// The marks that `bytes` start with, as many as a base may carry, and their widths in columns.

@@ -71,9 +71,10 @@ impl Untrusted {
 
     /// The text for another program: as it is where all of it can be seen, and else in its visible form.
     ///
-    /// Backslashes are nothing to be marked there, so two texts may come out the same, which on a screen they never do.
+    /// Backslashes and a blank at the end are not escaped there, so two texts may come out the same,
+    /// which on a screen they never do.
     pub fn legible(&self) -> Cow<'_, str> {
-        let can_be_seen = |unit: VisibleUnit<'_>| matches!(unit, VisibleUnit::Shown { .. } | VisibleUnit::Byte(b'\\'));
+        let can_be_seen = |unit| matches!(unit, VisibleUnit::Shown { .. } | VisibleUnit::Byte(b'\\' | b' '));
         let seen =
             VisibleUnits::new(&self.bytes, Charset::Unicode).all(can_be_seen).then(|| str::from_utf8(&self.bytes).ok());
         seen.flatten().map_or_else(|| String::from(self.visible()).into(), Cow::from)
@@ -228,7 +229,7 @@ impl<'a> UntrustedStr<'a> {
     fn plain(self) -> Option<&'a str> {
         let is_plain = self.bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
         let is_escape = |at| self.bytes.get(at + 1..).is_some_and(reads_as_escape);
-        if !is_plain || memchr::memchr_iter(b'\\', self.bytes).any(is_escape) {
+        if !is_plain || self.bytes.ends_with(b" ") || memchr::memchr_iter(b'\\', self.bytes).any(is_escape) {
             return None;
         }
         str::from_utf8(self.bytes).ok()

@@ -147,13 +147,16 @@ impl From<Visible> for String {
 /// a character cannot be shown, as in messages of the system, the whole text is escaped.
 pub fn said(words: impl AsRef<str>) -> Visible {
     let words = words.as_ref();
-    let escaped = Visible::from(VisibleUnits::new(words.as_bytes(), Charset::Unicode));
-    if escaped.as_str().replace(r"\x5c", r"\") != words {
+    // A blank at the end is the program's own.
+    let text = words.trim_end_matches(' ');
+    let escaped = Visible::from(VisibleUnits::new(text.as_bytes(), Charset::Unicode));
+    if escaped.as_str().replace(r"\x5c", r"\") != text {
         return escaped;
     }
     // Each backslash that was escaped once more takes three columns fewer.
-    let more = escaped.as_str().len().saturating_sub(words.len());
-    Visible::from_parts(words.to_owned(), escaped.width().saturating_sub(more))
+    let more = escaped.as_str().len().saturating_sub(text.len());
+    let width = escaped.width() + words.len() - text.len();
+    Visible::from_parts(words.to_owned(), width.saturating_sub(more))
 }
 
 /// A path in its visible form, whatever it is made of.

@@ -275,14 +275,17 @@ impl<'a, 'c> LineWriter<'a, 'c> {
 
     /// Writes the end of typed text in this many columns; `…` replaces the beginning.
     pub(super) fn typed(&mut self, typed: &str, columns: usize, meaning: Meaning) {
-        let text = Untrusted::from(typed);
-        let whole = text.visible();
-        if whole.width() <= columns {
-            return self.visible(&whole, meaning);
+        let text = Untrusted::from(typed.trim_end_matches(' '));
+        let blanks = typed.len() - text.as_bytes().len();
+        let width = text.visible().width() + blanks;
+        if width <= columns {
+            self.visible(&text.visible(), meaning);
+        } else {
+            let shown = columns.saturating_sub(1);
+            self.own("…", Meaning::Faint);
+            self.visible(&text.visible_window(width - shown, shown.saturating_sub(blanks)), meaning);
         }
-        let shown = columns.saturating_sub(1);
-        self.own("…", Meaning::Faint);
-        self.visible(&text.visible_window(whole.width() - shown, shown), meaning);
+        self.own(&" ".repeat(blanks.min(columns)), meaning);
     }
 
     /// Text from outside, by way of the escaper, cut at the end of the row.

@@ -26,7 +26,7 @@ fn ordinary_text_stays_as_it_is() {
         r"C:\Users\admin\AppData\x.exe",
         r"\\server\share\u\{4}",
         "grüße, Москва, 日本語, 한국어, ไทยน้ำ, हिन्दी, العربية",
-        "e\u{301}\u{302}\u{303}",
+        "x\u{301}\u{302}\u{303}",
         "👍 ❤",
     ] {
         assert_eq!(shown(text), text);
@@ -64,9 +64,29 @@ fn a_mark_needs_a_base_and_has_two_companions_at_most() {
         ("\u{301}e", r"\u{301}e"),
         (" \u{301}", r" \u{301}"),
         ("\u{1b}\u{301}", r"\x1b\u{301}"),
-        ("e\u{301}\u{301}\u{301}\u{301}", "e\u{301}\u{301}\u{301}\\u{301}"),
+        ("x\u{301}\u{301}\u{301}\u{301}", "x\u{301}\u{301}\u{301}\\u{301}"),
         ("e\u{200d}\u{301}", r"e\u{200d}\u{301}"),
         ("\u{e33}", r"\u{e33}"),
+    ] {
+        assert_eq!(shown(text), visible);
+    }
+}
+
+#[test]
+fn texts_that_would_look_the_same_look_different() {
+    for (text, visible) in [
+        ("a.exe ", r"a.exe\x20"),
+        ("a b  ", r"a b \x20"),
+        (" ", r"\x20"),
+        (r"a\x20", r"a\x5cx20"),
+        (r"a\x20b", r"a\x20b"),
+        ("caf\u{e9}", "caf\u{e9}"),
+        ("cafe\u{301}", r"cafe\u{301}"),
+        ("\u{c5}", "\u{c5}"),
+        ("A\u{30a}", r"A\u{30a}"),
+        ("\u{212b}", r"\u{212b}"),
+        ("x\u{301}\u{323}", "x\u{301}\\u{323}"),
+        ("x\u{323}\u{301}", "x\u{323}\u{301}"),
     ] {
         assert_eq!(shown(text), visible);
     }

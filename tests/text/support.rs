@@ -120,7 +120,8 @@ fn escape(text: &str) -> Option<(Vec<u8>, usize)> {
     }
     if let Some(digits) = text.strip_prefix(r"\x") {
         let byte = hex(digits.get(..2)?)?;
-        return (byte < 0x20 || byte == 0x7f || byte == 0x5c).then(|| (vec![byte as u8], 4));
+        let is_escape = byte < 0x20 || byte == 0x7f || byte == 0x5c || byte == 0x20 && text.len() == 4;
+        return is_escape.then(|| (vec![byte as u8], 4));
     }
     let (digits, _) = text.strip_prefix(r"\u{")?.split_once('}')?;
     let code = hex(digits).filter(|_| digits.len() <= 6)?;
