@@ -238,7 +238,8 @@ fn attribute(
 ) -> String {
     // Notes may say the same of several things; a path stands with each hash that was there, and values are set to the same data.
     let about = if kind == "comment" { comment } else { within.map_or("", |(_, of)| of) };
-    let uuid = Uuid::new_v5(event, format!("{kind} {value}{about}").as_bytes());
+    let relation = within.map_or("", |(relation, _)| relation);
+    let uuid = Uuid::new_v5(event, format!("{kind} {relation} {value}{about}").as_bytes());
     object([
         ("uuid", Some(own_literal(&uuid.to_string()))),
         ("type", Some(own_literal(kind))),

@@ -262,14 +262,20 @@ impl Bundle<'_> {
                     false => self.file(None, Some(value)),
                 }
             }
+            Kind::Host if !is_host(&plain(value)) => return Ok(self.leave_out(indicator)),
             Kind::Host => self.simple("domain-name", "value", value),
-            Kind::Address if value.as_bytes().contains(&b':') => self.simple("ipv6-addr", "value", value),
+            Kind::Address if value.as_bytes().contains(&b':') => {
+                self.simple("ipv6-addr", "value", &Untrusted::from(in_groups(&plain(value))))
+            }
             Kind::Address => self.simple("ipv4-addr", "value", value),
             // STIX has nothing for these, nor for an address that lost its scheme.
             Kind::Ja3 | Kind::Ja3s | Kind::Ja4 | Kind::Memory => return Ok(self.leave_out(indicator)),
-            Kind::Url if !is_url(&plain(value)) => return Ok(self.leave_out(indicator)),
             Kind::Certificate => self.certificate(value),
-            Kind::Url => self.simple("url", "value", value),
+            Kind::Url => match uri(&plain(value)) {
+                Some(uri) => self.simple("url", "value", &Untrusted::from(uri)),
+                None => return Ok(self.leave_out(indicator)),
+            },
+            Kind::Mail if !is_mail(&plain(value)) => return Ok(self.leave_out(indicator)),
             Kind::Mail => self.simple("email-addr", "value", value),
             Kind::Mutex => self.simple("mutex", "name", value),
             Kind::Key => self.registry_key(value),
@@ -380,11 +386,49 @@ impl Bundle<'_> {
     }
 }
 
-/// Whether a text is a URL by the letter of RFC 3986: with its scheme, and its separators as slashes.
-fn is_url(text: &str) -> bool {
-    !text.contains(['\\', '"', '<', '>', '^', '`', '{', '|', '}'])
-        && text.contains("://")
-        && url::Url::parse(text).is_ok()
+/// A URL by the letter of RFC 3986, encoded where it is not; `None` if that does not make it one.
+fn uri(text: &str) -> Option<String> {
+    if !text.contains("://") || text.contains('\\') {
+        return None;
+    }
+    let parsed = url::Url::parse(text).ok()?;
+    let whole = if is_uri(text) { text.to_owned() } else { parsed.to_string() };
+    is_uri(&whole).then_some(whole)
+}
+
+fn is_uri(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    let mut escapes = text.split('%').skip(1);
+    let path = text.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+    text.bytes().all(is_allowed)
+        && escapes.all(|rest| rest.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit)))
+        && text.matches('#').count() < 2
+        && !path.contains(['[', ']'])
+}
+
+/// Whether a text is a host name by RFC 1123 and RFC 5891, which services' names such as
+/// `_ldap._tcp` are not.
+fn is_host(text: &str) -> bool {
+    let is_label = |label: &str| {
+        let is_encoded = label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
+        let is_reserved = label.as_bytes().get(2..4) == Some(b"--") && !is_encoded;
+        let is_edged = label.starts_with('-') || label.ends_with('-');
+        !label.is_empty() && label.len() < 64 && !is_reserved && !is_edged && !label.contains('_')
+    };
+    text.split('.').all(is_label) && matches!(url::Host::parse(text), Ok(url::Host::Domain(_)))
+}
+
+fn is_mail(text: &str) -> bool {
+    let parts = text.rsplit_once('@');
+    text.is_ascii() && parts.is_some_and(|(local, host)| !local.is_empty() && is_host(host))
+}
+
+/// An IPv6 address in groups of four digits alone.
+fn in_groups(text: &str) -> String {
+    match text.parse::<std::net::Ipv6Addr>() {
+        Ok(address) if text.contains('.') => address.segments().map(|group| format!("{group:x}")).join(":"),
+        _ => text.to_owned(),
+    }
 }
 
 /// The property that a pattern compares with a value; none for a kind that is never blocked.
