@@ -234,9 +234,10 @@ impl List {
                 continue;
             }
             let mut row = before.remove(&entry.identifier).unwrap_or_else(|| Entry::new(Some(entry.identifier)));
-            let held = row.here().map_or(0, |here| here.body.len());
-            if let Some(body) = entry.report.filter(|body| !is_abstract(body.len(), held)) {
-                row.take_arrived(Here { received, body, unkept: unkept.clone() }, false);
+            let is_less = |body: &crate::report::Body| row.here().is_some_and(|here| is_abstract(body, &here.body));
+            if let Some(body) = entry.report.filter(|body| !is_less(body)) {
+                let (unkept, verdict) = (unkept.clone(), entry.verdict);
+                row.take_arrived(Here { received, body, unkept, verdict }, false);
             }
             self.entries.push(row);
         }

@@ -15,11 +15,11 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::note::Note;
 use crate::report::page::Page;
-use crate::report::rows::Line;
+use crate::report::rows::{Line, verdict};
 use crate::report::rules::{Marks, Rules};
 use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Purge, Recent, RowSet};
 use crate::request::{Request, UploadAddress};
-use crate::text::words_in_rows;
+use crate::text::{Untrusted, words_in_rows};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -287,6 +287,16 @@ pub struct Here {
     pub body: Body,
     /// Why they could not be kept, if so.
     pub unkept: Option<String>,
+    /// The report's verdict, as the list shows it.
+    pub verdict: Option<Untrusted>,
+}
+
+impl Here {
+    /// Reads the verdict, which takes long for a large report: not in the loop.
+    pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
+        let verdict = verdict::of_body(&body);
+        Self { received, body, unkept, verdict }
+    }
 }
 
 /// Why something asked for is not there.

@@ -3,14 +3,11 @@
 use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
 use crate::app::spending::{InFlightCall, Prompt, last_days};
-use crate::app::{
-    Entry, Failure, HeldPage, HeldReport, Here, Model, Opening, Overlay, Response, ResponseSource, StoreJob,
-};
+use crate::app::{Failure, HeldPage, HeldReport, Here, Model, Opening, Overlay, Response, ResponseSource, StoreJob};
 use crate::quota::Balances;
 use crate::report::identifier::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
-use crate::report::rows::verdict;
 use crate::report::{Indicators, Pane, PendingScan};
 use crate::request::Request;
 use crate::text::{self, Untrusted};
@@ -298,21 +295,12 @@ impl Model {
 
     /// Does what needs all rows of a report.
     fn known_whole(&mut self, opening: Opening) {
-        self.tell_verdict(opening);
         // Who is bound for a row gets to its pane.
         if self.bound_for.is_none() {
             let file = self.files.with_opening_mut(opening);
             file.into_iter().for_each(|file| file.leave_empty_pane(opening));
         }
         self.have_judged(opening)
-    }
-
-    /// Notes the verdict of a report that is known whole now.
-    fn tell_verdict(&mut self, opening: Opening) {
-        let is_it = |entry: &&mut Entry| entry.open.as_ref().is_some_and(|open| open.opening == opening);
-        for entry in self.files.open_entries_mut().filter(is_it) {
-            entry.verdict = entry.open.as_ref().and_then(|open| verdict::of(&open.report));
-        }
     }
 
     /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.

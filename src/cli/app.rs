@@ -208,7 +208,7 @@ fn opened(file: &OsStr, common: &Common) -> anyhow::Result<OpenedDocument> {
     if let Some(identifier) = name.and_then(Identifier::typed) {
         match show::stored(&identifier, common)? {
             Some(stored) => {
-                let here = Here { received: stored.received, body: stored.body()?, unkept: None };
+                let here = Here::new(stored.received, stored.body()?, None);
                 return Ok((identifier.text().unicode(), vec![(Some(identifier), here)]));
             }
             None if identifier.is_documented() => return Err(show::not_stored(&identifier).into()),

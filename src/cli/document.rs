@@ -152,7 +152,7 @@ fn document(path: &Path, body: &Body) -> anyhow::Result<Document> {
         problems.extend(errors);
         for report in found {
             places.extend(Some(report.pointer).filter(|pointer| !pointer.is_empty()));
-            reports.push((report.identifier, Here { received, body: report.body, unkept: None }));
+            reports.push((report.identifier, Here::new(received, report.body, None)));
         }
     }
     if reports.is_empty() {

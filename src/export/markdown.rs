@@ -33,7 +33,7 @@ fn write_head(opened: &OpenedReport<'_>, noted: &ExportNotes<'_>, out: &mut dyn 
     let visible = |text: &Untrusted| value(Pane::Other, text);
     let sandbox = parts.as_ref().map_or_else(|| "a sandbox".to_owned(), |parts| visible(&parts.sandbox));
     writeln!(out, "# Behaviour report by {sandbox}\n")?;
-    if let Some(verdict) = verdict::of(&opened.report) {
+    if let Some(verdict) = verdict::of_body(&opened.report.body) {
         writeln!(out, "- verdict {}", visible(&verdict))?;
     }
     if let Some(ran) = opened.ran() {

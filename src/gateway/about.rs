@@ -35,8 +35,8 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
     instead.map_or(Ok(()), |found| Err(ServiceError::Unusable(Unusable::Other(found))))
 }
 
-/// The part of an answer for each of several hashes, with the key under which it is stored. `None`
-/// unless the answer has a part for every hash.
+/// The parts of an answer about several hashes, each with the key under which it is stored. `None`
+/// for other requests.
 pub(super) fn by_hash(request: &Request, body: &Body) -> Option<Vec<(Vec<u8>, Range<usize>)>> {
     let answer = Raw::new(body);
     let elements: Vec<_> = match answer.kind() {
@@ -48,7 +48,7 @@ pub(super) fn by_hash(request: &Request, body: &Body) -> Option<Vec<(Vec<u8>, Ra
         let start = body.len().checked_sub(of.length_to_end())?;
         Some((one.holding_key()?, start..start + of.bytes().len()))
     };
-    request.by_hash()?.into_iter().map(part).collect()
+    Some(request.by_hash()?.into_iter().filter_map(part).collect())
 }
 
 /// The hashes by which an object of the service names its file.

@@ -9,7 +9,7 @@ use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageError, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::{Artefact, Request};
-use crate::service::error::{LONGEST_ERROR, Reason, Refusal, ServiceError, Unusable};
+use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError, Unusable};
 use crate::store::{NewAnswer, PageReport, Store};
 use jiff::Timestamp;
 
@@ -26,11 +26,8 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
             submissions(&answer.body, files.len()).map_or(Outcome::Answered, Outcome::Items)
         }
         (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
-        // The service refuses an invalid identifier (specification 8.3, fifth case) as malformed or
-        // not found.
-        (Request::Analysis { .. }, Err(ServiceError::Refused(refusal)))
-            if refusal.reason == Reason::NotFound || refusal.status == 400 =>
-        {
+        // An invalid identifier (specification 8.3, fifth case) is malformed or not found.
+        (Request::Analysis { .. }, Err(ServiceError::Refused(refusal))) if refusal.is_invalid => {
             Outcome::Existed(false)
         }
         (_, Ok(_)) => Outcome::Answered,
@@ -85,14 +82,20 @@ pub(super) fn read_stored(
 ) -> Result<Option<String>, ServiceError> {
     match read(request, body, index) {
         Ok(reports) => {
-            let unread = match about::by_hash(request, body) {
-                Some(parts) => store.accept_parts(new, &parts).err(),
-                None => store.accept(new, &reports).err(),
+            let parts = about::by_hash(request, body).unwrap_or_default();
+            let is_whole = request.by_hash().is_some_and(|asked| asked.len() == parts.len());
+            let unread = match store.put_parts(new, &parts) {
+                Ok(()) if is_whole => store.drop_incoming(new).err(),
+                Ok(()) => store.accept(new, &reports).err(),
+                Err(why) => Some(why),
             };
             Ok(unread
                 .map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}")))
         }
         Err(error) => {
+            // What it says of the hashes asked about is paid for, whatever else is in it.
+            let parts = about::by_hash(request, body).unwrap_or_default();
+            let _ = store.put_parts(new, &parts);
             // An answer that cannot be moved is read again at the next request for it.
             let _ = matches!(error, ServiceError::Unusable(_)).then(|| store.reject(new));
             Err(error)

@@ -7,6 +7,7 @@ use super::body::Body;
 use super::identifier::{Identifier, Sha256};
 use super::index::{Form, Index};
 use super::json::Raw;
+use super::rows::verdict;
 use crate::text::{Untrusted, count};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode, percent_encode};
 use std::ops::Range;
@@ -20,10 +21,18 @@ const LONGEST_WORD: usize = 1024 * 1024;
 /// The longest cursor that an address can carry, in percent-encoded bytes.
 const LONGEST_CURSOR: usize = 56 * 1024;
 
-/// Whether the bytes of a report in a list are only an abstract of the stored report. A complete
-/// report of one run never shrinks to less than a quarter.
-pub fn is_abstract(brought: usize, held: usize) -> bool {
-    brought < held / 4
+/// Whether a report is only an abstract of the stored one: a run never loses attributes, nor most
+/// of their content.
+pub fn is_abstract(brought: &[u8], stored: &[u8]) -> bool {
+    let is_shorter = brought.len() < stored.len();
+    is_shorter && (brought.len() < stored.len() / 4 || attributes(brought) < attributes(stored))
+}
+
+/// The number of a report's attributes.
+fn attributes(report: &[u8]) -> usize {
+    let document = Raw::new(report.trim_ascii_start());
+    let report = document.member("data").unwrap_or(document);
+    report.member("attributes").map_or(0, |attributes| attributes.members().count())
 }
 
 /// One page of a file's sandbox reports.
@@ -57,6 +66,7 @@ pub struct PageEntry {
     pub range: Range<usize>,
     /// The report, if it came with the page: it is paid for already.
     pub report: Option<Body>,
+    pub verdict: Option<Untrusted>,
 }
 
 /// Why a body is no page.
@@ -108,7 +118,8 @@ impl Page {
             };
             let range = entry.range.start as usize..entry.range.end as usize;
             let report = entry.has_attributes.then(|| body.slice(range.clone()));
-            page.entries.push(PageEntry { identifier, range, report });
+            let verdict = report.as_ref().and_then(verdict::of_body);
+            page.entries.push(PageEntry { identifier, range, report, verdict });
         }
         let is_said = |word: &Option<Untrusted>| word.as_ref().is_none_or(|word| !word.is_empty());
         let cursor = match member(body, index, "meta", "cursor").filter(is_said) {

@@ -24,7 +24,7 @@ pub fn held_of(gateway: &Gateway, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<H
     // One whose file is damaged is not stored any more.
     let reports = reports.into_iter().filter_map(|stored| {
         let body = stored.body().ok()?;
-        let here = Here { received: stored.received, body, unkept: None };
+        let here = Here::new(stored.received, body, None);
         Some(HeldReport { identifier: stored.identifier, here, imported: stored.imported })
     });
     Ok((pages, reports.collect()))

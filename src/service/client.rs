@@ -8,11 +8,12 @@ use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use super::redact::Redactor;
 use crate::request::{Address, Asker, Method, Password, Request, ScanOption, Version};
 use crate::text::Untrusted;
+use jiff::Timestamp;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING};
 use reqwest::{RequestBuilder, Response, StatusCode, Url, Version as HttpVersion};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Maximum size of an artefact whose length is not announced, in bytes.
 const LONGEST_UNANNOUNCED: u64 = 1 << 30;
@@ -32,8 +33,8 @@ pub struct Client {
     pub(super) redactor: Redactor,
     /// Created at the first call: loading certificates takes longer than drawing the first screen.
     http: OnceLock<reqwest::Client>,
-    /// How far this machine's clock was behind the service's at the first response, in seconds.
-    behind: OnceLock<i64>,
+    /// The time in the last response, until the gateway takes it.
+    date: Mutex<Option<Timestamp>>,
 }
 
 /// The destination of a response's bytes.
@@ -71,8 +72,8 @@ impl Client {
         let root = profile.check()?;
         let header = profile.header_name()?;
         let redactor = credential.as_ref().map(|key| Redactor::new(key.expose())).unwrap_or_default();
-        let (http, behind) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { profile, root, header, credential, redactor, http, behind })
+        let (http, date) = (OnceLock::new(), Mutex::default());
+        Ok(Self { profile, root, header, credential, redactor, http, date })
     }
 
     /// The profile of the service.
@@ -106,7 +107,7 @@ impl Client {
                 timeout.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
             }
         };
-        self.note_time(&response);
+        self.note_date(&response);
         // API v2 responds with 204 if the quota is spent.
         let is_spent = address.version == Version::V2 && response.status() == StatusCode::NO_CONTENT;
         if is_spent || !response.status().is_success() {
@@ -136,7 +137,7 @@ impl Client {
         timeout: &CallTimeout,
         sink: &mut dyn Sink,
     ) -> Result<(), ServiceError> {
-        let mut decoder = ContentDecoder::of(response)?;
+        let mut decoder = ContentDecoder::of(response);
         let (mut received, mut redacted) = (0, self.redactor.stream());
         let lost = |error| ServiceError::Lost(reason(&error));
         let mut pass = |bytes: &[u8], received: &mut u64| {
@@ -215,17 +216,16 @@ impl Client {
         self.has_key(&path) || address.parameters.iter().any(is_key)
     }
 
-    /// How far this machine's clock is behind the service's, in seconds; `None` before the first
-    /// response with a date.
-    pub fn behind(&self) -> Option<i64> {
-        self.behind.get().copied()
+    /// The service's time in the last response, once.
+    pub fn take_date(&self) -> Option<Timestamp> {
+        self.date.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn note_time(&self, response: &Response) {
+    fn note_date(&self, response: &Response) {
         let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
         let parser = jiff::fmt::rfc2822::DateTimeParser::new();
-        if let Some(theirs) = date.and_then(|date| parser.parse_timestamp(date).ok()) {
-            let _ = self.behind.set(theirs.as_second() - crate::clock::now().as_second());
+        if let Some(date) = date.and_then(|date| parser.parse_timestamp(date).ok()) {
+            *self.date.lock().unwrap_or_else(PoisonError::into_inner) = Some(date);
         }
     }
 

@@ -1,8 +1,7 @@
 //! Decodes the `Content-Encoding` of a response as it arrives. reqwest itself would drop all but
 //! the first member of a gzip stream.
 
-use super::error::{ServiceError, Unusable};
-use crate::text::Untrusted;
+use super::error::ServiceError;
 use flate2::write::MultiGzDecoder;
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
@@ -12,6 +11,9 @@ use std::io::Write;
 /// Compressed bytes decoded per step; they may expand a thousandfold.
 const AT_ONCE: usize = 8 * 1024;
 
+/// The names of gzip.
+const GZIP: [&[u8]; 2] = [b"gzip", b"x-gzip"];
+
 /// The first byte of gzip.
 const FIRST: u8 = 0x1f;
 
@@ -19,7 +21,7 @@ const FIRST: u8 = 0x1f;
 pub(super) enum ContentDecoder {
     None,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// An error response, whose header is not trusted: its first byte decides.
+    /// The label is not trusted: the first byte decides.
     Unlabelled,
 }
 
@@ -28,15 +30,15 @@ impl ContentDecoder {
         Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))
     }
 
-    /// The decoder for the headers of a response.
-    pub(super) fn of(response: &Response) -> Result<Self, ServiceError> {
-        if !response.status().is_success() {
-            return Ok(Self::Unlabelled);
-        }
+    /// The decoder for the headers of a response: a proxy may have unpacked it and left the label.
+    /// Other encodings were not asked for, and are passed on as they are.
+    pub(super) fn of(response: &Response) -> Self {
+        let is_gzip = |one: &&[u8]| GZIP.iter().any(|known| one.eq_ignore_ascii_case(known));
         match encodings(response).as_slice() {
-            [] => Ok(Self::None),
-            [one] if [&b"gzip"[..], b"x-gzip"].iter().any(|known| one.eq_ignore_ascii_case(known)) => Ok(Self::gzip()),
-            all => Err(ServiceError::Unusable(Unusable::Packed(Untrusted::from(all.join(&b", "[..]))))),
+            [] if response.status().is_success() => Self::None,
+            [] => Self::Unlabelled,
+            all if all.iter().all(is_gzip) => Self::Unlabelled,
+            _ => Self::None,
         }
     }
 

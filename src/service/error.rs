@@ -53,6 +53,8 @@ pub struct Refusal {
     pub message: Option<Untrusted>,
     /// The delay from the `Retry-After` header.
     pub retry_after: Option<Duration>,
+    /// Whether it calls the identifier invalid, or does not find it, by the service's own code.
+    pub is_invalid: bool,
 }
 
 /// The kind of a refusal.
@@ -94,8 +96,6 @@ pub enum Unusable {
     Silent(&'static str),
     #[error("it is a web page: something between here and the service may want a login")]
     WebPage,
-    #[error("it is packed as {}, which this program cannot unpack and has not asked for", .0.visible_cut(60))]
-    Packed(Untrusted),
     #[error("it is packed (gzip), and does not say so")]
     Unsaid,
     #[error("it is JSON, and no file")]
@@ -131,6 +131,11 @@ impl ServiceError {
         }
     }
 
+    /// Whether the service refuses because of the rate of calls.
+    pub fn is_of_rate(&self) -> bool {
+        matches!(self, Self::Refused(refusal) if refusal.reason == Reason::TooFast)
+    }
+
     /// Whether the file to upload has changed or cannot be read.
     pub fn is_of_what_was_sent(&self) -> bool {
         matches!(self, Self::Unsendable(_))
@@ -164,9 +169,6 @@ impl ServiceError {
             Self::Unusable(Unusable::WebPage) => {
                 "Look at the network: something answers in the service's place. What is held stays.".to_owned()
             }
-            Self::Unusable(Unusable::Packed(_)) => {
-                "Nothing of it is kept. Something between here and the service may have packed it.".to_owned()
-            }
             Self::Unusable(Unusable::Unsaid) => {
                 "Its bytes are in quarantine in the store. Something between here and the service may have packed it."
                     .to_owned()
@@ -198,7 +200,10 @@ impl Refusal {
             (500..=599, _) => Reason::Down,
             _ => Reason::Other,
         };
-        Self { reason, status, message, retry_after: retry_after.and_then(|text| wait(text, now)) }
+        let codes = ["NotFoundError", "BadRequestError", "InvalidArgumentError"];
+        let is_invalid = matches!(status, 400 | 404) && code.is_some_and(|code| codes.contains(&&*code));
+        let retry_after = retry_after.and_then(|text| wait(text, now));
+        Self { reason, status, message, retry_after, is_invalid }
     }
 
     /// The error in a response with status 200, if it is one: an object with `error` and without

@@ -179,13 +179,13 @@ impl Store {
         let place = place(new.service, new.key);
         let incoming = flat(INCOMING, &place, "");
         if !is_list(new.key) {
-            return self.stored(self.shelf.rename(&incoming, &place));
+            return match reports.first() {
+                Some(report) if !self.may_replace(new.service, report, new.bytes)? => self.reject(new),
+                _ => self.stored(self.shelf.rename(&incoming, &place)),
+            };
         }
         for report in reports {
-            let found = self.report(new.service, &report.identifier)?;
-            let length = report.of(new.bytes).len();
-            // An abridged report in a list does not replace a stored one with more content.
-            if found.is_none_or(|found| !is_abstract(length, usize::try_from(found.length).unwrap_or(usize::MAX))) {
+            if self.may_replace(new.service, report, report.of(new.bytes))? {
                 self.put(new, report, &None, true)?;
             }
         }
@@ -196,14 +196,29 @@ impl Store {
         self.stored(self.shelf.remove(&incoming))
     }
 
+    /// Whether a report may replace the stored one: not an abstract of it, nor one that another file
+    /// lists under the same identifier.
+    fn may_replace(&self, service: &str, report: &PageReport, bytes: &[u8]) -> Result<bool, StoreError> {
+        let Some(found) = self.report(service, &report.identifier)? else { return Ok(true) };
+        let is_of_another = found.file.is_some() && report.file.is_some() && found.file != report.file;
+        let is_less = || found.body().is_ok_and(|stored| is_abstract(bytes, &stored));
+        let is_shorter = (bytes.len() as u64) < found.length;
+        Ok(!is_of_another && !(is_shorter && is_less()))
+    }
+
     /// Stores each part of a response that was read in its own place, under its key.
-    pub fn accept_parts(&self, new: &NewAnswer<'_>, parts: &[(Vec<u8>, Range<usize>)]) -> Result<(), StoreError> {
+    pub fn put_parts(&self, new: &NewAnswer<'_>, parts: &[(Vec<u8>, Range<usize>)]) -> Result<(), StoreError> {
         for (key, range) in parts {
             let bytes = new.bytes.get(range.clone()).unwrap_or_default();
             let one = NewAnswer { key, bytes, ..*new };
             let packed = header(&one, Request::holding_file(key).as_ref()).pack(bytes);
             self.stored(packed.and_then(|packed| self.shelf.write(&place(new.service, key), &packed, true)))?;
         }
+        Ok(())
+    }
+
+    /// Removes a response whose parts are stored.
+    pub fn drop_incoming(&self, new: &NewAnswer<'_>) -> Result<(), StoreError> {
         self.stored(self.shelf.remove(&flat(INCOMING, &place(new.service, new.key), "")))
     }
 
@@ -230,7 +245,8 @@ impl Store {
     /// The report of a sandbox, fetched from a service or imported, whichever is newer.
     pub fn report(&self, service: &str, identifier: &Identifier) -> Result<Option<StoredReport>, StoreError> {
         let key = [REPORT.as_bytes(), b" ", identifier.as_bytes()].concat();
-        self.newest(vec![place(service, &key), place(IMPORTED, &key)]).map(|mut found| found.pop())
+        let found = self.newest(vec![place(service, &key), place(IMPORTED, &key)])?;
+        Ok(found.into_iter().find(|report| report.identifier == *identifier))
     }
 
     /// The reports of these sandboxes that are stored.

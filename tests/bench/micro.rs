@@ -237,7 +237,7 @@ mod frame {
     fn session(bytes: u64) -> Session<TestBackend> {
         let clock = || Timestamp::UNIX_EPOCH;
         let mut model = Model::new(Service::default(), clock());
-        let here = Here { received: clock(), body: report(bytes).body, unkept: None };
+        let here = Here::new(clock(), report(bytes).body, None);
         model.open_documents(vec![("bench".to_owned(), vec![(None, here)])]);
         let mut session = Session::new(TestBackend::new(120, 40), model, Backing::Nothing, clock).unwrap();
         session.begin();

@@ -376,7 +376,7 @@ fn a_list_of_what_deserves_a_look_is_made_anew_when_its_report_comes_anew() {
     let identifier = stage.session.model().chosen().unwrap().identifier.clone().unwrap();
     let commands = r#""command_executions":["vssadmin.exe delete shadows /all /quiet"]"#;
     let json = format!(r#"{{"data":{{"id":"{}","attributes":{{{commands}}}}}}}"#, identifier.text().visible());
-    let here = Here { received: Timestamp::UNIX_EPOCH, body: Body::in_memory(json.into_bytes()), unkept: None };
+    let here = Here::new(Timestamp::UNIX_EPOCH, Body::in_memory(json.into_bytes()), None);
     stage
         .session
         .take(ServiceEvent::Ended { request: Request::Behaviour { identifier }, result: Ok(Response::Report(here)) });

@@ -24,7 +24,7 @@ impl Opened {
         model.size = Size { width: 100, height: 24 };
         let here = |json: &str| {
             let body = Body::in_memory(json.as_bytes().to_vec());
-            Here { received: Timestamp::UNIX_EPOCH, body, unkept: None }
+            Here::new(Timestamp::UNIX_EPOCH, body, None)
         };
         let document = |(name, json): &(&str, &str)| ((*name).to_owned(), vec![(None, here(json))]);
         model.open_documents(documents.iter().map(document).collect());
@@ -226,7 +226,7 @@ fn marks_move_no_text_when_they_come() {
     let mut model = Model::new(Default::default(), Timestamp::UNIX_EPOCH);
     model.size = Size { width: 100, height: 24 };
     let body = Body::in_memory(REPORT.to_vec());
-    let here = Here { received: Timestamp::UNIX_EPOCH, body, unkept: None };
+    let here = Here::new(Timestamp::UNIX_EPOCH, body, None);
     model.open_documents(vec![("report.json".to_owned(), vec![(None, here)])]);
     let first = model.take_effects();
     let mut session =

@@ -87,7 +87,7 @@ fn clock() -> Timestamp {
 fn all_details(bytes: &[u8]) -> String {
     let mut model = Model::new(Service::default(), clock());
     model.size = Size { width: 150, height: 90 };
-    let here = Here { received: clock(), body: Body::in_memory(bytes.to_vec()), unkept: None };
+    let here = Here::new(clock(), Body::in_memory(bytes.to_vec()), None);
     model.open_documents(vec![("fixture".to_owned(), vec![(None, here)])]);
     let mut session = Session::new(TestBackend::new(150, 90), model, Backing::Nothing, clock).unwrap();
     session.begin();

@@ -309,7 +309,7 @@ impl Stage {
 
     /// Allows this run so many units.
     pub fn budget(&mut self, units: u64) {
-        let budget = Budget { session: Some(units), daily: None };
+        let budget = Budget { session: Some(units), ..Budget::default() };
         self.session.model_mut().figures.allowance = Allowance::new(budget, Spent::default(), clock());
         self.session.draw().unwrap();
     }

@@ -29,7 +29,7 @@ fn plays_the_program() {
         } else {
             panic();
         }
-        let here = Here { received: now, body: Body::in_memory(REPORT.to_vec()), unkept: None };
+        let here = Here::new(now, Body::in_memory(REPORT.to_vec()), None);
         model.open_documents(vec![("document".to_owned(), vec![(None, here)])]);
         Ok(Backing::Nothing)
     };

@@ -166,7 +166,7 @@ fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> Str
         let received = now() + jiff::SignedDuration::from_secs(1);
         Some(HeldReport {
             identifier: entry.identifier.clone(),
-            here: Here { received, body, unkept: None },
+            here: Here::new(received, body, None),
             imported: Some(Imported { from: from.clone(), by: from }),
         })
     });

@@ -4,7 +4,7 @@
 
 use super::wire::{Stage, now, shown};
 use behaview::export::{FORMATS, Job, Source, What};
-use behaview::quota::{Balances, Entitlements, Usage};
+use behaview::quota::{Balances, Entitlements, Privileges, Usage};
 use behaview::report::analysis::{Analysis, submitted, upload_address};
 use behaview::report::compare::{Matrix, Only};
 use behaview::report::identifier::Identifier;
@@ -250,7 +250,7 @@ fn answer(bytes: &[u8], _: &mut Noise) {
         let _ = (usage.by_day().count(), usage.by_endpoint(), usage.disagreements().len());
     }
     if let Ok(user) = serde_json::from_slice(bytes) {
-        let _ = Entitlements::from_user(&user).words();
+        let _ = Privileges::of_user(&user, jiff::Timestamp::UNIX_EPOCH);
     }
     let header = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
     shown(Refusal::of(429, Some(&header), bytes, now()).to_string().as_bytes()).unwrap();

@@ -285,7 +285,7 @@ mod tests {
     fn a_failure_takes_the_place_of_what_was_compared_and_gives_it_back() {
         let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
         let body = Body::in_memory(br#"{"tags":["A"]}"#.to_vec());
-        let here = || Here { received: jiff::Timestamp::UNIX_EPOCH, body: body.clone(), unkept: None };
+        let here = || Here::new(jiff::Timestamp::UNIX_EPOCH, body.clone(), None);
         model.open_documents(["one", "two"].map(|name| (name.to_owned(), vec![(None, here())])).to_vec());
         model.compare();
         let number = model.comparing().unwrap().number;

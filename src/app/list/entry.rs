@@ -6,7 +6,6 @@ use crate::app::{Failure, HeldReport, Here, Opening};
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts};
 use crate::report::page::is_abstract;
-use crate::report::rows::verdict;
 use crate::report::rules::Marks;
 use crate::report::{Imported, Indicators, Pane, Report};
 use crate::request::Request;
@@ -111,7 +110,7 @@ impl Entry {
 
     /// Takes a received report, and closes the open one, which may be older.
     fn take(&mut self, here: Here) {
-        self.verdict = verdict::of_short(&here.body);
+        self.verdict.clone_from(&here.verdict);
         self.here = Some(here);
         self.failure = None;
         self.close_if(|_| true);
@@ -134,8 +133,7 @@ impl Entry {
 
     /// Takes a stored report unless the entry has a newer one;
     pub(super) fn take_newer(&mut self, held: &HeldReport) {
-        let is_newer =
-            |here: &Here| here.received < held.here.received || is_abstract(here.body.len(), held.here.body.len());
+        let is_newer = |here: &Here| here.received < held.here.received || is_abstract(&here.body, &held.here.body);
         if self.here().is_none_or(is_newer) {
             self.take(held.here.clone());
             self.imported.clone_from(&held.imported);
@@ -274,7 +272,7 @@ mod tests {
 
     fn held(number: usize) -> HeldReport {
         let body = Body::in_memory(b"{}".to_vec());
-        let here = Here { received: Timestamp::UNIX_EPOCH, body, unkept: None };
+        let here = Here::new(Timestamp::UNIX_EPOCH, body, None);
         HeldReport { identifier: identifier(number), here, imported: None }
     }
 

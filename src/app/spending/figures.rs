@@ -187,13 +187,13 @@ mod tests {
     #[test]
     fn a_new_day_has_its_budget_whole_and_a_run_does_not() {
         let evening: Timestamp = "2026-11-20T23:50:00Z".parse().unwrap();
-        let mut daily = Allowance::new(Budget { session: None, daily: Some(5) }, charged(3), evening);
+        let mut daily = Allowance::new(Budget { daily: Some(5), ..Budget::default() }, charged(3), evening);
         let allows = |allowance: &Allowance, spent| allowance.allows(Some(1), charged(spent));
         assert!(allows(&daily, 1) && !allows(&daily, 2));
         let morning = "2026-11-21T00:10:00Z".parse().unwrap();
         daily.turn(charged(2), morning);
         assert!(allows(&daily, 6) && !allows(&daily, 7));
-        let mut session = Allowance::new(Budget { session: Some(2), daily: None }, charged(3), evening);
+        let mut session = Allowance::new(Budget { session: Some(2), ..Budget::default() }, charged(3), evening);
         session.turn(charged(2), morning);
         assert!(allows(&session, 1) && !allows(&session, 2));
     }

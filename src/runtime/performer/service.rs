@@ -5,7 +5,7 @@ use crate::app::effect::ResponseSource;
 use crate::app::message::{Failure, HeldPage, Here, Response};
 use crate::app::{ServiceCall, ServiceEvent};
 use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received, Rows};
-use crate::quota::{Balances, Entitlements, Usage};
+use crate::quota::{Balances, Entitlements, Privileges, Usage};
 use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Sha256;
@@ -59,6 +59,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
                 work.send(ServiceEvent::Progress { request: request(), bytes, total });
             }
             Received::Bytes { .. } => {}
+            Received::NotBefore(at) => work.send(ServiceEvent::RateLimitedUntil(at)),
         }
     };
     let result = match source {
@@ -82,7 +83,12 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
     if let Some(wait) = result.as_ref().err().filter(|_| is_paid).and_then(GatewayError::wait) {
         work.send(ServiceEvent::RateLimitedUntil(gateway.now().saturating_add(wait).unwrap_or(Timestamp::MAX)));
     }
-    let result = response(&request, result);
+    let result = response(&request, result).map(|response| match response {
+        Response::Balances(balances) => {
+            Response::Balances(balances.with_minute_limit(gateway.minute_limit().ok().flatten()))
+        }
+        other => other,
+    });
     work.send(ServiceEvent::Ended { request, result });
 }
 
@@ -134,13 +140,14 @@ fn balances(answer: &Answer) -> Result<Balances, Failure> {
 }
 
 fn here(answer: Answer) -> Here {
-    Here { received: answer.received, body: answer.body, unkept: answer.unkept }
+    Here::new(answer.received, answer.body, answer.unkept)
 }
 
 /// Nothing but the privileges: the user object holds the key.
 fn entitled(answer: &Answer) -> Result<Entitlements, Failure> {
     let user = serde_json::from_slice(&answer.body).ok();
-    user.map(|user| Entitlements::from_user(&user)).ok_or_else(|| useless("The answer is no user object.".to_owned()))
+    let read = user.map(|user| Privileges::of_user(&user, answer.received).into());
+    read.ok_or_else(|| useless("The answer is no user object.".to_owned()))
 }
 
 /// The failure of a call whose paid response says nothing.
