@@ -10,7 +10,7 @@ use crate::app::{ASKS, Ask};
 use crate::export::file;
 use crate::gateway::Gateway;
 use crate::gateway::submission::look_at;
-use crate::quota::Entitlements;
+use crate::quota::Privileges;
 use crate::report::Report;
 use crate::request::{Artefact, Request, UploadLimit};
 use crate::text::moment;
@@ -74,10 +74,10 @@ impl CallArgs {
             // The user object contains the key, so only the privileges are printed.
             let user = serde_json::from_slice(&answer.body);
             let user = user.map_err(|_| FailureKind::BadAnswer.error("the answer is no user object"))?;
-            let found = Entitlements::from_user(&user);
+            let found = Privileges::of_user(&user, answer.received);
             return print_json(&serde_json::json!({
-                "premium_api": found.premium_api.held(),
-                "premium_intelligence": found.premium_intelligence.held(),
+                "premium_api": found.premium_api,
+                "premium_intelligence": found.premium_intelligence,
             }));
         }
         print_body(&answer.body)

@@ -4,6 +4,7 @@
 use super::counters::{ask_balances, read_balances};
 use super::document::{STANDARD_INPUT, read_bounded};
 use super::output::{Table, print_json, print_text};
+use super::setup::privileges;
 use super::{CliError, Common, FailureKind, setup};
 use crate::config::{Config, EntitlementTable};
 use crate::quota::{
@@ -52,8 +53,8 @@ pub(super) struct CostArgs {
 
 impl CostArgs {
     pub(super) fn run(mut self, common: &Common) -> anyhow::Result<()> {
-        let (_, config) = common.config()?;
-        config.profile(None)?;
+        let (folders, config) = common.config()?;
+        let read = privileges(&folders, &config)?;
         if self.target == CostTarget::Rules {
             return self.rules();
         }
@@ -62,7 +63,7 @@ impl CostArgs {
         let asked =
             self.planned()?.into_iter().map(|item| item.read(&mut files)).collect::<anyhow::Result<Vec<_>>>()?;
         let balances = self.left(common, &mut files)?;
-        let entitled = self.entitlements(&config, balances.as_ref());
+        let entitled = self.entitlements(&config, read, balances.as_ref());
         let mut plan = Plan::new();
         for (operation, by_hand) in asked {
             plan.add(operation, &entitled.updated(by_hand));
@@ -110,10 +111,10 @@ impl CostArgs {
         }
     }
 
-    /// The options take precedence, then the config file, then the balances.
-    fn entitlements(&self, config: &Config, balances: Option<&Balances>) -> Entitlements {
-        let read = balances.map(Entitlements::from_balances).unwrap_or_default();
-        read.updated(config.entitlements()).updated(self.entitled.entitlements())
+    /// The options take precedence, then the config file, then the user object, then the balances.
+    fn entitlements(&self, config: &Config, read: Entitlements, balances: Option<&Balances>) -> Entitlements {
+        let shown = balances.map(Entitlements::from_balances).unwrap_or_default();
+        shown.updated(read).updated(config.entitlements()).updated(self.entitled.entitlements())
     }
 
     fn print(&self, plan: &Plan, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {

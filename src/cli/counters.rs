@@ -3,7 +3,9 @@
 use super::output::{Table, print_json, print_text};
 use super::query::{get, runtime, say_cost, send};
 use super::{CliError, Common, FailureKind, Setup, setup};
-use crate::quota::{Balance, Balances, Counter, Holder, Period, Pool, SetAside, Unit, Usage as UsageDetails};
+use crate::quota::{
+    Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, SetAside, Unit, Usage as UsageDetails,
+};
 use crate::request::Request;
 use crate::text::{Untrusted, thousands};
 use clap::Args;
@@ -67,7 +69,8 @@ impl QuotaArgs {
 
 /// Requests the counters from the service.
 pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
-    Ok(read_balances(&send(setup, &Request::Quotas, true)?.body)?)
+    let balances = read_balances(&send(setup, &Request::Quotas, true)?.body)?;
+    Ok(balances.with_minute_limit(setup.gateway.minute_limit()?))
 }
 
 /// Parses a response to the quota call, fresh or saved.
@@ -136,6 +139,9 @@ fn cells(counter: &Counter, holder: Holder, balance: &Balance, now: Timestamp) -
 
 fn remarks(counter: &Counter, holder: Holder, balance: &Balance) -> String {
     let mut remarks = Vec::new();
+    if counter.name == MINUTE_LIMIT {
+        remarks.push("as set, or as a refusal taught".to_owned());
+    }
     if counter.limit(holder).is_none() {
         remarks.push("draws on the group's".to_owned());
     } else if balance.excess() > 0 {

@@ -301,7 +301,7 @@ fn online(common: &Common) -> Vec<(&'static str, Checked)> {
         None => Ok("the counters do not tell of private scanning".to_owned()),
         Some(false) => wrong(FailureKind::Refused, "no private scanning", "ask the group's administrator"),
     };
-    let clock = match setup.gateway.client().behind() {
+    let clock = match setup.gateway.behind().map(|behind| behind.as_secs()) {
         None => odd("the service's answer told no time", ""),
         Some(behind) if behind.abs() > MOST_BEHIND => {
             let found = format!("{} s {} the service's", behind.abs(), if behind > 0 { "behind" } else { "ahead of" });

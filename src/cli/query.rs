@@ -106,30 +106,47 @@ fn say_before(gateway: &Gateway, quote: &Quote, refresh: bool) -> Result<(), Sto
     Ok(())
 }
 
-/// Shows on a terminal how many bytes of a response have arrived.
+/// Shows what a call waits for: on a terminal how many bytes of a response have arrived.
 #[derive(Default)]
-struct Meter(Mutex<Option<Instant>>);
+struct Meter(Mutex<MeterState>);
+
+#[derive(Default)]
+struct MeterState {
+    /// When bytes were shown last.
+    updated: Option<Instant>,
+    has_said_wait: bool,
+}
 
 impl Meter {
     /// Time between two updates.
     const PACE: Duration = Duration::from_millis(200);
 
     fn tell(&self, received: &Received) {
-        let Received::Bytes { bytes, total } = received else { return };
-        let mut to = std::io::stderr();
-        let Ok(mut told) = self.0.lock() else { return };
-        if !to.is_terminal() || told.is_some_and(|told| told.elapsed() < Self::PACE) {
-            return;
+        let Ok(mut state) = self.0.lock() else { return };
+        match received {
+            Received::NotBefore(at) if !state.has_said_wait => {
+                state.has_said_wait = true;
+                let at = at.strftime("%T UTC");
+                say(format!("waits until {at}: more requests a minute are refused (limits.per_minute)"));
+            }
+            Received::Bytes { bytes, total } => {
+                let is_due = state.updated.is_none_or(|updated| updated.elapsed() >= Self::PACE);
+                let mut to = std::io::stderr();
+                if is_due && to.is_terminal() {
+                    state.updated = Some(Instant::now());
+                    let total = total.map(|total| format!(" of {}", crate::text::bytes(total)));
+                    let total = total.unwrap_or_default();
+                    let _ = write!(to, "\r{}{total}\x1b[K\r", crate::text::bytes(*bytes));
+                }
+            }
+            Received::NotBefore(_) | Received::Rows(_) => {}
         }
-        *told = Some(Instant::now());
-        let total = total.map(|total| format!(" of {}", crate::text::bytes(total))).unwrap_or_default();
-        let _ = write!(to, "\r{}{total}\x1b[K\r", crate::text::bytes(*bytes));
     }
 }
 
 impl Drop for Meter {
     fn drop(&mut self) {
-        if self.0.lock().is_ok_and(|told| told.is_some()) {
+        if self.0.lock().is_ok_and(|state| state.updated.is_some()) {
             let _ = write!(std::io::stderr(), "\x1b[K");
         }
     }

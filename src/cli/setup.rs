@@ -9,7 +9,7 @@ use crate::log::{Level, Log};
 use crate::quota::{Budget, Entitlements};
 use crate::report::Purge;
 use crate::service::{Client, Profile};
-use crate::store::{Keep, Store, StoreError, service_id};
+use crate::store::{Keep, Store, StoreError, Whose, service_id};
 use crate::text::{bytes, count};
 use jiff::SignedDuration;
 use std::io::Write;
@@ -84,9 +84,19 @@ impl Prepared {
             .with_log(self.log);
         // Without the uploads, later look-ups are priced like any other.
         let uploads = gateway.store().uploads(gateway.whose()).unwrap_or_default();
-        let entitled = Entitlements { uploads, ..self.entitled };
+        let read = gateway.store().privileges(gateway.whose()).unwrap_or_default();
+        let entitled = Entitlements { uploads, ..read.updated(self.entitled) };
         Setup { gateway, entitled, pace: self.pace, remarks }
     }
+}
+
+/// What the user object said last of the entitlements; nothing without a store.
+pub(super) fn privileges(folders: &Folders, config: &Config) -> anyhow::Result<Entitlements> {
+    let profile = config.profile(None)?;
+    let service = service_of(&profile);
+    let whose = Whose { profile: &profile.name, service: &service, owner: None };
+    let store = folders.store.exists().then(|| Store::open(&folders.store).ok()).flatten();
+    Ok(store.and_then(|store| store.privileges(whose).ok()).unwrap_or_default())
 }
 
 /// The id of this run in the ledger.

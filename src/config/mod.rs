@@ -24,7 +24,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use tables::{BudgetTable, FollowTable, KeyTable, StoreKeep, StoreTable};
+use tables::{BudgetTable, FollowTable, KeyTable, LimitTable, StoreKeep, StoreTable};
 
 /// The longest config file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -54,6 +54,7 @@ pub struct Config {
     /// What the user has bought.
     entitlements: EntitlementTable,
     budget: BudgetTable,
+    limits: LimitTable,
     store: StoreTable,
     pub look: LookTable,
     /// How a scan is followed.
@@ -208,7 +209,8 @@ impl Config {
 
     /// What may be spent.
     pub fn budget(&self) -> Budget {
-        Budget { session: self.budget.session, daily: self.budget.daily }
+        let per_minute = self.limits.per_minute.map(|limit| u64::from(limit.get()));
+        Budget { session: self.budget.session, daily: self.budget.daily, per_minute }
     }
 
     /// Whether nothing of the reports is kept on disk.

@@ -71,6 +71,13 @@ pub(super) struct BudgetTable {
     pub(super) confirm_above: Option<u64>,
 }
 
+/// Limits of the service that none of its counters shows.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct LimitTable {
+    pub(super) per_minute: Option<NonZeroU32>,
+}
+
 // What the user has bought, as the config or an option says. No doc comment: clap would show it as a command's help.
 #[derive(Debug, Default, PartialEq, Eq, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]

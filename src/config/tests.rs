@@ -36,11 +36,12 @@ fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
         let error = toml::from_str::<Config>(&text).unwrap_err().message().to_owned();
         error.split("expected").nth(1).unwrap().split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()
     };
-    let tables = ["profiles", "budget", "entitlements", "follow", "store", "look", "keys", "profiles.*.fields"];
+    let tables =
+        ["profiles", "budget", "entitlements", "follow", "limits", "store", "look", "keys", "profiles.*.fields"];
     let mut names = taken("");
     // Which commands there are, the table of commands says.
     names.push("keys.*".to_owned());
-    for table in ["profiles.*", "profiles.*.fields", "budget", "entitlements", "follow", "store", "look"] {
+    for table in ["profiles.*", "profiles.*.fields", "budget", "entitlements", "follow", "limits", "store", "look"] {
         names.extend(taken(&format!("[{}]", table.replace('*', "x"))).iter().map(|name| format!("{table}.{name}")));
     }
     names.retain(|name| !tables.contains(&name.as_str()));
@@ -124,7 +125,10 @@ fn flags_win_over_variables_over_the_file_over_defaults() {
     };
     let set = |name: &str, value: &str| Overrides { profile: None, set: vec![(name.to_owned(), value.to_owned())] };
     let config = Config::load(&path, &set("budget.session", "3"), variable).unwrap();
-    assert_eq!((config.budget(), config.confirm_above()), (Budget { session: Some(3), daily: Some(2) }, Some(1)));
+    assert_eq!(
+        (config.budget(), config.confirm_above()),
+        (Budget { session: Some(3), daily: Some(2), per_minute: None }, Some(1))
+    );
     assert_eq!(config.profile(None).unwrap().user.as_deref(), Some("12"));
     let from = |name: &str| config.effective().iter().find(|one| one.name == name).unwrap().from.to_string();
     assert_eq!(
@@ -152,7 +156,7 @@ fn entitlements_are_set_by_hand_and_what_is_left_out_is_unknown() {
 
 #[test]
 fn a_budget_has_two_limits_and_no_other_word() {
-    assert_eq!(read("[budget]\ndaily = 5\n").unwrap().budget(), Budget { session: None, daily: Some(5) });
+    assert_eq!(read("[budget]\ndaily = 5\n").unwrap().budget(), Budget { daily: Some(5), ..Budget::default() });
     assert_eq!(read("").unwrap().budget(), Budget::default());
     for wrong in ["dayly = 5", "daily = -1", "daily = \"5\""] {
         assert!(read(&format!("[budget]\n{wrong}\n")).unwrap_err().to_string().contains("line 2"), "{wrong}");

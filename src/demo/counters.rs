@@ -77,6 +77,10 @@ impl DemoClock {
     pub fn now(&self) -> DateTime {
         utc(self.seconds())
     }
+
+    pub fn timestamp(&self) -> Timestamp {
+        Timestamp::from_second(self.seconds()).unwrap_or(Timestamp::MAX)
+    }
 }
 
 /// The date and time of a Unix time in seconds, in UTC.

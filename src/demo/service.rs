@@ -8,6 +8,7 @@ use std::hash::BuildHasher;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use jiff::fmt::rfc2822;
 use percent_encoding::percent_decode_str;
 use tokio::time::sleep;
 
@@ -111,7 +112,9 @@ impl DemoService {
         let method = call.method.clone();
         state.seen.push(Seen { method, path, endpoint, charged: charge.requests, scans: charge.scans });
         let answer = if call.takes_gzip && !is_changed { answer.gzipped() } else { answer };
-        (answer, interference)
+        // By the demo's clock, which may stand still.
+        let date = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&state.clock.timestamp());
+        (answer.with_header("date", date.unwrap_or_default()), interference)
     }
 
     fn interference(&self, endpoint: Option<Endpoint>, call: &DemoCall, state: &mut ServerState) -> Interference {

@@ -10,6 +10,7 @@ use crate::report::{Body, Index, Indexer};
 use crate::request::Request;
 use crate::service::client::Sink;
 use crate::service::error::ServiceError;
+use jiff::Timestamp;
 use std::ops::Range;
 use std::pin::pin;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -38,6 +39,8 @@ pub enum Received {
     },
     /// More rows of a report.
     Rows(Rows),
+    /// Nothing is sent yet: the limit of requests a minute allows it at this moment.
+    NotBefore(Timestamp),
 }
 
 /// Rows of a report that is still arriving.
@@ -82,7 +85,10 @@ impl Gateway {
                 tokio::select! {
                     biased;
                     () = given_up.said() => return Err(ServiceError::GivenUp),
-                    sent = &mut sending => break sent?,
+                    sent = &mut sending => {
+                        self.note_date();
+                        break sent?;
+                    }
                     Some(rows) = reading.found.recv() => progress(Received::Rows(rows)),
                 }
             }

@@ -5,11 +5,12 @@ use super::flight::GivenUp;
 use super::{Gateway, GatewayError};
 use crate::log::Level;
 use crate::quota::audit::{Look, Reading};
-use crate::quota::{Balances, Holder, Period, Unit};
+use crate::quota::{Balances, Entitlements, Holder, NO_LICENCE, Period, Unit};
 use crate::report::Body;
-use crate::request::Request;
+use crate::request::{Quote, Request};
 use crate::store::{Store, Whose};
 use jiff::Timestamp;
+use std::sync::{MutexGuard, PoisonError};
 
 /// The stored counters: those of the unit that calls are counted in, over periods with a documented
 /// end.
@@ -24,19 +25,43 @@ impl Gateway {
         Some(Look { asked, received: asked, account, after, readings: Vec::new() })
     }
 
-    /// Reads the counters before a call without a known limit: if its answer is lost, only the
-    /// readings before and after it show its cost. A reading that fails explains nothing.
-    pub(super) async fn look_before(&self) {
+    /// Reads the counters before a call that needs a licence, once in a run, and before one that may
+    /// cost more than a request: if its answer is lost, only the readings before and after it show
+    /// its cost.
+    pub(super) async fn look_before(&self, quote: &Quote) -> Result<(), GatewayError> {
+        let is_known = self.shown().is_some();
+        // No budget allows a call without a known limit.
+        let may_cost_more = quote.price().units.max().map_or(!self.budget.is_set(), |most| most > 1);
+        // This machine's clock alone opens no new day of the budget.
+        let needs_date = self.budget.daily.is_some() && !quote.price().is_free() && !self.knows_day();
+        if may_cost_more || needs_date || quote.needs_licence() && !is_known {
+            self.read_counters().await;
+        }
+        let licence = self.shown().as_ref().and_then(|shown| shown.private_scanning.held());
+        match licence {
+            Some(false) if quote.needs_licence() => Err(GatewayError::NotEntitled(NO_LICENCE)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the counters. A reading that fails explains nothing.
+    pub(super) async fn read_counters(&self) {
         let Some(look) = self.begin_look().await else { return };
         if let Ok(reply) = self.gather(&Request::Quotas, &|_| {}, &GivenUp::default()).await {
             self.note_look(look, self.now(), &reply.body).await;
         }
     }
 
+    /// What the counters of this run show of the user's entitlements.
+    fn shown(&self) -> MutexGuard<'_, Option<Entitlements>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Stores a reading of the counters, and settles the entries that it explains. A reading that
     /// cannot be stored explains nothing.
     pub(super) async fn note_look(&self, mut look: Look, received: Timestamp, answer: &Body) {
         let Some(balances) = Balances::parse(answer).ok() else { return };
+        *self.shown() = Some(Entitlements::from_balances(&balances));
         look.received = received;
         look.readings = readings(&balances);
         let (profile, service) = (self.profile().to_owned(), self.service().to_owned());

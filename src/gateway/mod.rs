@@ -24,21 +24,21 @@ mod stored;
 pub mod submission;
 
 use crate::log::{Level, Log};
-use crate::quota::audit::Look;
-use crate::quota::{Allowed, Budget, Period, Spent, Unit};
+use crate::quota::audit::{self, Look};
+use crate::quota::{Allowed, Budget, Entitlements, Period, Spent, Unit};
 use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
 use crate::store::{
-    ANSWERED, Call, Entry, Keep, Reserved, Settlement, Store, StoreError, StoredAnswer, Whose, service_id,
+    ANSWERED, Call, Entry, Keep, Reserved, Settlement, Store, StoreError, StoredAnswer, TOO_FAST, Whose, service_id,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 pub use arriving::{Received, Rows};
 pub use cost::Cost;
@@ -58,8 +58,18 @@ pub struct Gateway {
     budget: Budget,
     is_offline: bool,
     log: Log,
+    /// The licence and so on, as the counters of this run show them.
+    shown: Mutex<Option<Entitlements>>,
+    /// How far this machine's clock was behind the service's at the last response, and its time then.
+    clocks: Mutex<Option<(SignedDuration, Timestamp)>>,
     under_way: Mutex<HashMap<Request, Flight>>,
 }
+
+/// Interval of the checks whether the limit of requests a minute allows a call.
+const RATE_CHECK: Duration = Duration::from_secs(1);
+
+/// From here on this machine's clock counts as wrong, and calls are recorded by the service's.
+const WRONG_CLOCK: SignedDuration = audit::QUIET;
 
 /// Source of the time, so that a test can stop it.
 pub type Clock = fn() -> Timestamp;
@@ -96,6 +106,8 @@ impl Gateway {
             budget: Budget::default(),
             is_offline: false,
             log: Log::default(),
+            shown: Mutex::default(),
+            clocks: Mutex::default(),
             under_way: Mutex::default(),
         }
     }
@@ -140,9 +152,36 @@ impl Gateway {
         &self.client
     }
 
-    /// The current time, by the gateway's clock.
+    /// The current time: this machine's, unless the service's last response shows that it is wrong.
     pub fn now(&self) -> Timestamp {
-        (self.clock)()
+        let now = (self.clock)();
+        match self.behind().filter(|behind| behind.abs() > WRONG_CLOCK) {
+            Some(behind) => now.saturating_add(behind).unwrap_or(now),
+            None => now,
+        }
+    }
+
+    /// How far this machine's clock is behind the service's; `None` before the first response with a
+    /// date.
+    pub fn behind(&self) -> Option<SignedDuration> {
+        self.clocks().map(|(behind, _)| behind)
+    }
+
+    /// Whether the service's date was seen on this day of this machine's clock.
+    fn knows_day(&self) -> bool {
+        self.clocks().is_some_and(|(_, seen)| !Period::Daily.is_renewed(seen, (self.clock)()))
+    }
+
+    /// Compares this machine's clock with the date of a response.
+    fn note_date(&self) {
+        if let Some(theirs) = self.client.take_date() {
+            let now = (self.clock)();
+            *self.clocks() = Some((now.duration_until(theirs), now));
+        }
+    }
+
+    fn clocks(&self) -> MutexGuard<'_, Option<(SignedDuration, Timestamp)>> {
+        self.clocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Name of this run of the program in the ledger.
@@ -231,7 +270,11 @@ impl Gateway {
         match &mut result {
             Ok(answer) => drop(call(Level::Info, &format!("answered with {} bytes", answer.body.len()))),
             Err(error) => {
-                let id = call(Level::Error, error);
+                // The service's own words may name a file.
+                let id = match self.store.keeps() {
+                    Keep::Everything => call(Level::Error, error),
+                    Keep::Nothing => call(Level::Error, &"failed"),
+                };
                 if let GatewayError::Service { line, .. } = error {
                     *line = id;
                 }
@@ -264,13 +307,15 @@ impl Gateway {
         let quote =
             &missing.map_or_else(|| Cow::Borrowed(quote), |missing| Cow::Owned(quote.clone().of_missing(missing)));
         let (request, price) = (quote.request(), quote.price());
-        under_way.claim(request.claim())?;
-        if price.units.max().is_none() && !self.budget.is_set() {
-            self.look_before().await;
+        let limit = self.limit_per_minute().map_err(GatewayError::Ledger)?;
+        if let Some(parts) = limit.and_then(|limit| quote.split(limit)) {
+            return self.ask_parts(asked, &parts, progress, &under_way).await;
         }
+        under_way.claim(request.claim())?;
+        self.look_before(quote).await?;
         let call = match price.is_free() {
             true => None,
-            false => Some(self.reserve(quote, &under_way).await?),
+            false => Some(self.reserve(quote, progress, &under_way).await?),
         };
         if let Some(entry) = call.as_ref().map(Call::entry)
             && let Err(sent) = self.check_unsent(request, entry).await
@@ -290,7 +335,11 @@ impl Gateway {
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
         let taken = self.send(request, look, progress, &under_way.given_up).await?;
         let settled = price.settle(reading::outcome(request, &taken));
-        let outcome = taken.as_ref().map_or_else(ToString::to_string, |_| ANSWERED.to_owned());
+        let outcome = match &taken {
+            Ok(_) => ANSWERED.to_owned(),
+            Err(error) if error.is_of_rate() => format!("{TOO_FAST}{error}"),
+            Err(error) => error.to_string(),
+        };
         self.settle(call, settlement(settled, &taken), &outcome).await;
         if request != asked
             && taken.is_ok()
@@ -299,6 +348,44 @@ impl Gateway {
             return Ok(Answer::stored(whole));
         }
         taken.map_err(|error| GatewayError::Service { error, cost: Cost::of(settled, price.unit), line: None })
+    }
+
+    /// The most requests that the service accepts in a minute: as configured, or as its refusals of
+    /// the last hour teach.
+    fn limit_per_minute(&self) -> Result<Option<u64>, StoreError> {
+        match self.budget.per_minute {
+            Some(limit) => Ok(Some(limit)),
+            None => self.store.taught_limit(self.whose(), self.now()),
+        }
+    }
+
+    /// The limit of requests a minute, and how many of them are used.
+    pub fn minute_limit(&self) -> Result<Option<(u64, u64)>, StoreError> {
+        let Some(limit) = self.limit_per_minute()? else { return Ok(None) };
+        Ok(Some((limit, self.store.spent_last_minute(self.whose(), self.now())?)))
+    }
+
+    /// Asks about the hashes of a request in several calls, each as soon as the limit of requests a
+    /// minute allows it. The answers before a failure are stored.
+    async fn ask_parts(
+        &self,
+        asked: &Request,
+        parts: &[Quote],
+        progress: Progress<'_>,
+        under_way: &UnderWay<'_>,
+    ) -> Result<Answer, GatewayError> {
+        for part in parts {
+            let mut call = Box::pin(self.ask_unless(part, progress, true));
+            tokio::select! {
+                answer = &mut call => drop(answer?),
+                () = under_way.given_up.said() => {
+                    self.give_up(part.request());
+                    call.await?;
+                }
+            }
+        }
+        let stored = self.held(asked)?.map(Answer::stored);
+        stored.ok_or_else(|| GatewayError::Internal("an answer in parts is not stored".to_owned()))
     }
 
     /// The request for the current content of a file that is to be uploaded and was not read yet:
@@ -339,7 +426,44 @@ impl Gateway {
         }
     }
 
-    async fn reserve(&self, quote: &Quote, under_way: &UnderWay<'_>) -> Result<Call, GatewayError> {
+    /// Records a call in the ledger, as soon as the limit of requests a minute allows it.
+    ///
+    /// If a budget does not allow the call because the cost of others is not known, the counters are
+    /// read first: they may show that those were free.
+    async fn reserve(
+        &self,
+        quote: &Quote,
+        progress: Progress<'_>,
+        under_way: &UnderWay<'_>,
+    ) -> Result<Call, GatewayError> {
+        let mut is_reread = false;
+        loop {
+            match self.reserve_now(quote).await? {
+                Reserved::OverBudget(_) if !is_reread && self.spent_in(Period::Daily)?.has_unsure() => {
+                    is_reread = true;
+                    self.read_counters().await;
+                }
+                Reserved::Entry(call) => {
+                    under_way.is_written(call.entry());
+                    return Ok(call);
+                }
+                Reserved::InFlightElsewhere => return Err(GatewayError::UnderWayElsewhere),
+                Reserved::OverBudget(over) => return Err(GatewayError::OverBudget(over)),
+                Reserved::NotBefore(at) => {
+                    progress(Received::NotBefore(at));
+                    tokio::select! {
+                        () = under_way.given_up.said() => {
+                            let (error, cost) = (ServiceError::Unsent, Cost::Nothing);
+                            return Err(GatewayError::Service { error, cost, line: None });
+                        }
+                        () = tokio::time::sleep(RATE_CHECK) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    async fn reserve_now(&self, quote: &Quote) -> Result<Reserved, GatewayError> {
         let (session, profile, service) = (self.session.clone(), self.profile().to_owned(), self.service.clone());
         let (what, claim) = (quote.request().words(), quote.request().claim());
         let (price, at) = (quote.price().clone(), self.now());
@@ -349,14 +473,7 @@ impl Gateway {
             let (session, what, claim, account) = (&session, &what, claim.as_deref(), account.as_deref());
             store.reserve(&Entry { at, session, whose, what, claim, price: &price, account, budget })
         };
-        match self.work(write).await?.map_err(GatewayError::Ledger)? {
-            Reserved::Entry(call) => {
-                under_way.is_written(call.entry());
-                Ok(call)
-            }
-            Reserved::InFlightElsewhere => Err(GatewayError::UnderWayElsewhere),
-            Reserved::OverBudget(over) => Err(GatewayError::OverBudget(over)),
-        }
+        self.work(write).await?.map_err(GatewayError::Ledger)
     }
 
     /// Runs work on the store on a thread that may block.

@@ -4,10 +4,10 @@ use super::arriving::Gathered;
 use super::reading::{self, read_stored};
 use super::{Answer, Gateway, GatewayError};
 use crate::log::Level;
-use crate::quota::Settled;
+use crate::quota::{Privileges, Settled};
 use crate::request::Request;
 use crate::service::error::ServiceError;
-use crate::store::{Call, NewAnswer, Settlement, StoreError};
+use crate::store::{Call, NewAnswer, Settlement, StoreError, Whose};
 use jiff::Timestamp;
 
 impl Gateway {
@@ -30,7 +30,7 @@ impl Gateway {
         gathered: Gathered,
     ) -> Result<Result<Answer, ServiceError>, GatewayError> {
         let (service, profile) = (self.service().to_owned(), self.profile().to_owned());
-        let request = request.clone();
+        let (request, owner) = (request.clone(), self.client.owner());
         if let Some(refusal) = reading::refusal(&gathered.body, received) {
             return Ok(Err(ServiceError::Refused(refusal)));
         }
@@ -39,6 +39,14 @@ impl Gateway {
             let remark = remark.map(str::to_owned);
             let Some(key) = request.holding_key() else {
                 reading::check(&request, &body)?;
+                if request == Request::User
+                    && let Ok(user) = serde_json::from_slice(&body)
+                {
+                    let whose = Whose { profile: &profile, service: &service, owner };
+                    let noted = store.note_privileges(whose, Privileges::of_user(&user, received));
+                    let unkept = noted.err().map(|why| unkept_words(&why));
+                    return Ok(Answer { received, body, unkept: unkept.or(remark) });
+                }
                 return Ok(Answer { received, body, unkept: remark });
             };
             let new = NewAnswer { service: &service, profile: &profile, key: &key, received, bytes: &body };

@@ -21,6 +21,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// time without calls.
 pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 
+/// Time after a call before the counters may lower what it cost by its answer: they may lag for
+/// longer than a few minutes.
+const LATE: SignedDuration = SignedDuration::from_mins(60);
+
 /// One holder's side of a counter, as read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
@@ -213,7 +217,19 @@ pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> 
         }
     }
     found.retain(|window| proven.contains(&window.account) || counts(window));
+    found.retain(|window| window.finding() != Finding::Contradicted || is_lasting(window, looks, calls, unit));
     found
+}
+
+/// Whether the last reading, long after the calls of a window, still shows fewer units than they
+/// cost. A counter that lagged has caught up by then.
+fn is_lasting(window: &Window, looks: &[Look], calls: &[Call], unit: Unit) -> bool {
+    let by_account = by_account(looks, &Border::new(calls));
+    let Some(looks) = by_account.get(&*window.account) else { return false };
+    let first = looks.iter().find(|first| first.look.received == window.since);
+    let last = looks.last().filter(|last| window.until.duration_until(last.look.asked) >= LATE);
+    let whole = first.zip(last).and_then(|(first, last)| self::window(first, last, calls, unit));
+    whole.is_some_and(|whole| whole.rose < whole.certain)
 }
 
 /// Accounts whose counter has counted a call of this program. Other accounts, such as another

@@ -27,6 +27,9 @@ const KNOWN: &[(&str, Unit, Period)] = &[
     ("private_scans_monthly", Unit::Scan, Period::Monthly),
 ];
 
+/// The name of the setting that is shown like a counter.
+pub const MINUTE_LIMIT: &str = "limits.per_minute";
+
 /// One holder's side of a counter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Balance {
@@ -225,6 +228,21 @@ impl Balances {
             [&mut counter.user, &mut counter.group].into_iter().flatten().for_each(|side| side.used = 0);
         }
         Cow::Owned(later)
+    }
+
+    /// The same counters with the service's limit of requests a minute, which it does not show, and
+    /// what is used of it.
+    pub fn with_minute_limit(mut self, limit: Option<(u64, u64)>) -> Self {
+        if let Some((allowed, used)) = limit {
+            self.counters.push(Counter {
+                name: MINUTE_LIMIT.to_owned(),
+                meaning: Some((Unit::Request, Period::Minute)),
+                user: Some(Balance { allowed, used, inherited_from: None }),
+                group: None,
+                incomplete: false,
+            });
+        }
+        self
     }
 
     /// Every counter, known and unknown, sorted by name.

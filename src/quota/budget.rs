@@ -13,6 +13,8 @@ pub struct Budget {
     pub session: Option<u64>,
     /// In one day (UTC), by every run with this profile.
     pub daily: Option<u64>,
+    /// Requests of API quota in 60 seconds, the service's own limit (§8.1.3): calls beyond it wait.
+    pub per_minute: Option<u64>,
 }
 
 /// The time that a budget covers.
@@ -56,6 +58,11 @@ impl Spent {
     /// The sum of both fields; a lower bound if it is open.
     pub fn total(self) -> u64 {
         self.charged.saturating_add(self.unsure)
+    }
+
+    /// Whether the cost of a call is not certain.
+    pub fn has_unsure(self) -> bool {
+        self.unsure > 0 || self.is_open
     }
 
     /// The maximum that may have been spent; `None` if unknown.
@@ -116,7 +123,7 @@ impl Budget {
         Self { session: [self.session, session].into_iter().flatten().min(), ..self }
     }
 
-    /// Whether any limit is set.
+    /// Whether any limit of spending is set.
     pub fn is_set(self) -> bool {
         self.session.or(self.daily).is_some()
     }
@@ -188,13 +195,14 @@ mod tests {
     fn the_dearest_outcome_must_fit() {
         let of = |kind| price(&Operation::once(kind), &Entitlements::default());
         let (one, open) = (of(Kind::PrivateBehaviour), of(Kind::V2FileSubmissions));
-        let budget = Budget { session: Some(3), daily: Some(5) };
+        let budget = Budget { session: Some(3), daily: Some(5), per_minute: None };
         let spent = |charged| Spent { charged, ..Spent::default() };
         assert_eq!(budget.exceeded(&one, spent(2), spent(4)), None);
         let words = |price, session, today| budget.exceeded(price, spent(session), spent(today)).unwrap().to_string();
         let run = "over the budget: it would cost 1 request, and nothing is left of the 3 that this run may spend";
         assert_eq!(words(&one, 3, 0), run);
-        let nothing = Budget { session: Some(0), daily: None }.exceeded(&one, spent(0), spent(0)).unwrap().to_string();
+        let nothing =
+            Budget { session: Some(0), ..Budget::default() }.exceeded(&one, spent(0), spent(0)).unwrap().to_string();
         assert_eq!(nothing, "over the budget: it would cost 1 request, and this run may spend nothing");
         assert!(words(&one, 0, 5).contains("nothing is left of the 5 that may be spent today"));
         assert!(words(&open, 0, 0).contains("nobody knows"));

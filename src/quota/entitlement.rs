@@ -1,6 +1,7 @@
 //! The licences and features that the user has, and how each is known.
 
 use super::{Balances, Holder, Period, Unit};
+use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -103,33 +104,47 @@ pub struct Entitlements {
     /// Whether a group shares its quota with the user (§8.1.1).
     pub group: Entitlement,
     pub uploads: Uploads,
+    /// When the user object was read, if the first two come from it.
+    pub user_read: Option<Timestamp>,
 }
 
-impl Entitlements {
-    /// Reads the privileges in the user object. Takes the body of `GET /users/{id}`, with or
-    /// without its `data.attributes` envelope; entitlements that it does not mention stay unknown.
-    ///
-    /// The privilege `intelligence` is premium intelligence; `private` is taken as the premium API,
-    /// which is an inference.
-    pub fn from_user(user: &Value) -> Self {
-        let attributes = user.pointer("/data/attributes").unwrap_or(user);
+/// The privileges in a user object; `None` for one that it does not mention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Privileges {
+    pub premium_api: Option<bool>,
+    pub premium_intelligence: Option<bool>,
+    /// When the user object was received.
+    pub at: Timestamp,
+}
+
+impl Privileges {
+    /// Reads the privileges in the body of `GET /users/{id}`.
+    pub fn of_user(user: &Value, at: Timestamp) -> Self {
         let granted = |name: &str| {
-            attributes
-                .get("privileges")
-                .and_then(|privileges| privileges.get(name))
-                .and_then(|privilege| privilege.get("granted"))
-                .and_then(Value::as_bool)
+            let path = format!("/data/attributes/privileges/{name}/granted");
+            user.pointer(&path).and_then(Value::as_bool)
         };
-        let entitlement = |name: &str, source: Source| {
-            granted(name).map_or(Entitlement::Unknown, |held| Entitlement::known(held, source))
+        Self { premium_api: granted("private"), premium_intelligence: granted("intelligence"), at }
+    }
+}
+
+/// The privilege `intelligence` is premium intelligence; `private` is taken as the premium API,
+/// which is an inference.
+impl From<Privileges> for Entitlements {
+    fn from(found: Privileges) -> Self {
+        let entitlement = |granted: Option<bool>, source: Source| {
+            granted.map_or(Entitlement::Unknown, |held| Entitlement::known(held, source))
         };
         Self {
-            premium_api: entitlement("private", Source::Inferred),
-            premium_intelligence: entitlement("intelligence", Source::Service),
+            premium_api: entitlement(found.premium_api, Source::Inferred),
+            premium_intelligence: entitlement(found.premium_intelligence, Source::Service),
+            user_read: Some(found.at),
             ..Self::default()
         }
     }
+}
 
+impl Entitlements {
     /// Infers entitlements from the service's counters: a monthly allowance of private scans shows
     /// the licence for them, one of searches shows intelligence, and any counter of the group shows
     /// a group.
@@ -161,11 +176,13 @@ impl Entitlements {
             Some(false) => "no",
             None => "not known",
         };
+        let read = self.user_read.map(|at| format!(" The user object was read {}.", at.strftime("%F %R UTC")));
         format!(
-            "Premium API: {} · premium intelligence: {} · private scanning: {}.",
+            "Premium API: {} · premium intelligence: {} · private scanning: {}.{}",
             word(self.premium_api),
             word(self.premium_intelligence),
-            word(self.private_scanning)
+            word(self.private_scanning),
+            read.unwrap_or_default()
         )
     }
 
@@ -177,6 +194,7 @@ impl Entitlements {
             private_scanning: self.private_scanning.updated(newer.private_scanning),
             group: self.group.updated(newer.group),
             uploads: if newer.uploads.0.is_empty() { self.uploads.clone() } else { newer.uploads },
+            user_read: newer.user_read.or(self.user_read),
         }
     }
 }
@@ -192,12 +210,15 @@ mod tests {
             "intelligence": {"granted": true, "inherited_from": "team"},
             "private": {"granted": false},
         }}}});
-        let read = Entitlements::from_user(&user);
+        let at = Timestamp::UNIX_EPOCH;
+        let read = Entitlements::from(Privileges::of_user(&user, at));
+        assert!(read.words().ends_with("The user object was read 1970-01-01 00:00 UTC."), "{}", read.words());
         assert_eq!(read.premium_intelligence, Entitlement::from_service(true));
         assert_eq!(read.premium_api, Entitlement::known(false, Source::Inferred));
         assert_eq!(read.private_scanning, Entitlement::Unknown);
         for odd in [json!(null), json!({"data": []}), json!({"privileges": {"private": {"granted": "yes"}}})] {
-            assert_eq!(Entitlements::from_user(&odd), Entitlements::default());
+            let none = Privileges { premium_api: None, premium_intelligence: None, at };
+            assert_eq!(Privileges::of_user(&odd, at), none);
         }
     }
 

@@ -41,9 +41,9 @@ mod rules;
 mod usage;
 
 pub use amount::{Amount, words};
-pub use balance::{Balance, Balances, Counter, Limit, PRACTICALLY_UNLIMITED, Remainder, SetAside};
+pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, PRACTICALLY_UNLIMITED, Remainder, SetAside};
 pub use budget::{Budget, OverBudget, Span, Spent, in_units};
-pub use entitlement::{Entitlement, Entitlements, Source, Uploads};
+pub use entitlement::{Entitlement, Entitlements, Privileges, Source, Uploads};
 pub use numbers::Numbers;
 pub use operation::{Kind, Operation};
 pub use options::{Choice, OPTIONS};
@@ -51,7 +51,7 @@ pub use plan::{Fit, Forecast, Item, Line, Plan, Total};
 pub use pool::{Holder, Period, Pool, Unit};
 pub use price::{Allowed, Basis, Outcome, Price, Returned, Settled, Units, Verdict};
 pub use pricing::{price, rule_for};
-pub use rules::{Effect, RULES, Rule, rule};
+pub use rules::{Effect, NO_LICENCE, RULES, Rule, rule};
 pub use usage::Usage;
 
 #[cfg(test)]

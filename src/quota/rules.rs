@@ -354,7 +354,8 @@ static PERIODS: Rule = Rule {
     effect: Limits(limits),
 };
 
-const NO_LICENCE: &str = "no private scanning licence";
+/// Why an operation under `/private` is refused (§4.1).
+pub const NO_LICENCE: &str = "no private scanning licence";
 
 pub(super) fn charged(entitled: &Entitlements) -> &'static [Holder] {
     match entitled.group.held() {

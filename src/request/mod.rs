@@ -122,6 +122,8 @@ pub enum Listing {
 pub struct Quote {
     request: Request,
     price: Price,
+    /// Whether it needs a licence that the user may not have.
+    needs_licence: bool,
 }
 
 impl Quote {
@@ -132,6 +134,11 @@ impl Quote {
 
     pub fn price(&self) -> &Price {
         &self.price
+    }
+
+    /// Whether it needs the private scanning licence, and that is not known to be there.
+    pub fn needs_licence(&self) -> bool {
+        self.needs_licence
     }
 
     /// The file to upload that has not been read yet, if there is one.
@@ -155,15 +162,24 @@ impl Quote {
     /// The quote reduced to the hashes that are not stored; it costs at most the price that was
     /// shown.
     pub fn of_missing(self, missing: Vec<FileHash>) -> Self {
-        let Self { request, mut price } = self;
-        match request {
+        let mut price = self.price;
+        let request = match self.request {
             Request::V2Reports { .. } => {
                 price.units = Units::Exact(missing.len() as u64);
-                Self { request: Request::V2Reports { files: missing }, price }
+                Request::V2Reports { files: missing }
             }
-            Request::V2Submissions { .. } => Self { request: Request::V2Submissions { files: missing }, price },
-            request => Self { request, price },
-        }
+            Request::V2Submissions { .. } => Request::V2Submissions { files: missing },
+            request => request,
+        };
+        Self { request, price, ..self }
+    }
+
+    /// The quote in parts of at most so many requests each, if it costs more and can be split.
+    pub fn split(&self, most: u64) -> Option<Vec<Self>> {
+        let Request::V2Reports { files } = &self.request else { return None };
+        let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
+        let parts = files.chunks(most).map(|part| self.clone().of_missing(part.to_vec()));
+        (files.len() > most).then(|| parts.collect())
     }
 }
 
@@ -219,7 +235,8 @@ impl Request {
             _ => self.operation(),
         };
         let price = price(&operation, entitlements);
-        Quote { request: self, price }
+        let needs_licence = operation.kind().is_private() && entitlements.private_scanning.held().is_none();
+        Quote { request: self, price, needs_licence }
     }
 
     /// The address of the request.

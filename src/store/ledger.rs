@@ -13,6 +13,7 @@ use super::calls::{self, Call};
 use super::checksum;
 use super::entry::ABANDONED;
 use super::error::StoreError;
+use super::rate;
 use super::records::{Keep, Store};
 use super::spent::{Whose, sums_in, sums_of_session, together};
 use crate::quota::{Budget, Kind, OverBudget, Period, Price, Unit};
@@ -53,6 +54,8 @@ pub enum Reserved {
     InFlightElsewhere,
     /// It would exceed a budget.
     OverBudget(OverBudget),
+    /// The limit of requests a minute allows it at this moment.
+    NotBefore(Timestamp),
 }
 
 /// How a call ended, for the ledger.
@@ -90,6 +93,9 @@ impl Store {
             if let Some(over) = over_budget(transaction, entry)? {
                 return Ok(Some(Reserved::OverBudget(over)));
             }
+            if let Some(at) = rate::wait(transaction, entry)? {
+                return Ok(Some(Reserved::NotBefore(at)));
+            }
             self.tidy(transaction, entry.at)?;
             let next = "SELECT COALESCE(MAX(id), 0) + 1 FROM ledger";
             let id = transaction.query_row(next, [], |row| row.get(0))?;
@@ -101,7 +107,7 @@ impl Store {
             Ok(None)
         })?;
         match (reserved, call) {
-            (Some(over), _) => Ok(over),
+            (Some(refused), _) => Ok(refused),
             (None, Ok(Some(call))) => Ok(Reserved::Entry(call)),
             (None, Ok(None)) => Ok(Reserved::InFlightElsewhere),
             (None, Err(why)) => Err(self.file_error(why)),

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The version of the schema.
-const NEWEST: i64 = 1;
+const NEWEST: i64 = 2;
 
 /// How long a write waits for another program's.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -69,6 +69,19 @@ CREATE TABLE counters (
     used INTEGER NOT NULL,
     allowed INTEGER NOT NULL,
     checksum INTEGER
+);
+";
+
+/// What the user object said last; version 1 has no such table.
+const PRIVILEGES: &str = "
+CREATE TABLE privileges (
+    profile TEXT NOT NULL,
+    service TEXT NOT NULL,
+    owner INTEGER,
+    premium_api INTEGER,
+    premium_intelligence INTEGER,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (profile, service, owner)
 );
 ";
 
@@ -306,9 +319,13 @@ fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
         let mut connection = connect(path)?;
         if is_new {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute_batch(&format!("{LEDGER}{WORK}"))?;
+            transaction.execute_batch(&format!("{LEDGER}{PRIVILEGES}{WORK}"))?;
             transaction.pragma_update(None, "user_version", NEWEST)?;
             transaction.commit()?;
+        }
+        if version(&connection)? == 1 {
+            connection
+                .execute_batch(&format!("BEGIN IMMEDIATE; {PRIVILEGES} PRAGMA user_version = {NEWEST}; COMMIT"))?;
         }
         let found = version(&connection)?;
         let is_sound = found > NEWEST || is_sound(&connection)?;
@@ -328,7 +345,7 @@ fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
 fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
     let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     let made = Connection::open_in_memory()?;
-    made.execute_batch(&format!("{LEDGER}{WORK}"))?;
+    made.execute_batch(&format!("{LEDGER}{PRIVILEGES}{WORK}"))?;
     Ok(check == "ok"
         && schema(&made)?.is_subset(&schema(connection)?)
         && checksum::is_sound(connection, "ledger")?

@@ -5,7 +5,7 @@ use super::error::StoreError;
 use super::records::Store;
 use crate::quota::{Period, Spent, Unit};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 
 /// Identifies the sender of calls: a profile with its service, or the digest of service and key,
@@ -43,7 +43,7 @@ impl Store {
     /// What a session has spent of each unit, without its calls in flight. An entry that is still
     /// reserved though its call is over counts: its outcome could not be written.
     pub fn settled(&self, session: &str, in_flight: &[i64]) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.read(|connection| sums(connection, "session = ?1", [session], |entry| !in_flight.contains(&entry.number)))
+        self.read(|connection| sums(connection, session, |entry| !in_flight.contains(&entry.number)))
     }
 
     /// What a session has spent of each unit.
@@ -57,7 +57,7 @@ pub(super) fn together(sums: BTreeMap<Unit, Spent>) -> Spent {
 }
 
 pub(super) fn sums_of_session(connection: &Connection, session: &str) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
-    sums(connection, "session = ?1", [session], |_| true)
+    sums(connection, session, |_| true)
 }
 
 pub(super) fn sums_in(
@@ -66,6 +66,18 @@ pub(super) fn sums_in(
     period: Period,
     now: Timestamp,
 ) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
+    let mut sums = BTreeMap::new();
+    let entries = entries_since(connection, whose, period.began(now))?;
+    entries.iter().filter(|entry| entry.is_in(period, now)).for_each(|entry| add(&mut sums, entry));
+    Ok(sums)
+}
+
+/// The entries of a sender that were not over before a moment, oldest first.
+pub(super) fn entries_since(
+    connection: &Connection,
+    whose: Whose<'_>,
+    since: Timestamp,
+) -> rusqlite::Result<Vec<LedgerEntry>> {
     let Whose { profile, service, owner } = whose;
     let last = "SELECT owner FROM ledger WHERE profile = ?1 AND service = ?2 AND owner IS NOT NULL
                 ORDER BY id DESC LIMIT 1";
@@ -73,35 +85,40 @@ pub(super) fn sums_in(
         None => connection.prepare_cached(last)?.query_row([profile, service], |row| row.get(0)).optional()?,
         owner => owner,
     };
-    let which = "(profile = ?1 AND service = ?2 OR owner = ?3 OR profile = '')
-                 AND MAX(at, COALESCE(settled_at, at)) >= ?4";
-    let values = params![profile, service, owner, period.began(now).as_millisecond()];
-    sums(connection, which, values, |entry| entry.is_in(period, now))
+    let mut select = connection.prepare_cached(
+        "SELECT * FROM ledger WHERE (profile = ?1 AND service = ?2 OR owner = ?3 OR profile = '')
+         AND MAX(at, COALESCE(settled_at, at)) >= ?4 ORDER BY id",
+    )?;
+    let found = select.query_map(params![profile, service, owner, since.as_millisecond()], LedgerEntry::read)?;
+    found.collect()
 }
 
-/// The sums of the entries that a condition selects. An entry without a known limit counts as one
-/// unit, and leaves its sum open.
+/// The sums of a session's entries that a condition selects.
 fn sums(
     connection: &Connection,
-    which: &str,
-    values: impl Params,
+    session: &str,
     fits: impl Fn(&LedgerEntry) -> bool,
 ) -> rusqlite::Result<BTreeMap<Unit, Spent>> {
-    let mut select = connection.prepare_cached(&format!("SELECT * FROM ledger WHERE {which}"))?;
-    let (mut rows, mut sums) = (select.query(values)?, BTreeMap::new());
-    while let Some(row) = rows.next()? {
-        let entry = LedgerEntry::read(row)?;
-        if !fits(&entry) {
-            continue;
-        }
-        let spent: &mut Spent = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();
-        match entry.certain() {
-            Some(units) => spent.charged = spent.charged.saturating_add(units),
-            None => {
-                spent.unsure = spent.unsure.saturating_add(entry.careful());
-                spent.is_open |= entry.is_open();
-            }
+    let mut select = connection.prepare_cached("SELECT * FROM ledger WHERE session = ?1")?;
+    let mut sums = BTreeMap::new();
+    for entry in select.query_map([session], LedgerEntry::read)? {
+        let entry = entry?;
+        if fits(&entry) {
+            add(&mut sums, &entry);
         }
     }
     Ok(sums)
+}
+
+/// Adds the units of an entry. One without a known limit counts as one unit, and leaves its sum
+/// open.
+fn add(sums: &mut BTreeMap<Unit, Spent>, entry: &LedgerEntry) {
+    let spent = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();
+    match entry.certain() {
+        Some(units) => spent.charged = spent.charged.saturating_add(units),
+        None => {
+            spent.unsure = spent.unsure.saturating_add(entry.careful());
+            spent.is_open |= entry.is_open();
+        }
+    }
 }

@@ -4,7 +4,6 @@ use crate::faults::arm;
 use std::sync::Mutex;
 
 use behaview::gateway::{Gateway, Received};
-use behaview::quota::Entitlements;
 use behaview::request::Artefact;
 use behaview::service::error::Unusable;
 
@@ -28,7 +27,7 @@ async fn ask_from(visit: &Visit, request: &Request) -> (Result<Answer, GatewayEr
         let Received::Bytes { bytes, .. } = received else { panic!("an artefact has no rows") };
         first.lock().unwrap().get_or_insert(bytes);
     };
-    let quote = request.clone().quote(&Entitlements::default());
+    let quote = request.clone().quote(&visit::licensed());
     let answer = visit.gateway.get(&quote, &progress).await;
     let first = first.into_inner().unwrap().unwrap_or(0);
     (answer, first)
@@ -52,7 +51,7 @@ async fn each_that_the_report_names_is_paid_once_and_held() {
         }
         assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: paid, ..Spent::default() });
     }
-    assert!(visit.gateway.client().behind().is_some(), "what is fetched tells the time as any answer does");
+    assert!(visit.gateway.behind().is_some(), "what is fetched tells the time as any answer does");
     let missing = artefact(Artefact::Pcap);
     assert_eq!(refusal(visit.ask(&missing).await), Reason::NotFound);
 }

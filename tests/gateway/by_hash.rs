@@ -4,7 +4,7 @@ use super::*;
 use behaview::quota::Entitlements;
 use behaview::report::identifier::FileHash;
 
-fn hash(number: usize) -> FileHash {
+pub fn hash(number: usize) -> FileHash {
     FileHash::parse(&Demo::public_files()[number].sha256).unwrap()
 }
 

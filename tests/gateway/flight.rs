@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use behaview::gateway::{Gateway, Received, Rows};
-use behaview::quota::Entitlements;
 use behaview::report::Index;
 use behaview::service::Client;
 use behaview::store::{State, Store};
@@ -71,7 +70,7 @@ async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
     let visit = Visit::begin().await;
     arm(&visit.demo, "delay=600000*1");
     let request = first_report();
-    let quote = request.clone().quote(&Entitlements::default());
+    let quote = request.clone().quote(&visit::licensed());
     {
         let mut call = std::pin::pin!(visit.gateway.ask(&quote, &|_| {}));
         while visit.calls() == 0 {
@@ -157,7 +156,7 @@ fn eventful() -> Timestamp {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing() {
     let visit = Visit::begin().await;
-    let (request, quote) = (first_report(), first_report().quote(&Entitlements::default()));
+    let (request, quote) = (first_report(), first_report().quote(&visit::licensed()));
     let client = Client::new(Visit::profile(&visit.demo), None).unwrap();
     let store = Arc::new(Store::open(&visit.store()).unwrap());
     let late = Gateway::new(store, client, "late".to_owned(), eventful);
@@ -213,7 +212,7 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
             rows.lock().unwrap().push(found);
         }
     };
-    let quote = request.clone().quote(&Entitlements::default());
+    let quote = request.clone().quote(&visit::licensed());
     let seen = async {
         while rows.lock().unwrap().last().is_none_or(|last: &Rows| last.read.end < some) {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;

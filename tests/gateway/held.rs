@@ -5,7 +5,6 @@ use behaview::report::Purge;
 use serde_json::Value;
 
 use behaview::gateway::Gateway;
-use behaview::quota::Entitlements;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, Source};
 use behaview::store::{Keep, Store};
@@ -50,7 +49,7 @@ async fn an_answer_is_held_as_the_service_sent_it_and_outlives_service_and_progr
 #[tokio::test]
 async fn what_was_offered_as_held_is_not_sent_for_when_it_is_gone() {
     let visit = Visit::begin().await;
-    let quote = first_report().quote(&Entitlements::default());
+    let quote = first_report().quote(&visit::licensed());
     assert!(matches!(visit.gateway.get_held(&quote), Err(GatewayError::NotHeld)));
     assert_eq!((visit.demo.seen().len(), visit.gateway.spent().unwrap()), (0, Spent::default()));
     let answer = visit.ask(&first_report()).await.unwrap();
@@ -148,7 +147,7 @@ async fn where_nothing_is_kept_an_answer_is_held_until_the_program_ends() {
     let first = open();
     let sent = bytes(&visit::ask(&first, &list(&dropper())).await.unwrap());
     for request in [list(&dropper()), first_report()] {
-        let quote = request.clone().quote(&Entitlements::default());
+        let quote = request.clone().quote(&visit::licensed());
         let held = first.get(&quote, &|_| {}).await.unwrap();
         assert!(held.unkept.is_none() && !held.body.is_empty(), "{}", request.words());
     }

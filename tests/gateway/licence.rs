@@ -21,6 +21,36 @@ async fn without_a_licence_the_service_forbids() {
 }
 
 #[tokio::test]
+async fn the_counters_are_read_before_the_first_private_call() {
+    for (licence, calls) in [(false, [1, 1]), (true, [2, 3])] {
+        let visit = Visit::with(Options { licence, ..Options::default() }).await;
+        for calls in calls {
+            let quote = first_report().quote(&Entitlements::default());
+            let result = visit.gateway.ask(&quote, &|_| {}).await;
+            assert_eq!(matches!(result, Err(GatewayError::NotEntitled(_))), !licence, "{result:?}");
+            assert_eq!(visit.calls(), calls);
+        }
+        assert_eq!(visit.count("SELECT COUNT(*) FROM ledger"), if licence { 2 } else { 0 });
+    }
+}
+
+#[tokio::test]
+async fn privileges_are_kept_with_their_date() {
+    let visit = Visit::begin().await;
+    assert_eq!(visit.gateway.store().privileges(visit.gateway.whose()).unwrap(), Entitlements::default());
+    let received = visit.ask(&Request::User).await.unwrap().received;
+    let next = gateway(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
+    for owner in [next.whose().owner, None] {
+        let whose = behaview::store::Whose { owner, ..next.whose() };
+        let known = next.store().privileges(whose).unwrap();
+        assert_eq!((known.premium_api.held(), known.premium_intelligence.held()), (Some(true), Some(true)));
+        assert_eq!(known.user_read.unwrap().as_millisecond(), received.as_millisecond());
+    }
+    let stranger = behaview::store::Whose { owner: Some(1), ..next.whose() };
+    assert_eq!(next.store().privileges(stranger).unwrap(), Entitlements::default());
+}
+
+#[tokio::test]
 async fn a_call_that_the_user_is_not_entitled_to_is_not_sent() {
     let visit = without_licence().await;
     let quotas = bytes(&visit.ask(&Request::Quotas).await.unwrap());

@@ -13,6 +13,7 @@ mod held;
 mod ledger;
 mod licence;
 mod pages;
+mod rate;
 mod redirects;
 mod schedules;
 mod secrets;

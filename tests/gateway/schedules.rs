@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use behaview::gateway::Gateway;
-use behaview::quota::{Budget, Entitlements};
+use behaview::quota::Budget;
 use behaview::report::identifier::FileHash;
 use behaview::store::State;
 use proptest::prelude::*;
@@ -110,7 +110,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn budget() -> impl Strategy<Value = Budget> {
     let limit = || prop::option::weighted(0.3, 0..12_u64);
-    (limit(), limit()).prop_map(|(session, daily)| Budget { session, daily })
+    (limit(), limit()).prop_map(|(session, daily)| Budget { session, daily, per_minute: Some(1_000_000) })
 }
 
 fn request(what: usize) -> Request {
@@ -305,7 +305,7 @@ fn is_sent(result: &Result<Answer, GatewayError>) -> bool {
 }
 
 async fn ask(gateway: &Gateway, what: usize, anew: bool) -> Result<Answer, GatewayError> {
-    let quote = request(what).quote(&Entitlements::default());
+    let quote = request(what).quote(&visit::licensed());
     if anew { gateway.ask(&quote, &|_| {}).await } else { gateway.get(&quote, &|_| {}).await }
 }
 
@@ -314,13 +314,13 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
     let mut scene = Scene::begin(budget).await;
     let mut unsure = 0;
     for step in steps {
-        let (calls, charged) = (scene.visit.calls(), scene.charged());
+        let (calls, charged) = (scene.visit.priced_calls(), scene.charged());
         let confirmed = scene.perform(step).await + step.looks();
         if matches!(step, Step::Killed { .. }) {
             scene.settle().await;
         }
         scene.visit.demo.remove_hooks();
-        let sent = scene.visit.calls() - calls;
+        let sent = scene.visit.priced_calls() - calls;
         assert!(sent <= confirmed, "{sent} calls for {confirmed} at {step:?}");
         scene.check(charged);
         unsure = unsure.max(count(&scene, |state| matches!(state, State::Unknown | State::Reserved)));

@@ -66,7 +66,7 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
     let told = Mutex::new(Vec::new());
     let progress = |received| match received {
         Received::Bytes { bytes, total } => told.lock().unwrap().push((bytes, total)),
-        Received::Rows(rows) => panic!("{rows:?} are no part of an upload"),
+        other => panic!("{other:?} is no part of an upload"),
     };
     let quote = scan(&submission, None).quote(&Entitlements::default());
     assert_eq!((quote.price().short().as_str(), quote.price().basis.name()), ("1 scan", "documented"));

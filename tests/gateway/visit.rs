@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use behaview::gateway::{Answer, Gateway, GatewayError};
-use behaview::quota::Entitlements;
+use behaview::quota::{Budget, Entitlement, Entitlements};
 use behaview::request::{Asker, Request};
 use behaview::service::credential::{Credential, Source};
 use behaview::service::{Client, Profile};
@@ -13,7 +13,9 @@ use behaview::store::Store;
 use tempfile::TempDir;
 use tokio::time::timeout;
 
+use super::counted::{start_clock, tick};
 use super::{Demo, Options};
+use behaview::demo::Endpoint;
 
 /// Long enough for anything on loopback, however busy the machine is.
 const SOON: Duration = Duration::from_secs(30);
@@ -30,7 +32,10 @@ pub struct Visit {
 pub fn gateway(path: &Path, profile: Profile, key: &str) -> Gateway {
     let credential = Credential::new(key, Source::Demo).unwrap();
     let client = Client::new(profile, Some(credential)).unwrap();
-    Gateway::new(Arc::new(Store::open(path).unwrap()), client, "session".to_owned(), jiff::Timestamp::now)
+    // No refusal by rate makes the next call wait.
+    let budget = Budget { per_minute: Some(1_000_000), ..Budget::default() };
+    let store = Arc::new(Store::open(path).unwrap());
+    Gateway::new(store, client, "session".to_owned(), tick).with_budget(budget)
 }
 
 /// All that an error says of itself.
@@ -49,6 +54,7 @@ impl Visit {
 
     /// The service's clock stands still, so that no minute or midnight passes during a test.
     pub async fn with(options: Options) -> Visit {
+        start_clock();
         let demo = Demo::start(Options { now: Some(1_794_474_845), ..options }).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let gateway = gateway(&folder.path().join("store"), Visit::profile(&demo), demo.key());
@@ -73,6 +79,11 @@ impl Visit {
     /// How many calls the service received.
     pub fn calls(&self) -> usize {
         self.demo.seen().len()
+    }
+
+    /// How many calls it received besides readings of the counters, which are free.
+    pub fn priced_calls(&self) -> usize {
+        self.demo.seen().iter().filter(|call| call.endpoint != Some(Endpoint::Quotas)).count()
     }
 
     /// What the service charged the user.
@@ -135,9 +146,14 @@ impl Visit {
     }
 }
 
+/// A user who is known to have the private scanning licence.
+pub fn licensed() -> Entitlements {
+    Entitlements { private_scanning: Entitlement::by_hand(true), ..Entitlements::default() }
+}
+
 /// Asks at the list price; fails the test if that does not end.
 pub async fn ask(gateway: &Gateway, request: &Request) -> Result<Answer, GatewayError> {
-    let quote = request.clone().quote(&Entitlements::default());
+    let quote = request.clone().quote(&licensed());
     timeout(SOON, gateway.ask(&quote, &|_| {})).await.expect("it ends by itself")
 }
 

@@ -93,9 +93,9 @@ fn no_secret_is_shown_wherever_it_was_put() {
 fn flags_and_variables_reach_what_is_done() {
     let desk = Desk::new();
     let over = desk.run(&["list", &main_file(), "--set", "budget.session=0"]);
-    assert_eq!((over.status.code(), desk.demo.seen().len()), (Some(11), 0), "{over:?}");
+    assert_eq!((over.status.code(), desk.paid()), (Some(11), 0), "{over:?}");
     let over = desk.command(&["list", &main_file()]).env("BEHAVIEW_BUDGET_DAILY", "0").output().unwrap();
-    assert_eq!((over.status.code(), desk.demo.seen().len()), (Some(11), 0), "{over:?}");
+    assert_eq!((over.status.code(), desk.paid()), (Some(11), 0), "{over:?}");
     for (flags, variable, code) in [
         (&["--set", "budget.weekly=1"][..], "", 2),
         (&["--set", "budget.session=x"], "", 2),

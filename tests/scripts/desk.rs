@@ -50,6 +50,11 @@ impl Desk {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = behaview(self.home.path());
         command.args(arguments).env("VT_APIKEY", &self.key);
+        // Without it the counters are read before the first private call.
+        let config = std::fs::read_to_string(self.home.path().join(".config/behaview/config.toml"));
+        if arguments.first() != Some(&"cost") && !config.is_ok_and(|text| text.contains("private_scanning")) {
+            command.env("BEHAVIEW_ENTITLEMENTS_PRIVATE_SCANNING", "true");
+        }
         command
     }
 

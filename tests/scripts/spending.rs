@@ -128,7 +128,7 @@ fn a_dry_run_knows_what_the_day_has_cost_before() {
     assert_eq!(dry(), Some(0));
     assert!(desk.run(&["list", &main_file()]).status.success());
     assert_eq!(dry(), Some(11), "the list has cost one of the two");
-    assert_eq!(desk.demo.seen().len(), 1);
+    assert_eq!(desk.paid(), 1);
 }
 
 #[test]

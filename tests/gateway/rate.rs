@@ -1,0 +1,129 @@
+//! The service's limit of requests a minute paces calls, and a refusal teaches it.
+
+use super::by_hash::hash;
+use super::counted::{Scene, pass, run, start_clock};
+use super::*;
+use crate::faults::arm;
+use behaview::gateway::{Gateway, Received};
+use behaview::quota::Budget;
+use behaview::store::State;
+use std::cell::Cell;
+
+/// Asks, and lets a minute pass whenever the call waits. Returns how often it waited.
+async fn ask_pacing(visit: &Visit, gateway: &Gateway, request: &Request) -> (usize, Result<Answer, GatewayError>) {
+    let waits = std::sync::Mutex::new(Vec::new());
+    let progress = |received| {
+        if let Received::NotBefore(at) = received {
+            waits.lock().unwrap().push(at);
+        }
+    };
+    let quote = request.clone().quote(&visit::licensed());
+    let mut call = std::pin::pin!(gateway.ask(&quote, &progress));
+    let seen = Cell::new(0);
+    loop {
+        tokio::select! {
+            biased;
+            answer = &mut call => return (seen.get(), answer),
+            () = tokio::time::sleep(std::time::Duration::from_millis(5)) => {
+                let waited = waits.lock().unwrap().len();
+                if waited > seen.get() {
+                    seen.set(waited);
+                    pass(&visit.demo, 1);
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_beyond_the_limit_of_a_minute_wait_for_it() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let budget = Budget { per_minute: Some(2), ..Budget::default() };
+    let [one, two] = ["one", "two"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(budget));
+    for (gateway, waits) in [(&one, 0), (&two, 0), (&one, 1), (&two, 0), (&one, 1)] {
+        let (waited, answer) = ask_pacing(&visit, gateway, &first_report()).await;
+        assert!(answer.is_ok() && waited == waits, "{waited} {answer:?}");
+    }
+    // Free calls do not wait.
+    let (waited, answer) = ask_pacing(&visit, &one, &Request::Quotas).await;
+    assert!(answer.is_ok() && waited == 0);
+    assert_eq!(one.minute_limit().unwrap(), Some((2, 1)));
+}
+
+#[tokio::test]
+async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let budget = Budget { per_minute: Some(1), ..Budget::default() };
+    let gateway = run("one", &visit.store(), &visit.demo).with_budget(budget);
+    visit::ask(&gateway, &first_report()).await.unwrap();
+    let (request, second) = (first_report(), list(&dropper()));
+    let quote = second.clone().quote(&visit::licensed());
+    let progress = |received| {
+        assert!(matches!(received, Received::NotBefore(_)));
+        gateway.give_up(&second);
+    };
+    let answer = gateway.ask(&quote, &progress).await;
+    assert!(matches!(&answer, Err(error) if error.is_unsent()), "{answer:?}");
+    assert_eq!((visit.charged(), gateway.spent().unwrap().total()), (1, 1));
+    assert!(gateway.held(&request).unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_refusal_teaches_the_limit_for_an_hour() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let gateway = run("one", &visit.store(), &visit.demo);
+    for _ in 0..3 {
+        visit::ask(&gateway, &first_report()).await.unwrap();
+    }
+    arm(&visit.demo, "429-rate*1");
+    assert_eq!(refusal(visit::ask(&gateway, &first_report()).await), Reason::TooFast);
+    assert_eq!(gateway.minute_limit().unwrap(), Some((3, 4)));
+    let (waited, answer) = ask_pacing(&visit, &gateway, &first_report()).await;
+    assert!(answer.is_ok() && waited == 1, "{waited} {answer:?}");
+    pass(&visit.demo, 61);
+    assert_eq!(gateway.minute_limit().unwrap(), None);
+}
+
+#[tokio::test]
+async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
+    start_clock();
+    let visit = Visit::begin().await;
+    let budget = Budget { per_minute: Some(1), ..Budget::default() };
+    let gateway = run("one", &visit.store(), &visit.demo).with_budget(budget);
+    let files: Vec<_> = (0..3).map(hash).collect();
+    let request = Request::V2Reports { files: files.clone() };
+    let (waited, answer) = ask_pacing(&visit, &gateway, &request).await;
+    let found: serde_json::Value = serde_json::from_slice(&answer.unwrap().body).unwrap();
+    let resources: Vec<_> = found.as_array().unwrap().iter().map(|one| one["resource"].as_str().unwrap()).collect();
+    assert_eq!(resources, files.iter().map(|file| file.as_str()).collect::<Vec<_>>());
+    assert_eq!((waited, visit.charged(), gateway.spent().unwrap().total()), (2, 3, 3));
+    assert!(gateway.held(&request).unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_refused_batch_does_not_use_up_the_day() {
+    let scene = Scene::begin().await;
+    let gateway = &scene.gateway;
+    let files = (0..130).map(|n| hash_numbered(n)).collect();
+    arm(&scene.visit.demo, "429-rate*1");
+    let request = Request::V2Reports { files };
+    assert_eq!(refusal(visit::ask(gateway, &request).await), Reason::TooFast);
+    assert_eq!((scene.states(), gateway.spent().unwrap().total()), (vec![State::Unknown], 131));
+    assert_eq!(gateway.minute_limit().unwrap().map(|(limit, _)| limit), Some(66));
+    let budget = Budget { daily: Some(131), ..Budget::default() };
+    let careful = run("careful", &scene.visit.store(), &scene.visit.demo).with_budget(budget);
+    pass(&scene.visit.demo, 2);
+    let soon = visit::ask(&careful, &first_report()).await;
+    assert!(matches!(soon, Err(GatewayError::OverBudget(_))), "counters that may lag settle nothing: {soon:?}");
+    pass(&scene.visit.demo, 6);
+    visit::ask(&careful, &first_report()).await.unwrap();
+    assert_eq!(scene.states(), [State::Free, State::Charged]);
+    assert_eq!(careful.spent_in(behaview::quota::Period::Daily).unwrap().total(), scene.visit.charged());
+}
+
+fn hash_numbered(n: u64) -> behaview::report::identifier::FileHash {
+    behaview::report::identifier::FileHash::parse(&format!("{n:064x}")).unwrap()
+}
