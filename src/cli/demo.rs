@@ -5,16 +5,16 @@ use super::{Common, app, exit};
 use crate::app::Model;
 use crate::app::model::Settings;
 use crate::config::Config;
-use crate::demo::{Demo as Service, Listing, Options};
+use crate::demo::{Demo as Service, ListContent, Options};
 use crate::files;
 use crate::gateway::Gateway;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Display, Signals, StartMode};
+use crate::runtime::{self, Display, Signals};
 use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,8 +32,8 @@ pub(super) struct DemoArgs {
     #[arg(long, default_value_t = 2_000)]
     rows: u64,
     /// What the list operation answers with
-    #[arg(long, value_enum, default_value_t = Lists::Reports)]
-    list: Lists,
+    #[arg(long, value_enum, default_value_t)]
+    list: ListContent,
     /// Milliseconds that every answer takes
     #[arg(long, default_value_t = 0, value_name = "MS")]
     delay: u64,
@@ -45,17 +45,10 @@ pub(super) struct DemoArgs {
     daily: Option<u64>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Lists {
-    /// Whole reports
-    Reports,
-    /// Identifiers only
-    Identifiers,
-}
-
 impl Default for DemoArgs {
     fn default() -> Self {
-        Self { serve: false, port: None, rows: 2_000, list: Lists::Reports, delay: 0, no_licence: false, daily: None }
+        let list = ListContent::default();
+        Self { serve: false, port: None, rows: 2_000, list, delay: 0, no_licence: false, daily: None }
     }
 }
 
@@ -81,10 +74,7 @@ impl DemoArgs {
         let mut options = Options {
             port: self.port,
             rows: self.rows,
-            listing: match self.list {
-                Lists::Reports => Listing::Attributes,
-                Lists::Identifiers => Listing::Identifiers,
-            },
+            listing: self.list,
             delay: Duration::from_millis(self.delay),
             licence: !self.no_licence,
             ..Options::default()
@@ -132,7 +122,7 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
     let backing = app::reach(gateway, &mut model);
-    exit::of_app(runtime::run(model, StartMode::Ready(backing), display, signals)?.exit)
+    exit::of_app(runtime::run(model, backing, display, signals, crate::clock::now)?.exit)
 }
 
 fn client(service: &Service) -> anyhow::Result<Client> {

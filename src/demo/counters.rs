@@ -8,14 +8,14 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
-use super::answers::set;
+use super::http::set;
 
-/// The most API requests allowed in each period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Requests a minute; beyond it comes TooManyRequestsError. No quota record shows it.
+/// An amount for each period: what is allowed, or what is spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeriodAmounts {
+    /// Requests a minute; beyond the limit comes TooManyRequestsError. No quota record shows it.
     pub minute: u64,
-    /// Requests an hour; beyond this and the longer ones comes QuotaExceededError.
+    /// Requests an hour; beyond this limit and the longer ones comes QuotaExceededError.
     pub hourly: u64,
     /// Requests a day, which ends at 00:00 UTC.
     pub daily: u64,
@@ -23,21 +23,27 @@ pub struct Limits {
     pub monthly: u64,
 }
 
-/// Requests spent in the current periods.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeriodTally {
-    pub minute: u64,
-    pub hourly: u64,
-    pub daily: u64,
-    pub monthly: u64,
+impl PeriodAmounts {
+    fn of(mut self, period: LimitPeriod) -> u64 {
+        *self.of_mut(period)
+    }
+
+    fn of_mut(&mut self, period: LimitPeriod) -> &mut u64 {
+        match period {
+            LimitPeriod::Minute => &mut self.minute,
+            LimitPeriod::Hour => &mut self.hourly,
+            LimitPeriod::Day => &mut self.daily,
+            LimitPeriod::Month => &mut self.monthly,
+        }
+    }
 }
 
 /// What user and group have spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
-    pub user: PeriodTally,
+    pub user: PeriodAmounts,
     /// The group's, the user's included (§8.1).
-    pub group: PeriodTally,
+    pub group: PeriodAmounts,
     /// Private scans of the user's in this month.
     pub scans: u64,
 }
@@ -97,6 +103,8 @@ pub(super) enum LimitPeriod {
 }
 
 impl LimitPeriod {
+    const ALL: [Self; 4] = [Self::Minute, Self::Hour, Self::Day, Self::Month];
+
     /// When the period that contains `now` began.
     fn start(self, now: DateTime) -> DateTime {
         let day = now.date();
@@ -109,76 +117,35 @@ impl LimitPeriod {
     }
 }
 
-/// A limit over one period.
-#[derive(Clone, Copy, Debug)]
-struct LimitWindow {
-    period: LimitPeriod,
-    start: DateTime,
-    used: u64,
-    allowed: u64,
+/// The limits of a user or a group, with the amounts spent.
+#[derive(Debug)]
+struct SpendingAccount {
+    allowed: PeriodAmounts,
+    used: PeriodAmounts,
+    /// A moment in the current periods.
+    now: DateTime,
 }
 
-/// The limits of a user or a group, shortest period first, with the amounts spent.
-#[derive(Debug)]
-struct SpendingAccount(Vec<LimitWindow>);
-
 impl SpendingAccount {
-    fn new(limits: impl IntoIterator<Item = (LimitPeriod, u64, u64)>, now: DateTime) -> Self {
-        let window = |(period, allowed, used): (LimitPeriod, _, _)| LimitWindow {
-            period,
-            start: period.start(now),
-            used,
-            allowed,
-        };
-        SpendingAccount(limits.into_iter().map(window).collect())
-    }
-
-    /// The requests of a user or a group, with this much spent this day and month.
-    fn of_requests(limits: Limits, spent: u64, now: DateTime) -> Self {
-        let windows = [
-            (LimitPeriod::Minute, limits.minute, 0),
-            (LimitPeriod::Hour, limits.hourly, 0),
-            (LimitPeriod::Day, limits.daily, spent),
-            (LimitPeriod::Month, limits.monthly, spent),
-        ];
-        SpendingAccount::new(windows, now)
-    }
-
     fn spend(&mut self, amount: u64) {
-        self.0.iter_mut().for_each(|window| window.used = window.used.saturating_add(amount));
+        for period in LimitPeriod::ALL {
+            let used = self.used.of_mut(period);
+            *used = used.saturating_add(amount);
+        }
     }
 
     /// Ends the periods that are over.
     fn turn(&mut self, now: DateTime) {
-        for window in &mut self.0 {
-            let start = window.period.start(now);
-            if start != window.start {
-                (window.start, window.used) = (start, 0);
-            }
+        for period in LimitPeriod::ALL.into_iter().filter(|period| period.start(now) != period.start(self.now)) {
+            *self.used.of_mut(period) = 0;
         }
+        self.now = now;
     }
 
     /// The first period that has no room for so much more.
     fn lacking(&self, amount: u64) -> Option<LimitPeriod> {
-        let is_full = |window: &&LimitWindow| amount > 0 && window.used.saturating_add(amount) > window.allowed;
-        self.0.iter().find(is_full).map(|window| window.period)
-    }
-
-    fn used(&self, period: LimitPeriod) -> u64 {
-        self.0.iter().find(|window| window.period == period).map_or(0, |window| window.used)
-    }
-
-    fn allowed(&self, period: LimitPeriod) -> u64 {
-        self.0.iter().find(|window| window.period == period).map_or(0, |window| window.allowed)
-    }
-
-    fn tally(&self) -> PeriodTally {
-        PeriodTally {
-            minute: self.used(LimitPeriod::Minute),
-            hourly: self.used(LimitPeriod::Hour),
-            daily: self.used(LimitPeriod::Day),
-            monthly: self.used(LimitPeriod::Month),
-        }
+        let is_full = |period: &LimitPeriod| self.used.of(*period).saturating_add(amount) > self.allowed.of(*period);
+        LimitPeriod::ALL.into_iter().find(is_full).filter(|_| amount > 0)
     }
 }
 
@@ -210,11 +177,17 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub fn new(user: Limits, group: Limits, group_spent: u64, scans: ScanLimits, now: DateTime) -> Self {
-        let (user, group) =
-            (SpendingAccount::of_requests(user, 0, now), SpendingAccount::of_requests(group, group_spent, now));
-        let scans = [(LimitPeriod::Minute, scans.minute, 0), (LimitPeriod::Month, scans.monthly, scans.spent)];
-        Counters { user, group, scans: SpendingAccount::new(scans, now), usage: BTreeMap::new() }
+    pub fn new(user: PeriodAmounts, group: PeriodAmounts, group_spent: u64, scans: ScanLimits, now: DateTime) -> Self {
+        let account = |allowed, used| SpendingAccount { allowed, used, now };
+        let spent = PeriodAmounts { daily: group_spent, monthly: group_spent, ..PeriodAmounts::default() };
+        let limits = PeriodAmounts { minute: scans.minute, hourly: u64::MAX, daily: u64::MAX, monthly: scans.monthly };
+        let scanned = PeriodAmounts { monthly: scans.spent, ..PeriodAmounts::default() };
+        Counters {
+            user: account(user, PeriodAmounts::default()),
+            group: account(group, spent),
+            scans: account(limits, scanned),
+            usage: BTreeMap::new(),
+        }
     }
 
     pub fn turn(&mut self, now: DateTime) {
@@ -243,7 +216,7 @@ impl Counters {
     }
 
     pub fn used(&self) -> Used {
-        Used { user: self.user.tally(), group: self.group.tally(), scans: self.scans.used(LimitPeriod::Month) }
+        Used { user: self.user.used, group: self.group.used, scans: self.scans.used.monthly }
     }
 
     /// The body of `overall_quotas`.
@@ -252,16 +225,17 @@ impl Counters {
         for (name, period) in
             [("hourly", LimitPeriod::Hour), ("daily", LimitPeriod::Day), ("monthly", LimitPeriod::Month)]
         {
-            let [user, group] = [&self.user, &self.group].map(|purse| (purse.allowed(period), purse.used(period)));
+            let [user, group] =
+                [&self.user, &self.group].map(|purse| (purse.allowed.of(period), purse.used.of(period)));
             quotas.insert(format!("api_requests_{name}"), quota(user, Some(group)));
         }
         for (name, user, group) in FIXED {
             quotas.insert(name.to_owned(), quota(user, group));
         }
-        let monthly = if licence { self.scans.allowed(LimitPeriod::Month) } else { 0 };
-        let minute = (self.scans.allowed(LimitPeriod::Minute), self.scans.used(LimitPeriod::Minute));
-        quotas.insert("private_scans_monthly".to_owned(), quota((monthly, self.scans.used(LimitPeriod::Month)), None));
-        quotas.insert("private_scans_per_minute".to_owned(), quota(minute, None));
+        let SpendingAccount { allowed, used, .. } = &self.scans;
+        let monthly = if licence { allowed.monthly } else { 0 };
+        quotas.insert("private_scans_monthly".to_owned(), quota((monthly, used.monthly), None));
+        quotas.insert("private_scans_per_minute".to_owned(), quota((allowed.minute, used.minute), None));
         json!({ "data": quotas })
     }
 

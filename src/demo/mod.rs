@@ -3,24 +3,21 @@
 //! It knows nothing of the rest of the crate, so that it can disagree with it. A call passes through:
 //!
 //! ```text
-//! call ──▶ service ─────▶ routes ──▶ operations ──▶ answers ──▶ server ──▶ socket
-//! (read)   (hooks, key,   (which     (from reports   (shapes)   (hyper, or a hook)
-//!           counters)      endpoint)  and corpus)
+//! http ──▶ service ─────▶ routes ──▶ private, public ──▶ http ──▶ socket
+//! (read)   (hooks, key,   (which     (from reports        (hyper, or a hook)
+//!           counters)      endpoint)  and uploads)
 //! ```
 //!
 //! What it charges is written from §8 alone. Of failed calls §8 says nothing; here a call
 //! turned away at the door (400, 401, 403, 429) is free, and anything later is charged in full.
 
-mod answers;
-mod call;
-mod corpus;
 mod counters;
 mod generated;
-mod operations;
+mod http;
+mod private;
+mod public;
 mod reports;
 mod routes;
-mod scans;
-mod server;
 mod service;
 
 use std::io;
@@ -31,19 +28,20 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
-pub use answers::Answer;
-pub use counters::{Limits, PeriodTally, ScanLimits, Used};
+pub use counters::{PeriodAmounts, ScanLimits, Used};
+pub use http::DemoAnswer;
+pub use private::Submitted;
 pub use reports::DemoFile;
 pub use routes::Endpoint;
-pub use scans::Submitted;
 
 /// What the list operation answers with for each report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Listing {
-    /// The whole report, as the public service does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ListContent {
+    /// Whole reports
     #[default]
+    #[value(name = "reports")]
     Attributes,
-    /// The identifier only, which is all §1 promises.
+    /// Identifiers only
     Identifiers,
 }
 
@@ -59,7 +57,7 @@ pub struct Options {
     /// How many rows the report made on the fly holds, over all its lists.
     pub rows: u64,
     /// What the list operation answers with.
-    pub listing: Listing,
+    pub listing: ListContent,
     /// The most entries a page of a list holds, whatever `limit` asks for.
     pub page: usize,
     /// Whether the user holds a private scanning license (§5).
@@ -67,9 +65,9 @@ pub struct Options {
     /// How long every answer takes, after the call was counted.
     pub delay: Duration,
     /// What the user may spend.
-    pub user_limits: Limits,
+    pub user_limits: PeriodAmounts,
     /// What the group may spend, shared by all its members (§8.1).
-    pub group_limits: Limits,
+    pub group_limits: PeriodAmounts,
     /// What colleagues had spent from the group before the start, in requests.
     pub group_spent: u64,
     /// Private scans that the user may make.
@@ -87,12 +85,12 @@ impl Default for Options {
             key: None,
             user: "demo-analyst".to_owned(),
             rows: 2_000,
-            listing: Listing::Attributes,
+            listing: ListContent::Attributes,
             page: 4,
             licence: true,
             delay: Duration::ZERO,
-            user_limits: Limits { minute: 120, hourly: 240, daily: 500, monthly: 10_000 },
-            group_limits: Limits { minute: 6_000, hourly: 20_000, daily: 30_000, monthly: 600_000 },
+            user_limits: PeriodAmounts { minute: 120, hourly: 240, daily: 500, monthly: 10_000 },
+            group_limits: PeriodAmounts { minute: 6_000, hourly: 20_000, daily: 30_000, monthly: 600_000 },
             group_spent: 12_480,
             scan_limits: ScanLimits { minute: 5, monthly: 50, spent: 3 },
             polls: 2,
@@ -116,7 +114,7 @@ pub struct Seen {
 }
 
 /// A call as hooks see it, before the service decides it.
-pub struct Received<'a> {
+pub struct ReceivedCall<'a> {
     pub endpoint: Endpoint,
     /// Path and query as sent.
     pub target: &'a str,
@@ -134,16 +132,16 @@ pub struct Interference {
     /// Answers in front of the service, which then neither decides nor counts the call.
     pub is_uncounted: bool,
     /// Replaces the answer before it is priced, where the call passed the door.
-    pub answer: Option<Box<dyn FnOnce(Answer) -> Answer + Send>>,
+    pub answer: Option<Box<dyn FnOnce(DemoAnswer) -> DemoAnswer + Send>>,
     /// Writes the answer to the connection in the place of the server.
     pub write: Option<Writer>,
 }
 
 /// Sees each call to a known endpoint, and decides its changes.
-pub type Hook = Box<dyn FnMut(&Received<'_>, &mut Interference) + Send>;
+pub type Hook = Box<dyn FnMut(&ReceivedCall<'_>, &mut Interference) + Send>;
 
 /// Writes an answer to a connection, which then closes.
-pub type Writer = Box<dyn FnOnce(TcpStream, Answer) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send>> + Send>;
+pub type Writer = Box<dyn FnOnce(TcpStream, DemoAnswer) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send>> + Send>;
 
 /// A running demo service; it ends when this is dropped.
 pub struct Demo {
@@ -155,10 +153,10 @@ pub struct Demo {
 impl Demo {
     /// Binds 127.0.0.1 and serves from the current tokio runtime.
     pub async fn start(options: Options) -> io::Result<Demo> {
-        let listener = server::bind(options.port).await?;
+        let listener = http::bind(options.port).await?;
         let root = format!("http://{}", listener.local_addr()?);
         let service = Arc::new(service::DemoService::new(root.clone(), options)?);
-        let accepting = tokio::spawn(server::accept(listener, Arc::clone(&service))).abort_handle();
+        let accepting = tokio::spawn(http::accept(listener, Arc::clone(&service))).abort_handle();
         Ok(Demo { root, service, accepting })
     }
 
@@ -184,7 +182,7 @@ impl Demo {
 
     /// The files known to the public operations (`/files`, v2 `/file`).
     pub fn public_files() -> Vec<DemoFile> {
-        corpus::embedded()
+        public::embedded()
     }
 
     /// Adds a hook, behind those already there.

@@ -1,4 +1,8 @@
-//! Which operation a request asks for: the map of the service's addresses.
+//! Which operation a request asks for: the map of the service's addresses, and what answers each.
+
+use super::http::{AnswerResult, DemoCall};
+use super::service::{DemoService, ServerState};
+use super::{private, public};
 
 /// One address of the service, as the received calls name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,12 +31,29 @@ pub enum Endpoint {
     V2Scan,
 }
 
+/// What an operation may read and change.
+pub(super) struct Context<'a> {
+    pub service: &'a DemoService,
+    pub state: &'a mut ServerState,
+    pub call: &'a DemoCall,
+}
+
+impl Context<'_> {
+    /// An address of the v3 API, as links give it.
+    pub fn link(&self, path: &str) -> String {
+        format!("{}/api/v3/{path}", self.service.root)
+    }
+}
+
 /// How a request presents its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ApiVersion {
     V2,
     V3,
 }
+
+/// Answers a call that has passed the door, by the identifier in its address.
+type Handler = fn(&str, &mut Context) -> AnswerResult;
 
 /// An address: `{}` matches any segment, `a|b` one of several; with its name in the usage record.
 pub(super) struct Route {
@@ -41,48 +62,49 @@ pub(super) struct Route {
     method: &'static str,
     path: &'static str,
     pub usage: &'static str,
+    pub handler: Handler,
 }
 
-const fn v3(endpoint: Endpoint, method: &'static str, path: &'static str, usage: &'static str) -> Route {
-    Route { endpoint, version: ApiVersion::V3, method, path, usage }
+macro_rules! routes {
+    ($(($version:ident, $method:literal, $path:literal) => $endpoint:ident, $handler:path, $usage:literal;)+) => {
+        /// The first that fits is taken.
+        const ROUTES: &[Route] = &[$(Route {
+            endpoint: Endpoint::$endpoint,
+            version: ApiVersion::$version,
+            method: $method,
+            path: $path,
+            usage: $usage,
+            handler: $handler,
+        }),+];
+    };
 }
 
-const fn v2(endpoint: Endpoint, method: &'static str, path: &'static str, usage: &'static str) -> Route {
-    Route { endpoint, version: ApiVersion::V2, method, path, usage }
+routes! {
+    (V3, "GET", "private/file_behaviours/{}") => Behaviour, private::behaviour, "private_file_behaviours";
+    (V3, "GET", "private/file_behaviours/{}/html|pcap|evtx|memdump") => Artefact, private::artefact, "private_file_behaviour_artefacts";
+    (V3, "GET", "private/files/{}/behaviours") => List, private::list, "private_file_related";
+    (V3, "GET", "private/files/{}/relationships/behaviours") => Identifiers, private::identifiers, "private_file_relationships";
+    (V3, "GET", "private/files/{}/behaviour_summary") => Summary, private::summary, "private_file_behaviour_summary";
+    (V3, "GET", "private/files/{}/analyses") => PrivateAnalyses, private::analyses, "private_file_analyses";
+    (V3, "GET", "private/files/upload_url") => UploadUrl, private::upload_url, "private_file_upload_url";
+    (V3, "GET", "private/files/{}") => PrivateFile, private::file, "private_files";
+    (V3, "DELETE", "private/files/{}") => PrivateDelete, private::delete, "private_file_delete";
+    (V3, "GET", "private/analyses/{}") => PrivateAnalysis, private::analysis, "private_analyses";
+    (V3, "POST", "private/files") => Scan, private::scan, "private_file_upload";
+    (V3, "POST", "large/{}") => Scan, private::scan, "private_file_upload";
+    (V3, "GET", "users/{}/overall_quotas") => Quotas, public::quotas, "overall_quotas";
+    (V3, "GET", "users/{}/api_usage") => Usage, public::usage, "api_usage";
+    (V3, "GET", "users/{}") => User, public::user, "users";
+    (V3, "GET", "analyses/{}") => Analysis, public::analysis, "analyses";
+    (V3, "GET", "files/analyses/{}") => FileAnalyses, public::analyses, "file_analyses";
+    (V3, "GET", "files/{}/analyses") => FileAnalyses, public::analyses, "file_analyses";
+    (V3, "GET", "files/{}") => File, public::file, "files";
+    (V3, "POST", "files/{}/analyse") => Rescan, public::rescan, "file_analyse";
+    (V3, "POST", "files") => Upload, public::upload, "file_upload";
+    (V2, "GET|POST", "file/report") => V2Report, public::v2_report, "v2_file_report";
+    (V2, "GET", "file/submissions") => V2Submissions, public::v2_submissions, "v2_file_submissions";
+    (V2, "POST", "file/scan") => V2Scan, public::v2_scan, "v2_file_scan";
 }
-
-/// The first that fits is taken.
-const ROUTES: [Route; 24] = [
-    v3(Endpoint::Behaviour, "GET", "private/file_behaviours/{}", "private_file_behaviours"),
-    v3(
-        Endpoint::Artefact,
-        "GET",
-        "private/file_behaviours/{}/html|pcap|evtx|memdump",
-        "private_file_behaviour_artefacts",
-    ),
-    v3(Endpoint::List, "GET", "private/files/{}/behaviours", "private_file_related"),
-    v3(Endpoint::Identifiers, "GET", "private/files/{}/relationships/behaviours", "private_file_relationships"),
-    v3(Endpoint::Summary, "GET", "private/files/{}/behaviour_summary", "private_file_behaviour_summary"),
-    v3(Endpoint::PrivateAnalyses, "GET", "private/files/{}/analyses", "private_file_analyses"),
-    v3(Endpoint::UploadUrl, "GET", "private/files/upload_url", "private_file_upload_url"),
-    v3(Endpoint::PrivateFile, "GET", "private/files/{}", "private_files"),
-    v3(Endpoint::PrivateDelete, "DELETE", "private/files/{}", "private_file_delete"),
-    v3(Endpoint::PrivateAnalysis, "GET", "private/analyses/{}", "private_analyses"),
-    v3(Endpoint::Scan, "POST", "private/files", "private_file_upload"),
-    v3(Endpoint::Scan, "POST", "large/{}", "private_file_upload"),
-    v3(Endpoint::Quotas, "GET", "users/{}/overall_quotas", "overall_quotas"),
-    v3(Endpoint::Usage, "GET", "users/{}/api_usage", "api_usage"),
-    v3(Endpoint::User, "GET", "users/{}", "users"),
-    v3(Endpoint::Analysis, "GET", "analyses/{}", "analyses"),
-    v3(Endpoint::FileAnalyses, "GET", "files/analyses/{}", "file_analyses"),
-    v3(Endpoint::FileAnalyses, "GET", "files/{}/analyses", "file_analyses"),
-    v3(Endpoint::File, "GET", "files/{}", "files"),
-    v3(Endpoint::Rescan, "POST", "files/{}/analyse", "file_analyse"),
-    v3(Endpoint::Upload, "POST", "files", "file_upload"),
-    v2(Endpoint::V2Report, "GET|POST", "file/report", "v2_file_report"),
-    v2(Endpoint::V2Submissions, "GET", "file/submissions", "v2_file_submissions"),
-    v2(Endpoint::V2Scan, "POST", "file/scan", "v2_file_scan"),
-];
 
 impl Route {
     /// The address that a request names, and the identifier in it, empty where it takes none.

@@ -12,15 +12,13 @@ use jiff::fmt::rfc2822;
 use percent_encoding::percent_decode_str;
 use tokio::time::sleep;
 
-use super::answers::Answer;
-use super::call::DemoCall;
-use super::corpus::Corpus;
 use super::counters::{Counters, DemoClock, LimitPeriod};
-use super::operations::{self, Context};
+use super::http::{DemoAnswer, DemoCall};
+use super::private::Scans;
+use super::public::{Corpus, hashes};
 use super::reports::{Archive, digest};
-use super::routes::{self, ApiVersion, Route};
-use super::scans::Scans;
-use super::{Endpoint, Hook, Interference, Options, Received, Seen, Writer};
+use super::routes::{self, ApiVersion, Context, Route};
+use super::{Endpoint, Hook, Interference, Options, ReceivedCall, Seen, Writer};
 
 /// The parts that change while it runs.
 pub(super) struct ServerState {
@@ -74,13 +72,13 @@ impl DemoService {
     }
 
     /// Decides a call, then waits its delay: a client that cancels meanwhile has been charged.
-    pub async fn answer(&self, mut call: DemoCall, read: Result<(), Answer>) -> (Answer, Option<Writer>) {
+    pub async fn answer(&self, mut call: DemoCall, read: Result<(), DemoAnswer>) -> (DemoAnswer, Option<Writer>) {
         let (answer, interference) = self.decide(&mut call, read);
         sleep(self.options.delay + interference.delay).await;
         (answer, interference.write)
     }
 
-    fn decide(&self, call: &mut DemoCall, read: Result<(), Answer>) -> (Answer, Interference) {
+    fn decide(&self, call: &mut DemoCall, read: Result<(), DemoAnswer>) -> (DemoAnswer, Interference) {
         let mut state = self.state();
         let path = self.redacted(&call.target);
         let route = Route::find(&call.method, &call.segments);
@@ -92,13 +90,13 @@ impl DemoService {
         let change = interference.answer.take();
         let is_changed = change.is_some() || interference.write.is_some();
         let (answer, charge) = if interference.is_uncounted {
-            (change.map_or_else(Answer::default, |change| change(Answer::default())), CallCharge::default())
+            (change.map_or_else(DemoAnswer::default, |change| change(DemoAnswer::default())), CallCharge::default())
         } else {
             match self.admit(call, read, &state) {
                 Err(refusal) => (refusal, CallCharge::default()),
                 Ok((route, id, charge)) => {
                     let mut context = Context { service: self, state: &mut state, call };
-                    let answer = operations::answer(route.endpoint, &id, &mut context).unwrap_or_else(|error| error);
+                    let answer = (route.handler)(&id, &mut context).unwrap_or_else(|error| error);
                     let answer = change.map_or(answer.clone(), |change| change(answer));
                     let charge = if is_turned_away(&answer) { CallCharge::default() } else { charge };
                     (answer, charge)
@@ -120,7 +118,7 @@ impl DemoService {
     fn interference(&self, endpoint: Option<Endpoint>, call: &DemoCall, state: &mut ServerState) -> Interference {
         let mut interference = Interference::default();
         if let Some(endpoint) = endpoint {
-            let received = Received { endpoint, target: &call.target, now: state.clock.seconds() };
+            let received = ReceivedCall { endpoint, target: &call.target, now: state.clock.seconds() };
             state.hooks.iter_mut().for_each(|hook| hook(&received, &mut interference));
         }
         interference
@@ -131,35 +129,35 @@ impl DemoService {
     fn admit(
         &self,
         call: &DemoCall,
-        read: Result<(), Answer>,
+        read: Result<(), DemoAnswer>,
         state: &ServerState,
-    ) -> Result<(&'static Route, String, CallCharge), Answer> {
+    ) -> Result<(&'static Route, String, CallCharge), DemoAnswer> {
         self.authenticate(call)?;
         let (route, id) = Route::find(&call.method, &call.segments)
-            .ok_or_else(|| Answer::not_found("URL", &self.redacted(&call.target)))?;
+            .ok_or_else(|| DemoAnswer::not_found("URL", &self.redacted(&call.target)))?;
         if route.is_private() && !self.options.licence {
-            return Err(Answer::error(403, "ForbiddenError", "A private scanning license is required"));
+            return Err(DemoAnswer::error(403, "ForbiddenError", "A private scanning license is required"));
         }
         read?;
         let charge = CallCharge::of(route.endpoint, &id, call, &state.corpus);
         match state.counters.lacking(charge.requests, charge.scans) {
             None => Ok((route, id, charge)),
             Some(LimitPeriod::Minute) => {
-                Err(Answer::error(429, "TooManyRequestsError", "Too many requests within a minute"))
+                Err(DemoAnswer::error(429, "TooManyRequestsError", "Too many requests within a minute"))
             }
-            Some(_) => Err(Answer::error(429, "QuotaExceededError", "Quota exceeded")),
+            Some(_) => Err(DemoAnswer::error(429, "QuotaExceededError", "Quota exceeded")),
         }
     }
 
-    fn authenticate(&self, call: &DemoCall) -> Result<(), Answer> {
+    fn authenticate(&self, call: &DemoCall) -> Result<(), DemoAnswer> {
         let (given, missing) = match routes::version(&call.segments) {
             (ApiVersion::V2, _) => (call.value("apikey"), "apikey parameter is missing"),
             (ApiVersion::V3, _) => (call.header_key.as_deref(), "X-Apikey header is missing"),
         };
         match given {
-            None => Err(Answer::error(401, "AuthenticationRequiredError", missing)),
+            None => Err(DemoAnswer::error(401, "AuthenticationRequiredError", missing)),
             Some(key) if key == self.key => Ok(()),
-            Some(_) => Err(Answer::error(401, "WrongCredentialsError", "Wrong API key")),
+            Some(_) => Err(DemoAnswer::error(401, "WrongCredentialsError", "Wrong API key")),
         }
     }
 
@@ -207,10 +205,10 @@ impl CallCharge {
             Endpoint::File => u64::from(!corpus.find(id).is_some_and(|file| file.was_new)),
             Endpoint::FileAnalyses => u64::from(!corpus.by_any_id(id).is_some_and(|file| file.was_new)),
             // §8.2: a report costs one request for each hash in the list, known or not.
-            Endpoint::V2Report => operations::hashes(call).len() as u64,
+            Endpoint::V2Report => hashes(call).len() as u64,
             // §8.2: submissions cost one request for each one returned.
             Endpoint::V2Submissions => {
-                let known = operations::hashes(call).into_iter().filter_map(|hash| corpus.find(&hash));
+                let known = hashes(call).into_iter().filter_map(|hash| corpus.find(&hash));
                 known.map(|file| file.submissions.len() as u64).sum()
             }
             // §8.1: as a rule, one call consumes one request; re-scans too (§8.3).
@@ -220,7 +218,7 @@ impl CallCharge {
     }
 }
 
-fn is_turned_away(answer: &Answer) -> bool {
+fn is_turned_away(answer: &DemoAnswer) -> bool {
     matches!(answer.status, 400 | 401 | 403 | 429)
 }
 

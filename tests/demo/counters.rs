@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use behaview::demo::{Limits, Options};
+use behaview::demo::{Options, PeriodAmounts};
 use reqwest::multipart::{Form, Part};
 
 use super::*;
 
-const WIDE: Limits = Limits { minute: 1_000, hourly: 1_000, daily: 1_000, monthly: 1_000 };
+const WIDE: PeriodAmounts = PeriodAmounts { minute: 1_000, hourly: 1_000, daily: 1_000, monthly: 1_000 };
 
 async fn scan(visit: &Visit, path: &str, content: &[u8]) -> u16 {
     let part = Part::bytes(content.to_vec()).file_name("new.bin");
@@ -112,7 +112,7 @@ async fn failed_calls_are_free_at_the_door_and_charged_behind_it() {
 
 #[tokio::test]
 async fn a_spent_quota_refuses_paid_calls_and_answers_free_ones() {
-    let limits = Limits { daily: 2, ..WIDE };
+    let limits = PeriodAmounts { daily: 2, ..WIDE };
     let visit = Visit::with(Options { user_limits: limits, ..Options::default() }).await;
     let key = visit.demo.key();
     let three = format!("/svcapi/v2/file/report?apikey={key}&resource=1,2,3");
@@ -128,7 +128,7 @@ async fn a_spent_quota_refuses_paid_calls_and_answers_free_ones() {
 
 #[tokio::test]
 async fn colleagues_spend_the_group_but_not_the_user() {
-    let group_limits = Limits { daily: 900, ..WIDE };
+    let group_limits = PeriodAmounts { daily: 900, ..WIDE };
     let options = Options { user_limits: WIDE, group_limits, group_spent: 0, ..Options::default() };
     let visit = Visit::with(options).await;
     visit.json(&first_report()).await;
@@ -142,7 +142,7 @@ async fn colleagues_spend_the_group_but_not_the_user() {
 
 #[tokio::test]
 async fn periods_end_in_their_time() {
-    let limits = Limits { minute: 1, hourly: 2, daily: 3, monthly: 4 };
+    let limits = PeriodAmounts { minute: 1, hourly: 2, daily: 3, monthly: 4 };
     let visit = Visit::with(Options { user_limits: limits, ..Options::default() }).await;
     let code = async || visit.ask(&first_report()).await.1["error"]["code"].as_str().map(str::to_owned);
     let steps = [

@@ -10,7 +10,7 @@ mod private;
 mod public;
 mod server;
 
-use behaview::demo::{Demo, DemoFile, Options, PeriodTally};
+use behaview::demo::{Demo, DemoFile, Options, PeriodAmounts};
 use faults::arm;
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::Value;
@@ -63,7 +63,7 @@ impl Visit {
 
     /// What the user has spent, which must be the same in every period.
     fn spent(&self) -> u64 {
-        let PeriodTally { minute, hourly, daily, monthly } = self.demo.used().user;
+        let PeriodAmounts { minute, hourly, daily, monthly } = self.demo.used().user;
         assert!([hourly, daily, monthly].iter().all(|used| *used == minute));
         minute
     }

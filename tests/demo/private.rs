@@ -1,6 +1,6 @@
 //! Private files and their reports answer in their shapes.
 
-use behaview::demo::{Listing, Options};
+use behaview::demo::{ListContent, Options};
 
 use super::*;
 
@@ -53,7 +53,7 @@ async fn limit_and_cursor_are_obeyed_and_checked() {
 
 #[tokio::test]
 async fn identifiers_come_without_attributes() {
-    let visit = Visit::with(Options { listing: Listing::Identifiers, ..Options::default() }).await;
+    let visit = Visit::with(Options { listing: ListContent::Identifiers, ..Options::default() }).await;
     let list = visit.json(&list_path(&dropper())).await;
     let related = format!("/api/v3/private/files/{}/relationships/behaviours", dropper());
     let identifiers = visit.json(&related).await;

@@ -3,7 +3,7 @@
 
 mod wire;
 
-use behaview::demo::{Answer, Demo, Endpoint, Interference, Received};
+use behaview::demo::{Demo, DemoAnswer, Endpoint, Interference, ReceivedCall};
 use std::time::Duration;
 
 const PORTAL: &str = "<!doctype html><title>Guest network</title><p>Please accept the terms of use to go on.</p>";
@@ -47,7 +47,7 @@ fn kebab(endpoint: Endpoint) -> String {
     name
 }
 
-fn strike(name: &str, value: &str, root: &str, call: &Received<'_>, change: &mut Interference) {
+fn strike(name: &str, value: &str, root: &str, call: &ReceivedCall<'_>, change: &mut Interference) {
     let number = || value.parse::<u64>().unwrap();
     match name {
         "portal" | "redirect" | "reset" => change.is_uncounted = true,
@@ -82,38 +82,38 @@ fn strike(name: &str, value: &str, root: &str, call: &Received<'_>, change: &mut
 }
 
 /// The answer of a fault that replaces it.
-fn replacement(name: &str, value: &str, now: i64) -> Option<Answer> {
-    let too_many = || Answer::error(429, "TooManyRequestsError", "More than 120 requests within a minute");
+fn replacement(name: &str, value: &str, now: i64) -> Option<DemoAnswer> {
+    let too_many = || DemoAnswer::error(429, "TooManyRequestsError", "More than 120 requests within a minute");
     let forbidden = "You are not authorized to perform the requested operation";
-    let html = |status, text: &'static str| Answer::new("text/html; charset=utf-8", text).with_status(status);
+    let html = |status, text: &'static str| DemoAnswer::new("text/html; charset=utf-8", text).with_status(status);
     Some(match name {
-        "401-missing" => Answer::error(401, "AuthenticationRequiredError", "X-Apikey header is missing"),
-        "401-wrong" => Answer::error(401, "WrongCredentialsError", "Wrong API key"),
-        "401-inactive" => Answer::error(401, "UserNotActiveError", "User is not active"),
-        "403" => Answer::error(403, "ForbiddenError", forbidden),
-        "404" => Answer::error(404, "NotFoundError", "The requested resource was not found"),
-        "409" => Answer::error(409, "AlreadyExistsError", "Resource already exists"),
-        "424" => Answer::error(424, "FailedDependencyError", "The request depended on another request that failed"),
-        "429-quota" => Answer::error(429, "QuotaExceededError", "Quota exceeded"),
+        "401-missing" => DemoAnswer::error(401, "AuthenticationRequiredError", "X-Apikey header is missing"),
+        "401-wrong" => DemoAnswer::error(401, "WrongCredentialsError", "Wrong API key"),
+        "401-inactive" => DemoAnswer::error(401, "UserNotActiveError", "User is not active"),
+        "403" => DemoAnswer::error(403, "ForbiddenError", forbidden),
+        "404" => DemoAnswer::error(404, "NotFoundError", "The requested resource was not found"),
+        "409" => DemoAnswer::error(409, "AlreadyExistsError", "Resource already exists"),
+        "424" => DemoAnswer::error(424, "FailedDependencyError", "The request depended on another request that failed"),
+        "429-quota" => DemoAnswer::error(429, "QuotaExceededError", "Quota exceeded"),
         "429-rate" => too_many(),
         "429-rate-seconds" => too_many().with_header("retry-after", "120"),
         "429-rate-date" => too_many().with_header("retry-after", http_date(now + 90)),
         "429-rate-nonsense" => too_many().with_header("retry-after", "soon, perhaps -1"),
         "429-html" => html(429, TOO_MANY),
-        "400" => Answer::error(400, "BadRequestError", "Bad request"),
-        "400-argument" => Answer::error(400, "InvalidArgumentError", "Invalid argument"),
-        "400-not-yet" => Answer::error(400, "NotAvailableYet", "The resource is not available yet"),
-        "503" => Answer::error(503, "TransientError", "Transient error, try again later"),
-        "504" => Answer::error(504, "DeadlineExceededError", "Deadline exceeded"),
+        "400" => DemoAnswer::error(400, "BadRequestError", "Bad request"),
+        "400-argument" => DemoAnswer::error(400, "InvalidArgumentError", "Invalid argument"),
+        "400-not-yet" => DemoAnswer::error(400, "NotAvailableYet", "The resource is not available yet"),
+        "503" => DemoAnswer::error(503, "TransientError", "Transient error, try again later"),
+        "504" => DemoAnswer::error(504, "DeadlineExceededError", "Deadline exceeded"),
         "portal" => html(200, PORTAL),
         "redirect" => html(302, "").with_header("location", value),
-        "empty" => Answer::json(""),
-        "not-json" => Answer::json("{\"data\": {\"id\": oops"),
-        "array" => Answer::json("[1, 2, 3]"),
-        "number" => Answer::json("42"),
-        "string" => Answer::json("\"data\""),
-        "null" => Answer::json("null"),
-        "gzip-bomb" => Answer::json(wire::bomb()).with_header("content-encoding", "gzip"),
+        "empty" => DemoAnswer::json(""),
+        "not-json" => DemoAnswer::json("{\"data\": {\"id\": oops"),
+        "array" => DemoAnswer::json("[1, 2, 3]"),
+        "number" => DemoAnswer::json("42"),
+        "string" => DemoAnswer::json("\"data\""),
+        "null" => DemoAnswer::json("null"),
+        "gzip-bomb" => DemoAnswer::json(wire::bomb()).with_header("content-encoding", "gzip"),
         _ => return None,
     })
 }
@@ -123,7 +123,7 @@ fn http_date(seconds: i64) -> String {
     time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-fn replace(mut answer: Answer, from: &str, to: &str) -> Answer {
+fn replace(mut answer: DemoAnswer, from: &str, to: &str) -> DemoAnswer {
     answer.body = String::from_utf8_lossy(&answer.body).replacen(from, to, 1).into();
     answer
 }
@@ -141,7 +141,7 @@ fn report_of(word: &str) -> String {
 }
 
 /// The same question about another file or report than the one asked for; where nothing can be mixed up, the same.
-fn stranger_to(call: &Received<'_>) -> String {
+fn stranger_to(call: &ReceivedCall<'_>) -> String {
     let target = call.target.to_owned();
     let other = |words: [&'static str; 2]| if target.contains(&file(words[0])) { words[1] } else { words[0] };
     let private = other(["Parcel", "Quarterly"]);
@@ -161,7 +161,7 @@ fn stranger_to(call: &Received<'_>) -> String {
 }
 
 /// Every page of a list names itself as the next, or the first page, where the first names the second.
-fn change_cursor(is_cycle: bool, call: &Received<'_>, change: &mut Interference) {
+fn change_cursor(is_cycle: bool, call: &ReceivedCall<'_>, change: &mut Interference) {
     const START: &str = "c0ffee";
     let Some((before, cursor)) = call.target.split_once("cursor=") else { return };
     if cursor == START {

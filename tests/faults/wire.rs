@@ -1,6 +1,6 @@
 //! Faults below HTTP: what the connection carries is written by hand.
 
-use behaview::demo::{Answer, Writer};
+use behaview::demo::{DemoAnswer, Writer};
 use flate2::{Compress, Compression, FlushCompress};
 use std::fmt::Write;
 use std::io;
@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 const DRIPS_A_SECOND: u64 = 20;
 
 /// Status line and headers, with the length of the body where it is announced.
-fn head(answer: &Answer, announced: bool) -> String {
+fn head(answer: &DemoAnswer, announced: bool) -> String {
     let mut head = format!("HTTP/1.1 {} Damaged\r\nconnection: close\r\n", answer.status);
     for (name, value) in &answer.headers {
         write!(head, "{name}: {value}\r\n").unwrap();
@@ -45,7 +45,7 @@ pub fn stall(bytes: u64) -> Writer {
     })
 }
 
-async fn write_start(bytes: u64, announced: bool, answer: &Answer, stream: &mut TcpStream) -> io::Result<()> {
+async fn write_start(bytes: u64, announced: bool, answer: &DemoAnswer, stream: &mut TcpStream) -> io::Result<()> {
     stream.write_all(head(answer, announced).as_bytes()).await?;
     let length = answer.body.len().min(bytes as usize);
     stream.write_all(&answer.body[..length]).await

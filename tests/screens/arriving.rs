@@ -3,11 +3,11 @@
 use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
-use behaview::demo::{Listing, Options};
+use behaview::demo::{ListContent, Options};
 
 /// The main file's first report is asked for, and stops after so many bytes.
 fn stalled_after(bytes: u32) -> Stage {
-    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     stage.keys("enter");
     arm(stage.demo.as_ref().unwrap(), &format!("behaviour:stall={bytes}*1"));
     stage.press("enter");
@@ -40,7 +40,7 @@ fn what_did_not_come_whole_is_not_held() {
 
 #[test]
 fn a_report_that_turns_out_to_be_another_is_taken_back() {
-    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     stage.keys("enter");
     arm(stage.demo.as_ref().unwrap(), "behaviour:stranger*1");
     stage.keys("enter");
@@ -52,7 +52,7 @@ fn a_report_that_turns_out_to_be_another_is_taken_back() {
 #[test]
 fn the_place_in_a_report_stays_when_the_rest_has_come() {
     let drip = "behaviour:drip=40000*1";
-    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     stage.keys("enter");
     arm(stage.demo.as_ref().unwrap(), drip);
     stage.press("enter");

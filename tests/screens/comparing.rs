@@ -58,7 +58,8 @@ fn a_row_leads_to_where_it_was_seen_and_back() {
 
 #[test]
 fn what_is_not_held_is_fetched_at_a_price_that_is_said() {
-    let mut stage = Stage::new(behaview::demo::Options { listing: behaview::demo::Listing::Identifiers, ..options() });
+    let mut stage =
+        Stage::new(behaview::demo::Options { listing: behaview::demo::ListContent::Identifiers, ..options() });
     stage.open(&main_file());
     stage.keys("enter enter esc c");
     screen!("compare_missing", stage);

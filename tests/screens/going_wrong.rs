@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
-use behaview::demo::{Endpoint, Listing, Options};
+use behaview::demo::{Endpoint, ListContent, Options};
 use behaview::quota::Spent;
 
 /// The screen after listing the main file with a fault armed.
@@ -72,7 +72,7 @@ fn after_a_failure_the_same_key_asks_again() {
 
 #[test]
 fn a_report_that_fails_leaves_the_others_alone() {
-    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     stage.keys("enter");
     arm(stage.demo.as_ref().unwrap(), "behaviour:stranger*1");
     stage.keys("enter");

@@ -1,7 +1,7 @@
 //! Everything that is held: listed, sorted, deleted after a yes that says what goes.
 
 use crate::stage::{Stage, file, main_file, options};
-use behaview::demo::{Endpoint, Listing, Options};
+use behaview::demo::{Endpoint, ListContent, Options};
 use behaview::request::Request;
 use behaview::store::{NewAnswer, Store};
 use behaview::text::Untrusted;
@@ -28,7 +28,7 @@ fn without_port(stage: &Stage) -> String {
 
 #[test]
 fn one_report_is_deleted_after_a_yes() {
-    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     stage.keys("enter enter esc a x enter H d");
     insta::assert_snapshot!("held_delete_asks", without_port(&stage));
     stage.keys("esc");

@@ -4,7 +4,7 @@ use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
 use behaview::app::keys::keymap::Change;
 use behaview::app::{Command, Key, Keymap, Overlay, Place, TerminalEvent};
-use behaview::demo::{Demo, Listing, Options};
+use behaview::demo::{Demo, ListContent, Options};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 
@@ -155,7 +155,7 @@ fn map(changes: &[(&str, &str)]) -> Keymap {
 
 #[test]
 fn changed_keys_are_shown_everywhere_and_do_what_they_say() {
-    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     stage.session.model_mut().settings.keys = map(&[
         ("list", "f5"),
         ("open", "o"),

@@ -2,7 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
-use behaview::demo::{Endpoint, Listing, Options};
+use behaview::demo::{Endpoint, ListContent, Options};
 
 #[test]
 fn nothing_is_asked_before_a_key_says_so() {
@@ -33,7 +33,7 @@ fn what_came_with_the_list_opens_for_nothing() {
 
 #[test]
 fn identifiers_alone_are_opened_one_by_one() {
-    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     stage.keys("enter");
     screen!("list_identifiers", stage);
     stage.keys("enter");

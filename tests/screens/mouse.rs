@@ -4,7 +4,7 @@ use crate::screen;
 use crate::stage::{Stage, main_file, options};
 use behaview::app::keys::pointer::{MouseAction, Pointer};
 use behaview::app::{Area, Focus, TerminalEvent};
-use behaview::demo::{Listing, Options};
+use behaview::demo::{ListContent, Options};
 use behaview::report::Pane;
 
 fn point(stage: &mut Stage, does: MouseAction, x: u16, y: u16) {
@@ -44,7 +44,7 @@ fn the_wheel_moves_what_is_under_it_and_leaves_the_focus() {
 
 #[test]
 fn a_double_press_opens_what_is_held_and_only_names_a_price() {
-    let mut stage = Stage::at(main_file(), Options { listing: Listing::Identifiers, ..options() });
+    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     stage.keys("enter");
     let paid = stage.paid_calls();
     point(&mut stage, MouseAction::Press, 3, 5);

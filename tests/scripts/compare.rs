@@ -28,7 +28,7 @@ fn held_reports_are_compared_and_nothing_is_asked() {
 #[test]
 fn what_is_not_held_is_said_with_its_price() {
     let desk =
-        Desk::with(behaview::demo::Options { listing: behaview::demo::Listing::Identifiers, ..Default::default() });
+        Desk::with(behaview::demo::Options { listing: behaview::demo::ListContent::Identifiers, ..Default::default() });
     desk.run(&["list", &main_file()]);
     let nothing = desk.run(&["compare", &main_file()]);
     assert!(errors(&nothing).contains("4 requests"), "{nothing:?}");

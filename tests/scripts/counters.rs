@@ -1,7 +1,7 @@
 //! `behaview quota` and `behaview usage`: the service's own counters.
 
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
-use behaview::demo::{Limits, Options};
+use behaview::demo::{Options, PeriodAmounts};
 use serde_json::json;
 
 #[test]
@@ -47,7 +47,7 @@ fn quota_details_for_machines_keep_every_counter() {
 
 #[test]
 fn a_limit_that_is_none_says_so() {
-    let user_limits = Limits { minute: 120, hourly: 60_000_000_000, daily: 500, monthly: 10_000 };
+    let user_limits = PeriodAmounts { minute: 120, hourly: 60_000_000_000, daily: 500, monthly: 10_000 };
     let desk = Desk::with(Options { user_limits, ..Options::default() });
     let shown = squeezed(&text(&desk.run(&["quota"])));
     assert!(shown.contains("api requests hour user 0 60,000,000,000 60,000,000,000 0 % about "), "{shown}");

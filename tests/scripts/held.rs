@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
 use crate::store::{files, records, store};
-use behaview::demo::{Listing, Options};
+use behaview::demo::{ListContent, Options};
 use behaview::report::identifier::Identifier;
 use behaview::report::{About, Note};
 use behaview::store::{NewAnswer, Store, service_id};
@@ -101,7 +101,7 @@ fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
 
 #[test]
 fn what_is_old_goes_by_age() {
-    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
     let listed = json(&desk.run(&["list", &main_file()]));
     let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
     let reports = [0, 1].map(|n| saved(&desk, &id(n)));

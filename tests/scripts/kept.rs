@@ -3,7 +3,7 @@
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
 use crate::faults::arm;
 use crate::store::{files, identifiers, records, store};
-use behaview::demo::{Listing, Options};
+use behaview::demo::{ListContent, Options};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
@@ -59,7 +59,8 @@ fn what_came_from_one_address_is_no_answer_of_another() {
 
 #[test]
 fn what_was_paid_for_is_exported_though_another_program_deletes_it_meanwhile() {
-    let options = Options { listing: Listing::Identifiers, delay: Duration::from_millis(1500), ..Options::default() };
+    let options =
+        Options { listing: ListContent::Identifiers, delay: Duration::from_millis(1500), ..Options::default() };
     let (desk, ids) = (Desk::with(options), identifiers());
     let exporting = waiting(&desk, &["export", "--refresh", "--format", "json", &ids[0], &ids[1]]);
     until("the first report", || records(&desk).exists() && held(&desk).len() == 1);
@@ -185,7 +186,7 @@ fn a_signal_lets_an_answer_that_is_paid_for_come_in() {
 #[cfg(unix)]
 #[test]
 fn what_a_signal_cuts_off_is_kept_and_written_down() {
-    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
     let ids = identifiers();
     arm(&desk.demo, "artefact:stall=900000*1");
     let fetch = ["fetch", &ids[0], "memdump", "--anyway", "--output", "memory.bin"];

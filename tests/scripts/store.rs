@@ -1,7 +1,7 @@
 //! The store under a disk that is full, flipped, read-only or not to be written to at all; and a program that is killed.
 
 use crate::desk::{Desk, errors, json, main_file, text};
-use behaview::demo::{Listing, Options};
+use behaview::demo::{ListContent, Options};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -165,7 +165,7 @@ fn a_flipped_bit_costs_no_more_than_one_report() {
 
 /// A desk that holds the first two of these reports, each by itself.
 fn holding_two() -> (Desk, Vec<String>) {
-    let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+    let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
     let ids = identifiers();
     for id in &ids[..2] {
         assert!(desk.run(&["show", id]).status.success());
@@ -222,7 +222,7 @@ fn damaged_records_come_back_from_the_copy() {
 fn a_disk_that_is_full_costs_nothing_twice() {
     let ids = identifiers();
     for kilobytes in [0, 4, 16, 40, 60, 100, 140, 200] {
-        let desk = Desk::with(Options { listing: Listing::Identifiers, ..Options::default() });
+        let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
         // In blocks of 512 bytes; the signal is ignored, so that writing fails as on a disk that is full.
         let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", kilobytes * 2);
         let mut shell = Command::new("sh");

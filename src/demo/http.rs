@@ -1,0 +1,265 @@
+//! HTTP: requests as received, the shapes of answers, and the socket, on which hyper speaks unless a hook writes the bytes.
+
+use std::io::{self, Write};
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, RANGE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Request, Response};
+use hyper_util::rt::TokioIo;
+use memchr::memmem;
+use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use url::form_urlencoded;
+
+use super::Writer;
+use super::reports::digest;
+use super::service::DemoService;
+
+/// The largest request body read, in bytes; the service sends larger files to an address that it hands out.
+const MAX_BODY: usize = 33 << 20;
+
+/// The largest body read at such an address, in bytes.
+const MAX_LARGE_BODY: usize = 651 << 20;
+
+/// A request, taken apart but not yet understood.
+#[derive(Debug)]
+pub(super) struct DemoCall {
+    pub method: String,
+    /// Path and query as sent: it may hold the key.
+    pub target: String,
+    pub segments: Vec<String>,
+    /// The parameters of the query, then those of the body.
+    pub parameters: Vec<(String, String)>,
+    pub header_key: Option<String>,
+    pub range: Option<String>,
+    pub takes_gzip: bool,
+    pub upload: Option<UploadedFile>,
+}
+
+/// A file that was uploaded, of which only this much is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UploadedFile {
+    pub sha256: String,
+    pub name: String,
+    pub size: u64,
+}
+
+impl DemoCall {
+    /// Reads a request to its end. The second part is the error of its body, if it has one.
+    pub async fn read(request: Request<Incoming>) -> (DemoCall, Result<(), DemoAnswer>) {
+        let (head, body) = request.into_parts();
+        let mut call = DemoCall {
+            method: head.method.to_string(),
+            target: String::new(),
+            segments: Vec::new(),
+            parameters: Vec::new(),
+            header_key: header(&head.headers, "x-apikey"),
+            range: header(&head.headers, RANGE.as_str()),
+            takes_gzip: header(&head.headers, ACCEPT_ENCODING.as_str()).is_some_and(|value| value.contains("gzip")),
+            upload: None,
+        };
+        call.aim(head.uri.to_string());
+        let content_type = header(&head.headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+        let read = call.read_body(&content_type, body).await;
+        (call, read)
+    }
+
+    /// Takes path and query from an address.
+    pub fn aim(&mut self, target: String) {
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
+        self.segments = path.split('/').filter(|part| !part.is_empty()).map(decode).collect();
+        self.parameters = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        self.target = target;
+    }
+
+    /// The values of one parameter, in the order sent.
+    pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.parameters.iter().filter(move |(each, _)| each == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn value<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+        self.values(name).next()
+    }
+
+    /// The file in the request.
+    pub fn upload(&self) -> Result<&UploadedFile, DemoAnswer> {
+        self.upload.as_ref().ok_or_else(|| DemoAnswer::error(400, "BadRequestError", "no file in the request"))
+    }
+
+    async fn read_body(&mut self, content_type: &str, body: Incoming) -> Result<(), DemoAnswer> {
+        let is_large = self.segments.first().is_some_and(|first| first == "large");
+        let bytes = Limited::new(body, if is_large { MAX_LARGE_BODY } else { MAX_BODY }).collect().await;
+        let bytes = bytes.map_err(|error| DemoAnswer::error(400, "BadRequestError", error.to_string()))?.to_bytes();
+        if content_type.starts_with("application/x-www-form-urlencoded") {
+            self.parameters.extend(form_urlencoded::parse(&bytes).into_owned());
+        } else if let Some((_, boundary)) = content_type.split_once("boundary=") {
+            self.read_parts(boundary.trim_matches('"'), &bytes)
+                .ok_or_else(|| DemoAnswer::error(400, "BadRequestError", "incomplete multipart body"))?;
+        }
+        Ok(())
+    }
+
+    /// Reads `multipart/form-data` (RFC 7578); `None` where it ends too soon.
+    fn read_parts(&mut self, boundary: &str, body: &[u8]) -> Option<()> {
+        let delimiter = format!("\r\n--{boundary}");
+        let mut rest = body.strip_prefix(delimiter.trim_start().as_bytes())?;
+        while !rest.starts_with(b"--") {
+            let end = memmem::find(rest, delimiter.as_bytes())?;
+            let (part, after) = rest.split_at_checked(end)?;
+            rest = after.get(delimiter.len()..)?;
+            let head_end = memmem::find(part, b"\r\n\r\n")?;
+            let head = String::from_utf8_lossy(part.get(..head_end)?);
+            let value = part.get(head_end + 4..)?;
+            match quoted(&head, "; filename=\"") {
+                Some(name) => {
+                    self.upload = Some(UploadedFile { sha256: digest(value), name, size: value.len() as u64 })
+                }
+                None => {
+                    let value = String::from_utf8_lossy(value).into_owned();
+                    self.parameters.push((quoted(&head, "; name=\"").unwrap_or_default(), value));
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// A quoted parameter of a header, as sent.
+fn quoted(head: &str, opening: &str) -> Option<String> {
+    head.split_once(opening)?.1.split_once('"').map(|(value, _)| value.to_owned())
+}
+
+fn header(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// Sets a member of a JSON object.
+pub(super) fn set(object: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(name.to_owned(), value.into());
+    }
+}
+
+/// An answer, before it is sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DemoAnswer {
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Bytes,
+}
+
+/// What a call is answered with: what it asked for, or an error body.
+pub(super) type AnswerResult = Result<DemoAnswer, DemoAnswer>;
+
+impl DemoAnswer {
+    /// A body of the given type with status 200.
+    pub fn new(content_type: &str, body: impl Into<Bytes>) -> Self {
+        DemoAnswer { status: 200, headers: vec![("content-type", content_type.to_owned())], body: body.into() }
+    }
+
+    pub fn json(text: impl Into<Bytes>) -> Self {
+        DemoAnswer::new("application/json", text)
+    }
+
+    /// An error as the service words it.
+    pub fn error(status: u16, code: &str, message: impl Into<String>) -> Self {
+        let body = json!({ "error": { "code": code, "message": message.into() } });
+        DemoAnswer::json(body.to_string()).with_status(status)
+    }
+
+    pub fn with_status(self, status: u16) -> Self {
+        DemoAnswer { status, ..self }
+    }
+
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub(super) fn not_found(what: &str, id: &str) -> Self {
+        DemoAnswer::error(404, "NotFoundError", format!("{what} \"{id}\" not found"))
+    }
+
+    pub(super) fn bad_argument(message: impl Into<String>) -> Self {
+        DemoAnswer::error(400, "InvalidArgumentError", message)
+    }
+
+    /// `{"data":{"id","type","links","attributes"}}`
+    pub(super) fn object(kind: &str, id: &str, link: &str, attributes: &Value) -> Self {
+        let data = json!({ "id": id, "type": kind, "links": { "self": link }, "attributes": attributes });
+        DemoAnswer::json(json!({ "data": data }).to_string())
+    }
+
+    /// The same answer, compressed if it is JSON that was asked for; errors come as they are.
+    pub(super) fn gzipped(mut self) -> Self {
+        let is_json = self.headers.iter().any(|(_, value)| value == "application/json");
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        if (200..300).contains(&self.status) && is_json && encoder.write_all(&self.body).is_ok() {
+            self.body = encoder.finish().unwrap_or_default().into();
+            return self.with_header("content-encoding", "gzip");
+        }
+        self
+    }
+}
+
+pub(super) async fn bind(port: Option<u16>) -> io::Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).await
+}
+
+/// Accepts connections until it is dropped, which closes them all.
+pub(super) async fn accept(listener: TcpListener, service: Arc<DemoService>) {
+    let mut connections = JoinSet::new();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(connections.spawn(converse(stream, Arc::clone(&service)))),
+            // Out of handles, most likely: some will be given back.
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+/// An answer that a hook writes, left by the handler for the connection that carries it.
+type Slot = Mutex<Option<(Writer, DemoAnswer)>>;
+
+async fn converse(stream: TcpStream, service: Arc<DemoService>) {
+    let slot: Arc<Slot> = Arc::default();
+    let handler = service_fn(|request| handle(request, Arc::clone(&service), Arc::clone(&slot)));
+    let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), handler);
+    // However it ends, the client sees it end; only what a hook writes is left.
+    let _ = (&mut connection).await;
+    let written = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some((write, answer)) = written {
+        let _ = write(connection.into_parts().io.into_inner(), answer).await;
+    }
+}
+
+/// Answers a request. An error makes hyper let go of the connection without writing anything.
+async fn handle(
+    request: Request<Incoming>,
+    service: Arc<DemoService>,
+    slot: Arc<Slot>,
+) -> io::Result<Response<Full<Bytes>>> {
+    let (call, read) = DemoCall::read(request).await;
+    let (answer, writer) = service.answer(call, read).await;
+    if let Some(writer) = writer {
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((writer, answer));
+        return Err(io::Error::other("a hook writes the answer"));
+    }
+    let mut response = Response::builder().status(answer.status);
+    for (name, value) in answer.headers {
+        response = response.header(name, value);
+    }
+    response.body(Full::new(answer.body)).map_err(io::Error::other)
+}

@@ -1,0 +1,405 @@
+//! Private files, their reports (§4.1, §4.2) and their scans: each poll takes an analysis one step further.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::ListContent;
+use super::http::{AnswerResult, DemoAnswer, UploadedFile, set};
+use super::reports::{DemoReport, PrivateFile, digest};
+use super::routes::Context;
+
+/// Lines of a memory image: six mebibytes.
+const MEMORY_LINES: usize = 6 * 65_536;
+
+/// How long a private file is kept after the start, in seconds: twenty days.
+const RETENTION: i64 = 20 * 86_400;
+
+/// Private endpoints that name a file take its SHA-256 only.
+fn sha256(id: &str) -> Result<String, DemoAnswer> {
+    let is_valid = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_valid
+        .then(|| id.to_ascii_lowercase())
+        .ok_or_else(|| DemoAnswer::bad_argument(format!("\"{id}\" is not a SHA-256")))
+}
+
+pub(super) fn behaviour(id: &str, context: &mut Context) -> AnswerResult {
+    let (_, report) = find_report(id, context)?;
+    Ok(DemoAnswer::json(format!("{{\"data\":{}}}", entry(report, ListContent::Attributes, context))))
+}
+
+/// A report as a list or an envelope has it.
+fn entry(report: &DemoReport, listing: ListContent, context: &Context) -> String {
+    let link = context.link(&format!("private/file_behaviours/{}", report.id));
+    let rest = json!({ "id": report.id, "links": { "self": link }, "type": report.kind }).to_string();
+    match listing {
+        ListContent::Identifiers => rest,
+        ListContent::Attributes => {
+            format!("{{\"attributes\":{}{}", report.attributes.get(), rest.replacen('{', ",", 1))
+        }
+    }
+}
+
+pub(super) fn list(id: &str, context: &mut Context) -> AnswerResult {
+    let sha256 = &sha256(id)?;
+    collection(sha256, "behaviours", context.service.options.listing, context)
+}
+
+pub(super) fn identifiers(id: &str, context: &mut Context) -> AnswerResult {
+    let sha256 = &sha256(id)?;
+    collection(sha256, "relationships/behaviours", ListContent::Identifiers, context)
+}
+
+fn collection(sha256: &str, path: &str, listing: ListContent, context: &Context) -> AnswerResult {
+    let limit = context.call.value("limit").unwrap_or("10");
+    let limit = limit.parse().ok().filter(|limit| (1..=40).contains(limit));
+    let limit: usize = limit.ok_or_else(|| DemoAnswer::bad_argument("invalid limit"))?;
+    let file = find_file(sha256, context)?;
+    let cursor = context.call.value("cursor");
+    let count = file.reports.len();
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => (0..=count)
+            .find(|row| cursor_at(file, *row) == cursor)
+            .ok_or_else(|| DemoAnswer::bad_argument("Invalid cursor"))?,
+    };
+    let end = count.min(start + limit.min(context.service.options.page).max(1));
+    let first = format!("private/files/{sha256}/{path}?limit={limit}");
+    let link = |cursor: &str| context.link(&format!("{first}&cursor={cursor}"));
+    let mut meta = json!({ "count": count });
+    let mut links = json!({ "self": cursor.map_or_else(|| context.link(&first), link) });
+    if end < count {
+        let next = cursor_at(file, end);
+        set(&mut links, "next", link(&next));
+        set(&mut meta, "cursor", next);
+    }
+    let own = file.reports.get(start..end).unwrap_or_default();
+    let entries: Vec<_> = own.iter().map(|report| entry(report, listing, context)).collect();
+    Ok(DemoAnswer::json(format!("{{\"data\":[{}],\"meta\":{meta},\"links\":{links}}}", entries.join(","))))
+}
+
+/// The cursor of the page that starts at a row: opaque, so that no client is tempted to count with it.
+fn cursor_at(file: &PrivateFile, row: usize) -> String {
+    digest(format!("{row} of {}", file.sha256)).split_off(40)
+}
+
+pub(super) fn file(id: &str, context: &mut Context) -> AnswerResult {
+    let sha256 = &sha256(id)?;
+    let file = find_file(sha256, context)?;
+    let mut object = file.object.clone();
+    if let Some(attributes) = object.get_mut("attributes") {
+        set(attributes, "expiration", context.service.started + RETENTION);
+    }
+    set(&mut object, "links", json!({ "self": context.link(&format!("private/files/{sha256}")) }));
+    Ok(DemoAnswer::json(json!({ "data": object }).to_string()))
+}
+
+/// All reports of a file in one: lists are joined, of scalars the first is taken, and a report that
+/// no strict reader takes is left out.
+pub(super) fn summary(id: &str, context: &mut Context) -> AnswerResult {
+    let sha256 = &sha256(id)?;
+    let mut summary = Map::new();
+    for report in &find_file(sha256, context)?.reports {
+        let attributes: Map<String, Value> = serde_json::from_str(report.attributes.get()).unwrap_or_default();
+        for (name, value) in attributes {
+            match (summary.get_mut(&name), value) {
+                (Some(Value::Array(items)), Value::Array(more)) => {
+                    for item in more {
+                        if !items.contains(&item) {
+                            items.push(item);
+                        }
+                    }
+                }
+                (None, value) => drop(summary.insert(name, value)),
+                _ => {}
+            }
+        }
+    }
+    Ok(DemoAnswer::json(json!({ "data": summary }).to_string()))
+}
+
+/// How far the analysis of an embedded file is; it stays there.
+fn analysis_attributes(file: &PrivateFile) -> Value {
+    let status = if file.reports.is_empty() { "in-progress" } else { "completed" };
+    let done = |report: &DemoReport| (report.id.clone(), json!({ "status": "completed" }));
+    let mut sandboxes: Map<String, Value> = file.reports.iter().map(done).collect();
+    if file.reports.is_empty() {
+        sandboxes.insert("Zenbox".to_owned(), json!({ "status": "queued", "message": "Waiting for a machine" }));
+    }
+    json!({ "date": 1_794_474_845, "status": status, "sandbox_status": sandboxes })
+}
+
+/// The identifier of a private file's analysis.
+fn analysis_id(file: &PrivateFile) -> String {
+    format!("{}-private", file.sha256.get(..32).unwrap_or_default())
+}
+
+/// A report's HTML page, capture, event log or memory image: made up, harmless, and served in ranges.
+pub(super) fn artefact(id: &str, context: &mut Context) -> AnswerResult {
+    let (_, report) = find_report(id, context)?;
+    let kind = context.call.segments.last().map_or("", String::as_str);
+    let (attribute, content_type, bytes) = match kind {
+        "html" => (
+            "has_html_report",
+            "text/html; charset=utf-8",
+            b"<!doctype html><title>Report</title><p>A made-up report.</p>".to_vec(),
+        ),
+        "pcap" => ("has_pcap", "application/vnd.tcpdump.pcap", pcap()),
+        "evtx" => ("has_evtx", "application/octet-stream", [b"ElfFile\0".as_slice(), &[0; 4_088]].concat()),
+        _ => ("has_memdump", "application/octet-stream", memory()),
+    };
+    let attributes: BTreeMap<String, &RawValue> = serde_json::from_str(report.attributes.get()).unwrap_or_default();
+    if attributes.get(attribute).is_none_or(|value| value.get() != "true") {
+        return Err(DemoAnswer::not_found("File", &format!("{id}/{kind}")));
+    }
+    let total = bytes.len();
+    let Some(wanted) = context.call.range.as_deref().and_then(|range| byte_range(range, total)) else {
+        return Ok(DemoAnswer::new(content_type, bytes));
+    };
+    match bytes.get(wanted.clone()).filter(|part| !part.is_empty()) {
+        None => Err(DemoAnswer::error(416, "InvalidArgumentError", "Range not satisfiable")),
+        Some(part) => Ok(DemoAnswer::new(content_type, part.to_vec())
+            .with_status(206)
+            .with_header("content-range", format!("bytes {}-{}/{total}", wanted.start, wanted.end - 1))),
+    }
+}
+
+/// A capture with no packets in it: header of version 2.4, Ethernet.
+fn pcap() -> Vec<u8> {
+    [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0].to_vec()
+}
+
+/// Lines of sixteen bytes that name their offset: no two are the same.
+fn memory() -> Vec<u8> {
+    (0..MEMORY_LINES).flat_map(|line| format!("{:08x} memory\n", line * 16).into_bytes()).collect()
+}
+
+/// Reads `bytes=0-99`, `bytes=100-` and `bytes=-100`; anything else is ignored, as HTTP allows.
+fn byte_range(header: &str, total: usize) -> Option<Range<usize>> {
+    let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
+    match (first, last) {
+        ("", last) => Some(total.saturating_sub(last.parse().ok()?)..total),
+        (first, "") => Some(first.parse().ok()?..total),
+        (first, last) => Some(first.parse().ok()?..total.min(last.parse::<usize>().ok()?.checked_add(1)?)),
+    }
+}
+
+/// A file that is embedded or was submitted, deleted or not.
+fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoAnswer> {
+    let found = context.state.scans.file(sha256).or_else(|| context.service.archive.file(sha256));
+    found.ok_or_else(|| DemoAnswer::not_found("File", sha256))
+}
+
+/// Refuses a deleted file; its reports can outlive it.
+fn check_exists(sha256: &str, with_reports: bool, context: &Context) -> Result<(), DemoAnswer> {
+    let is_deleted = context.state.scans.is_deleted(sha256, with_reports);
+    if is_deleted { Err(DemoAnswer::not_found("File", sha256)) } else { Ok(()) }
+}
+
+fn find_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoAnswer> {
+    check_exists(sha256, true, context)?;
+    known_file(sha256, context)
+}
+
+fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &'a DemoReport), DemoAnswer> {
+    let found = context.state.scans.report(id).or_else(|| context.service.archive.report(id));
+    let (file, report) = found.ok_or_else(|| DemoAnswer::not_found("File behaviour", id))?;
+    check_exists(&file.sha256, true, context)?;
+    Ok((file, report))
+}
+
+/// Where a large file goes.
+pub(super) fn upload_url(_: &str, context: &mut Context) -> AnswerResult {
+    let ticket = context.state.scans.ticket(&context.service.key);
+    Ok(DemoAnswer::json(json!({ "data": format!("{}/large/{ticket}", context.service.root) }).to_string()))
+}
+
+/// Takes a file in; the ticket is empty unless an address was handed out for it.
+pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
+    let upload = context.call.upload()?;
+    if !ticket.is_empty() && !context.state.scans.redeem(ticket) {
+        return Err(DemoAnswer::error(403, "ForbiddenError", "This address was not handed out, or was used"));
+    }
+    let now = context.state.clock.seconds();
+    let reports = context.service.archive.made_for(&upload.sha256, now);
+    let id = context.state.scans.begin(upload, &context.call.parameters, reports, now);
+    let link = context.link(&format!("private/analyses/{id}"));
+    let data = json!({ "id": id, "type": "private_analysis", "links": { "self": link } });
+    Ok(DemoAnswer::json(json!({ "data": data }).to_string()))
+}
+
+/// The last analysis of a file; a list, as relationships are.
+pub(super) fn analyses(id: &str, context: &mut Context) -> AnswerResult {
+    let sha256 = &sha256(id)?;
+    let polls = context.service.options.polls;
+    let body = if let Some(id) = context.state.scans.last_of(sha256) {
+        let polled = context.state.scans.poll(&id, polls).unwrap_or_default();
+        json!({ "data": [polled.get("data")], "meta": polled.get("meta") })
+    } else {
+        let file = known_file(sha256, context)?;
+        let (id, attributes) = (analysis_id(file), analysis_attributes(file));
+        json!({ "data": [{ "id": id, "type": "private_analysis", "attributes": attributes }] })
+    };
+    Ok(DemoAnswer::json(body.to_string()))
+}
+
+/// An analysis of a submitted file, or of an embedded one.
+pub(super) fn analysis(id: &str, context: &mut Context) -> AnswerResult {
+    if let Some(polled) = context.state.scans.poll(id, context.service.options.polls) {
+        return Ok(DemoAnswer::json(polled.to_string()));
+    }
+    let file = context.service.archive.files.iter().find(|file| analysis_id(file) == id);
+    let file = file.ok_or_else(|| DemoAnswer::not_found("Analysis", id))?;
+    let link = context.link(&format!("private/analyses/{id}"));
+    Ok(DemoAnswer::object("private_analysis", id, &link, &analysis_attributes(file)))
+}
+
+pub(super) fn delete(id: &str, context: &mut Context) -> AnswerResult {
+    let sha256 = &sha256(id)?;
+    check_exists(sha256, false, context)?;
+    known_file(sha256, context)?;
+    let only_from_storage = context.call.value("only_from_storage") == Some("true");
+    context.state.scans.delete(sha256, only_from_storage);
+    Ok(DemoAnswer::json(""))
+}
+
+/// A file that was taken in for a private scan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submitted {
+    /// The SHA-256 of the uploaded file.
+    pub sha256: String,
+    pub name: String,
+    pub size: u64,
+    pub fields: Vec<(String, String)>,
+}
+
+struct DemoAnalysis {
+    id: String,
+    file: String,
+    size: u64,
+    begun: i64,
+    polls: u64,
+    /// What the sandboxes will have made, in the order in which they are done.
+    reports: Vec<DemoReport>,
+}
+
+/// Everything about submitted files.
+#[derive(Default)]
+pub(super) struct Scans {
+    pub submitted: Vec<Submitted>,
+    files: Vec<PrivateFile>,
+    analyses: Vec<DemoAnalysis>,
+    /// How many words for one upload were handed out, and those that are not used yet.
+    handed_out: usize,
+    tickets: BTreeSet<String>,
+    /// The deletions by file: whether the reports stay.
+    deleted: BTreeMap<String, bool>,
+}
+
+impl Scans {
+    /// A word that is good for one upload.
+    pub fn ticket(&mut self, seed: &str) -> String {
+        let ticket = digest(format!("{seed} {}", self.handed_out));
+        self.handed_out += 1;
+        self.tickets.insert(ticket.clone());
+        ticket
+    }
+
+    /// Whether a word is good for an upload; from now on it is not.
+    pub fn redeem(&mut self, ticket: &str) -> bool {
+        self.tickets.remove(ticket)
+    }
+
+    /// Takes a file in, and begins its analysis; gives the analysis's identifier.
+    pub fn begin(
+        &mut self,
+        upload: &UploadedFile,
+        fields: &[(String, String)],
+        reports: Vec<DemoReport>,
+        now: i64,
+    ) -> String {
+        let UploadedFile { sha256, name, size } = upload.clone();
+        self.deleted.remove(&sha256);
+        if self.file(&sha256).is_none() {
+            let object = json!({
+                "id": sha256,
+                "type": "private_file",
+                "attributes": { "sha256": sha256, "size": size, "names": [name], "meaningful_name": name },
+            });
+            self.files.push(PrivateFile { object, sha256: sha256.clone(), reports: Vec::new() });
+        }
+        let id = format!("{}-scan{}", sha256.get(..32).unwrap_or_default(), self.analyses.len() + 1);
+        self.submitted.push(Submitted { sha256: sha256.clone(), name, size, fields: fields.to_vec() });
+        self.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
+        id
+    }
+
+    pub fn file(&self, sha256: &str) -> Option<&PrivateFile> {
+        self.files.iter().find(|file| file.sha256 == sha256)
+    }
+
+    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &DemoReport)> {
+        self.files.iter().find_map(|file| file.report(id))
+    }
+
+    /// Whether a file no longer exists; with its reports, or by itself.
+    pub fn is_deleted(&self, sha256: &str, with_reports: bool) -> bool {
+        self.deleted.get(sha256).is_some_and(|stay| !with_reports || !stay)
+    }
+
+    pub fn delete(&mut self, sha256: &str, only_from_storage: bool) {
+        self.deleted.insert(sha256.to_owned(), only_from_storage);
+        if !only_from_storage {
+            self.files.retain(|file| file.sha256 != sha256);
+            self.analyses.retain(|analysis| analysis.file != sha256);
+        }
+    }
+
+    /// The identifier of the last analysis of a file.
+    pub fn last_of(&self, sha256: &str) -> Option<String> {
+        self.analyses.iter().rev().find(|analysis| analysis.file == sha256).map(|analysis| analysis.id.clone())
+    }
+
+    /// Polls an analysis: finished sandboxes are listed from now on. The first is finished at poll `first`.
+    pub fn poll(&mut self, id: &str, first: u64) -> Option<Value> {
+        let analysis = self.analyses.iter_mut().find(|analysis| analysis.id == id)?;
+        analysis.polls += 1;
+        let polls = analysis.polls;
+        if let Some(file) = self.files.iter_mut().find(|file| file.sha256 == analysis.file) {
+            for (_, report) in (first..).zip(&analysis.reports).filter(|(done_at, _)| polls >= *done_at) {
+                if file.report(&report.id).is_none() {
+                    file.reports.push(report.clone());
+                }
+            }
+        }
+        let status = match polls {
+            _ if polls + 1 >= first + analysis.reports.len() as u64 => "completed",
+            1 => "queued",
+            _ => "in-progress",
+        };
+        let runs = (first..).zip(&analysis.reports).map(|(done_at, report)| (report.id.clone(), run(polls, done_at)));
+        let sandboxes: Map<String, Value> = runs.collect();
+        Some(json!({
+            "data": {
+                "id": id,
+                "type": "private_analysis",
+                "attributes": { "date": analysis.begun, "status": status, "sandbox_status": sandboxes },
+            },
+            "meta": { "file_info": { "sha256": analysis.file, "size": analysis.size } },
+        }))
+    }
+}
+
+/// How far a sandbox is at a poll, if it is done at another.
+fn run(polls: u64, done_at: u64) -> Value {
+    match polls {
+        _ if polls >= done_at => json!({ "status": "completed" }),
+        0 | 1 => json!({ "status": "queued" }),
+        _ => {
+            let percent = 100 * (polls - 1) / done_at.saturating_sub(1).max(1);
+            json!({ "status": "in-progress", "in_progress_percent": percent, "message": "Watching what it does" })
+        }
+    }
+}

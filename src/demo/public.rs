@@ -1,0 +1,292 @@
+//! The public files: API v3 (§4.2), and the flat answers with a `response_code` of API v2 (§8.2); and the user behind
+//! the key, with quotas and usage (§8.3).
+
+use jiff::ToSpan;
+use jiff::civil::{Date, DateTime};
+use serde_json::{Value, json};
+
+use super::counters::{GROUP, utc};
+use super::http::{AnswerResult, DemoAnswer, DemoCall, UploadedFile, set};
+use super::reports::{DemoFile, digest};
+use super::routes::Context;
+
+/// When the embedded files were first submitted: 2026-11-02 08:00 UTC.
+const FIRST_SUBMISSION: i64 = 1_793_606_400;
+/// The seconds between two submissions of the same embedded file.
+const BETWEEN_SUBMISSIONS: i64 = 90_000;
+
+/// How many engines look at a file.
+const ENGINES: u64 = 70;
+
+/// One file of the public operations.
+#[derive(Debug)]
+pub(super) struct PublicFile {
+    pub sha256: String,
+    pub name: String,
+    pub size: u64,
+    /// When it was submitted, in Unix seconds, first to last; never empty.
+    pub submissions: Vec<i64>,
+    /// How many engines detect it.
+    pub detections: u64,
+    /// Whether its first upload was to this service, after its start (§8.3).
+    pub was_new: bool,
+}
+
+impl PublicFile {
+    /// The identifier of its analysis.
+    pub fn analysis(&self) -> String {
+        let start = self.sha256.get(..32).unwrap_or_default();
+        format!("{start}-{}", self.first_submitted())
+    }
+
+    pub fn first_submitted(&self) -> i64 {
+        self.submissions.first().copied().unwrap_or_default()
+    }
+
+    pub fn last_submitted(&self) -> i64 {
+        self.submissions.last().copied().unwrap_or_default()
+    }
+}
+
+/// An embedded file: its title, what it shows, how often it was submitted, how many engines detect it.
+const EMBEDDED: [(&str, &str, i64, u64); 3] = [
+    ("lumen32.dll", "the dropper's second stage, submitted 4 times", 4, 41),
+    ("Delivery note updater.ps1", "the script behind the macro, submitted 6 times", 6, 17),
+    ("harmless-notepad.exe", "a clean file, submitted once", 1, 0),
+];
+
+pub(super) fn embedded() -> Vec<DemoFile> {
+    EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()
+}
+
+/// All files of the public operations.
+#[derive(Debug)]
+pub(super) struct Corpus {
+    files: Vec<PublicFile>,
+}
+
+impl Corpus {
+    pub fn new() -> Self {
+        let files = EMBEDDED.iter().map(|&(title, _, submissions, detections)| PublicFile {
+            sha256: digest(title),
+            name: title.to_owned(),
+            size: 48_128,
+            submissions: (0..submissions).map(|n| FIRST_SUBMISSION + n * BETWEEN_SUBMISSIONS).collect(),
+            detections,
+            was_new: false,
+        });
+        Corpus { files: files.collect() }
+    }
+
+    pub fn find(&self, sha256: &str) -> Option<&PublicFile> {
+        self.files.iter().find(|file| file.sha256 == sha256)
+    }
+
+    pub fn by_analysis(&self, id: &str) -> Option<&PublicFile> {
+        self.files.iter().find(|file| file.analysis() == id)
+    }
+
+    pub fn by_any_id(&self, id: &str) -> Option<&PublicFile> {
+        self.find(id).or_else(|| self.by_analysis(id))
+    }
+
+    /// Takes an upload in, and gives the identifier of its analysis.
+    pub fn submit(&mut self, upload: &UploadedFile, now: i64) -> String {
+        if let Some(known) = self.files.iter_mut().find(|file| file.sha256 == upload.sha256) {
+            known.submissions.push(now);
+            return known.analysis();
+        }
+        let UploadedFile { sha256, name, size } = upload.clone();
+        let file = PublicFile { sha256, name, size, submissions: vec![now], detections: 0, was_new: true };
+        let analysis = file.analysis();
+        self.files.push(file);
+        analysis
+    }
+}
+
+pub(super) fn file(id: &str, context: &mut Context) -> AnswerResult {
+    let file = context.state.corpus.find(id).ok_or_else(|| DemoAnswer::not_found("File", id))?;
+    let attributes = json!({
+        "sha256": file.sha256,
+        "meaningful_name": file.name,
+        "names": [file.name],
+        "size": file.size,
+        "times_submitted": file.submissions.len(),
+        "first_submission_date": file.first_submitted(),
+        "last_submission_date": file.last_submitted(),
+        "last_analysis_date": file.last_submitted(),
+        "last_analysis_stats": stats(file),
+    });
+    Ok(DemoAnswer::object("file", id, &context.link(&format!("files/{id}")), &attributes))
+}
+
+fn stats(file: &PublicFile) -> Value {
+    json!({ "malicious": file.detections, "undetected": ENGINES - file.detections })
+}
+
+pub(super) fn analysis(id: &str, context: &mut Context) -> AnswerResult {
+    let file = context.state.corpus.by_analysis(id).ok_or_else(|| DemoAnswer::not_found("Analysis", id))?;
+    Ok(DemoAnswer::object("analysis", id, &context.link(&format!("analyses/{id}")), &analysis_attributes(file)))
+}
+
+fn analysis_attributes(file: &PublicFile) -> Value {
+    json!({ "status": "completed", "date": file.first_submitted(), "stats": stats(file), "results": {} })
+}
+
+/// The analyses of a file, which is named by its hash or by an analysis.
+pub(super) fn analyses(id: &str, context: &mut Context) -> AnswerResult {
+    let file = context.state.corpus.by_any_id(id).ok_or_else(|| DemoAnswer::not_found("File", id))?;
+    let analysis = file.analysis();
+    let body = json!({
+        "data": [{
+            "type": "analysis",
+            "id": analysis,
+            "links": { "self": context.link(&format!("analyses/{analysis}")) },
+            "attributes": analysis_attributes(file),
+        }],
+        "meta": { "count": 1 },
+        "links": { "self": context.link(&format!("files/{}/analyses?limit=10", file.sha256)) },
+    });
+    Ok(DemoAnswer::json(body.to_string()))
+}
+
+pub(super) fn rescan(id: &str, context: &mut Context) -> AnswerResult {
+    let file = context.state.corpus.find(id).ok_or_else(|| DemoAnswer::not_found("File", id))?;
+    Ok(started(&file.analysis(), context))
+}
+
+pub(super) fn upload(_: &str, context: &mut Context) -> AnswerResult {
+    let now = context.state.clock.seconds();
+    let analysis = context.state.corpus.submit(context.call.upload()?, now);
+    Ok(started(&analysis, context))
+}
+
+fn started(analysis: &str, context: &Context) -> DemoAnswer {
+    let link = context.link(&format!("analyses/{analysis}"));
+    let data = json!({ "type": "analysis", "id": analysis, "links": { "self": link } });
+    DemoAnswer::json(json!({ "data": data }).to_string())
+}
+
+/// Hashes come as a list split by commas or spaces, as a repeated parameter, or both.
+pub(super) fn hashes(call: &DemoCall) -> Vec<String> {
+    let listed = call.values("resource").flat_map(|value| value.split([',', ' ']));
+    listed.filter(|hash| !hash.is_empty()).map(str::to_ascii_lowercase).collect()
+}
+
+/// One report for each hash: alone for one hash, in a list for several.
+pub(super) fn v2_report(_: &str, context: &mut Context) -> AnswerResult {
+    each(context, |file| {
+        json!({
+            "scan_id": file.analysis(),
+            "sha256": file.sha256,
+            "scan_date": timestamp(file.last_submitted()),
+            "positives": file.detections,
+            "total": ENGINES,
+            "scans": {},
+            "permalink": format!("{}/gui/file/{}", context.service.root, file.sha256),
+        })
+    })
+}
+
+/// The submissions of each file.
+pub(super) fn v2_submissions(_: &str, context: &mut Context) -> AnswerResult {
+    each(context, |file| {
+        let entry =
+            |date: &i64| json!({ "date": timestamp(*date), "name": file.name, "interface": "api", "country": "ZZ" });
+        json!({ "sha256": file.sha256, "submissions": file.submissions.iter().map(entry).collect::<Vec<_>>() })
+    })
+}
+
+fn each(context: &Context, about: impl Fn(&PublicFile) -> Value) -> AnswerResult {
+    let hashes = hashes(context.call);
+    let one = |hash: &String| match context.state.corpus.find(hash) {
+        None => json!({ "response_code": 0, "resource": hash, "verbose_msg": "Not among the scans" }),
+        Some(file) => {
+            let mut entry = about(file);
+            set(&mut entry, "response_code", 1);
+            set(&mut entry, "resource", hash.as_str());
+            set(&mut entry, "verbose_msg", "Scan finished, information embedded");
+            entry
+        }
+    };
+    match hashes.as_slice() {
+        [] => Err(DemoAnswer::bad_argument("resource is missing")),
+        [hash] => Ok(DemoAnswer::json(one(hash).to_string())),
+        several => Ok(DemoAnswer::json(several.iter().map(one).collect::<Value>().to_string())),
+    }
+}
+
+pub(super) fn v2_scan(_: &str, context: &mut Context) -> AnswerResult {
+    let upload = context.call.upload()?;
+    let now = context.state.clock.seconds();
+    let analysis = context.state.corpus.submit(upload, now);
+    let body = json!({
+        "response_code": 1,
+        "resource": upload.sha256,
+        "scan_id": analysis,
+        "sha256": upload.sha256,
+        "verbose_msg": "Scan request successfully queued, come back later for the report",
+    });
+    Ok(DemoAnswer::json(body.to_string()))
+}
+
+/// A Unix time as v2 writes it: `2026-11-02 08:00:00`.
+fn timestamp(seconds: i64) -> String {
+    DateTime::strftime(&utc(seconds), "%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// The most days a usage call covers, and how many days back it reaches.
+const MAX_DAYS: i32 = 30;
+const DAYS_RECORDED: i32 = 60;
+
+pub(super) fn user(id: &str, context: &mut Context) -> AnswerResult {
+    check(id, context)?;
+    let name = &context.service.options.user;
+    let attributes = json!({
+        // As the service does: a client that reads this object has the key already.
+        "apikey": context.service.key,
+        "first_name": "Robin",
+        "last_name": "Example",
+        "status": "active",
+        "user_since": 1_704_103_200,
+        "reputation": 1,
+        "privileges": {
+            "private": { "granted": true, "inherited_from": GROUP },
+            "intelligence": { "granted": true, "inherited_from": GROUP },
+            "privatescan": { "granted": context.service.options.licence },
+            "admin": { "granted": false },
+        },
+    });
+    Ok(DemoAnswer::object("user", name, &context.link(&format!("users/{name}")), &attributes))
+}
+
+pub(super) fn quotas(id: &str, context: &mut Context) -> AnswerResult {
+    check(id, context)?;
+    Ok(DemoAnswer::json(context.state.counters.quotas(context.service.options.licence).to_string()))
+}
+
+pub(super) fn usage(id: &str, context: &mut Context) -> AnswerResult {
+    check(id, context)?;
+    let today = context.state.clock.now().date();
+    let last = day("end_date", context)?.unwrap_or(today);
+    let first = day("start_date", context)?.unwrap_or_else(|| last.saturating_sub((MAX_DAYS - 1).days()));
+    let days = (last - first).get_days() + 1;
+    if !(1..=MAX_DAYS).contains(&days) {
+        return Err(DemoAnswer::bad_argument(format!("a call covers 1 to {MAX_DAYS} days")));
+    }
+    let earliest = today.saturating_sub(DAYS_RECORDED.days());
+    Ok(DemoAnswer::json(context.state.counters.usage(first.max(earliest), last).to_string()))
+}
+
+fn day(name: &str, context: &Context) -> Result<Option<Date>, DemoAnswer> {
+    let parse = |text: &str| {
+        Date::strptime("%Y%m%d", text).map_err(|_| DemoAnswer::bad_argument(format!("\"{text}\" is not YYYYMMDD")))
+    };
+    context.call.value(name).map(parse).transpose()
+}
+
+/// A user is named by name or by key, and only sees itself.
+fn check(id: &str, context: &Context) -> Result<(), DemoAnswer> {
+    let is_self = id == context.service.options.user || id == context.service.key;
+    if is_self { Ok(()) } else { Err(DemoAnswer::error(404, "NotFoundError", "User not found")) }
+}
