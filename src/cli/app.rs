@@ -10,10 +10,10 @@ use crate::app::{Here, Model};
 use crate::config::{Config, Folders};
 use crate::environment::variable;
 use crate::gateway::Gateway;
-use crate::quota::{Period, Spent};
+use crate::quota::Period;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
-use crate::runtime::{self, Backing, Display, Exit, Signals, StartMode, Tell};
+use crate::runtime::{self, Backing, Display, Exit, Signals};
 use crate::service::Client;
 use crate::store::service_id;
 use crate::text;
@@ -37,32 +37,21 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let display = display(&config);
     runtime::attended(display)?;
     let prepared = Prepared::of(common, &folders, &config, Spending::default())?;
-    let mut model = prepared.model();
+    let Setup { gateway, entitled, mut remarks, .. } = prepared.with(open_store(&folders, &config)?);
+    let mut model = Model::new(service(&gateway), crate::clock::now());
+    model.figures.entitlements = entitled;
     model.settings = settings(&config);
     let mut left = UiStateFile::of(&folders, &config);
-    let remark = left.resume(&mut model);
-    let is_empty = files.is_empty() && report.is_none();
+    remarks.extend(left.resume(&mut model));
     model.open_files(files);
     if let Some((file, report)) = report {
         model.open_report(file, report);
     }
-    let begin = move |model: &mut Model, _: Tell<'_>| {
-        let opened = open_store(&folders, &config)?;
-        let Setup { gateway, entitled, remarks, .. } = prepared.with(opened);
-        model.figures.entitlements = entitled;
-        let remarks: Vec<_> = remarks.into_iter().chain(remark).collect();
-        if !remarks.is_empty() {
-            model.warn(remarks.join(" "));
-        }
-        Ok(reach(gateway, model))
-    };
-    // A single file is shown at once, with its stored reports.
-    let start = if is_empty {
-        StartMode::Awaited(Box::new(begin))
-    } else {
-        StartMode::Ready(begin(&mut model, &|remark| say(remark))?)
-    };
-    let ended = runtime::run(model, start, display, Signals::listen()?)?;
+    if !remarks.is_empty() {
+        model.warn(remarks.join(" "));
+    }
+    let backing = reach(gateway, &mut model);
+    let ended = runtime::run(model, backing, display, Signals::listen()?, crate::clock::now)?;
     left.note(&ended);
     match ended.exit {
         Exit::Demo => demo::DemoArgs::default().run(common),
@@ -85,17 +74,6 @@ fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifi
         },
         None if identifier.is_documented() => Err(show::not_stored(&identifier).into()),
         None => Ok((parse_first(text)?, None)),
-    }
-}
-
-impl Prepared {
-    /// The initial model, without the parts that need the store.
-    fn model(&self) -> Model {
-        let service = service_of(&self.client, self.is_offline);
-        let mut model = Model::new(service, crate::clock::now());
-        model.figures.entitlements = self.entitled.clone();
-        model.figures.allowance = Allowance::new(self.budget, Spent::default(), model.now);
-        model
     }
 }
 
@@ -193,8 +171,7 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    let start = StartMode::Ready(Backing::Nothing);
-    let ended = runtime::run(model, start, display, Signals::listen()?)?;
+    let ended = runtime::run(model, Backing::Nothing, display, Signals::listen()?, crate::clock::now)?;
     left.note(&ended);
     exit::of_app(ended.exit)
 }

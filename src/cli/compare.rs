@@ -4,23 +4,21 @@
 use super::output::{print_json, print_text};
 use super::setup::say;
 use super::{Common, FailureKind, Setup, document, parse_sha256, search, setup};
-use crate::app::Here;
 use crate::app::compare::{Only, cut, sides};
-use crate::app::list::{Entry, List};
+use crate::app::list::List;
 use crate::gateway::Gateway;
 use crate::quota::{Entitlements, Plan};
 use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Pane};
 use crate::request::Request;
-use crate::runtime::recall::held_of;
+use crate::runtime::held_of;
 use crate::text::{Untrusted, count};
-use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write;
+use std::fmt;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,25 +54,8 @@ pub(super) struct CompareArgs {
     json: bool,
 }
 
-impl ValueEnum for Only {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Any, Self::All, Self::Some, Self::Here, Self::NotHere]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            Self::Any => ("any", "Everything"),
-            Self::All => ("all", "Seen in all"),
-            Self::Some => ("some", "Seen in some, not in all, or told otherwise by some"),
-            Self::Here => ("here", "Seen only here, or told otherwise"),
-            Self::NotHere => ("not-here", "Seen elsewhere, not here, or told otherwise"),
-        };
-        Some(PossibleValue::new(name).help(help))
-    }
-}
-
 /// One sandbox in the comparison.
-struct ComparedColumn {
+struct SandboxColumn {
     side: usize,
     file: Option<Sha256>,
     /// The name of its document.
@@ -83,164 +64,140 @@ struct ComparedColumn {
     body: Option<Body>,
 }
 
+impl SandboxColumn {
+    fn sandbox(&self) -> Option<Untrusted> {
+        self.identifier.as_ref().map(|identifier| identifier.parts().sandbox)
+    }
+}
+
 /// The sandboxes to compare, and the gaps in their stored data.
+#[derive(Default)]
 struct Compared {
-    columns: Vec<ComparedColumn>,
+    columns: Vec<SandboxColumn>,
     /// Whether further sandboxes may be on pages that are not stored.
     has_more_pages: bool,
-    /// Whether a stored list cannot be read.
-    is_aside: bool,
-    /// Parts of documents that could not be parsed.
-    unread: u64,
+    /// What is not compared, because it cannot be read.
+    gap: Option<&'static str>,
     /// Sandboxes beyond the maximum of a comparison.
     left_out: usize,
     /// The price of the missing reports.
     missing: Option<String>,
     /// A remark on reports that are stored for other profiles only.
     elsewhere: String,
-    /// For pricing missing reports; `None` for documents.
-    entitled: Option<Entitlements>,
+    /// For pricing missing reports.
+    entitled: Entitlements,
 }
 
 impl CompareArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let compared = self.compared(common)?;
+        let compared = match document::services(&self.file) {
+            Some(file) => self.files(file, common)?,
+            None => self.documents()?,
+        };
         if compared.columns.iter().all(|column| column.body.is_none()) {
             let missing = compared.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
             let elsewhere = compared.elsewhere;
             fail!(NotFound, "nothing is held of this file{elsewhere}{missing}. behaview list fetches them");
         }
         let bodies: Vec<_> = compared.columns.iter().map(|column| column.body.clone()).collect();
-        self.print(&compared, &Matrix::of(&bodies))?;
-        match compared {
-            Compared { is_aside: true, .. } => {
-                Err(FailureKind::Partial.error("what only that list may have is not compared").into())
-            }
-            Compared { unread: 1.., .. } => {
-                Err(FailureKind::Partial.error("what could not be read is not compared").into())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn print(&self, compared: &Compared, matrix: &Matrix) -> anyhow::Result<()> {
         let known: Vec<_> = compared.columns.iter().map(|column| (column.side, column.body.is_some())).collect();
-        let (sides, here) = (sides(&known), self.here(compared)?);
-        let numbers = matrix.select(self.pane, self.only, &sides, here);
-        let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
+        let (matrix, here) = (Matrix::of(&bodies), self.here(&compared)?);
+        let numbers = matrix.select(self.pane, self.only, &sides(&known), here);
         if self.json {
-            print_json(&compare_output(compared, matrix, &numbers)?)
+            print_json(&CompareOutput::new(&compared, &matrix, &numbers, Untrusted::unicode))?;
         } else {
-            print_text(&text(compared, matrix, &items, &variants(matrix, &numbers, visible)))
+            print_text(&CompareOutput::new(&compared, &matrix, &numbers, visible).to_string())?;
         }
+        compared.gap.map_or(Ok(()), |gap| Err(FailureKind::Partial.error(gap).into()))
     }
 
-    fn compared(&self, common: &Common) -> anyhow::Result<Compared> {
-        let Some(file) = document::services(&self.file) else { return self.documents() };
+    /// The known sandboxes of one file or two.
+    fn files(&self, file: &str, common: &Common) -> anyhow::Result<Compared> {
         if !self.others.is_empty() {
             let words = "another file of the service's is named by --with: behaview compare A --with B. Documents are compared \
                          with documents: behaview compare one.json two.json";
             fail!(Usage, "{words}");
         }
         let Setup { gateway, entitled, .. } = setup(common)?;
-        let files = [Some(file), self.with.as_deref()].into_iter().flatten();
-        let (mut columns, mut has_more_pages, mut is_aside) = (Vec::new(), false, false);
-        for (side, file) in files.enumerate() {
-            let (found, more) = held(&gateway, &parse_sha256(file)?, side)?;
-            columns.extend(found);
-            has_more_pages |= more;
-            is_aside |= say_if_list_aside(&gateway, &parse_sha256(file)?, &entitled)?;
+        let mut compared = Compared { entitled, ..Compared::default() };
+        let mut files = vec![parse_sha256(file)?];
+        files.extend(self.with.as_deref().map(parse_sha256).transpose()?);
+        for (side, file) in files.iter().enumerate() {
+            let (pages, reports) = held_of(&gateway, file)?;
+            let mut list = List::unasked(file.clone());
+            list.take_recalled(pages, reports);
+            compared.columns.extend(list.entries().iter().map(|entry| SandboxColumn {
+                side,
+                file: Some(file.clone()),
+                document: None,
+                identifier: entry.identifier.clone(),
+                body: entry.here().map(|here| here.body.clone()),
+            }));
+            compared.has_more_pages |= list.has_more_pages();
+            if say_if_list_aside(&gateway, file, &compared.entitled)? {
+                compared.gap = Some("what only that list may have is not compared");
+            }
+            if side == 0 {
+                compared.elsewhere = elsewhere(&gateway, file)?;
+            }
         }
-        let left_out = cut(&mut columns);
-        let missing = price(&columns, &entitled);
-        let elsewhere = elsewhere(&gateway, &parse_sha256(file)?)?;
-        Ok(Compared {
-            columns,
-            has_more_pages,
-            is_aside,
-            unread: 0,
-            left_out,
-            missing,
-            elsewhere,
-            entitled: Some(entitled),
-        })
+        compared.left_out = cut(&mut compared.columns);
+        compared.missing = price(&compared.columns, &compared.entitled);
+        Ok(compared)
     }
 
-    /// Compares documents with each other, or the reports of a single one.
+    /// The reports of documents, each document against the others, or the reports of a single one.
     fn documents(&self) -> anyhow::Result<Compared> {
         let all = || std::iter::once(&self.file).chain(&self.others);
         if self.with.is_some() || all().any(|document| document::services(document).is_some()) {
             let words = "documents are compared with documents, one after another: behaview compare one.json two.json";
             fail!(Usage, "{words}");
         }
-        let (mut columns, mut unread) = (Vec::new(), 0);
+        let mut compared = Compared::default();
         for (side, path) in all().enumerate() {
             let document = document::read(path)?;
             document.refuse_if_other("leave it out to compare the others")?;
-            unread += document.unread_parts();
+            if document.unread_parts() > 0 {
+                compared.gap = Some("what could not be read is not compared");
+            }
             let name = Some(Untrusted::from(document.name));
-            let column = |(identifier, here): (_, Here)| ComparedColumn {
+            compared.columns.extend(document.reports.into_iter().map(|(identifier, here)| SandboxColumn {
                 side,
                 file: None,
                 document: name.clone(),
                 identifier,
                 body: Some(here.body),
-            };
-            columns.extend(document.reports.into_iter().map(column));
+            }));
         }
-        let left_out = cut(&mut columns);
-        Ok(Compared {
-            columns,
-            has_more_pages: false,
-            is_aside: false,
-            unread,
-            left_out,
-            missing: None,
-            elsewhere: String::new(),
-            entitled: None,
-        })
+        compared.left_out = cut(&mut compared.columns);
+        Ok(compared)
     }
 
     /// The column meant by "here"; an error if its report is missing and the selection needs it.
     fn here(&self, compared: &Compared) -> anyhow::Result<usize> {
         let here = self.named(&compared.columns)?;
-        match compared.columns.get(here).filter(|column| column.body.is_none()) {
-            Some(column) if matches!(self.only, Only::Here | Only::NotHere) => {
-                let cost =
-                    compared.entitled.as_ref().and_then(|entitled| price(std::slice::from_ref(column), entitled));
-                let words = column.identifier.as_ref().zip(cost).map(|(identifier, cost)| {
-                    format!(". behaview show {} fetches it: {cost}", identifier.text().visible())
-                });
-                let words = words.unwrap_or_default();
-                Err(FailureKind::NotFound.error(format!("what {} saw is not held{words}", name(column))).into())
-            }
-            _ => Ok(here),
-        }
+        let missing = compared.columns.get(here).filter(|column| column.body.is_none());
+        let Some(column) = missing.filter(|_| matches!(self.only, Only::Here | Only::NotHere)) else { return Ok(here) };
+        let cost = price(std::slice::from_ref(column), &compared.entitled);
+        let way =
+            column.identifier.as_ref().zip(cost).map(|(identifier, cost)| {
+                format!(". behaview show {} fetches it: {cost}", identifier.text().visible())
+            });
+        let way = way.unwrap_or_default();
+        fail!(NotFound, "what {} saw is not held{way}", name(column));
     }
 
     /// The column of `--sandbox`, or by default the first with a stored report.
-    fn named(&self, columns: &[ComparedColumn]) -> anyhow::Result<usize> {
+    fn named(&self, columns: &[SandboxColumn]) -> anyhow::Result<usize> {
         let Some(wanted) = &self.sandbox else {
             return Ok(columns.iter().position(|column| column.body.is_some()).unwrap_or(0));
         };
         let number = wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let is_named = |column: &ComparedColumn| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
+        let is_named = |column: &SandboxColumn| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
         let found = number.filter(|number| *number < columns.len()).or_else(|| columns.iter().position(is_named));
         let known = || columns.iter().map(name).collect::<Vec<_>>().join(", ");
         Ok(found.ok_or_else(|| FailureKind::Usage.error(format!("there is no such sandbox; there are {}", known())))?)
     }
-}
-
-/// The known sandboxes of a file in page order, and whether further pages may list more.
-fn held(gateway: &Gateway, file: &Sha256, side: usize) -> anyhow::Result<(Vec<ComparedColumn>, bool)> {
-    let (pages, reports) = held_of(gateway, file)?;
-    let mut list = List::unasked(file.clone());
-    list.take_recalled(pages, reports);
-    let column = |entry: &Entry| {
-        let body = entry.here().map(|here| here.body.clone());
-        ComparedColumn { side, file: Some(file.clone()), document: None, identifier: entry.identifier.clone(), body }
-    };
-    Ok((list.entries().iter().map(column).collect(), list.has_more_pages()))
 }
 
 /// Reports that the file's stored list is unreadable, with the price of listing the file again.
@@ -271,7 +228,7 @@ fn elsewhere(gateway: &Gateway, file: &Sha256) -> anyhow::Result<String> {
 }
 
 /// The total price of the missing reports; `None` if none is missing.
-fn price(columns: &[ComparedColumn], entitled: &Entitlements) -> Option<String> {
+fn price(columns: &[SandboxColumn], entitled: &Entitlements) -> Option<String> {
     let mut plan = Plan::new();
     let missing = columns.iter().filter(|column| column.body.is_none()).filter_map(|column| column.identifier.clone());
     missing.for_each(|identifier| plan.add(Request::Behaviour { identifier }.operation(), entitled));
@@ -279,68 +236,18 @@ fn price(columns: &[ComparedColumn], entitled: &Entitlements) -> Option<String> 
     Some(words).filter(|words| !words.is_empty())
 }
 
-fn name(column: &ComparedColumn) -> String {
-    column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.visible().to_string()).unwrap_or_default()
-}
-
-fn title(pane: Pane) -> &'static str {
-    crate::app::panes::info(pane).map_or("", |info| info.title)
+fn name(column: &SandboxColumn) -> String {
+    column.sandbox().as_ref().map(visible).unwrap_or_default()
 }
 
 fn visible(text: &Untrusted) -> String {
     text.visible().to_string()
 }
 
-/// Prints a legend, then one item per line: marks, pane, action, value. Different values of other
-/// sandboxes follow, one per line with the sandbox's number.
-fn text(compared: &Compared, matrix: &Matrix, items: &[&Item], told: &[Vec<Variants>]) -> String {
-    let mut out = String::new();
-    for (n, column) in compared.columns.iter().enumerate() {
-        let state = if column.body.is_some() { "held" } else { "not held" };
-        let document = || column.document.as_ref().map(|name| name.visible_cut(40).to_string());
-        let file = column.file.as_ref().map(Sha256::short).or_else(document).unwrap_or_default();
-        // Writing to a String does not fail.
-        let _ = writeln!(out, "{:>2}  {:<24}  {file:<13}  {state}", n + 1, name(column));
-    }
-    if let Some(price) = &compared.missing {
-        let _ = writeln!(out, "holding what is not held costs {price}: behaview show <identifier>");
-    }
-    if compared.has_more_pages {
-        let _ = writeln!(out, "further sandboxes may be on pages that are not held: behaview list --all <sha256>");
-    }
-    if compared.left_out > 0 {
-        let _ = writeln!(out, "sandboxes left out: {}; {MOST_COLUMNS} are compared at most", compared.left_out);
-    }
-    if items.iter().any(|item| item.other != 0) {
-        out.push_str("≠  tells something else, or less, than the first that saw it: below it, by number\n");
-    }
-    if (0..compared.columns.len()).any(|n| items.iter().any(|item| matrix.is_perhaps_unlisted(item, n))) {
-        out.push_str("?  not listed, by a list that was perhaps cut by the service, or not held\n");
-    }
-    out.push('\n');
-    for (item, told) in items.iter().zip(told) {
-        let marks = compared.columns.iter().enumerate().map(|(n, column)| match (&column.body, item.seen >> n & 1) {
-            (None, _) => '?',
-            (Some(_), 1) if item.other >> n & 1 == 1 => '≠',
-            (Some(_), 1) => 'x',
-            (Some(_), _) if matrix.is_perhaps_unlisted(item, n) => '?',
-            (Some(_), _) => '.',
-        });
-        let row = matrix.row(item);
-        let (what, thing) = (search::label(&row, visible), search::text(&row, visible));
-        let _ = writeln!(out, "{}  {:<22}  {what:<14}  {thing}", marks.collect::<String>(), title(item.pane));
-        for told in told.iter().filter(|told| item.other >> (told.number - 1) & 1 == 1) {
-            for thing in &told.items {
-                let _ = writeln!(out, "{:>1$}  {thing}", told.number, compared.columns.len() + 40);
-            }
-        }
-    }
-    out
-}
-
-/// Maximum number of printed values per sandbox and item.
+/// Maximum number of values that one sandbox has of an item.
 const MOST_TOLD: usize = 50;
 
+/// The output of `compare`; its untrusted text is prepared for JSON or for a terminal.
 #[derive(Serialize)]
 struct CompareOutput {
     columns: Vec<ColumnOutput>,
@@ -364,6 +271,9 @@ struct ColumnOutput {
     held: bool,
     /// The number of printed items that it saw.
     items: usize,
+    /// The file in short, or the document.
+    #[serde(skip)]
+    title: String,
 }
 
 #[derive(Serialize)]
@@ -382,49 +292,105 @@ struct ItemOutput {
     /// The values of each sandbox, if they differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     told: Vec<Variants>,
+    /// The pane as it is named on the screen.
+    #[serde(skip)]
+    title: &'static str,
+    /// Numbers of the columns with another value than the first.
+    #[serde(skip)]
+    others: Vec<usize>,
 }
 
-/// The values of one sandbox for an item, at most 50.
+/// The values of one sandbox for an item, at most [`MOST_TOLD`].
 #[derive(Clone, Serialize)]
 struct Variants {
     number: usize,
     items: Vec<String>,
 }
 
-fn compare_output(compared: &Compared, matrix: &Matrix, numbers: &[u32]) -> std::io::Result<CompareOutput> {
-    let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
-    let columns = compared.columns.iter().enumerate().map(|(n, column)| ColumnOutput {
-        number: n + 1,
-        file: column.file.as_ref().map(ToString::to_string),
-        document: column.document.as_ref().map(Untrusted::unicode),
-        id: column.identifier.as_ref().map(|identifier| identifier.text().unicode()).unwrap_or_default(),
-        sandbox: column.identifier.as_ref().map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
-        held: column.body.is_some(),
-        items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
-    });
-    let columns_of = |is_meant: &dyn Fn(usize) -> bool| {
-        (0..compared.columns.len()).filter(|n| is_meant(*n)).map(|n| n + 1).collect::<Vec<_>>()
-    };
-    let item = |(item, told): (&&Item, Vec<Variants>)| {
-        let row = matrix.row(item);
-        ItemOutput {
-            pane: item.pane.name(),
-            what: search::label(&row, Untrusted::unicode),
-            item: search::text(&row, Untrusted::unicode),
-            seen: columns_of(&|n| item.seen >> n & 1 == 1),
-            perhaps_unlisted: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
-            differs: item.other != 0,
-            told,
+impl CompareOutput {
+    /// The items of these numbers; `shown` prepares untrusted text.
+    fn new(compared: &Compared, matrix: &Matrix, numbers: &[u32], shown: fn(&Untrusted) -> String) -> Self {
+        let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
+        let columns = compared.columns.iter().enumerate().map(|(n, column)| {
+            let document = || column.document.as_ref().map(|name| name.visible_cut(40).to_string());
+            ColumnOutput {
+                number: n + 1,
+                file: column.file.as_ref().map(ToString::to_string),
+                document: column.document.as_ref().map(shown),
+                id: column.identifier.as_ref().map(|identifier| shown(identifier.text())).unwrap_or_default(),
+                sandbox: column.sandbox().as_ref().map(shown).unwrap_or_default(),
+                held: column.body.is_some(),
+                items: items.iter().filter(|item| item.seen >> n & 1 == 1).count(),
+                title: column.file.as_ref().map(Sha256::short).or_else(document).unwrap_or_default(),
+            }
+        });
+        let columns_of = |is_meant: &dyn Fn(usize) -> bool| {
+            (0..compared.columns.len()).filter(|n| is_meant(*n)).map(|n| n + 1).collect::<Vec<_>>()
+        };
+        let item = |(item, told): (&&Item, Vec<Variants>)| {
+            let row = matrix.row(item);
+            ItemOutput {
+                pane: item.pane.name(),
+                what: search::label(&row, shown),
+                item: search::text(&row, shown),
+                seen: columns_of(&|n| item.seen >> n & 1 == 1),
+                perhaps_unlisted: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
+                differs: item.other != 0,
+                told,
+                title: crate::app::panes::info(item.pane).map_or("", |info| info.title),
+                others: columns_of(&|n| item.other >> n & 1 == 1),
+            }
+        };
+        Self {
+            columns: columns.collect(),
+            more: compared.has_more_pages,
+            left_out: compared.left_out,
+            missing: compared.missing.clone(),
+            items: items.iter().zip(variants(matrix, numbers, shown)).map(item).collect(),
         }
-    };
-    let told = variants(matrix, numbers, Untrusted::unicode);
-    Ok(CompareOutput {
-        columns: columns.collect(),
-        more: compared.has_more_pages,
-        left_out: compared.left_out,
-        missing: compared.missing.clone(),
-        items: items.iter().zip(told).map(item).collect(),
-    })
+    }
+}
+
+impl fmt::Display for CompareOutput {
+    /// A legend, then one item per line: marks, pane, action, value. Different values of other
+    /// sandboxes follow, one per line with the sandbox's number.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for ColumnOutput { number, sandbox, title, held, .. } in &self.columns {
+            writeln!(f, "{number:>2}  {sandbox:<24}  {title:<13}  {}", if *held { "held" } else { "not held" })?;
+        }
+        if let Some(price) = &self.missing {
+            writeln!(f, "holding what is not held costs {price}: behaview show <identifier>")?;
+        }
+        if self.more {
+            writeln!(f, "further sandboxes may be on pages that are not held: behaview list --all <sha256>")?;
+        }
+        if self.left_out > 0 {
+            writeln!(f, "sandboxes left out: {}; {MOST_COLUMNS} are compared at most", self.left_out)?;
+        }
+        if self.items.iter().any(|item| item.differs) {
+            writeln!(f, "≠  tells something else, or less, than the first that saw it: below it, by number")?;
+        }
+        if self.items.iter().any(|item| !item.perhaps_unlisted.is_empty()) {
+            writeln!(f, "?  not listed, by a list that was perhaps cut by the service, or not held")?;
+        }
+        writeln!(f)?;
+        for item in &self.items {
+            let mark = |column: &ColumnOutput| match &column.number {
+                number if !column.held || item.perhaps_unlisted.contains(number) => '?',
+                number if item.others.contains(number) => '≠',
+                number if item.seen.contains(number) => 'x',
+                _ => '.',
+            };
+            let marks: String = self.columns.iter().map(mark).collect();
+            writeln!(f, "{marks}  {:<22}  {:<14}  {}", item.title, item.what, item.item)?;
+            for told in item.told.iter().filter(|told| item.others.contains(&told.number)) {
+                for thing in &told.items {
+                    writeln!(f, "{:>1$}  {thing}", told.number, self.columns.len() + 40)?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The values of each sandbox, for those of these items that differ.

@@ -11,9 +11,9 @@ use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::{Cancel, Note, Pane, Piece, Report, Row};
-use crate::runtime::search::{self, by_pane, every_report};
+use crate::runtime::search::{every_report, hits_of, matching_notes};
 use crate::store::StoredReport;
-use crate::text::{Untrusted, Visible};
+use crate::text::Untrusted;
 use clap::Args;
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
@@ -107,41 +107,17 @@ impl SearchArgs {
 
     fn print(&self, of: &HitSource, name: Option<&str>, hit: &Hit) -> anyhow::Result<()> {
         if self.json {
-            let pane = hit.pane().map_or("notes", Pane::name);
-            return print_json_line(&found(of, name, hit, pane));
+            return print_json_line(&FoundRow::new(of, name, hit, Untrusted::unicode));
         }
+        let row = FoundRow::new(of, name, hit, |text| text.visible().to_string());
         let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
-        let (file, sandbox) = match of {
-            HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => {
-                let sandbox = identifier.parts().sandbox.visible().to_string();
-                let whose = elsewhere(of).map(|profile| format!(" (held for profile {})", plain_name(profile)));
-                (file.as_ref().map(Sha256::short), sandbox + &whose.unwrap_or_default())
-            }
-            HitSource::Pane(_) => (name.map(|name| Untrusted::from(name).visible().to_string()), String::new()),
-        };
-        let label = label(&hit.row, |name| name.visible_cut(40).to_string());
-        let cells = [
-            file.unwrap_or_default(),
-            sandbox,
-            title.to_owned(),
-            label,
-            text(&hit.row, |text| text.visible().to_string()),
-        ];
+        let whose = row.held_for.map(|name| format!("(held for profile {})", Untrusted::from(name).visible_cut(40)));
+        let file = row.file.map(|file| Sha256::parse(&file).map_or(file, |file| file.short()));
+        let sandbox = row.sandbox.into_iter().chain(whose).collect::<Vec<_>>().join(" ");
+        let cells = [file.unwrap_or_default(), sandbox, title.to_owned(), row.label, row.text];
         let cells: Vec<_> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
         print_text(&(cells.join("  ") + "\n"))
     }
-}
-
-/// The other profile whose report or note matches, if this profile cannot open it.
-fn elsewhere(of: &HitSource) -> Option<&str> {
-    match of {
-        HitSource::Report { elsewhere, .. } => elsewhere.as_deref(),
-        HitSource::Pane(_) | HitSource::Notes { .. } => None,
-    }
-}
-
-fn plain_name(name: &str) -> Visible {
-    Untrusted::from(name).visible_cut(40)
 }
 
 type Print<'a> = dyn FnMut(&HitSource, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
@@ -186,30 +162,21 @@ fn search_notes(gateway: &Gateway, names: &[&str], pattern: &Pattern, print: &mu
             .any(|name| name.as_bytes() == identifier || Sha256::parse(name).is_some_and(|name| Some(name) == file))
     };
     notes.retain(|note| names.is_empty() || is_named(note));
-    let groups = search::notes(notes, pattern, &[]);
-    let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));
-    hits.try_for_each(|(of, hit)| print(of, None, hit))
+    matching_notes(notes, pattern, &[]).iter().try_for_each(|group| print_group(group, None, print))
 }
 
 /// Searches stored reports; returns the number of unreadable ones and prints each on standard
 /// error.
 fn search_held(reports: &[StoredReport], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<u64> {
     let (mut result, mut unreadable) = (Ok(()), 0);
-    every_report(reports, pattern, &Cancel::default(), &mut |outcome| {
-        result = match outcome.found {
-            Ok(None) => Ok(()),
-            Ok(Some(found)) => {
-                let of = &found.group.of;
-                let mut first = found.group.hits.iter();
-                let first = first.try_for_each(|hit| print(of, None, hit));
-                first.and_then(|()| found.others(pattern).try_for_each(|hit| print(of, None, &hit)))
-            }
+    every_report(reports, pattern, usize::MAX, &Cancel::default(), &mut |found| {
+        match found {
+            Ok(found) => result = found.iter().try_for_each(|group| print_group(group, None, print)),
             Err(why) => {
                 unreadable += 1;
-                say(why.to_string());
-                Ok(())
+                say(why);
             }
-        };
+        }
         if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     result.map(|()| unreadable)
@@ -218,33 +185,36 @@ fn search_held(reports: &[StoredReport], pattern: &Pattern, print: &mut Print<'_
 /// Searches a document; returns the number of its reports and of its unreadable parts.
 fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<(usize, u64)> {
     let document = document::read(path)?;
-    let counts = (document.reports.len(), document.unread_parts());
-    for (_, here) in document.reports {
-        let report = Report::open(&here.body);
-        let mut result = Ok(());
-        let (limits, cancel) = ((1, usize::MAX), Cancel::default());
-        by_pane(&report, pattern, limits, &cancel, &|_| true, &mut |groups: Vec<HitGroup>| {
-            let mut hits = groups.iter().flat_map(|group| group.hits.iter().map(move |hit| (&group.of, hit)));
-            result = hits.try_for_each(|(of, hit)| print(of, Some(&document.name), hit));
-            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        result?;
+    for (_, here) in &document.reports {
+        let (report, of) = (Report::open(&here.body), HitSource::Pane(Pane::Other));
+        let found = hits_of(&report, of, pattern, usize::MAX, (1, &Cancel::default()));
+        found.iter().try_for_each(|group| print_group(group, Some(&document.name), print))?;
     }
-    Ok(counts)
+    Ok((document.reports.len(), document.unread_parts()))
 }
 
-fn found(of: &HitSource, name: Option<&str>, hit: &Hit, pane: &'static str) -> FoundRow {
-    let (file, id, sandbox) = match of {
-        HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => (
-            file.as_ref().map(ToString::to_string),
-            Some(identifier.text().unicode()),
-            Some(identifier.parts().sandbox.unicode()),
-        ),
-        HitSource::Pane(_) => (name.map(str::to_owned), None, None),
-    };
-    let (label, text) = (label(&hit.row, Untrusted::unicode), text(&hit.row, Untrusted::unicode));
-    let held_for = elsewhere(of).map(str::to_owned);
-    FoundRow { file, id, sandbox, held_for, pane, label, text }
+fn print_group(group: &HitGroup, name: Option<&str>, print: &mut Print<'_>) -> anyhow::Result<()> {
+    group.hits.iter().try_for_each(|hit| print(&group.of, name, hit))
+}
+
+impl FoundRow {
+    /// A hit, of which `shown` prepares the untrusted parts for the output; those of a document have its name.
+    fn new(of: &HitSource, name: Option<&str>, hit: &Hit, shown: fn(&Untrusted) -> String) -> Self {
+        let (file, id, sandbox) = match of {
+            HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => (
+                file.as_ref().map(ToString::to_string),
+                Some(shown(identifier.text())),
+                Some(shown(&identifier.parts().sandbox)),
+            ),
+            HitSource::Pane(_) => (name.map(|name| shown(&Untrusted::from(name))), None, None),
+        };
+        let held_for = match of {
+            HitSource::Report { elsewhere, .. } => elsewhere.clone(),
+            HitSource::Pane(_) | HitSource::Notes { .. } => None,
+        };
+        let (label, text) = (label(&hit.row, shown), text(&hit.row, shown));
+        Self { file, id, sandbox, held_for, pane: hit.pane().map_or("notes", Pane::name), label, text }
+    }
 }
 
 /// The action of a row, in this program's words or by its name in the report.

@@ -9,7 +9,7 @@ use crate::gateway::{GatewayError, submission};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
-use crate::runtime::hidden;
+use crate::runtime::ask_hidden;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -167,7 +167,7 @@ impl SubmitArgs {
         }
         let text = match &self.password_file {
             Some(path) => first_line(path)?,
-            None if self.ask_password => hidden::ask("Password of the file: ").map_err(unasked)?,
+            None if self.ask_password => ask_hidden("Password of the file: ").map_err(unasked)?,
             None => return Ok(None),
         };
         Ok(Some(Password::new(text).ok_or_else(|| FailureKind::Usage.error("the password is empty"))?))

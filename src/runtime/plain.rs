@@ -3,17 +3,18 @@
 //! The user types the name of a command, a key, or the number of a row. Table and gateway are the screen's;
 //! a command that costs something asks for confirmation with its price.
 
-use super::clipboard::ClipboardRoute;
-use super::signals::{Signals, SuspendMode};
-use super::terminal::let_wait;
-use super::{Backing, Exit, Session, SessionResult, StartMode};
+use super::clipboard::Clipboard;
+use super::signals::Signals;
+use super::{Backing, Exit, Session, SessionResult};
 use crate::app::commands::Command;
 use crate::app::spending::price::Tag;
 use crate::app::{Key, Message, Model, Place, Size, TerminalEvent};
+use crate::environment::variable;
+use crate::gateway::Clock;
 use crate::text::{self, Untrusted};
 use crate::view::plain;
 use ratatui::backend::TestBackend;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, StdinLock, StdoutLock, Write};
 use std::time::Duration;
 
 /// A page: as many rows as are read at once.
@@ -28,66 +29,38 @@ const LONGEST_LINE: u64 = 64 * 1024;
 /// The most bytes that are read ahead: more than standard input keeps by itself.
 const READ_AHEAD: usize = 64 * 1024;
 
-/// The most bytes that are read as one line.
-const MAX_READ: u64 = 16 << 20;
-
 /// A dialogue in lines.
-struct Dialogue<I, O> {
+struct Dialogue {
     session: Session<TestBackend>,
-    input: BufReader<I>,
-    output: O,
+    input: BufReader<StdinLock<'static>>,
+    output: StdoutLock<'static>,
     /// The balances that were printed last.
     balances: String,
 }
 
 /// Runs the app in lines on standard input and output until it ends.
-pub(super) fn run(mut model: Model, start: StartMode, signals: Signals) -> anyhow::Result<SessionResult> {
+pub(super) fn run(mut model: Model, backing: Backing, signals: Signals, clock: Clock) -> anyhow::Result<SessionResult> {
     (model.settings.is_plain, model.size) = (true, PAGE);
     let backend = TestBackend::new(PAGE.width, PAGE.height);
-    let mut session = Session::new(backend, model, Backing::Nothing, crate::clock::now)?
-        .with_clipboard(ClipboardRoute::from_here(), clipboard());
-    let ending = signals.tell(session.outbox(), SuspendMode::AtOnce)?;
-    let backing = match start {
-        StartMode::Ready(backing) => backing,
-        StartMode::Awaited(begin) => begin(session.model_mut(), &let_wait)?,
-    };
-    session.reach(backing);
-    // Without threads the dialogue would wait for work for ever.
-    session.performer.start()?;
+    let mut session = Session::new(backend, model, backing, clock)?;
+    // A terminal that knows no control sequences takes no copies.
+    if variable("TERM").is_some_and(|kind| kind != "dumb") && io::stdout().is_terminal() {
+        session = session.with_clipboard(Clipboard::of_environment(Box::new(io::stdout())));
+    }
+    let ending = signals.forward(session.outbox(), false)?;
     session.begin();
     // Larger than the standard library's own buffer, so that all input read ahead is in this one.
     let input = BufReader::with_capacity(READ_AHEAD, io::stdin().lock());
-    let output = io::stdout().lock();
-    let mut dialogue = Dialogue { session, input, output, balances: String::new() };
+    let mut dialogue = Dialogue { session, input, output: io::stdout().lock(), balances: String::new() };
     let exit = match dialogue.run() {
         // The reader of a pipe has left.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         ended => ended?,
     };
-    let remembered = dialogue.session.model_mut().remember();
-    Ok(SessionResult { exit: ending.signal().map_or(exit, Exit::Signal), remembered })
+    Ok(dialogue.session.result(exit, &ending))
 }
 
-/// Where copies go: to a terminal that knows control sequences.
-fn clipboard() -> Box<dyn Write + Send> {
-    let is_simple = std::env::var_os("TERM").is_none_or(|kind| kind == "dumb");
-    if is_simple || !io::stdout().is_terminal() { Box::new(NoClipboard) } else { Box::new(io::stdout()) }
-}
-
-/// What takes no copies, and says so.
-struct NoClipboard;
-
-impl Write for NoClipboard {
-    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-        Err(io::Error::other("this terminal has no clipboard"))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<I: Read, O: Write> Dialogue<I, O> {
+impl Dialogue {
     fn run(&mut self) -> io::Result<Exit> {
         self.say(
             "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
@@ -169,35 +142,35 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             write!(self.output, "{prompt}")?;
             self.output.flush()?;
             let mut line = Vec::new();
-            self.input.by_ref().take(MAX_READ).read_until(b'\n', &mut line)?;
-            match line.len() as u64 {
-                // What never ends a line is no keyboard.
-                0 | MAX_READ => return Ok(None),
-                // Bytes that are not UTF-8 name no command, and are reported as such.
-                ..=LONGEST_LINE => return Ok(Some(String::from_utf8_lossy(&line).into_owned())),
-                _ => self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE)))?,
+            self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+            if line.is_empty() {
+                return Ok(None);
             }
+            if (line.len() as u64) < LONGEST_LINE || line.ends_with(b"\n") {
+                // Bytes that are not UTF-8 name no command, and are reported as such.
+                return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
+            }
+            self.input.skip_until(b'\n')?;
+            self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE)))?;
         }
     }
 
+    /// Takes a line in: as text where something is typed, else as a row's number, a key or a command.
     fn take(&mut self, line: &str) -> io::Result<()> {
-        match self.session.model().place() {
-            place if place.seeks() && line.parse::<usize>().is_err() && named(line).is_none() && !line.is_empty() => {
-                self.type_line(line);
-                Ok(())
-            }
-            place if place.seeks() && !line.is_empty() => self.command(line),
-            Place::Hash => self.command(line),
-            place if place.has_line() && !line.is_empty() && named(line.trim_start_matches(':')).is_none() => {
-                self.type_line(line);
-                Ok(())
-            }
-            _ if line.is_empty() => match Command::of_enter(self.session.model()) {
-                Some(command) => self.run_command(command),
-                None => Ok(()),
-            },
-            _ => self.command(line),
+        if line.is_empty() {
+            return Command::of_enter(self.session.model()).map_or(Ok(()), |command| self.run_command(command));
         }
+        let is_named = named(line.trim_start_matches(':')).is_some();
+        let is_text = match self.session.model().place() {
+            Place::Hash => false,
+            place if place.seeks() => line.parse::<usize>().is_err(),
+            place => place.has_line(),
+        };
+        if is_text && !is_named {
+            self.type_line(line);
+            return Ok(());
+        }
+        self.command(line)
     }
 
     /// Replaces the text of the line.
@@ -223,10 +196,8 @@ impl<I: Read, O: Write> Dialogue<I, O> {
             None if matches!(model.place(), Place::Start | Place::Hash) => {
                 self.session.take(TerminalEvent::Paste(line.to_owned()));
                 let is_found = self.session.model().notice.as_ref().is_some_and(|notice| !notice.is_problem);
-                match Command::of_enter(self.session.model()).filter(|_| is_found) {
-                    Some(command) => self.run_command(command),
-                    None => Ok(()),
-                }
+                let enter = Command::of_enter(self.session.model()).filter(|_| is_found);
+                enter.map_or(Ok(()), |command| self.run_command(command))
             }
             None => {
                 let word = Untrusted::from(word).visible_cut(40);

@@ -1,6 +1,5 @@
 //! What the system asks of the program: to end, to make way for the shell, to come back.
 
-#[cfg(unix)]
 use super::{Outbox, terminal};
 #[cfg(unix)]
 use crate::app::Size;
@@ -23,13 +22,6 @@ pub(crate) const STUCK: Duration = Duration::from_millis(600);
 /// The signal that says that the terminal is gone.
 const HANG_UP: u8 = 1;
 
-/// Signals that do not end the program.
-#[cfg(unix)]
-const HEARD: &[i32] = {
-    use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
-    &[SIGTSTP, SIGCONT, SIGWINCH]
-};
-
 /// Signals that ask a program to end. The others say that the program itself is broken, or cannot be caught.
 #[cfg(unix)]
 const ENDINGS: &[i32] = {
@@ -51,15 +43,6 @@ struct ShutdownState {
     signal: AtomicU8,
     /// What must not stay behind.
     scratch: OnceLock<PathBuf>,
-}
-
-/// What becomes of a wish that the program stop for a while.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SuspendMode {
-    /// The loop has a terminal to give back before.
-    Aside,
-    /// There is nothing to give back.
-    AtOnce,
 }
 
 /// The way to the end, for everybody who may have to ask for it.
@@ -143,7 +126,7 @@ impl Signals {
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
-            heard: { signal_hook::iterator::Signals::new(HEARD.iter().chain(ENDINGS))? },
+            heard: signal_hook::iterator::Signals::new(ENDINGS)?,
             ending: Arc::default(),
         })
     }
@@ -154,34 +137,31 @@ impl Signals {
         let _ = self.ending.scratch.set(folder.to_owned());
     }
 
-    /// Forwards signals to the loop from a thread of its own.
-    pub(super) fn tell(self, outbox: Outbox, stops: SuspendMode) -> io::Result<Ending> {
+    /// Forwards signals to the loop from a thread of its own; those about the terminal if the loop draws on it.
+    pub(super) fn forward(self, outbox: Outbox, draws: bool) -> io::Result<Ending> {
         let ending = Ending { outbox, last: self.ending };
         #[cfg(unix)]
-        tell_of(self.heard, ending.clone(), stops)?;
+        {
+            use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
+            let (mut heard, ending) = (self.heard, ending.clone());
+            let of_terminal: &[i32] = if draws { &[SIGTSTP, SIGCONT, SIGWINCH] } else { &[] };
+            of_terminal.iter().try_for_each(|signal| heard.add_signal(*signal))?;
+            let listen = move || {
+                for signal in heard.forever() {
+                    match signal {
+                        SIGTSTP => ending.send(TerminalEvent::Suspend),
+                        SIGCONT => ending.send(TerminalEvent::Resume),
+                        SIGWINCH => ending.send_size(),
+                        number => ending.of_signal(u8::try_from(number).unwrap_or(HANG_UP)),
+                    }
+                }
+            };
+            std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
+        }
         #[cfg(not(unix))]
-        let _ = stops;
+        let _ = draws;
         Ok(ending)
     }
-}
-
-#[cfg(unix)]
-fn tell_of(mut heard: signal_hook::iterator::Signals, ending: Ending, stops: SuspendMode) -> io::Result<()> {
-    use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
-    let listen = move || {
-        for signal in heard.forever() {
-            match signal {
-                SIGTSTP if stops == SuspendMode::Aside => ending.send(TerminalEvent::Suspend),
-                SIGTSTP if has_shell() => stop(),
-                SIGTSTP => {}
-                SIGCONT => ending.send(TerminalEvent::Resume),
-                SIGWINCH if stops == SuspendMode::Aside => ending.send_size(),
-                SIGWINCH => {}
-                number => ending.of_signal(u8::try_from(number).unwrap_or(HANG_UP)),
-            }
-        }
-    };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(listen).map(|_| ())
 }
 
 impl Ending {

@@ -1,17 +1,26 @@
-//! The real terminal: taken over, listened to, and given back however the program ends.
+//! The real terminal: taken over, read, and given back however the program ends.
+//!
+//! Only a key that comes alone, as the first since a frame was drawn, carries that frame's number, and so can spend. No part
+//! of a burst (a paste without brackets, a late reply of the terminal) does.
 
-use super::clipboard::ClipboardRoute;
-use super::signals::{self, Ending, Signals, SuspendMode};
-use super::{Backing, Exit, LoopExit, Session, SessionResult, StartMode, StartupFn};
-use crate::app::{Model, Size};
+use super::clipboard::Clipboard;
+use super::signals::{self, BlockedSignals, Ending, Signals};
+use super::{Backing, Exit, LoopExit, Outbox, Session, SessionResult};
+use crate::app::keys::KeyName;
+use crate::app::keys::pointer::{MouseAction, Pointer};
+use crate::app::{Key, Model, Size, TerminalEvent};
+use crate::gateway::Clock;
 use crate::text::Untrusted;
 use crate::view::{Depth, Look, Theme};
-use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::event::{self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, queue, style};
 use ratatui::backend::CrosstermBackend;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The reasons to run without a screen.
@@ -77,22 +86,13 @@ struct TerminalGuard {
 }
 
 impl TerminalGuard {
-    fn now(takes_mouse: bool) -> io::Result<Self> {
-        TAKEN.store(true, Ordering::SeqCst);
-        let taken = Self { takes_mouse };
+    /// Takes the terminal over, or sets its modes once more: another program may have changed them.
+    fn take(&self) -> io::Result<()> {
+        // In one write: each wakes the terminal.
         let mut modes = Vec::new();
-        queue!(modes, EnterAlternateScreen)?;
-        taken.set(modes)?;
-        Ok(taken)
-    }
-
-    /// Sets the modes once more: another program may have changed them.
-    fn renew(&self) -> io::Result<()> {
-        self.set(Vec::new())
-    }
-
-    /// Sets the modes, after those that are queued, in one write: each write wakes the terminal.
-    fn set(&self, mut modes: Vec<u8>) -> io::Result<()> {
+        if !TAKEN.swap(true, Ordering::SeqCst) {
+            queue!(modes, EnterAlternateScreen)?;
+        }
         // Clearing fills with the current colour, which a shell may have set.
         queue!(modes, EnableBracketedPaste, cursor::Hide, style::ResetColor)?;
         if self.takes_mouse {
@@ -112,18 +112,14 @@ impl Drop for TerminalGuard {
     }
 }
 
-/// Raw mode until this is dropped.
-pub(super) struct RawModeGuard;
-
-impl RawModeGuard {
-    pub(super) fn now() -> io::Result<Self> {
-        enable_raw_mode().map(|()| Self)
-    }
-}
-
-impl Drop for RawModeGuard {
-    fn drop(&mut self) {
+/// Gives the terminal back. One that is gone cannot be: its errors have no reader.
+fn give_back() {
+    if TAKEN.load(Ordering::SeqCst) {
+        let mut stdout = io::stdout();
+        let modes = queue!(stdout, DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+        let _ = modes.and_then(|()| stdout.flush());
         end_raw_mode();
+        TAKEN.store(false, Ordering::SeqCst);
     }
 }
 
@@ -136,7 +132,7 @@ const TOLD_WITHIN: Duration = Duration::from_millis(300);
 
 /// Whether the program is in the foreground: the kernel stops a background process that sets terminal
 /// modes, and stops it again each time it is resumed there.
-pub(super) fn is_in_front() -> bool {
+fn is_in_front() -> bool {
     #[cfg(unix)]
     {
         is_in_front_of(io::stdout())
@@ -176,117 +172,72 @@ pub(super) fn end_raw_mode() {
     }
 }
 
-/// Adds what ends the terminal's own modes.
-fn leave(to: &mut impl Write) -> io::Result<()> {
-    queue!(to, DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show)
-}
-
-/// Gives the terminal back. One that is gone cannot be: its errors have no reader.
-fn give_back() {
-    if TAKEN.load(Ordering::SeqCst) {
-        let mut stdout = io::stdout();
-        let _ = leave(&mut stdout).and_then(|()| stdout.flush());
-        end_raw_mode();
-        TAKEN.store(false, Ordering::SeqCst);
-    }
-}
-
 /// Runs the app on the terminal until it ends.
-pub fn run(mut model: Model, start: StartMode, display: Display, signals: Signals) -> anyhow::Result<SessionResult> {
+pub fn run(
+    mut model: Model,
+    backing: Backing,
+    display: Display,
+    signals: Signals,
+    clock: Clock,
+) -> anyhow::Result<SessionResult> {
     if display.is_plain {
-        return super::plain::run(model, start, signals);
+        return super::plain::run(model, backing, signals, clock);
     }
     let (width, height) = crossterm::terminal::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
     let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
-    let session = Session::new(backend, model, Backing::Nothing, crate::clock::now)?;
-    let mut session = session.with_clipboard(ClipboardRoute::from_here(), Box::new(io::stdout()));
-    let ending = signals.tell(session.outbox(), SuspendMode::Aside)?;
-    if !comes_to_front(&ending) {
-        return Ok(ended(session.model_mut(), &ending, Exit::Done));
+    let clipboard = Clipboard::of_environment(Box::new(io::stdout()));
+    let mut session = Session::new(backend, model, backing, clock)?.with_clipboard(clipboard);
+    let ending = signals.forward(session.outbox(), true)?;
+    let mut exit = Exit::Done;
+    if comes_to_front(&ending) {
+        let guard = TerminalGuard { takes_mouse: display.takes_mouse };
+        guard.take()?;
+        let look = display.look();
+        // The look has decided already which colours there are; without any, none is written.
+        style::force_color_output(look.depth != Depth::None);
+        session.set_look(look);
+        let mut keyboard = Keyboard { outbox: session.outbox(), frame: Arc::clone(&session.frame), answered: 0 };
+        // Keys typed before are read first: they answer no frame.
+        keyboard.read_pending()?;
+        let lost = ending.clone();
+        std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || lost.when_done(|| keyboard.run()))?;
+        session.begin();
+        exit = run_to_the_end(&mut session, &guard, &ending);
     }
-    let taken = TerminalGuard::now(display.takes_mouse)?;
-    let look = display.look();
-    // The look has decided already which colours there are; without any, none is written.
-    style::force_color_output(look.depth != Depth::None);
-    session.set_look(look);
-    let mut keyboard = session.keyboard()?;
-    let lost = ending.clone();
-    std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || lost.when_done(|| keyboard.run()))?;
-    let (backing, taken) = match start {
-        StartMode::Ready(backing) => (backing, taken),
-        StartMode::Awaited(begin) => awaited(&mut session, taken, begin)?,
-    };
-    session.reach(backing);
-    session.begin();
-    session.gather();
-    session.take_all();
-    session.draw()?;
-    let exit = run_to_the_end(&mut session, taken, &ending);
-    Ok(ended(session.model_mut(), &ending, exit))
+    Ok(session.result(exit, &ending))
 }
 
-/// Runs the session, giving the terminal to the shell and taking it back in between; it is given back at the end.
+/// Runs the session, giving the terminal to the shell and taking it back in between.
 fn run_to_the_end<W: Write>(
     session: &mut Session<CrosstermBackend<W>>,
-    mut taken: TerminalGuard,
+    guard: &TerminalGuard,
     ending: &Ending,
 ) -> Exit {
-    let takes_mouse = taken.takes_mouse;
     loop {
         match session.run() {
             LoopExit::Ended(exit) => return exit,
-            LoopExit::Aside if !signals::has_shell() => continue,
-            // A terminal that is gone shows at the next drawing.
-            LoopExit::Aside => {
-                drop(taken);
+            LoopExit::Suspend if !signals::has_shell() => continue,
+            LoopExit::Suspend => {
+                give_back();
                 signals::stop();
-                let is_in_front = comes_to_front(ending);
-                let anew = if is_in_front { TerminalGuard::now(takes_mouse).ok() } else { None };
-                taken = anew.unwrap_or_else(|| TerminalGuard { takes_mouse });
-                if !is_in_front {
-                    continue;
-                }
             }
-            LoopExit::Left => {
+            LoopExit::Resume => {}
+            LoopExit::Leave => {
                 give_back();
                 continue;
             }
-            LoopExit::Resumed if !comes_to_front(ending) => continue,
-            LoopExit::Resumed => taken.renew().unwrap_or(()),
+            LoopExit::TerminalLost => {
+                ending.of_terminal();
+                continue;
+            }
         }
-        session.redraw();
+        if comes_to_front(ending) {
+            // A terminal that is gone shows at the next drawing.
+            let _ = guard.take();
+            session.redraw();
+        }
     }
-}
-
-/// How the app ended: by a signal, if one came.
-fn ended(model: &mut Model, ending: &Ending, exit: Exit) -> SessionResult {
-    SessionResult { exit: ending.signal().map_or(exit, Exit::Signal), remembered: model.remember() }
-}
-
-/// Shows a first frame and starts behind it; a long wait releases the terminal meanwhile.
-fn awaited<W: Write>(
-    session: &mut Session<CrosstermBackend<W>>,
-    mut taken: TerminalGuard,
-    begin: StartupFn,
-) -> anyhow::Result<(Backing, TerminalGuard)> {
-    session.preview()?;
-    let begun = begin(session.model_mut(), &let_wait)?;
-    if !TAKEN.load(Ordering::SeqCst) {
-        let takes_mouse = taken.takes_mouse;
-        // The new guard must not be undone by dropping the old one.
-        drop(taken);
-        taken = TerminalGuard::now(takes_mouse)?;
-        session.redraw();
-    }
-    Ok((begun, taken))
-}
-
-/// Releases the terminal during a wait: there ctrl-c ends the program.
-pub(super) fn let_wait(why: &str) {
-    give_back();
-    // Who waits may look at something else.
-    let _ = writeln!(io::stderr(), "behaview: {why}");
 }
 
 /// From now on a panic gives the terminal back first, and its words pass the escaper: they may quote a report.
@@ -302,6 +253,183 @@ pub fn tame_panics() {
             let _ = writeln!(io::stderr(), "behaview has a bug and had to end. Stored reports are safe. {words}");
         }
     }));
+}
+
+/// How long the next part of a burst is waited for. crossterm reads nothing in no time at all.
+const BURST: Duration = Duration::from_millis(1);
+
+/// How often a program in the background checks for being in front again while the user types for the shell.
+#[cfg(unix)]
+const BEHIND: Duration = Duration::from_millis(50);
+
+/// Reads the terminal and sends what it finds to the loop.
+struct Keyboard {
+    outbox: Outbox,
+    /// The number of the last frame that was begun.
+    frame: Arc<AtomicU64>,
+    /// The last frame that a key, or a paste, has answered.
+    answered: u64,
+}
+
+impl Keyboard {
+    /// Sends everything typed so far.
+    fn read_pending(&mut self) -> io::Result<()> {
+        let mut events = Vec::new();
+        // Loaded before: no key of a burst answers a frame that is drawn while the burst is read.
+        let on_screen = self.frame.load(Ordering::SeqCst);
+        while event::poll(BURST)? {
+            events.push(event::read()?);
+        }
+        let is_alone = events.len() == 1 && self.answered < on_screen;
+        let messages = events.into_iter().filter_map(|event| message(event, if is_alone { on_screen } else { 0 }));
+        for message in messages {
+            if matches!(message, TerminalEvent::KeyInput { .. } | TerminalEvent::Paste(_)) {
+                self.answered = on_screen;
+            }
+            self.outbox.send(message);
+        }
+        Ok(())
+    }
+
+    /// Reads until the terminal is gone.
+    fn run(&mut self) {
+        while wait_for_input().is_ok() && self.read_pending().is_ok() {}
+    }
+}
+
+/// Waits for input without reading it: the kernel stops a background process that reads a terminal.
+#[cfg(unix)]
+fn wait_for_input() -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let (stdin, own);
+    let terminal: &dyn std::os::fd::AsFd = if io::stdin().is_terminal() {
+        stdin = io::stdin();
+        &stdin
+    } else {
+        own = std::fs::File::open("/dev/tty")?;
+        &own
+    };
+    loop {
+        let mut watched = PollFd::new(&terminal, PollFlags::IN);
+        let polled = poll(std::slice::from_mut(&mut watched), None);
+        match polled {
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+            Ok(_) if watched.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            Ok(_) if is_in_front() => return Ok(()),
+            Ok(_) => std::thread::sleep(BEHIND),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn wait_for_input() -> io::Result<()> {
+    event::poll(Duration::from_secs(3600)).map(|_| ())
+}
+
+fn message(event: Event, frame: u64) -> Option<TerminalEvent> {
+    match event {
+        Event::Key(event) => key(event).map(|key| TerminalEvent::KeyInput { key, frame }),
+        Event::Mouse(event) => pointer(event).map(TerminalEvent::Pointer),
+        Event::Paste(text) => Some(TerminalEvent::Paste(text)),
+        Event::Resize(width, height) => Some(TerminalEvent::Resize(Size { width, height })),
+        _ => None,
+    }
+}
+
+fn pointer(event: MouseEvent) -> Option<Pointer> {
+    let does = match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => MouseAction::Press,
+        MouseEventKind::Drag(MouseButton::Left) => MouseAction::Drag,
+        MouseEventKind::Up(MouseButton::Left) => MouseAction::Release,
+        MouseEventKind::ScrollUp => MouseAction::Up,
+        MouseEventKind::ScrollDown => MouseAction::Down,
+        _ => return None,
+    };
+    Some(Pointer { x: event.column, y: event.row, does })
+}
+
+/// The app's name for a key press; none where it has none.
+fn key(event: KeyEvent) -> Option<Key> {
+    let KeyEvent { code, modifiers, kind, .. } = event;
+    if kind == KeyEventKind::Release {
+        return None;
+    }
+    // AltGr arrives on Windows as Ctrl and Alt together, and makes a character.
+    let is_alt_gr = cfg!(windows) && modifiers.contains(KeyModifiers::CONTROL | KeyModifiers::ALT);
+    let named = match code {
+        KeyCode::Char(c) if c.is_control() => return None,
+        KeyCode::Char(c) if is_alt_gr => return Some(Key::Char(c)),
+        KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
+            return Some(Key::Ctrl(c.to_ascii_lowercase()));
+        }
+        KeyCode::Char(c) if modifiers.contains(KeyModifiers::ALT) => return Some(Key::Alt(c)),
+        KeyCode::Char(_) if modifiers.contains(KeyModifiers::META) => return None,
+        KeyCode::Char(c) => return Some(Key::Char(c)),
+        KeyCode::F(number) => return Some(Key::F(number)),
+        KeyCode::Enter => KeyName::Enter,
+        KeyCode::Esc => KeyName::Esc,
+        KeyCode::Tab => KeyName::Tab,
+        KeyCode::BackTab => KeyName::BackTab,
+        KeyCode::Backspace => KeyName::Backspace,
+        KeyCode::Delete => KeyName::Delete,
+        KeyCode::Insert => KeyName::Insert,
+        KeyCode::Up => KeyName::Up,
+        KeyCode::Down => KeyName::Down,
+        KeyCode::Left => KeyName::Left,
+        KeyCode::Right => KeyName::Right,
+        KeyCode::Home => KeyName::Home,
+        KeyCode::End => KeyName::End,
+        KeyCode::PageUp => KeyName::PageUp,
+        KeyCode::PageDown => KeyName::PageDown,
+        _ => return None,
+    };
+    Some(Key::Named(named))
+}
+
+/// The longest password, in bytes.
+const LONGEST_PASSWORD: usize = 4096;
+
+/// How often a signal that asks for the end is checked for while a password is typed.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Asks for a line without echo. A signal that ends the program does so once the terminal is as it was: this is why the modes
+/// are not left to a crate, of which none restores them when a signal comes.
+pub fn ask_hidden(words: &str) -> io::Result<String> {
+    let mut to = io::stderr();
+    if !to.is_terminal() || !io::stdin().is_terminal() {
+        return Err(io::Error::from(io::ErrorKind::NotConnected));
+    }
+    let signals = BlockedSignals::begin()?;
+    // Before the question: a quick answer is not shown either.
+    enable_raw_mode()?;
+    let asked = write!(to, "{words}").and_then(|()| to.flush());
+    let typed = asked.and_then(|()| read_hidden(&signals));
+    end_raw_mode();
+    writeln!(to)?;
+    signals.let_go()?;
+    typed
+}
+
+fn read_hidden(signals: &BlockedSignals) -> io::Result<String> {
+    let mut typed = String::new();
+    while !signals.has_any() {
+        if !event::poll(PACE)? {
+            continue;
+        }
+        let Event::Key(event) = event::read()? else { continue };
+        match key(event) {
+            Some(Key::Named(KeyName::Enter)) => return Ok(typed),
+            Some(Key::Ctrl('c' | 'd')) => break,
+            Some(Key::Ctrl('u')) => typed.clear(),
+            Some(Key::Char(letter)) if typed.len() < LONGEST_PASSWORD => typed.push(letter),
+            Some(Key::Named(KeyName::Backspace)) => drop(typed.pop()),
+            _ => {}
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::Interrupted))
 }
 
 #[cfg(test)]

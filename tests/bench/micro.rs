@@ -124,6 +124,7 @@ mod find {
 /// A search over everything that is held, none of it opened before.
 mod held {
     use super::*;
+    use behaview::app::find::MOST_HITS;
     use behaview::runtime::search::every_report;
     use behaview::store::{NewAnswer, Store};
     use behaview::text::Untrusted;
@@ -152,8 +153,8 @@ mod held {
         bencher.counter(BytesCount::new(bytes * HELD as u64)).bench(|| {
             let reports = store.every_report("lab").unwrap();
             let mut hits = 0;
-            every_report(&reports, &pattern, &Cancel::default(), &mut |outcome| {
-                hits += outcome.found.unwrap().map_or(0, |found| found.group.count);
+            every_report(&reports, &pattern, MOST_HITS, &Cancel::default(), &mut |found| {
+                hits += found.unwrap().map_or(0, |group| group.count);
                 ControlFlow::Continue(())
             });
             hits

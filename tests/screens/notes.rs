@@ -128,7 +128,7 @@ fn who_writes_over_a_note_that_was_deleted_with_its_report_is_told() {
     stage.sql("DELETE FROM note");
     stage.delete_stored("");
     stage.keys("enter");
-    assert!(stage.screen().contains("its report is not held any more"), "{}", stage.screen());
+    assert!(stage.screen().contains("The report was deleted meanwhile"), "{}", stage.screen());
     stage.keys("a m o r e");
     stage.sql("DELETE FROM note");
     stage.keys("enter");

@@ -4,11 +4,11 @@ use crate::faults::arm;
 use behaview::app::spending::figures::Allowance;
 use behaview::app::{Message, Model, Size, TerminalEvent};
 use behaview::cli;
-use behaview::demo::{Demo, Listing, Options};
+use behaview::demo::{Demo, ListContent, Options};
 use behaview::gateway::Gateway;
 use behaview::quota::{Budget, Spent};
 use behaview::report::identifier::Sha256;
-use behaview::runtime::clipboard::ClipboardRoute;
+use behaview::runtime::clipboard;
 use behaview::runtime::{Backing, Session};
 use behaview::service::credential::{Credential, Source};
 use behaview::service::{Client, Profile};
@@ -84,7 +84,7 @@ pub fn options() -> Options {
 
 /// The same, of a service whose lists bring no reports along.
 pub fn identifiers() -> Options {
-    Options { listing: Listing::Identifiers, ..options() }
+    Options { listing: ListContent::Identifiers, ..options() }
 }
 
 /// Hashes of the demo's public files.
@@ -145,7 +145,7 @@ impl Stage {
         let folder = tempfile::tempdir().unwrap();
         let clipboard = Clipboard::default();
         let session = session(&folder, &profile, key.as_deref())
-            .with_clipboard(ClipboardRoute::Terminal, Box::new(clipboard.clone()));
+            .with_clipboard(clipboard::Clipboard::Terminal(Box::new(clipboard.clone())));
         let mut stage = Self { demo, session, folder, clipboard, profile, key, _threads: threads };
         stage.session.begin();
         stage.rest();

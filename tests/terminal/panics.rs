@@ -5,7 +5,7 @@
 use super::stage::Terminal;
 use behaview::app::{Here, Model};
 use behaview::report::Body;
-use behaview::runtime::{self, Backing, Display, Signals, StartMode};
+use behaview::runtime::{self, Backing, Display, Signals};
 use behaview::view::{Depth, Theme};
 use portable_pty::CommandBuilder;
 
@@ -17,30 +17,32 @@ const HOSTILE: &str = "\u{1b}]0;owned\u{7}";
 
 const REPORT: &[u8] = br#"{"data":{"id":"a-1","attributes":{"tags":["CALLS_WMI"],"files_opened":["a.txt"]}}}"#;
 
+fn panic() {
+    panic!("a bug over {HOSTILE}")
+}
+
+/// A clock that is asked first when the terminal is taken over.
+fn striking_clock() -> jiff::Timestamp {
+    panic();
+    jiff::Timestamp::now()
+}
+
 #[test]
 fn plays_the_program() {
     let Ok(part) = std::env::var(PART) else { return };
     runtime::tame_panics();
     let now = jiff::Timestamp::now();
-    let begin = move |model: &mut Model, _: &dyn Fn(&str)| {
-        let panic = || -> () { panic!("a bug over {HOSTILE}") };
-        if part == "beside" {
-            std::thread::spawn(panic).join().unwrap_err();
-        } else {
-            panic();
-        }
-        let here = Here::new(now, Body::in_memory(REPORT.to_vec()), None);
-        model.open_documents(vec![("document".to_owned(), vec![(None, here)])]);
-        Ok(Backing::Nothing)
-    };
+    let mut clock: fn() -> jiff::Timestamp = jiff::Timestamp::now;
+    if part == "beside" {
+        std::thread::spawn(panic).join().unwrap_err();
+    } else {
+        clock = striking_clock;
+    }
+    let mut model = Model::new(Default::default(), now);
+    let here = Here::new(now, Body::in_memory(REPORT.to_vec()), None);
+    model.open_documents(vec![("document".to_owned(), vec![(None, here)])]);
     let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
-    runtime::run(
-        Model::new(Default::default(), now),
-        StartMode::Awaited(Box::new(begin)),
-        display,
-        Signals::listen().unwrap(),
-    )
-    .unwrap();
+    runtime::run(model, Backing::Nothing, display, Signals::listen().unwrap(), clock).unwrap();
 }
 
 fn play(part: &str) -> Terminal {

@@ -59,18 +59,18 @@ pub struct Item {
 }
 
 /// Which items are wanted by who saw them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Only {
+    /// Everything
     #[default]
     Any,
-    /// Items that every side saw.
+    /// Seen in all
     All,
-    /// Items that some sides saw and others did not, or whose details differ.
+    /// Seen in some, not in all, or told otherwise by some
     Some,
-    /// Items that only the side here saw, or for which it has details that no other side has.
+    /// Seen only here, or told otherwise
     Here,
-    /// Items that another side saw and the one here did not, or for which another side has details
-    /// that this one lacks.
+    /// Seen elsewhere, not here, or told otherwise
     NotHere,
 }
 

@@ -5,10 +5,9 @@ use crate::app::effect::ResponseSource;
 use crate::app::message::{Failure, HeldPage, Here, Response};
 use crate::app::{ServiceCall, ServiceEvent};
 use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received, Rows};
-use crate::quota::{Balances, Entitlements, Privileges, Usage};
+use crate::quota::{Balances, Privileges, Usage};
 use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
-use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::rows::lines;
 use crate::request::{Quote, Request, UploadAddress};
@@ -103,88 +102,59 @@ fn says_spent(result: &Result<Answer, GatewayError>, begun: Timestamp) -> Option
 fn response(request: &Request, result: Result<Answer, GatewayError>) -> Result<Response, Failure> {
     let answer = result.map_err(|error| match request {
         Request::Quotas => Failure::new(error.to_string()),
-        _ => with_address(request, failure(&error)),
-    })?;
-    match request {
-        Request::Quotas => balances(&answer).map(Response::Balances),
-        Request::Behaviour { .. } => Ok(Response::Report(here(answer))),
-        Request::Behaviours { file, .. } => page(answer, file).map(Response::Page),
-        Request::User => entitled(&answer).map(Response::Entitlements),
-        Request::Usage { .. } => used(&answer).map(Response::Usage),
-        Request::Artefact { .. } => Ok(Response::Artefact(answer.received, answer.body.len() as u64)),
-        Request::PrivateScan { .. } => told_by(&answer, submitted).map(Response::Scan),
-        Request::UploadAddress => {
-            told_by(&answer, upload_address).map(|address| Response::UploadUrl(UploadAddress::new(address)))
-        }
-        Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
-            told_by(&answer, |bytes| Some(Response::Progress(Analysis::of(bytes))))
-        }
-        Request::PrivateDelete { .. } => Ok(Response::Deleted),
-        _ => tree(answer),
-    }
-}
-
-/// The failure of an upload, with what its address cost before.
-fn with_address(request: &Request, failure: Failure) -> Failure {
-    match request {
         Request::PrivateScan { to: Some(_), .. } => {
+            let failure = failure(&error);
             Failure { cost: format!("{} The address for it was paid.", failure.cost), ..failure }
         }
-        _ => failure,
-    }
-}
-
-fn balances(answer: &Answer) -> Result<Balances, Failure> {
-    let balances = Balances::parse(&answer.body).ok().filter(|balances| !balances.counters().is_empty());
-    balances.ok_or_else(|| Failure::new("the answer is no quota details".to_owned()))
-}
-
-fn here(answer: Answer) -> Here {
-    Here::new(answer.received, answer.body, answer.unkept)
-}
-
-/// Nothing but the privileges: the user object holds the key.
-fn entitled(answer: &Answer) -> Result<Entitlements, Failure> {
-    let user = serde_json::from_slice(&answer.body).ok();
-    let read = user.map(|user| Privileges::of_user(&user, answer.received).into());
-    read.ok_or_else(|| useless("The answer is no user object.".to_owned()))
-}
-
-/// The failure of a call whose paid response says nothing.
-fn useless(what: String) -> Failure {
-    Failure { what, cost: "Its price was paid.".to_owned(), is_unsure: true, ..Failure::default() }
-}
-
-/// Reads a short response.
-fn told_by<T>(answer: &Answer, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Failure> {
-    read(&answer.body).ok_or_else(|| useless("The answer is of no use.".to_owned()))
-}
-
-fn used(answer: &Answer) -> Result<Usage, Failure> {
-    let usage = Usage::parse(&answer.body).ok();
-    usage.ok_or_else(|| Failure {
-        what: "The answer is no usage details.".to_owned(),
-        cost: Cost::Nothing.to_string(),
-        ..Failure::default()
+        _ => failure(&error),
+    })?;
+    let is_free = matches!(request, Request::Quotas | Request::Usage { .. });
+    parsed(request, answer).map_err(|why| match is_free {
+        true => Failure { what: sentence(&why), cost: Cost::Nothing.to_string(), ..Failure::default() },
+        false => {
+            let cost = "Its price was paid.".to_owned();
+            Failure { what: sentence(&why), cost, is_unsure: true, ..Failure::default() }
+        }
     })
 }
 
-/// An answer taken apart, a line a leaf.
-fn tree(answer: Answer) -> Result<Response, Failure> {
-    let unreadable = |why: String| Failure {
-        what: sentence(&why),
-        cost: "Its price was paid, and it is held.".to_owned(),
-        ..Failure::default()
-    };
-    if answer.body.len() as u64 > LARGEST_TREE {
-        return Err(unreadable(format!("the answer is larger than {}", crate::text::bytes(LARGEST_TREE))));
+/// What a response says, or why it says nothing.
+fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
+    let (received, body) = (answer.received, answer.body);
+    let useless = || "the answer is of no use".to_owned();
+    match request {
+        Request::Quotas => {
+            let balances = Balances::parse(&body).ok().filter(|balances| !balances.counters().is_empty());
+            balances.map(Response::Balances).ok_or_else(|| "the answer is no quota details".to_owned())
+        }
+        Request::Usage { .. } => {
+            Usage::parse(&body).map(Response::Usage).map_err(|_| "the answer is no usage details".to_owned())
+        }
+        // Nothing but the privileges: the user object holds the key.
+        Request::User => match serde_json::from_slice(&body) {
+            Ok(user) => Ok(Response::Entitlements(Privileges::of_user(&user, received).into())),
+            Err(_) => Err("the answer is no user object".to_owned()),
+        },
+        Request::Behaviour { .. } => Ok(Response::Report(Here::new(received, body, answer.unkept))),
+        Request::Behaviours { file, .. } => {
+            let page = Page::of_file(&body, file).map_err(|error| error.to_string())?;
+            Ok(Response::Page(HeldPage { received, page, unkept: answer.unkept }))
+        }
+        Request::Artefact { .. } => Ok(Response::Artefact(received, body.len() as u64)),
+        Request::PrivateScan { .. } => submitted(&body).map(Response::Scan).ok_or_else(useless),
+        Request::UploadAddress => {
+            let address = upload_address(&body).ok_or_else(useless)?;
+            Ok(Response::UploadUrl(UploadAddress::new(address)))
+        }
+        Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
+            Ok(Response::Progress(Analysis::of(&body)))
+        }
+        Request::PrivateDelete { .. } => Ok(Response::Deleted),
+        _ if body.len() as u64 > LARGEST_TREE => {
+            Err(format!("the answer is held, and is larger than {}", crate::text::bytes(LARGEST_TREE)))
+        }
+        _ => Ok(Response::Tree(received, lines(&body))),
     }
-    Ok(Response::Tree(answer.received, lines(&answer.body)))
-}
-
-fn page(answer: Answer, file: &Sha256) -> Result<HeldPage, Failure> {
-    let page = Page::of_file(&answer.body, file).map_err(|error| useless(sentence(&error.to_string())))?;
-    Ok(HeldPage { received: answer.received, page, unkept: answer.unkept })
 }
 
 fn failure(error: &GatewayError) -> Failure {
