@@ -6,7 +6,7 @@
 use crate::files;
 use crate::text::Untrusted;
 use serde::Deserialize;
-use std::fmt::{self, Display, Write as _};
+use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,11 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Name of the file that is written to.
 pub const FILE: &str = "behaview.log";
 
-/// A file that is longer, in bytes, gives way to a new one.
+/// A file that is longer, in bytes, gives way to a new one; the one before it is kept.
 const LONGEST: u64 = 1 << 20;
-
-/// Files that are kept beside the one that is written to.
-const OLDER: u32 = 4;
 
 /// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
@@ -45,16 +42,6 @@ impl Level {
             Self::Info => "info",
             Self::Debug => "debug",
         }
-    }
-}
-
-/// Identifier of a line: the run of the program, and the line's number in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineId(String);
-
-impl Display for LineId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -83,8 +70,9 @@ impl Log {
         Ok(Self(Some(Arc::new(LogFile { path, level, run: run.to_owned(), lines: AtomicU64::new(0), file }))))
     }
 
-    /// Writes a line: what happened, and its details by name. Gives its identifier, if it was written.
-    pub fn write(&self, level: Level, what: &str, details: &[(&str, &dyn Display)]) -> Option<LineId> {
+    /// Writes a line: what happened, and its details by name. Returns its identifier, if it was written: the run of the
+    /// program, and the line's number in it.
+    pub fn write(&self, level: Level, what: &str, details: &[(&str, &dyn Display)]) -> Option<String> {
         let open = self.0.as_ref().filter(|open| level <= open.level && level != Level::Off)?;
         let id = format!("{}-{}", open.run, open.lines.fetch_add(1, Ordering::Relaxed) + 1);
         let mut line = format!("{:.3} {:<5} {id} {what}", crate::clock::now(), level.name());
@@ -93,7 +81,7 @@ impl Log {
         }
         line.push('\n');
         // A log that cannot be written must not keep anybody from what they paid for.
-        open.append(&line).ok().map(|()| LineId(id))
+        open.append(&line).ok().map(|()| id)
     }
 
     /// The file that is written to, if any is.
@@ -109,23 +97,12 @@ impl LogFile {
             // Another program may have made a new one meanwhile.
             *file = files::append(&self.path)?;
             if file.metadata()?.len() > LONGEST {
-                self.rotate()?;
+                std::fs::rename(&self.path, self.path.with_extension("1.log"))?;
                 *file = files::append(&self.path)?;
             }
         }
         // In one piece, so that two programs' lines do not mix.
         file.write_all(line.as_bytes())
-    }
-
-    fn rotate(&self) -> io::Result<()> {
-        let older = |n: u32| if n == 0 { self.path.clone() } else { self.path.with_extension(format!("{n}.log")) };
-        for n in (0..OLDER).rev() {
-            match std::fs::rename(older(n), older(n + 1)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
     }
 }
 
@@ -152,9 +129,9 @@ mod tests {
         let log = Log::open(folder.path(), Level::Info, "run").unwrap();
         let forged = "x\n2026-01-01 error run-9 call \u{1b}[2J\"";
         let id = log.write(Level::Error, "call", &[("what", &forged), ("ms", &7)]).unwrap();
-        assert_eq!(id.to_string(), "run-1");
+        assert_eq!(id, "run-1");
         assert_eq!(log.write(Level::Debug, "more", &[]), None);
-        assert_eq!(log.write(Level::Info, "end", &[]).unwrap().to_string(), "run-2");
+        assert_eq!(log.write(Level::Info, "end", &[]).unwrap(), "run-2");
         let text = std::fs::read_to_string(log.path().unwrap()).unwrap();
         assert_eq!(text.lines().count(), 2);
         assert!(text.contains(" error run-1 call what=\"x") && text.contains(" ms=7\n"), "{text}");
@@ -174,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_gives_way_and_only_some_are_kept() {
+    fn a_long_file_gives_way_and_one_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let log = Log::open(folder.path(), Level::Info, "run").unwrap();
         let other = Log::open(folder.path(), Level::Info, "other").unwrap();
@@ -185,7 +162,7 @@ mod tests {
         }
         let sizes: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).collect();
-        assert_eq!(sizes.len(), 5);
+        assert_eq!(sizes.len(), 2);
         assert!(sizes.iter().all(|size| *size <= LONGEST + 300_000), "{sizes:?}");
         #[cfg(unix)]
         assert!(!files::is_open_to_others(log.path().unwrap()));

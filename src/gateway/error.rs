@@ -1,7 +1,6 @@
 //! Errors of the gateway, with the cost of the failed call.
 
 use super::Cost;
-use crate::log::LineId;
 use crate::quota::OverBudget;
 use crate::service::error::{Reason, ServiceError};
 use crate::store::StoreError;
@@ -55,7 +54,7 @@ pub enum GatewayError {
         /// Its cost in the ledger.
         cost: Cost,
         /// The log line with the details.
-        line: Option<LineId>,
+        line: Option<String>,
     },
     #[error("internal error: {0}")]
     Internal(String),
