@@ -14,7 +14,7 @@ use crate::quota::{
 use crate::report::identifier::hashes::Hashes;
 use crate::text::thousands;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -65,9 +65,7 @@ impl CostArgs {
         let balances = self.left(common, &mut files)?;
         let entitled = self.entitlements(&config, read, balances.as_ref());
         let mut plan = Plan::new();
-        for (operation, by_hand) in asked {
-            plan.add(operation, &entitled.updated(by_hand));
-        }
+        asked.into_iter().for_each(|operation| plan.add(operation, &entitled));
         let is_balanced = balances.is_some();
         let forecast = plan.forecast(&balances.unwrap_or_default(), crate::clock::now());
         self.print(&plan, &forecast, is_balanced)?;
@@ -84,21 +82,29 @@ impl CostArgs {
 
     /// One operation, or the items of a plan.
     fn planned(&mut self) -> Result<Vec<PlanItem>, CliError> {
-        let options = std::mem::take(&mut self.options);
+        let usage = |why: String| FailureKind::Usage.error(why);
         match self.target {
             CostTarget::Operation(_) if self.items.iter().any(|item| is_operation(item)) => {
-                Err(FailureKind::Usage.error("several operations are added up by: behaview cost plan ITEM..."))
+                Err(usage("several operations are added up by: behaview cost plan ITEM...".to_owned()))
             }
-            CostTarget::Operation(kind) => Ok(vec![PlanItem::of(kind, std::mem::take(&mut self.items), options)?]),
-            _ if !options.names().is_empty() => {
-                let given = options.names().join(", ");
-                Err(FailureKind::Usage
-                    .error(format!("{given}: in a plan the numbers stand in its items, inside the quotes")))
+            CostTarget::Operation(kind) => {
+                let mut words = std::mem::take(&mut self.items);
+                words.append(&mut self.options.given);
+                Ok(vec![PlanItem::of(kind, words).map_err(usage)?])
+            }
+            _ if !self.options.given.is_empty() => {
+                let given = self.options.names().join(", ");
+                Err(usage(format!("{given}: in a plan the numbers stand in its items, inside the quotes")))
             }
             _ if self.items.is_empty() => {
-                Err(FailureKind::Usage.error("a plan has items, such as \"v2-file-report --hashes 600\""))
+                Err(usage("a plan has items, such as \"v2-file-report --hashes 600\"".to_owned()))
             }
-            _ => (1..).zip(&self.items).map(|(n, text)| PlanItem::parse(n, text)).collect(),
+            _ => {
+                let item = |(n, text): (usize, &String)| {
+                    PlanItem::parse(text).map_err(|why| usage(format!("item {n} of the plan, \"{text}\": {why}")))
+                };
+                (1..).zip(&self.items).map(item).collect()
+            }
         }
     }
 
@@ -172,7 +178,7 @@ fn kinds() -> impl Iterator<Item = PossibleValue> {
 
 /// The operation options on the command line, each as one word; an operation takes those that the
 /// table lists for it.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug)]
 struct CostOptions {
     given: Vec<String>,
 }
@@ -234,66 +240,35 @@ fn listed(path: &str, numbers: Numbers, files: &mut InputFiles) -> anyhow::Resul
     Ok(Numbers { hashes: found.count, ..numbers })
 }
 
-/// An operation as a plan's item says it.
-#[derive(Debug, Parser)]
-#[command(no_binary_name = true, disable_help_flag = true)]
-struct ParsedItem {
-    #[arg(value_name = "OPERATION", value_parser = kind())]
-    kind: Kind,
-    #[arg(value_name = "N")]
-    words: Vec<String>,
-    #[command(flatten)]
-    options: CostOptions,
-    #[command(flatten)]
-    entitled: EntitlementTable,
-}
-
-/// An operation with its amount and entitlements.
+/// An operation with its amount.
 #[derive(Debug)]
 struct PlanItem {
     kind: Kind,
     amount: Amount,
-    entitled: EntitlementTable,
-}
-
-fn kind() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(kinds()).try_map(|name| Kind::named(&name).ok_or("there is no such operation"))
 }
 
 impl PlanItem {
-    /// Combines an operation with the words after it and the options, in any position.
-    fn of(kind: Kind, mut words: Vec<String>, options: CostOptions) -> Result<Self, CliError> {
-        words.extend(options.given);
-        let amount = Amount::of(kind, words).map_err(|why| FailureKind::Usage.error(why))?;
-        Ok(Self { kind, amount, entitled: EntitlementTable::default() })
+    /// An operation with the words and options after it, in any order.
+    fn of(kind: Kind, words: Vec<String>) -> Result<Self, String> {
+        Ok(Self { kind, amount: Amount::of(kind, words)? })
     }
 
-    /// Parses the `n`th item of a plan.
-    fn parse(n: usize, text: &str) -> Result<Self, CliError> {
-        let at = |words: String| FailureKind::Usage.error(format!("item {n} of the plan, \"{text}\": {words}"));
-        let words = crate::quota::words(text).map_err(&at)?;
-        let ParsedItem { kind, words, options, entitled } =
-            ParsedItem::try_parse_from(words).map_err(|error| at(in_one_line(&error)))?;
-        let item = Self::of(kind, words, options).map_err(|why| at(why.to_string()))?;
-        Ok(Self { entitled, ..item })
+    /// Parses an item of a plan.
+    fn parse(text: &str) -> Result<Self, String> {
+        let words = crate::quota::words(text)?;
+        let (name, amount) = words.split_first().ok_or("it names no operation")?;
+        let kind = Kind::named(name).ok_or("there is no such operation; behaview cost --help lists them")?;
+        Self::of(kind, amount.to_vec())
     }
 
-    /// Counts the hashes of the file, if any, and returns the operation with its entitlements.
-    fn read(self, files: &mut InputFiles) -> anyhow::Result<(Operation, Entitlements)> {
+    /// The operation; counts the hashes of the file, if it names one.
+    fn read(self, files: &mut InputFiles) -> anyhow::Result<Operation> {
         let numbers = match self.amount {
             Amount::Numbers(numbers) => numbers,
             Amount::Listed { path, numbers, .. } => listed(&path, numbers, files)?,
         };
-        Ok((Operation::with(self.kind, numbers), self.entitled.entitlements()))
+        Ok(Operation::with(self.kind, numbers))
     }
-}
-
-/// A parser's error and its suggestion, without the usage lines.
-fn in_one_line(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let lines = text.lines().map(str::trim);
-    let wrong = lines.clone().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    lines.filter_map(|line| line.strip_prefix("tip: ")).fold(wrong, |wrong, tip| format!("{wrong}; {tip}"))
 }
 
 /// Maximum size of a file, in bytes; a million hashes are smaller.

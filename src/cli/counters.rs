@@ -14,7 +14,6 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  behaview quota --json")]
@@ -176,9 +175,6 @@ fn length(time: SignedDuration) -> String {
 /// Maximum number of days per call.
 const A_CALL: u8 = 30;
 
-/// Maximum length of a bar, in columns.
-const BAR: u64 = 30;
-
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  behaview usage --days 7")]
 pub(super) struct UsageArgs {
@@ -207,7 +203,7 @@ impl UsageArgs {
         if self.json {
             return print_json(&UsageOutput { first: before(today, self.days - 1), last: today, usage: &usage });
         }
-        print_text(&usage_text(&usage, std::io::stdout().is_terminal()))
+        print_text(&usage_text(&usage))
     }
 }
 
@@ -239,18 +235,15 @@ fn before(day: Date, days: u8) -> Date {
     day.saturating_sub(i64::from(days).days())
 }
 
-fn usage_text(usage: &UsageDetails, with_bars: bool) -> String {
-    let mut table = Table::new(&["day", "endpoint", "requests", ""], &[2]);
-    let most = usage.by_day().map(|(_, count)| count).max().unwrap_or(0);
+fn usage_text(usage: &UsageDetails) -> String {
+    let mut table = Table::new(&["day", "endpoint", "requests"], &[2]);
     for (day, endpoints) in &usage.daily {
-        let all = usage.on(*day);
-        let bar = if with_bars { bar(all, most) } else { String::new() };
         let named = endpoints.iter().map(|(endpoint, count)| (endpoint.as_str(), *count)).collect();
-        usage_rows(&mut table, &day.to_string(), &named, all, bar);
+        usage_rows(&mut table, &day.to_string(), &named, usage.on(*day));
     }
     let sums = usage.by_endpoint();
     let all = sums.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
-    usage_rows(&mut table, "total", &sums, all, String::new());
+    usage_rows(&mut table, "total", &sums, all);
     let mut text = table.to_string();
     for (endpoint, total, sum) in usage.disagreements() {
         let endpoint = Untrusted::from(endpoint).visible();
@@ -263,18 +256,12 @@ fn usage_text(usage: &UsageDetails, with_bars: bool) -> String {
 }
 
 /// Adds the rows of a day's endpoints and of their sum.
-fn usage_rows(table: &mut Table, day: &str, endpoints: &BTreeMap<&str, u64>, all: u64, bar: String) {
+fn usage_rows(table: &mut Table, day: &str, endpoints: &BTreeMap<&str, u64>, all: u64) {
     for (endpoint, count) in endpoints {
         let endpoint = Untrusted::from(*endpoint).visible_cut(60).to_string();
         table.row([day.to_owned(), endpoint, thousands(*count)]);
     }
-    table.row([day.to_owned(), "(in all)".to_owned(), thousands(all), bar]);
-}
-
-/// A bar as long as the day's share of the busiest day.
-fn bar(count: u64, most: u64) -> String {
-    let long = (u128::from(count) * u128::from(BAR)).div_ceil(u128::from(most.max(1)));
-    "█".repeat(usize::try_from(long).unwrap_or(0))
+    table.row([day.to_owned(), "(in all)".to_owned(), thousands(all)]);
 }
 
 #[cfg(test)]
@@ -326,25 +313,21 @@ mod tests {
     }
 
     #[test]
-    fn days_have_endpoints_sums_and_bars() {
+    fn days_have_endpoints_and_sums() {
         let usage = UsageDetails::read(&json!({"data": {
             "daily": {"2026-11-18": {"files": 1}, "2026-11-19": {"files": 20, "\u{1b}[2J": 40}},
             "total": {"files": 22, "\u{1b}[2J": 40},
         }}));
-        let wanted = format!(
-            "day         endpoint  requests\n\
+        let wanted = "day         endpoint  requests\n\
              2026-11-18  files            1\n\
-             2026-11-18  (in all)         1  █\n\
+             2026-11-18  (in all)         1\n\
              2026-11-19  \\x1b[2J         40\n\
              2026-11-19  files           20\n\
-             2026-11-19  (in all)        60  {}\n\
+             2026-11-19  (in all)        60\n\
              total       \\x1b[2J         40\n\
              total       files           21\n\
              total       (in all)        61\n\
-             odd: files: the days add up to 21, the service's total is 22\n",
-            "█".repeat(30)
-        );
-        assert_eq!(usage_text(&usage, true), wanted);
-        assert!(!usage_text(&usage, false).contains('█'));
+             odd: files: the days add up to 21, the service's total is 22\n";
+        assert_eq!(usage_text(&usage), wanted);
     }
 }

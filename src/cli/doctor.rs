@@ -7,14 +7,12 @@ use super::{Common, FailureKind, exit, setup};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
 use crate::environment::variable;
 use crate::files;
-use crate::log::Log;
 use crate::quota::Entitlements;
 use crate::runtime;
 use crate::service::Way;
 use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::store::Store;
 use crate::text::{self, bytes, said};
-use crate::view::Depth;
 use clap::Args;
 use serde::Serialize;
 
@@ -40,7 +38,7 @@ pub(super) struct DoctorArgs {
     json: bool,
 }
 
-/// The result of a check.
+/// How a check turned out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Health {
@@ -55,59 +53,51 @@ enum Health {
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
+    #[serde(flatten)]
+    finding: CheckResult,
+}
+
+/// The result of a check.
+#[derive(Debug, Serialize)]
+struct CheckResult {
     health: Health,
     found: String,
     /// Empty if there is nothing to do.
     advice: String,
-    /// Kind of failure if the result is `Wrong`.
+    /// Kind of failure if something is wrong.
     #[serde(skip)]
     kind: FailureKind,
 }
 
-type Checked = Result<String, Problem>;
-
-struct Problem {
-    health: Health,
-    found: String,
-    advice: String,
-    kind: FailureKind,
+fn good(found: impl Into<String>) -> CheckResult {
+    CheckResult { health: Health::Good, found: found.into(), advice: String::new(), kind: FailureKind::Other }
 }
 
-fn odd(found: impl Into<String>, advice: impl Into<String>) -> Checked {
-    let (found, advice) = (found.into(), advice.into());
-    Err(Problem { health: Health::Odd, found, advice, kind: FailureKind::Other })
+fn odd(found: impl Into<String>, advice: impl Into<String>) -> CheckResult {
+    CheckResult { health: Health::Odd, advice: advice.into(), ..good(found) }
 }
 
-fn wrong(kind: FailureKind, found: impl Into<String>, advice: impl Into<String>) -> Checked {
-    let (found, advice) = (found.into(), advice.into());
-    Err(Problem { health: Health::Wrong, found, advice, kind })
-}
-
-impl Check {
-    fn new((name, checked): (&'static str, Checked)) -> Self {
-        match checked {
-            Ok(found) => Self { name, health: Health::Good, found, advice: String::new(), kind: FailureKind::Other },
-            Err(Problem { health, found, advice, kind }) => Self { name, health, found, advice, kind },
-        }
-    }
+fn wrong(kind: FailureKind, found: impl Into<String>, advice: impl Into<String>) -> CheckResult {
+    CheckResult { health: Health::Wrong, kind, ..odd(found, advice) }
 }
 
 impl DoctorArgs {
     pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
-        let checks: Vec<_> = self.checks(common).into_iter().map(Check::new).collect();
+        let check = |(name, finding)| Check { name, finding };
+        let checks: Vec<_> = self.checks(common).into_iter().map(check).collect();
         if self.json {
             print_json(&checks)?;
         } else {
             print_text(&text(&checks))?;
         }
-        let wrong: Vec<_> = checks.iter().filter(|check| check.health == Health::Wrong).collect();
+        let wrong: Vec<_> = checks.iter().filter(|check| check.finding.health == Health::Wrong).collect();
         let Some(first) = wrong.first() else { return Ok(()) };
         let words = format!("{} of {} checks found something wrong, first: {}", wrong.len(), checks.len(), first.name);
-        Err(first.kind.error(words).into())
+        Err(first.finding.kind.error(words).into())
     }
 
-    fn checks(&self, common: &Common) -> Vec<(&'static str, Checked)> {
-        let mut checks = vec![("behaview", Ok(env!("CARGO_PKG_VERSION").to_owned()))];
+    fn checks(&self, common: &Common) -> Vec<(&'static str, CheckResult)> {
+        let mut checks = vec![("behaview", good(env!("CARGO_PKG_VERSION")))];
         let folders = match Folders::find() {
             Ok(folders) => folders,
             Err(error) => {
@@ -115,43 +105,39 @@ impl DoctorArgs {
                 return checks;
             }
         };
-        let term = variable("TERM");
-        let terminal = [
-            ("terminal", terminal_size(term.as_deref())),
-            ("colours", colours()),
-            ("characters", characters()),
-            ("clipboard", clipboard(term.as_deref())),
-        ];
-        match common.config() {
-            Ok((_, config)) => {
-                checks.push(("config", file(&folders)));
-                checks.push(("variables", variables()));
-                checks.push(("service", service(&config)));
-                checks.push(("key", key(&config)));
-                checks.push(("licence", entitlements(&config)));
-                checks.extend(terminal);
-                checks.push(("store", store(&folders)));
-                checks.push(("log", log(&folders, &config)));
-                checks.push(("state", state(&folders)));
-                checks.extend(if self.online { online(common) } else { vec![("clock", clock())] });
-            }
+        let config = common.config().map(|(_, config)| config);
+        match &config {
+            Ok(config) => checks.extend([
+                ("config", file(&folders)),
+                ("variables", variables()),
+                ("service", service(config)),
+                ("key", key(config)),
+                ("licence", entitlements(config)),
+            ]),
             Err(error) => {
                 let advice = "correct it; until then nothing else runs";
-                checks.push(("config", wrong(exit::kind_of(&error), format!("{error:#}"), advice)));
-                checks.extend(terminal);
-                checks.push(("store", store(&folders)));
-                checks.push(("state", state(&folders)));
+                checks.push(("config", wrong(exit::kind_of(error), format!("{error:#}"), advice)));
             }
+        }
+        let term = variable("TERM");
+        checks.extend([
+            ("terminal", terminal_size(term.as_deref())),
+            ("characters", characters()),
+            ("clipboard", clipboard(term.as_deref())),
+            ("store", store(&folders)),
+        ]);
+        if config.is_ok() && self.online {
+            checks.extend(online(common));
         }
         checks
     }
 }
 
-fn file(folders: &Folders) -> Checked {
+fn file(folders: &Folders) -> CheckResult {
     let path = text::path(&folders.config);
     match Config::check(&folders.config).as_deref() {
-        Ok([]) if folders.config.exists() => Ok(path.to_string()),
-        Ok([]) => Ok(format!("{path} is not there: defaults hold; behaview config init makes one")),
+        Ok([]) if folders.config.exists() => good(path.to_string()),
+        Ok([]) => good(format!("{path} is not there: defaults hold; behaview config init makes one")),
         Ok([first, ..]) => {
             let found = format!("{path}:{}: {}", first.line, first.words);
             wrong(FailureKind::Config, found, "behaview config check names every mistake")
@@ -161,7 +147,7 @@ fn file(folders: &Folders) -> Checked {
 }
 
 /// Finds misspelt variables of this program, which have no effect.
-fn variables() -> Checked {
+fn variables() -> CheckResult {
     let known = |name: &str| {
         name == FILE_VARIABLE
             || VARIABLES.contains(&name)
@@ -170,19 +156,19 @@ fn variables() -> Checked {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let strange: Vec<_> = names.filter(|name| name.starts_with("BEHAVIEW_") && !known(name)).collect();
     match strange.as_slice() {
-        [] => Ok("none that is not known".to_owned()),
+        [] => good("none that is not known"),
         some => odd(format!("{} is no setting", some.join(", ")), "behaview config show names them all"),
     }
 }
 
-fn service(config: &Config) -> Checked {
+fn service(config: &Config) -> CheckResult {
     let checked = config
         .profile(None)
         .map_err(anyhow::Error::from)
         .and_then(|profile| Ok((profile.name.clone(), profile.check()?, Way::of(&profile, &profile.check()?))));
     match checked {
-        Ok((name, url, Ok(Way::Direct))) => Ok(format!("{name}: {url}")),
-        Ok((name, url, Ok(way))) => Ok(format!("{name}: {url}, {}", way.words())),
+        Ok((name, url, Ok(Way::Direct))) => good(format!("{name}: {url}")),
+        Ok((name, url, Ok(way))) => good(format!("{name}: {url}, {}", way.words())),
         Ok((name, url, Err(error))) => {
             wrong(FailureKind::Network, format!("{name}: {url}: {error}"), "correct the variable")
         }
@@ -192,14 +178,14 @@ fn service(config: &Config) -> Checked {
 
 /// The source of the key. Does not run a command for it; a file that others may read was rejected
 /// before.
-fn key(config: &Config) -> Checked {
+fn key(config: &Config) -> CheckResult {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
     let is_variable = VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     if let Some(place) = config.key_place().filter(|_| !is_variable) {
-        return Ok(format!("from {place}"));
+        return good(format!("from {place}"));
     }
     match Credential::find(crate::environment::variable, &Configured::default(), home.as_deref()) {
-        Ok(Some(found)) => Ok(format!("from {}", found.source())),
+        Ok(Some(found)) => good(format!("from {}", found.source())),
         Err(error) => wrong(FailureKind::Key, error.to_string(), "correct it there"),
         Ok(None) => wrong(
             FailureKind::Key,
@@ -210,10 +196,10 @@ fn key(config: &Config) -> Checked {
     }
 }
 
-fn entitlements(config: &Config) -> Checked {
+fn entitlements(config: &Config) -> CheckResult {
     match config.entitlements().private_scanning.held() {
-        Some(true) => Ok("private scanning: yes, says the config".to_owned()),
-        None => Ok("not set in the config; the service's counters tell (--online)".to_owned()),
+        Some(true) => good("private scanning: yes, says the config"),
+        None => good("not set in the config; the service's counters tell (--online)"),
         Some(false) => {
             let advice = "without it private reports are refused; correct [entitlements] if it is there";
             wrong(FailureKind::Refused, "private scanning: no, says the config", advice)
@@ -221,12 +207,12 @@ fn entitlements(config: &Config) -> Checked {
     }
 }
 
-fn store(folders: &Folders) -> Checked {
+fn store(folders: &Folders) -> CheckResult {
     let path = &folders.store;
     let may_write = files::may_write_in(path);
     if path.symlink_metadata().is_err() {
         let found = format!("{} is not there yet: nothing is held", text::path(path));
-        return if may_write { Ok(found) } else { only_read(&format!("{found}, and it cannot be made")) };
+        return if may_write { good(found) } else { only_read(&format!("{found}, and it cannot be made")) };
     }
     let store = match Store::open(path) {
         Ok(store) => store,
@@ -241,52 +227,21 @@ fn store(folders: &Folders) -> Checked {
         (_, Some(free)) if free < LITTLE_SPACE => {
             odd(format!("{found}; {} free", bytes(free)), "make room: an answer that cannot be kept is paid for again")
         }
-        (_, Some(free)) => Ok(format!("{found}; sound; {} free", bytes(free))),
-        _ => Ok(format!("{found}; sound")),
+        (_, Some(free)) => good(format!("{found}; sound; {} free", bytes(free))),
+        _ => good(format!("{found}; sound")),
     }
 }
 
 /// A store that is not writable, and the features that do not work because of it.
-fn only_read(found: &str) -> Checked {
+fn only_read(found: &str) -> CheckResult {
     let found = found.trim_end_matches('.');
     let words = format!("{found}. What is held is shown if it can be read; nothing can be asked, imported or deleted");
     wrong(FailureKind::Other, words, "see who may write to it and to its folder, and whether its disk may only be read")
 }
 
-fn log(folders: &Folders, config: &Config) -> Checked {
-    match Log::open(&folders.logs(), config.log_level, "doctor") {
-        Err(error) => odd(format!("{}: {error}", text::path(folders.logs())), "see who may write there"),
-        Ok(log) => match log.path() {
-            None => Ok("off".to_owned()),
-            Some(path) if files::is_open_to_others(path) => {
-                odd(format!("{}: others may read it", text::path(path)), "chmod 600 it")
-            }
-            Some(path) => Ok(format!("{}, from {} on", text::path(path), config.log_level.name())),
-        },
-    }
-}
-
-fn state(folders: &Folders) -> Checked {
-    let path = folders.state_file();
-    match crate::state::read(&path) {
-        (_, Some(words)) => odd(words, "how the screen was left is forgotten; nothing else is lost"),
-        _ => Ok(text::path(path).to_string()),
-    }
-}
-
-/// Whether the clock is plausible.
-fn clock() -> Checked {
-    let now = crate::clock::now();
-    let found = format!("{} UTC; --online compares it with the service's", now.strftime("%F %T"));
-    match now.as_second() {
-        ..1_750_000_000 => wrong(FailureKind::Other, found, "set it: certificates and quota days depend on it"),
-        _ => Ok(found),
-    }
-}
-
 /// Sends the free request for the quota counters, which tests key, licence, network and clock at
 /// once.
-fn online(common: &Common) -> Vec<(&'static str, Checked)> {
+fn online(common: &Common) -> Vec<(&'static str, CheckResult)> {
     let asked = setup(common).and_then(|setup| ask_balances(&setup).map(|balances| (setup, balances)));
     let (setup, balances) = match asked {
         Ok(asked) => asked,
@@ -297,8 +252,8 @@ fn online(common: &Common) -> Vec<(&'static str, Checked)> {
     };
     let counters = balances.counters().len();
     let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.held() {
-        Some(true) => Ok("private scanning".to_owned()),
-        None => Ok("the counters do not tell of private scanning".to_owned()),
+        Some(true) => good("private scanning"),
+        None => good("the counters do not tell of private scanning"),
         Some(false) => wrong(FailureKind::Refused, "no private scanning", "ask the group's administrator"),
     };
     let clock = match setup.gateway.behind().map(|behind| behind.as_secs()) {
@@ -307,63 +262,49 @@ fn online(common: &Common) -> Vec<(&'static str, Checked)> {
             let found = format!("{} s {} the service's", behind.abs(), if behind > 0 { "behind" } else { "ahead of" });
             odd(found, "set it: the ledger's days depend on it")
         }
-        Some(_) => Ok("as the service's".to_owned()),
+        Some(_) => good("as the service's"),
     };
     let answers = format!("the service answers and accepts the key; {counters} counters");
-    vec![("online", Ok(answers)), ("licence now", licence), ("clock", clock)]
+    vec![("online", good(answers)), ("licence now", licence), ("clock", clock)]
 }
 
 fn text(checks: &[Check]) -> String {
     let mut table = Table::new(&["", "looked at", "found"], &[]);
     let visible = |text: &str| said(text).to_string();
     for check in checks {
-        let sign = match check.health {
+        let sign = match check.finding.health {
             Health::Good => "ok",
             Health::Odd => "odd",
             Health::Wrong => "WRONG",
         };
-        table.row([sign.to_owned(), check.name.to_owned(), visible(&check.found)]);
-        if !check.advice.is_empty() {
-            table.row([String::new(), String::new(), format!("→ {}", visible(&check.advice))]);
+        table.row([sign.to_owned(), check.name.to_owned(), visible(&check.finding.found)]);
+        if !check.finding.advice.is_empty() {
+            table.row([String::new(), String::new(), format!("→ {}", visible(&check.finding.advice))]);
         }
     }
     table.to_string()
 }
 
-fn terminal_size(term: Option<&str>) -> Checked {
+fn terminal_size(term: Option<&str>) -> CheckResult {
     let term = term.unwrap_or("no name");
     match runtime::terminal_size() {
-        None => Ok("none here; the commands for scripts need none".to_owned()),
+        None => good("none here; the commands for scripts need none"),
         Some(_) if term == "dumb" => {
             odd("dumb", "the app says everything in lines there, as --plain does; set TERM for more")
         }
         Some((wide, high)) if wide < 40 || high < 10 => {
             odd(format!("{term}, {wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
         }
-        Some((wide, high)) => Ok(format!("{term}, {wide} x {high}")),
+        Some((wide, high)) => good(format!("{term}, {wide} x {high}")),
     }
 }
 
-fn colours() -> Checked {
-    let many = match Depth::of(variable) {
-        Depth::True => "16 million",
-        Depth::Indexed => "256",
-        Depth::Sixteen => "16",
-        Depth::None => "none",
-    };
-    let said = ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR", "COLORTERM", "TERM"]
-        .into_iter()
-        .filter(|name| variable(name).is_some());
-    let said = said.collect::<Vec<_>>().join(", ");
-    Ok(if said.is_empty() { many.to_owned() } else { format!("{many}, as {said} has it") })
-}
-
 /// The first of the locale variables that is set, which determines the character set.
-fn characters() -> Checked {
+fn characters() -> CheckResult {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).unwrap_or_default();
     let lower = locale.to_ascii_lowercase();
     if cfg!(windows) || lower.contains("utf-8") || lower.contains("utf8") {
-        return Ok(if locale.is_empty() { "UTF-8".to_owned() } else { locale });
+        return good(if locale.is_empty() { "UTF-8".to_owned() } else { locale });
     }
     let found =
         if locale.is_empty() { "no locale is set".to_owned() } else { format!("the locale {locale} is not UTF-8") };
@@ -371,15 +312,15 @@ fn characters() -> Checked {
 }
 
 /// Copying uses the terminal (OSC 52), which does not report whether it accepts the text.
-fn clipboard(term: Option<&str>) -> Checked {
+fn clipboard(term: Option<&str>) -> CheckResult {
     if variable("TMUX").is_some() {
-        return Ok("into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off".to_owned());
+        return good("into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off");
     }
     if variable("STY").is_some() {
-        return Ok("by way of screen, which hands it on to a terminal that takes it (OSC 52)".to_owned());
+        return good("by way of screen, which hands it on to a terminal that takes it (OSC 52)");
     }
     match term {
         Some("linux" | "dumb") => odd("this terminal has none", "save to a file in place of copying"),
-        _ => Ok("by way of the terminal (OSC 52), which may have to be allowed in its settings".to_owned()),
+        _ => good("by way of the terminal (OSC 52), which may have to be allowed in its settings"),
     }
 }

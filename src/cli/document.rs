@@ -18,11 +18,8 @@ use std::path::{Path, PathBuf};
 /// The argument that means standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
 
-/// Bytes read from a pipe before checking that it begins like a report.
+/// Bytes that are read before checking that they begin like a report.
 const FIRST_LOOK: u64 = 64 * 1024;
-
-/// Maximum number of bytes read from a pipe, which are kept in memory.
-const LARGEST_PIPED: u64 = 1 << 30;
 
 /// A document's reports.
 pub(super) struct Document {
@@ -202,76 +199,61 @@ pub(super) fn raw_name(path: impl AsRef<Path>) -> Untrusted {
 }
 
 fn body(path: &Path) -> anyhow::Result<Body> {
-    decoded(as_saved(path)?)
+    let bytes = saved(path, 0)?;
+    decoded(Body::in_memory(bytes))
         .map_err(|error| FailureKind::BadAnswer.error(format!("{}: {error}", text::path(path))).into())
 }
 
-/// Reads a document unchanged.
-fn as_saved(path: &Path) -> anyhow::Result<Body> {
-    if path == Path::new(STANDARD_INPUT) {
-        return Ok(Body::in_memory(piped(std::io::stdin().lock(), "standard input", 0)?));
-    }
-    let path = &file::typed(path);
-    let mut file = File::open(path).with_context(|| unopened(path))?;
-    let length = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
-    if let Some(length) = length {
-        let (mut bytes, unreadable) = (Vec::new(), || format!("{} cannot be read", text::path(path)));
-        if length > LARGEST as u64 {
-            Read::by_ref(&mut file).take(FIRST_LOOK).read_to_end(&mut bytes).with_context(unreadable)?;
-            let why = match is_json(&bytes) {
-                true => format!("it is larger than {}", text::bytes(LARGEST as u64)),
-                false => "it is not JSON, or no report".to_owned(),
-            };
-            fail!(BadAnswer, "{why}");
-        }
-        file.read_to_end(&mut bytes).with_context(unreadable)?;
-        return Ok(Body::in_memory(bytes));
-    }
-    Ok(Body::in_memory(piped(file, text::path(path).as_str(), 0)?))
+/// What a document is read from.
+struct Input {
+    source: Box<dyn Read>,
+    /// Its name for messages.
+    name: String,
+    /// Whether it is a file that ends soon enough.
+    is_file: bool,
 }
 
-/// The error for a path that cannot be opened; if it does not exist, the text may be an identifier
-/// in the form of a path.
-fn unopened(path: &Path) -> String {
+/// Opens a file, a device or, for `-`, standard input.
+fn open(path: &Path) -> anyhow::Result<Input> {
+    if path == Path::new(STANDARD_INPUT) {
+        return Ok(Input { source: Box::new(io::stdin().lock()), name: name(path), is_file: false });
+    }
+    let path = file::typed(path);
+    // What does not exist may be an identifier in the form of a path.
     let way = match path.exists() {
         true => "",
         false => " as a file (an identifier that looks like a path is named on standard input, by -)",
     };
-    format!("{} cannot be opened{way}", text::path(path))
+    let file = File::open(&path).with_context(|| format!("{} cannot be opened{way}", text::path(&path)))?;
+    let is_file = file.metadata().is_ok_and(|about| about.is_file() && about.len() <= LARGEST as u64);
+    Ok(Input { source: Box::new(file), name: text::path(&path).to_string(), is_file })
 }
 
-/// Reads a file, a device or, for `-`, standard input, up to this many bytes.
+/// Reads what a path, or `-`, names, up to this many bytes.
 pub(super) fn read_bounded(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
-    let is_input = path == Path::new(STANDARD_INPUT);
-    let shown = if is_input { name(path) } else { path.to_string_lossy().into_owned() };
-    let unreadable = |error| FailureKind::Usage.error(format!("{shown} cannot be read: {error}"));
-    let (typed, mut bytes) = (file::typed(path), Vec::new());
-    let mut source: Box<dyn Read> =
-        if is_input { Box::new(io::stdin().lock()) } else { Box::new(File::open(typed).map_err(unreadable)?) };
-    source.by_ref().take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let Input { source, name, .. } = open(path).map_err(|error| FailureKind::Usage.error(format!("{error:#}")))?;
+    let mut bytes = Vec::new();
+    let read = source.take(most + 1).read_to_end(&mut bytes);
+    read.map_err(|error| FailureKind::Usage.error(format!("{name} cannot be read: {error}")))?;
     if bytes.len() as u64 > most {
-        fail!(Usage, "{shown} is larger than {}", text::bytes(most));
+        fail!(Usage, "{name} is larger than {}", text::bytes(most));
     }
     Ok(bytes)
 }
 
-/// Reads a pipe or device, which can be read only once and may be endless. Input that is not JSON
-/// may have at most `most_else` bytes.
-pub(super) fn piped(mut source: impl Read, name: &str, most_else: u64) -> anyhow::Result<Vec<u8>> {
+/// Reads a document. What comes by a pipe may never end: what is not JSON there may have at most `most_else` bytes.
+pub(super) fn saved(path: &Path, most_else: u64) -> anyhow::Result<Vec<u8>> {
+    let Input { mut source, name, is_file } = open(path)?;
     let (mut bytes, unreadable) = (Vec::new(), || format!("{name} cannot be read"));
     source.by_ref().take(FIRST_LOOK).read_to_end(&mut bytes).with_context(unreadable)?;
-    let most = if bytes.trim_ascii_start().is_empty() || is_json(&bytes) || is_encoded(&bytes) {
-        LARGEST_PIPED
-    } else {
-        most_else
-    };
+    let is_document = bytes.trim_ascii_start().is_empty() || is_json(&bytes) || is_encoded(&bytes);
+    let most = if is_file || is_document { LARGEST as u64 } else { most_else };
     if most == 0 {
         fail!(BadAnswer, "{name}: it is not JSON, or no report");
     }
     source.take(most).read_to_end(&mut bytes).with_context(unreadable)?;
     if bytes.len() as u64 > most {
-        let most = crate::text::bytes(most);
-        fail!(BadAnswer, "{name} gives more than {most}: save it in a file and name that");
+        fail!(BadAnswer, "{name} is larger than {}", text::bytes(most));
     }
     Ok(bytes)
 }

@@ -3,7 +3,7 @@
 use super::output::Output;
 use crate::config::ConfigError;
 use crate::gateway::GatewayError;
-use crate::log::{Level, LineId, Log};
+use crate::log::{Level, Log};
 use crate::report::page::PageError;
 use crate::runtime::{Exit, TerminalUnavailable};
 use crate::service::credential::CredentialError;
@@ -107,7 +107,7 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
 
 /// Logs a failure, and returns the line that helps to find its cause: that of the failed call, or
 /// of an internal error. For a refusal the log contains no more than the message.
-fn logged(error: &anyhow::Error, log: &Log) -> Option<LineId> {
+fn logged(error: &anyhow::Error, log: &Log) -> Option<String> {
     let kind = kind_of(error);
     let line = match error.downcast_ref::<GatewayError>() {
         // Nothing was sent, and nothing else failed.
@@ -172,14 +172,13 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
         _ if error.is::<CredentialError>() => FailureKind::Key,
         _ if error.is::<ProfileError>() => FailureKind::Config,
         _ if error.is::<TerminalUnavailable>() => FailureKind::Usage,
-        _ if error.is::<PageError>() || is_damaged(error) => FailureKind::BadAnswer,
+        _ if error.is::<PageError>() => FailureKind::BadAnswer,
+        // A damaged file.
+        _ if error.downcast_ref::<io::Error>().is_some_and(|why| why.kind() == io::ErrorKind::InvalidData) => {
+            FailureKind::BadAnswer
+        }
         _ => FailureKind::Other,
     }
-}
-
-/// Whether the failure is a damaged file.
-pub(super) fn is_damaged(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref::<io::Error>(), Some(why) if why.kind() == io::ErrorKind::InvalidData)
 }
 
 fn kind_of_config(error: &ConfigError) -> FailureKind {

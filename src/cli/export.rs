@@ -4,9 +4,9 @@
 use super::inputs::{Subject, each, read_subjects};
 use super::output::Output;
 use super::query::{ask, print_dry_run, runtime, say_cost};
-use super::setup::{open_to_look, say, service_of};
+use super::setup::{say, store_and_service};
 use super::show::{identifier, listed};
-use super::{Common, FailureKind, Setup, Spending, document, exit, setup_to_spend};
+use super::{Common, FailureKind, Setup, Spending, document, setup_to_spend};
 use crate::export::file::{self, Fresh};
 use crate::export::{FORMATS, Format, Job, Source, Summary, What};
 use crate::report::identifier::Sha256;
@@ -98,16 +98,6 @@ fn about() -> String {
     )
 }
 
-/// The outcome of a run in which `damaged` of `all` reports were damaged.
-fn unless_damaged(damaged: usize, all: usize) -> anyhow::Result<()> {
-    let words = || format!("damaged, and not written: {damaged} of {all} reports");
-    match damaged {
-        0 => Ok(()),
-        _ if damaged < all => Err(FailureKind::Partial.error(words()).into()),
-        _ => Err(FailureKind::BadAnswer.error(words()).into()),
-    }
-}
-
 impl ExportArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let format = self.format()?;
@@ -125,8 +115,7 @@ impl ExportArgs {
             return print_dry_run(setup, requests, self.refresh, None, self.json);
         }
         let (mut sources, runtime) = (Vec::new(), runtime()?);
-        let (all, mut damaged) = (wanted.len(), 0_usize);
-        let mut made = |wanted, file: Option<PathBuf>| -> anyhow::Result<()> {
+        let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
             let source = match (wanted, &setup) {
                 (ExportInput::Saved(source), _) => *source,
                 (ExportInput::Of(identifier), Some(setup)) => runtime.block_on(self.fetch(setup, identifier))?,
@@ -139,27 +128,13 @@ impl ExportArgs {
                     Ok(())
                 }
             }
-        };
-        let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
-            let name = wanted.identifier().map(|named| named.text().visible_cut(120).to_string()).unwrap_or_default();
-            match made(wanted, file) {
-                // A damaged report does not stop the others.
-                Err(error) if all > 1 && exit::is_damaged(&error) => {
-                    exit::say(&error.context(name), common.log());
-                    damaged += 1;
-                    Ok(())
-                }
-                made => made,
-            }
         });
         setup.as_ref().map_or(Ok(()), |setup| say_cost(&setup.gateway))?;
         let written = match sources.is_empty() {
             true => Ok(()),
             false => self.write(format, &sources, self.output.as_deref()),
         };
-        fetched.and(written)?;
-        unless_damaged(damaged, all)?;
-        unread
+        fetched.and(written).and(unread)
     }
 
     fn format(&self) -> anyhow::Result<&'static Format> {
@@ -293,9 +268,7 @@ fn wanted(
 
 /// The stored reports of a file, the newest of each sandbox, without a call.
 fn stored(file: &Sha256, common: &Common) -> anyhow::Result<Vec<Identifier>> {
-    let (folders, config) = common.config()?;
-    let store = open_to_look(&folders.store)?;
-    let service = service_of(&config.profile(None)?);
+    let (store, service) = store_and_service(common)?;
     let reports = store.reports(&service, file)?;
     if reports.is_empty() {
         fail!(NotFound, "no report of this file is stored: behaview list SHA256 asks the service for them");

@@ -175,22 +175,20 @@ async fn look_to_the_end(
     reports: &mut Vec<Identifier>,
 ) -> anyhow::Result<WatchState> {
     let listing = setup.gateway.client().profile().listing;
-    let (mut next_page, mut since) = (None, setup.gateway.now());
+    let mut next_page = None;
     let began = Instant::now();
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
     while following.left() > 0 {
         let price = following.request(listing, next_page.clone()).quote(&setup.entitled).price().short();
         wait(following, &price, passed).await;
         let request = following.request(listing, next_page.take());
-        let (asked_at, asked_since) = (passed(), setup.gateway.now());
-        let Some((received, body)) = poll(setup, following, &request, since, asked_at).await? else {
+        let Some(body) = poll(setup, following, &request, passed()).await? else {
             next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
             continue;
         };
         let now = passed();
         let Request::Behaviours { file, listing, cursor } = request else {
-            since = asked_since;
-            following.looked(seen(&body)?, now);
+            following.looked(Analysis::of(&body), now);
             if let Some(seen) = &following.seen {
                 note(setup, &following.file, Some(Some(seen.identifier.clone())))?;
             }
@@ -211,52 +209,27 @@ async fn look_to_the_end(
         if following.listed(!reports.is_empty(), next_page.is_some(), now) == WatchState::Done {
             return Ok(WatchState::Done);
         }
-        if next_page.is_none() {
-            // The next poll must not read this page from the store again.
-            since = received.saturating_add(SignedDuration::from_millis(1)).unwrap_or(Timestamp::MAX);
-        }
     }
     Ok(WatchState::On)
 }
 
-/// The response to one poll, from the store or the service; `None` if another program has the same
-/// request in flight.
+/// The response to one poll; `None` if another program has the same request in flight.
 async fn poll(
     setup: &Setup,
     following: &mut Following,
     request: &Request,
-    since: Timestamp,
     asked_at: SignedDuration,
-) -> anyhow::Result<Option<(Timestamp, Body)>> {
-    if let Some(stored) = come_since(setup, request, since)? {
-        following.put_off(asked_at);
-        return Ok(Some(stored));
-    }
-    match ask(setup, request, true).await {
+) -> anyhow::Result<Option<Body>> {
+    let answer = ask(setup, request, true).await;
+    match &answer {
         Err(GatewayError::UnderWayElsewhere) => {
             following.put_off(asked_at);
-            Ok(None)
+            return Ok(None);
         }
-        answer => {
-            if !matches!(&answer, Err(error) if error.is_unsent()) {
-                following.count(asked_at);
-            }
-            let answer = answer?;
-            Ok(Some((answer.received, answer.body)))
-        }
+        Err(error) if error.is_unsent() => {}
+        _ => following.count(asked_at),
     }
-}
-
-/// A list page that another program has stored since the last poll began, and that is therefore as
-/// new as that poll.
-fn come_since(setup: &Setup, request: &Request, since: Timestamp) -> anyhow::Result<Option<(Timestamp, Body)>> {
-    let held = setup.gateway.held(request)?.filter(|held| held.received >= since);
-    Ok(held.map(|held| (held.received, held.body)))
-}
-
-/// The state of the scan; `None` if the service has none.
-fn seen(body: &Body) -> anyhow::Result<Option<Analysis>> {
-    Ok(Analysis::of(body))
+    Ok(Some(answer?.body))
 }
 
 /// Waits until the next poll, and shows that on a terminal.

@@ -6,15 +6,14 @@ use super::{Common, FailureKind};
 use crate::app::over::held::title;
 use crate::config::Config;
 use crate::quota::Entitlements;
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::identifier::Sha256;
 use crate::report::{Doomed, Held as Thing, Holding, Purge, Retention, whose};
 use crate::request::{Request, again};
 use crate::store::{Store, StoreError};
-use crate::text::{Untrusted, bytes, count, thousands};
+use crate::text::{Untrusted, bytes, count, said, thousands};
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const EXAMPLES: &str = "\
@@ -203,14 +202,7 @@ impl Selection {
             return Ok(Some(vec![Purge::Before(before)]));
         }
         let Some(id) = &self.delete else { return Ok(None) };
-        // An identifier with invalid Unicode matches by its visible form, unless another identifier
-        // has that name.
-        let names: [Name; 2] = [
-            |identifier| identifier.as_bytes().into(),
-            |identifier| identifier.text().visible().as_str().as_bytes().to_vec().into(),
-        ];
-        let by = |name| kept.iter().filter_map(|kept| one(kept, id, name)).collect::<Vec<_>>();
-        let found = names.into_iter().map(by).find(|found| !found.is_empty()).unwrap_or_default();
+        let found: Vec<_> = kept.iter().filter_map(|kept| one(kept, id)).collect();
         if found.is_empty() {
             fail!(NotFound, "nothing of this id is held; behaview held lists the ids");
         }
@@ -218,18 +210,18 @@ impl Selection {
     }
 }
 
-/// The name of an identifier for matching.
-type Name = fn(&Identifier) -> Cow<'_, [u8]>;
-
-/// The deletion for an id, if it names this item.
-fn one(kept: &Holding, id: &str, name: Name) -> Option<Purge> {
-    let service = || kept.service.clone();
-    match (&kept.what, Sha256::parse(id)) {
-        (_, Some(file)) => (kept.file.as_ref() == Some(&file)).then(|| Purge::File { service: service(), file }),
-        (Thing::Report(identifier) | Thing::Notes(identifier), None) => (*name(identifier) == *id.as_bytes())
-            .then(|| Purge::Report { service: service(), identifier: identifier.clone() }),
-        (Thing::Answer { id: named, place, .. }, None) => (id == named).then(|| Purge::Answer(place.clone())),
+/// The deletion for an id as the list shows it, if it names this item.
+fn one(kept: &Holding, named: &str) -> Option<Purge> {
+    let service = kept.service.clone();
+    if let Some(file) = Sha256::parse(named) {
+        return (kept.file.as_ref() == Some(&file)).then_some(Purge::File { service, file });
     }
+    (id(kept) == named).then(|| match &kept.what {
+        Thing::Report(identifier) | Thing::Notes(identifier) => {
+            Purge::Report { service, identifier: identifier.clone() }
+        }
+        Thing::Answer { place, .. } => Purge::Answer(place.clone()),
+    })
 }
 
 fn deleted(doomed: &Doomed<'_>, files: u64, now: Timestamp, is_done: bool) -> Deleted {
@@ -311,7 +303,10 @@ fn table(kept: &[Holding], now: Timestamp) -> Table {
             notes,
             at_service,
             from(kept),
-            named(kept),
+            match kept.what {
+                Thing::Report(_) | Thing::Notes(_) => said(id(kept)).to_string(),
+                Thing::Answer { .. } => format!("{} ({})", id(kept), what(kept)),
+            },
         ]);
     }
     table
@@ -323,14 +318,6 @@ fn from(kept: &Holding) -> String {
         None if matches!(kept.what, Thing::Notes(_)) => "notes alone".to_owned(),
         None if kept.is_quarantined() => "quarantined".to_owned(),
         None => Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string(),
-    }
-}
-
-/// The id, with a description if the id alone is unclear.
-fn named(kept: &Holding) -> String {
-    match &kept.what {
-        Thing::Report(identifier) | Thing::Notes(identifier) => identifier.text().visible().to_string(),
-        Thing::Answer { id, .. } => format!("{id} ({})", what(kept)),
     }
 }
 

@@ -191,7 +191,7 @@ fn in_lower_case(text: &str) -> String {
 
 /// Reads a document, or text, from standard input.
 fn standard_input() -> anyhow::Result<Subject<String>> {
-    let bytes = document::piped(std::io::stdin().lock(), "standard input", LONGEST_LIST)?;
+    let bytes = document::saved(Path::new(STANDARD_INPUT), LONGEST_LIST)?;
     if is_json(&bytes) {
         return Ok(Subject::Saved(document::of(STANDARD_INPUT, bytes)?));
     }

@@ -7,9 +7,7 @@ use anyhow::Context;
 use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// The topics of the manual, in Markdown that is readable as plain text.
 pub(super) const TOPICS: [(&str, &str); 12] = [
@@ -48,38 +46,17 @@ impl HelpArgs {
         let mut grammar = grammar();
         grammar.build();
         let Some(name) = &self.topic else {
-            return show(&format!("{}\n{LIST}\n", grammar.render_help()));
+            return print_text(&format!("{}\n{LIST}\n", grammar.render_help()));
         };
         // Topics take precedence; a command with the same name still has --help.
         if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| topic == name) {
-            return show(text);
+            return print_text(text);
         }
         match grammar.find_subcommand_mut(name) {
-            Some(command) => show(&command.render_long_help().to_string()),
+            Some(command) => print_text(&command.render_long_help().to_string()),
             None => Err(FailureKind::Usage.error("no such topic or command; behaview help lists both").into()),
         }
     }
-}
-
-/// Prints a text; uses the pager on a terminal.
-fn show(text: &str) -> anyhow::Result<()> {
-    if std::io::stdout().is_terminal() && page(text).is_ok() {
-        return Ok(());
-    }
-    print_text(text)
-}
-
-/// Shows a text in `$PAGER` or `less`; an error if it cannot be started.
-fn page(text: &str) -> std::io::Result<()> {
-    let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
-    let mut words = pager.as_deref().unwrap_or("less -FRX").split_whitespace();
-    let mut command = Command::new(words.next().unwrap_or("less"));
-    let mut pager = command.args(words).stdin(Stdio::piped()).spawn()?;
-    if let Some(mut input) = pager.stdin.take() {
-        // A pager that the user closes early closes its input.
-        let _ = input.write_all(text.as_bytes());
-    }
-    pager.wait().map(|_| ())
 }
 
 /// The program's name for shells.

@@ -143,6 +143,12 @@ pub(super) fn open_to_look(folder: &Path) -> Result<Store, StoreError> {
     Ok(store)
 }
 
+/// The store of a command without requests, and its id of the service of config and command line.
+pub(super) fn store_and_service(common: &Common) -> anyhow::Result<(Store, String)> {
+    let (folders, config) = common.config()?;
+    Ok((open_to_look(&folders.store)?, service_of(&config.profile(None)?)))
+}
+
 /// The store's id of a profile's service.
 pub(super) fn service_of(profile: &Profile) -> String {
     service_id(&profile.place())

@@ -3,7 +3,7 @@
 use super::inputs::{Subject, each, read_subjects, shown};
 use super::output::{Output, print_report, without_mark};
 use super::query::{ask, print_dry_run, runtime, say_cost};
-use super::setup::open_to_look;
+use super::setup::store_and_service;
 use super::{CliError, Common, FailureKind, Spending, setup_to_spend};
 use crate::gateway::Gateway;
 use crate::report::Body;
@@ -101,9 +101,8 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
 
 /// The stored report with this identifier.
 pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result<Option<StoredReport>> {
-    let (folders, config) = common.config()?;
-    let store = open_to_look(&folders.store)?;
-    Ok(store.report(&super::setup::service_of(&config.profile(None)?), identifier)?)
+    let (store, service) = store_and_service(common)?;
+    Ok(store.report(&service, identifier)?)
 }
 
 /// The error of commands that open only stored reports.
