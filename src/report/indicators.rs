@@ -5,6 +5,7 @@ mod gathered;
 mod servers;
 mod words;
 
+pub(super) use servers::is_of_the_internet;
 pub use servers::is_plain_host;
 
 use super::attributes::{DESTINATION, ORIGIN};

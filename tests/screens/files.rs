@@ -251,7 +251,7 @@ fn marks_move_no_text_when_they_come() {
     let marks = rules.judge(&report, &Cancel::default()).unwrap();
     tell(ReportEvent::RulesLoaded { rules: Arc::new(rules), problems: Vec::new() });
     let (after, screen, _) = tell(ReportEvent::Evaluated { opening, marks });
-    assert!(screen.contains("!PERSISTENCE"), "{screen}");
+    assert!(screen.contains("*PERSISTENCE"), "{screen}");
     assert!(before.is_some() && before == after, "from {before:?} to {after:?}: {screen}");
 }
 

@@ -69,6 +69,6 @@ fn lists_that_go_on_below_say_which_of_their_rows_are_in_sight() {
         let screen = stage.screen();
         // The line that is typed into is no row of the list.
         let rows = screen.lines().filter(|line| line.starts_with('┃')).count() - 1;
-        assert!(screen.contains(&format!("1–{rows} of 42 ")), "{screen}");
+        assert!(screen.contains(&format!("1–{rows} of 45 ")), "{screen}");
     }
 }

@@ -246,6 +246,11 @@ pub static ATTRIBUTES: &[Attribute] = &[
     list("memory_pattern_ips", Network, "IP in memory").holds(&[is("", Kind::Memory)]),
     list("command_executions", Commands, "").holds(WORDS),
     list("calls_highlighted", Modules, "call").same(Sameness::Exact),
+    // On Windows these are calls of WMI.
+    list("system_property_lookups", Modules, "property").same(Sameness::Exact),
+    records("system_property_sets", Modules, "property set", &[field("", "key"), field(" = ", "value")])
+        .told_by(&[&["key"]])
+        .same(Sameness::Exact),
     list("modules_loaded", Modules, "loaded").holds(MODULES),
     list("invokes", Modules, "invoked").same(Sameness::Exact),
     list("signals_observed", Modules, "signal").same(Sameness::Exact),
@@ -323,9 +328,6 @@ pub static ATTRIBUTES: &[Attribute] = &[
         .told_by(&[&["key"]])
         .holds(&[DATA]),
     list("shared_preferences_lookups", Mobile, "looked up"),
-    records("system_property_sets", Mobile, "property set", &[field("", "key"), field(" = ", "value")])
-        .told_by(&[&["key"]]),
-    list("system_property_lookups", Mobile, "property"),
     row("context_attributes", Pane::Other, "context", Value).holds(&[
         is("sha256", Kind::Hash),
         is("sha1", Kind::Hash),

@@ -166,7 +166,7 @@ fn is_name_of_the_internet(name: &str) -> bool {
 }
 
 /// Whether an address is public, and not one that every network uses.
-pub(super) fn is_of_the_internet(address: IpAddr) -> bool {
+pub(in crate::report) fn is_of_the_internet(address: IpAddr) -> bool {
     let is_resolver = RESOLVERS.iter().any(|known| known.parse() == Ok(address));
     !is_resolver && is_public(address)
 }

@@ -5,12 +5,14 @@ use super::file::{Rule, Rules, Use};
 use crate::report::canonical;
 use crate::report::command_line;
 use crate::report::index::Form;
+use crate::report::indicators::is_of_the_internet;
 use crate::report::work::{Cancel, Cancelled};
 use crate::report::{Order, Place, Report, Row, RowSet, Section};
 use crate::text::{Untrusted, last_part};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// What the rules make of a report.
@@ -22,8 +24,8 @@ pub struct Marks {
     noise: RowSet,
     /// The order of rows that say themselves how severe they are.
     order: Arc<Order>,
-    /// Rows that are marked for being many, with the numbers of the rules.
-    many: BTreeSet<(u32, u32, u16)>,
+    /// Rows that are marked for what other rows say, with the numbers of the rules.
+    across: BTreeSet<(u32, u32, u16)>,
     /// The programs that ran of those that a rule names.
     ran: BTreeSet<Vec<u8>>,
 }
@@ -86,10 +88,12 @@ impl Rules {
     pub fn judge(&self, report: &Report, cancel: &Cancel) -> Result<Marks, Cancelled> {
         let order = Arc::new(Order::of(report, cancel)?);
         let mut marks = Marks { order, ran: self.ran(report, cancel)?, ..Marks::default() };
-        let (sample, mut crowd) = (sample(report), Crowd::default());
+        let sample = sample(report);
+        let (mut crowd, mut trail) = (Crowd::default(), Trail::default());
         for (number, section) in report.index.sections.iter().enumerate() {
             cancel.check()?;
             let mut judge = Judge::of(self, section);
+            let name = section.attribute.map_or("", |attribute| attribute.name);
             let (mut text, mut above) = (Vec::new(), Vec::new());
             for found in report.each_row(number) {
                 cancel.check()?;
@@ -105,17 +109,18 @@ impl Rules {
                 });
                 let rules = judge.rules(&RowValues { text: &text, parent: parent.as_deref(), ran: &marks.ran });
                 if let Some(place) = u32::try_from(number).ok().zip(u32::try_from(row).ok()) {
-                    self.mark(&rules, place, &text, &mut marks, &mut crowd);
+                    let best = self.mark(&rules, place, &text, &mut marks, &mut crowd);
+                    trail.add(name, best, place, &text, || found.own());
                 }
             }
         }
         cancel.check()?;
-        marks.add_many(self, crowd);
+        marks.add(self, crowd.rows(self).chain(trail.rows()).collect());
         Ok(marks)
     }
 
     /// Marks a row by the rule that matters most, and counts it for the rules that want many rows.
-    fn mark(&self, rules: &[usize], place: (u32, u32), text: &[u8], marks: &mut Marks, crowd: &mut Crowd) {
+    fn mark(&self, rules: &[usize], place: (u32, u32), text: &[u8], marks: &mut Marks, crowd: &mut Crowd) -> Best {
         let (mut best, (section, row)) = (None, place);
         for (number, rule) in rules.iter().filter_map(|number| Some((*number, self.rules.get(*number)?))) {
             match rule.many {
@@ -129,6 +134,7 @@ impl Rules {
             Some((_, rule)) => marks.notable.push((section, row, u16::try_from(rule).unwrap_or(u16::MAX))),
             None => {}
         }
+        best
     }
 
     /// The programs that ran of those that a rule names.
@@ -161,14 +167,13 @@ impl Rules {
             parent.map(|parent| program(&report.row(section, parent))).unwrap_or_default()
         });
         let seen = RowValues { text: &text, parent: parent.as_deref(), ran: &marks.ran };
-        let is_marked = |rule: usize| {
-            let place = Some((u32::try_from(section).ok()?, u32::try_from(row).ok()?, u16::try_from(rule).ok()?));
-            place.filter(|place| marks.many.contains(place))
-        };
-        let numbers = Judge::of(self, found).rules(&seen).into_iter();
-        let rules = numbers.filter_map(|number| Some((number, self.rules.get(number)?)));
-        let rules = rules.filter(|(number, rule)| rule.many == 0 || is_marked(*number).is_some());
-        let mut rules: Vec<&Rule> = rules.map(|(_, rule)| rule).collect();
+        let mut numbers = Judge::of(self, found).rules(&seen);
+        numbers.retain(|number| self.rules.get(*number).is_some_and(|rule| rule.many == 0));
+        if let Some((section, row)) = u32::try_from(section).ok().zip(u32::try_from(row).ok()) {
+            let across = marks.across.range((section, row, 0)..=(section, row, u16::MAX));
+            numbers.extend(across.map(|(.., number)| usize::from(*number)));
+        }
+        let mut rules: Vec<&Rule> = numbers.into_iter().filter_map(|number| self.rules.get(number)).collect();
         rules.sort_by_key(|rule| rule.severity);
         rules
     }
@@ -201,6 +206,9 @@ fn spell(text: &mut Vec<u8>, sample: Option<&[u8]>) {
     }
 }
 
+/// The rule that matters most for a row.
+type Best = Option<(Severity, usize)>;
+
 /// Rows that count only if there are many of their kind: digests of the common part (`same`) and of
 /// the distinct parts (`each`), with their places.
 #[derive(Default)]
@@ -227,29 +235,91 @@ impl Crowd {
     }
 }
 
+impl Crowd {
+    /// The rows of which there are enough, each with its rule.
+    fn rows(self, rules: &Rules) -> impl Iterator<Item = ((u32, u32), usize)> {
+        let is_enough =
+            |number: usize, group: &Group| rules.rules.get(number).is_some_and(|rule| group.each.len() >= rule.many);
+        let groups = self.groups.into_iter().filter(move |((number, _), group)| is_enough(*number, group));
+        groups.flat_map(|((number, _), group)| group.places.into_iter().map(move |place| (place, number)))
+    }
+}
+
+/// Attributes whose rows begin with an address that was reached, or was to be.
+const CONNECTIONS: [&str; 2] = ["ip_traffic", "memory_pattern_ips"];
+
+/// Connections, and the addresses that marked rows name or whose names are marked.
+#[derive(Default)]
+struct Trail {
+    named: BTreeMap<IpAddr, (Severity, usize)>,
+    /// Addresses that were asked for by names; none where one of the names is not marked.
+    asked: BTreeMap<IpAddr, Best>,
+    connections: Vec<(IpAddr, (u32, u32))>,
+}
+
+impl Trail {
+    /// Takes the address of a connection, and those in the JSON of a marked row or of a name that
+    /// was asked for.
+    fn add<'a>(
+        &mut self,
+        attribute: &str,
+        best: Best,
+        place: (u32, u32),
+        text: &[u8],
+        own: impl FnOnce() -> Cow<'a, [u8]>,
+    ) {
+        if CONNECTIONS.contains(&attribute) {
+            let text = String::from_utf8_lossy(text);
+            let end = text.split(' ').next().unwrap_or_default();
+            let address = end.rsplit_once(':').and_then(|(address, _)| address.parse().ok());
+            self.connections.extend(address.or_else(|| end.parse().ok()).map(|address| (address, place)));
+            return;
+        }
+        let best = best.filter(|(severity, _)| *severity <= Severity::Medium);
+        if best.is_none() && attribute != "dns_lookups" {
+            return;
+        }
+        let address = |word: &str| word.parse().ok().or_else(|| word.parse::<SocketAddr>().ok().map(|at| at.ip()));
+        let own = own();
+        let text = String::from_utf8_lossy(&own);
+        let words = text.split(|c: char| c.is_whitespace() || ",\"\\/[]()<>".contains(c));
+        for address in words.filter_map(address).filter(|address| is_of_the_internet(*address)) {
+            if attribute == "dns_lookups" {
+                let asked = self.asked.entry(address).or_insert(best);
+                *asked = asked.zip(best).map(|(one, other)| one.min(other));
+            } else if let Some(best) = best {
+                self.named.entry(address).and_modify(|named| *named = best.min(*named)).or_insert(best);
+            }
+        }
+    }
+
+    /// The connections to one of the addresses, each with the rule that marks it.
+    fn rows(self) -> impl Iterator<Item = ((u32, u32), usize)> {
+        let Self { named, asked, connections } = self;
+        let rule =
+            move |address: &IpAddr| named.get(address).or_else(|| asked.get(address)?.as_ref()).map(|(_, rule)| *rule);
+        connections.into_iter().filter_map(move |(address, place)| Some((place, rule(&address)?)))
+    }
+}
+
 impl Marks {
-    /// Marks the rows of which there are enough.
-    fn add_many(&mut self, rules: &Rules, crowd: Crowd) {
-        if crowd.groups.is_empty() {
+    /// Marks further rows, each by the rule that matters most.
+    fn add(&mut self, rules: &Rules, rows: Vec<((u32, u32), usize)>) {
+        if rows.is_empty() {
             return;
         }
         let mut best: BTreeMap<(u32, u32), u16> =
             self.notable.iter().map(|(section, row, rule)| ((*section, *row), *rule)).collect();
         let severity = |rule: u16| rules.rule(rule).map(|rule| rule.severity);
-        for ((number, _), group) in crowd.groups {
-            let enough = rules.rules.get(number).is_some_and(|rule| group.each.len() >= rule.many);
-            let Some(number) = u16::try_from(number).ok().filter(|_| enough) else { continue };
-            for (section, row) in group.places {
-                self.many.insert((section, row, number));
-                let rule = best.entry((section, row)).or_insert(number);
-                if severity(number) < severity(*rule) {
-                    *rule = number;
-                }
+        for ((section, row), number) in rows {
+            let Ok(number) = u16::try_from(number) else { continue };
+            self.across.insert((section, row, number));
+            let rule = best.entry((section, row)).or_insert(number);
+            if severity(number) < severity(*rule) {
+                *rule = number;
             }
         }
-        if !self.many.is_empty() {
-            self.notable = best.into_iter().map(|((section, row), rule)| (section, row, rule)).collect();
-        }
+        self.notable = best.into_iter().map(|((section, row), rule)| (section, row, rule)).collect();
     }
 }
 
@@ -323,13 +393,21 @@ fn is_program(text: &[u8], place: std::ops::Range<usize>) -> bool {
 }
 
 /// Whether a text contains a program, with or without a folder, whose name differs from one of
-/// `names` by one letter.
+/// `names` by one letter, or by digits that look like letters.
 fn is_near(text: &[u8], names: &[String]) -> bool {
     let words = text.split(|byte| br#"\/"' =(),;&|"#.contains(byte)).filter(|word| !word.is_empty());
     words.enumerate().any(|(place, word)| {
         let name = word.strip_suffix(b".exe").or_else(|| Some(word).filter(|_| place == 0));
-        let is_name = |name: &[u8]| names.iter().any(|other| other.as_bytes() == name);
-        name.is_some_and(|name| !is_name(name) && names.iter().any(|other| is_one_off(name, other.as_bytes())))
+        let name = name.filter(|name| !names.iter().any(|other| other.as_bytes() == *name));
+        let read = |byte: &u8| match byte {
+            b'0' => b'o',
+            b'1' => b'l',
+            other => *other,
+        };
+        name.is_some_and(|name| {
+            let name: Vec<u8> = name.iter().map(read).collect();
+            names.iter().any(|other| other.as_bytes() == name || is_one_off(&name, other.as_bytes()))
+        })
     })
 }
 
