@@ -233,9 +233,7 @@ impl Crowd {
             group.places.push(place);
         }
     }
-}
 
-impl Crowd {
     /// The rows of which there are enough, each with its rule.
     fn rows(self, rules: &Rules) -> impl Iterator<Item = ((u32, u32), usize)> {
         let is_enough =

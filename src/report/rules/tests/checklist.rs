@@ -49,6 +49,8 @@ const TAG: &str = "tags";
 const PERMISSION: &str = "permissions_requested";
 const INJECTED: &str = "processes_injected";
 const FILE: &str = "files_opened";
+const CHANGED: &str = "files_attribute_changed";
+const HIDDEN: &str = "windows_hidden";
 const GONE: &str = "files_deleted";
 const OPENED_KEY: &str = "registry_keys_opened";
 const DELETED_KEY: &str = "registry_keys_deleted";
@@ -643,6 +645,11 @@ const CHECKLIST: &[(&str, &str, &str, &str, &str)] = &[
     ("decrypts-tag", "T1140", TAG, "DECRYPTS_EXE", "CRYPTO"),
     ("macro-run-tag", "T1059.005", TAG, "MACRO_HIDE_APP", "MACRO_ENVIRON"),
     ("debug-tag", "T1622", TAG, "DIRECT_CPU_CLOCK_ACCESS", "REFLECTION"),
+    ("unusual-port", "T1571", ADDRESS, "203.0.113.5:58899", "203.0.113.5:8080"),
+    ("unusual-port", "T1571", ADDRESS, "203.0.113.5:4782", "192.168.1.5:4782"),
+    ("attribute-changed", "T1564.001", CHANGED, r"%APPDATA%\current.exe", r"%APPDATA%\app\a.ini"),
+    ("hidden-window", "T1564.003", HIDDEN, r"C:\windows\system32\rundll32.exe", r"C:\app\app.exe"),
+    ("nearly-system", "T1036.005", COMMAND, r"%TEMP%\svchost64.exe  x", r"C:\Windows\System32\svchost.exe -k x"),
     ("web-mark-removed", "T1553.005", GONE, r"C:\Users\a\x.dll:Zone.Identifier", r"C:\Users\a\x.dll"),
     ("double-extension", "T1036.007", WRITTEN, r"C:\Users\a\invoice.pdf.exe", r"C:\Users\a\index.html.js"),
 ];
