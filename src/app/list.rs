@@ -8,18 +8,18 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, is_abstract};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
-use entry::Entries;
 pub use entry::{Entry, OpenReport};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 /// The sandboxes of one file, or the reports of one opened document.
 #[derive(Debug)]
 pub struct List {
     pub origin: ListOrigin,
     /// The sandboxes in the order of the pages.
-    entries: Entries,
+    entries: Vec<Entry>,
+    /// Where each identifier is found; of several entries with the same one the first.
+    places: HashMap<Identifier, usize>,
     /// What comes after the last entry.
     pub next: Next,
     /// When the first page came; none while no page is there.
@@ -66,20 +66,37 @@ impl Next {
 }
 
 impl List {
-    fn new(origin: ListOrigin, entries: Entries, next: Next) -> Self {
-        let (since, total, scroll) = (None, None, Scroll::default());
-        let (failure, used_cursors) = (None, Vec::new());
-        Self { origin, entries, next, since, total, scroll, failure, used_cursors }
+    fn new(origin: ListOrigin, next: Next) -> Self {
+        Self {
+            origin,
+            entries: Vec::new(),
+            places: HashMap::new(),
+            next,
+            since: None,
+            total: None,
+            scroll: Scroll::default(),
+            failure: None,
+            used_cursors: Vec::new(),
+        }
     }
 
     /// A list of which nothing is known.
     pub fn unasked(file: Sha256) -> Self {
-        Self::new(ListOrigin::Service(file), Entries::default(), Next::Page(None))
+        Self::new(ListOrigin::Service(file), Next::Page(None))
     }
 
     /// The reports of a document that was opened.
     pub fn document(name: String, entries: Vec<Entry>) -> Self {
-        Self::new(ListOrigin::Document(name), Entries::new(entries), Next::Nothing)
+        let mut list = Self::new(ListOrigin::Document(name), Next::Nothing);
+        entries.into_iter().for_each(|entry| list.push(entry));
+        list
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if let Some(identifier) = entry.identifier.clone() {
+            self.places.entry(identifier).or_insert(self.entries.len());
+        }
+        self.entries.push(entry);
     }
 
     /// The file, where the list comes from the service.
@@ -92,12 +109,12 @@ impl List {
 
     /// The sandboxes in the order of the pages.
     pub fn entries(&self) -> &[Entry] {
-        self.entries.all()
+        &self.entries
     }
 
     /// The sandboxes whose report is open.
     pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
-        self.entries.opened_mut().map(|(_, entry)| entry)
+        self.entries.iter_mut().filter(|entry| entry.open.is_some())
     }
 
     pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
@@ -106,16 +123,11 @@ impl List {
 
     /// Where the sandbox of this identifier stands.
     pub fn place_of(&self, identifier: &Identifier) -> Option<usize> {
-        self.entries.place_of(identifier)
-    }
-
-    /// The questions for the reports that are not here.
-    pub fn missing(&self) -> &Arc<[Request]> {
-        self.entries.missing()
+        self.places.get(identifier).copied()
     }
 
     pub fn held(&self) -> usize {
-        self.entries.held()
+        self.entries.iter().filter(|entry| entry.here().is_some()).count()
     }
 
     /// Rows of the list: the entries, and one for what comes after them.
@@ -140,7 +152,7 @@ impl List {
     /// Closes reports that were moved past before they were read to their end; says whether there was one.
     pub(super) fn leave_unfinished(&mut self) -> bool {
         let chosen = self.scroll.cursor;
-        let others = self.entries.opened_mut().filter(|(place, _)| *place != chosen);
+        let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
         others.filter_map(|(_, entry)| entry.close_if(OpenReport::is_unfinished).then_some(())).count() > 0
     }
 
@@ -197,7 +209,8 @@ impl List {
     /// says nothing, for it may be a number.
     fn begin_anew(&mut self, page: Page, received: Timestamp, unkept: Option<String>, total: Option<u64>) {
         let chosen = self.entries().get(self.scroll.cursor).and_then(|entry| entry.identifier.clone());
-        let before = std::mem::take(&mut self.entries).into_all();
+        let before = std::mem::take(&mut self.entries);
+        self.places.clear();
         let order: Vec<_> = before.iter().filter_map(|entry| entry.identifier.clone()).collect();
         let mut before: HashMap<_, _> = before.into_iter().filter_map(|e| Some((e.identifier.clone()?, e))).collect();
         let is_same = page.entries.iter().zip(&order).all(|(entry, before)| entry.identifier == *before);
@@ -210,7 +223,7 @@ impl List {
         self.add(page.entries, received, unkept, &mut before);
         // A stored report stays, though the service lists it no more.
         let rest = order.iter().filter_map(|identifier| before.remove(identifier));
-        rest.filter(|old| stays || old.here().is_some()).for_each(|old| self.entries.push(old));
+        rest.filter(|old| stays || old.here().is_some()).for_each(|old| self.push(old));
         if !stays {
             self.used_cursors.clear();
             self.next = Next::behind(page.cursor, page.is_lost);
@@ -239,7 +252,7 @@ impl List {
                 let (unkept, verdict) = (unkept.clone(), entry.verdict);
                 row.take_arrived(Here { received, body, unkept, verdict }, false);
             }
-            self.entries.push(row);
+            self.push(row);
         }
     }
 
@@ -261,34 +274,29 @@ impl List {
             if !self.take_newer(&held) {
                 let mut entry = Entry::new(Some(held.identifier.clone()));
                 entry.take_newer(&held);
-                self.entries.push(entry);
+                self.push(entry);
             }
         }
     }
 
-    /// Takes a stored report unless the entry has a newer one;
+    /// Takes a stored report unless the entry has a newer one; says whether it is listed.
     pub(super) fn take_newer(&mut self, held: &HeldReport) -> bool {
-        let place = self.place_of(&held.identifier);
-        place.and_then(|place| self.entries.change(place, |entry| entry.take_newer(held))).is_some()
+        self.entry_mut(&held.identifier).map(|entry| entry.take_newer(held)).is_some()
     }
 
     /// Lets go of the reports that are here and not among these; says whether there was one. What could not be kept is here alone.
     pub(super) fn let_go(&mut self, held: &HashSet<&Identifier>) -> bool {
-        let is_gone = |entry: &Entry| {
+        let is_gone = |entry: &&mut Entry| {
             let is_kept = entry.here().is_some_and(|here| here.unkept.is_none());
             is_kept && entry.identifier.as_ref().is_some_and(|identifier| !held.contains(identifier))
         };
-        let gone: Vec<_> =
-            (0..).zip(self.entries()).filter(|(_, entry)| is_gone(entry)).map(|(place, _)| place).collect();
-        gone.iter().for_each(|place| _ = self.entries.change(*place, Entry::let_go));
-        !gone.is_empty()
+        self.entries.iter_mut().filter(is_gone).map(|entry| *entry = Entry::new(entry.identifier.take())).count() > 0
     }
 
     /// Takes a whole report; returns the opening that continues to show it.
     pub(super) fn take_arrived(&mut self, identifier: &Identifier, here: &Here) -> Option<Opening> {
-        let place = self.place_of(identifier)?;
-        let is_chosen = place == self.scroll.cursor;
-        self.entries.change(place, |entry| entry.take_arrived(here.clone(), is_chosen))?
+        let is_chosen = self.place_of(identifier) == Some(self.scroll.cursor);
+        self.entry_mut(identifier)?.take_arrived(here.clone(), is_chosen)
     }
 }
 

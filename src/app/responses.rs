@@ -23,7 +23,7 @@ impl Model {
             Ok(response) => self.on_response(request, call, response),
             Err(failure) => self.on_failure(request, call, failure),
         }
-        if *request == Request::Quotas && self.figures.take_outrun() && !self.is_quitting {
+        if *request == Request::Quotas && std::mem::take(&mut self.figures.are_outrun) && !self.is_quitting {
             self.ask_agreed(Request::Quotas, ResponseSource::Service);
         }
     }
@@ -35,9 +35,7 @@ impl Model {
         if self.is_quitting {
             self.leave();
         } else if call.as_ref().is_some_and(|call| call.is_paid) {
-            if self.calls.has(&Request::Quotas) {
-                self.figures.outrun();
-            }
+            self.figures.are_outrun |= self.calls.has(&Request::Quotas);
             self.ask_agreed(Request::Quotas, ResponseSource::Service);
             if self.figures.usage.is_some() {
                 self.ask_agreed(last_days(self.now), ResponseSource::Service);
@@ -59,7 +57,7 @@ impl Model {
             (Response::Usage(usage), _) => {
                 let sheet = Sheet::usage(&usage, usize::from(self.overlay_room().width));
                 self.figures.usage = Some(usage);
-                let is_asked = self.figures.take_usage_awaited();
+                let is_asked = std::mem::take(&mut self.figures.announces_usage);
                 self.show_figures(sheet, is_asked);
             }
             (Response::Entitlements(entitlements), _) => {
@@ -100,7 +98,7 @@ impl Model {
                 self.on_page_while_following(file, Some(&failure));
             }
             Request::Quotas => {
-                if self.figures.take_balances_awaited() {
+                if std::mem::take(&mut self.figures.announces_balances) {
                     self.warn(format!("The counters could not be read: {}", failure.what));
                 }
                 self.figures.failure = Some(failure.what);
@@ -133,7 +131,7 @@ impl Model {
     fn on_typed_request_failed(&mut self, request: &Request, failure: Failure) {
         let is_usage = matches!(request, Request::Usage { .. });
         // Usage that the program refreshed by itself keeps its old figures.
-        let is_silent = is_usage && !self.figures.take_usage_awaited();
+        let is_silent = is_usage && !std::mem::take(&mut self.figures.announces_usage);
         match self.prompts_for(request) {
             Some(form) => {
                 form.failure = Some(failure);
@@ -204,11 +202,10 @@ impl Model {
 
     fn on_balances(&mut self, balances: Balances, asked: Timestamp) {
         let is_typed = self.prompts_for(&Request::Quotas).is_some();
-        let is_asked = self.figures.take_balances_awaited() || is_typed;
+        let is_asked = std::mem::take(&mut self.figures.announces_balances) || is_typed;
         let columns = usize::from(self.overlay_room().width);
         self.show_figures(Sheet::counters(&balances, self.now, columns), is_asked);
         self.figures.take_balances(balances, asked);
-        self.figures.is_reread |= is_asked;
         if !self.is_quitting {
             self.emit(StoreJob::ReadPriceRecord);
         }

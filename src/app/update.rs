@@ -33,7 +33,6 @@ impl Model {
         let before = self.message().len();
         self.dispatch(message.into());
         self.refresh_palette();
-        self.refresh_planner();
         self.refresh_following();
         if self.message().len() != before {
             self.settle();
@@ -95,7 +94,7 @@ impl Model {
             ServiceEvent::RowsStreamed { request, body, read, batch } => self.arriving(&request, body, read, batch),
             ServiceEvent::Ended { request, result } => self.call_ended(&request, result),
             ServiceEvent::Spent(spent) => self.figures.spent = spent,
-            ServiceEvent::QuotaExhausted(is_exhausted) => self.figures.take_says_spent(is_exhausted),
+            ServiceEvent::QuotaExhausted(is_exhausted) => self.figures.says_spent = is_exhausted,
             ServiceEvent::RateLimitedUntil(until) => self.figures.wait_until = Some(until),
         }
     }

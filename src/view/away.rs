@@ -162,7 +162,7 @@ impl DrawForm for SaveTarget {
         vec![(words, meaning)]
     }
 
-    fn draw_rest(form: &SaveForm, buffer: &mut Canvas<'_>, area: Area) {
+    fn draw_rest(form: &SaveForm, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
         if !form.is_held() {
             draw_formats(buffer, area, &form.formats());
         }

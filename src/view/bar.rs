@@ -46,7 +46,6 @@ const WIDE: usize = 100;
 enum Verbosity {
     Full,
     Short,
-    Tight,
     Prices,
 }
 
@@ -231,11 +230,9 @@ fn left(model: &Model, room: usize) -> Vec<BarSpan> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Meaning::Free)];
     }
-    let is_told = model.figures.says_spent;
-    let forms = [Verbosity::Full, Verbosity::Short, Verbosity::Tight, Verbosity::Prices].into_iter();
-    let fits = forms.map(|wordy| balances(model, wordy, is_told)).find(|pieces| width(pieces) <= room);
-    // Once the counters were read again, the balance has precedence over the refusal.
-    fits.unwrap_or_else(|| balances(model, Verbosity::Prices, is_told && !model.figures.is_reread))
+    let forms = [Verbosity::Full, Verbosity::Short].map(|wordy| balances(model, wordy)).into_iter();
+    let fits = forms.into_iter().find(|pieces| width(pieces) <= room);
+    fits.unwrap_or_else(|| balances(model, Verbosity::Prices))
 }
 
 /// The unit of the current screen: scans in the form that submits a file, requests elsewhere.
@@ -244,7 +241,7 @@ fn counted(model: &Model) -> Unit {
     if submits { Unit::Scan } else { Unit::Request }
 }
 
-fn balances(model: &Model, wordy: Verbosity, is_told: bool) -> Vec<BarSpan> {
+fn balances(model: &Model, wordy: Verbosity) -> Vec<BarSpan> {
     let unit = counted(model);
     let holders = [(Holder::User, "you"), (Holder::Group, "group")].into_iter();
     let scarcest = |(holder, name)| Some((name, model.figures.scarcest(unit, holder, model.now)?));
@@ -252,14 +249,12 @@ fn balances(model: &Model, wordy: Verbosity, is_told: bool) -> Vec<BarSpan> {
     let least = known.iter().map(|(_, found)| found.limit.remaining).min();
     let mut pieces = match least {
         None => vec![(unknown(model, wordy), Meaning::Faint)],
-        Some(1..) if is_told => vec![(says_spent(model, wordy), Meaning::Problem)],
+        Some(1..) if model.figures.says_spent => vec![(says_spent(model, wordy), Meaning::Problem)],
         _ => Vec::new(),
     };
     if wordy == Verbosity::Prices {
         // A number needs its period: the binding limit is shown with its own, unless the service denies it.
-        known.retain(|(_, found)| {
-            Some(found.limit.remaining) == least && (pieces.is_empty() || model.figures.is_reread)
-        });
+        known.retain(|(_, found)| Some(found.limit.remaining) == least && pieces.is_empty());
         known.truncate(1);
     }
     for (n, (name, found)) in known.iter().enumerate() {
@@ -267,7 +262,6 @@ fn balances(model: &Model, wordy: Verbosity, is_told: bool) -> Vec<BarSpan> {
             (0, _) if unit == Unit::Scan => " scans left:",
             (0, Verbosity::Full) => "",
             (0, _) => " left:",
-            (_, Verbosity::Tight) => ",",
             _ => " ·",
         };
         let meaning = if found.limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
@@ -285,7 +279,7 @@ fn spent(model: &Model, wordy: Verbosity) -> BarSpan {
     let lead = match wordy {
         Verbosity::Full => "spent this session:",
         Verbosity::Short => "spent here:",
-        Verbosity::Tight | Verbosity::Prices => "spent",
+        Verbosity::Prices => "spent",
     };
     (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Meaning::Free } else { Meaning::Price })
 }
@@ -294,9 +288,8 @@ fn spent(model: &Model, wordy: Verbosity) -> BarSpan {
 fn says_spent(model: &Model, wordy: Verbosity) -> String {
     let asks = model.way_to("balances");
     match wordy {
-        _ if model.figures.is_reread => " refused as spent, yet".to_owned(),
         Verbosity::Full => format!(" the service says: quota spent; its counters differ ({asks} rereads, 0):"),
-        Verbosity::Short | Verbosity::Tight => format!(" refused as spent, yet ({asks} rereads, 0)"),
+        Verbosity::Short => format!(" refused as spent, yet ({asks} rereads, 0)"),
         Verbosity::Prices => format!(" refused as spent ({asks} rereads)"),
     }
 }

@@ -28,7 +28,7 @@ pub(super) trait DrawForm: FormSource {
     fn words(form: &Form<Self>, model: &Model) -> Vec<(String, Meaning)>;
 
     /// Draws what stands below the words.
-    fn draw_rest(_: &Form<Self>, _: &mut Canvas<'_>, _: Area) {}
+    fn draw_rest(_: &Form<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
 }
 
 pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Form<S>, model: &Model) {
@@ -57,7 +57,7 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Form
     let words = fitting(words, inside.height.saturating_sub(first));
     let end = first.saturating_add(u16::try_from(words.len()).unwrap_or(0)).min(inside.height);
     buffer.write_rows(inside, first, words);
-    S::draw_rest(form, buffer, Area { y: inside.y + end, height: inside.height - end, ..inside });
+    S::draw_rest(form, buffer, Area { y: inside.y + end, height: inside.height - end, ..inside }, model);
 }
 
 fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, label: &ScanField, field: &TextField, is_chosen: bool) {

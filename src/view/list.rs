@@ -6,6 +6,7 @@ use super::pane::frame;
 use super::theme::Meaning;
 use crate::app::commands::Command;
 use crate::app::list::{Entry, List, Next};
+use crate::app::over::SheetRow;
 use crate::app::over::notes::MARK;
 use crate::app::spending::calls::InFlightCall;
 use crate::app::{Area, Failure, Focus, Key, Model};
@@ -276,17 +277,12 @@ fn held_without_list(reports: u64) -> String {
     }
 }
 
-/// How far each sandbox is of a scan that is followed, and what comes next at which price.
+/// How far a scan is that is followed, and what comes next at which price.
 fn followed(model: &Model) -> Vec<Words> {
-    let Some(follow) = model.following() else { return Vec::new() };
-    let mut rows = vec![strong("The scan is followed until its reports are there.")];
-    let runs = follow.seen.iter().flat_map(|seen| &seen.sandboxes);
-    rows.extend(runs.map(|run| text(format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
-    let (seconds, price) = (follow.seconds(model.passed), model.next_look_price(follow));
-    let left = follow.words_left(model.passed);
-    rows.push((format!("Next look in {seconds} s · {price}; {left}"), Meaning::Price));
-    rows.push(text(format!("{} stops it; nothing further is sent then.", model.way_to("stop-following"))));
-    rows
+    let row =
+        |SheetRow { head, text: words }| text(format!("{head}{}{words}", if head.is_empty() { "" } else { ": " }));
+    let head = strong("The scan is followed until its reports are there.");
+    std::iter::once(head).chain(model.following_rows().into_iter().map(row)).collect()
 }
 
 fn absent_report(entry: &Entry, model: &Model) -> Vec<Words> {

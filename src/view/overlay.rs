@@ -15,7 +15,7 @@ use crate::app::over::palette::{Palette, PaletteItem, told};
 use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::asks::{Prompt, TypedQuestion};
 use crate::app::spending::confirm::Confirmation;
-use crate::app::spending::planner::Planner;
+use crate::app::spending::planner::{PlannedOperations, Planner};
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
 use crate::text::{Columns, thousands, words_in_rows_cut};
@@ -31,7 +31,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Prompt(form) => form::draw(buffer, area, form, model),
         Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
-        Overlay::Planner(planner) => draw_planner(buffer, area, planner, model),
+        Overlay::Planner(form) => form::draw(buffer, area, form, model),
         Overlay::Indicators(list) => list_view::draw(buffer, area, list, model),
         Overlay::Artefacts(list) => list_view::draw(buffer, area, list, model),
         Overlay::Save(form) => form::draw(buffer, area, form, model),
@@ -108,11 +108,19 @@ fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model:
     LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
 }
 
-fn draw_planner(buffer: &mut Canvas<'_>, area: Area, planner: &Planner, model: &Model) {
-    let sheet = planner.sheet();
-    let inside = inside_beside(buffer, area, model, &sheet.title, (sheet.top, sheet.count()), 2);
-    draw_line(buffer, inside, 0, "+", &planner.typed, true);
-    draw_rows(buffer, inside, 2, sheet);
+/// The typed operation and the plan, below the line.
+impl DrawForm for PlannedOperations {
+    fn title(_: &Planner, _: &Model) -> String {
+        "What would it cost?".to_owned()
+    }
+
+    fn words(_: &Planner, _: &Model) -> Vec<(String, Meaning)> {
+        Vec::new()
+    }
+
+    fn draw_rest(form: &Planner, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
+        draw_rows(buffer, area, &Sheet::of("", form.rows(model), area.width.into()));
+    }
 }
 
 /// A text field, of which the end is seen.
@@ -290,12 +298,12 @@ pub(super) fn window(top: usize, height: usize, count: usize) -> String {
 
 fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model) {
     let inside = inside(buffer, area, model, &sheet.title, sheet.top, sheet.count());
-    draw_rows(buffer, inside, 0, sheet);
+    draw_rows(buffer, inside, sheet);
 }
 
-/// Draws the rows of a sheet from the first in sight on, below `above` others.
-fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, above: u16, sheet: &Sheet) {
-    for (row, shown) in (above..inside.height).zip(sheet.rows()) {
+/// Draws the rows of a sheet from the first in sight on.
+fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, sheet: &Sheet) {
+    for (row, shown) in (0..inside.height).zip(sheet.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
         line.own(&shown.head, Meaning::Key);
         line.tab(HEAD);

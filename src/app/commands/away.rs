@@ -22,12 +22,6 @@ fn has_parts(model: &Model) -> bool {
     model.over.top_as::<SaveForm>().is_some_and(|form| form.has_parts())
 }
 
-fn step_part(model: &mut Model, forward: bool) {
-    if let Some(form) = model.over.top_as_mut::<SaveForm>() {
-        form.step_part(forward);
-    }
-}
-
 const INDICATORS: When = When::Has("a list of indicators", has_indicators);
 const SEVERAL_VALUES: When = When::Has("a row with several values", has_values);
 const A_VALUE: When = When::Has("a value", Model::can_copy);
@@ -57,18 +51,18 @@ commands! {
         if INDICATORS => Local(Model::go_to_indicator);
     "next-indicators" [TAB, key('}')] "next kind", 3, PICKER,
         "Show the next kind of indicators only"
-        if INDICATORS => Local(|m| m.step_indicators(true));
+        if INDICATORS => Local(|m| m.with_over(|list: &mut IndicatorList| list.step(true)));
     "previous-indicators" [BACK_TAB, key('{')] "kind before", 0, PICKER,
         "Show the kind of indicators before"
-        if INDICATORS => Local(|m| m.step_indicators(false));
+        if INDICATORS => Local(|m| m.with_over(|list: &mut IndicatorList| list.step(false)));
     "export" [key('x')] "export", 8, VALUED,
         "Write the report, the pane, the row, the value, the indicators or what deserves a look to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP"
         if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
     "next-part" [TAB] "another part", 2, FORM,
         "Write another part: the whole report, the pane, the row, the indicators, the value"
-        if SEVERAL_PARTS => Local(|m| step_part(m, true));
+        if SEVERAL_PARTS => Local(|m| m.with_over(|form: &mut SaveForm| form.step_part(true)));
     "previous-part" [BACK_TAB] "part before", 0, FORM,
-        "Write the part before" if SEVERAL_PARTS => Local(|m| step_part(m, false));
+        "Write the part before" if SEVERAL_PARTS => Local(|m| m.with_over(|form: &mut SaveForm| form.step_part(false)));
     "save" [ENTER] "write it", 1, FORM,
         "Write the file; one that is there is written over only after a yes"
         if When::Has("the path of a file", |m| m.over.top_as::<SaveForm>().is_some()) => Local(Model::save);

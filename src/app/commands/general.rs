@@ -32,11 +32,7 @@ commands! {
         "Do what is chosen"
         if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;
     "show-off" [TAB] "show or hide what is off", 2, PALETTE,
-        "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| {
-            if let Some(palette) = m.over.top_as_mut::<Palette>() {
-                palette.toggle_off();
-            }
-        });
+        "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.with_over(Palette::toggle_off));
     "ask" [ENTER] "ask", 1, FORM,
         "Ask the question that is typed; an answer that is held costs nothing"
         if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::ask(form_request);
@@ -58,7 +54,7 @@ commands! {
         if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));
     "planner" [key('p')] "planner", 8, OPEN,
         "Add operations up before asking any: what they cost, and what they leave to the user and the group"
-        if A_SERVICE => Local(|m| m.over.put(Planner::default()));
+        if A_SERVICE => Local(|m| m.over.put(Planner::empty()));
     "plan" [ENTER] "add to the plan", 1, FORM,
         "Add what is typed to the plan; @ and a file stand for the number of hashes in it; backspace on an empty line takes the last one back"
         if When::Has("the planner", |m| m.over.top_as::<Planner>().is_some()) => Local(|m| {

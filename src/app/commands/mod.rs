@@ -36,7 +36,7 @@ use crate::app::keys::ENTER;
 use crate::app::keys::place::{CONFIRM, Places};
 use crate::app::over::palette::PaletteAction;
 use crate::app::panes::PANES;
-use crate::app::spending::{Questions, Together};
+use crate::app::spending::Together;
 use crate::app::{Key, Model, Place};
 use crate::request::Request;
 use std::sync::LazyLock;
@@ -98,7 +98,7 @@ pub enum Act {
     /// Asks the service several questions, one after another.
     Each {
         /// The requests, or their subject: what the user confirms.
-        requests: fn(&Model) -> Questions,
+        requests: fn(&Model) -> Vec<Request>,
         price: fn(&Model) -> Together,
         begin: fn(&mut Model),
     },
@@ -197,10 +197,10 @@ impl Command {
     }
 
     /// Everything that it asks right now, or asks for.
-    pub fn requests(&self, model: &Model) -> Questions {
+    pub fn requests(&self, model: &Model) -> Vec<Request> {
         match &self.act {
             Act::Each { requests, .. } => requests(model),
-            _ => self.request(model).into(),
+            _ => self.request(model).into_iter().collect(),
         }
     }
 

@@ -103,20 +103,20 @@ commands! {
         "Show where the item was seen, to go there" => Local(Model::compare_where);
     "compare-all" [key('a')] "seen by all", 3, COMPARE,
         "Show only what every held sandbox saw, or everything again"
-        => Local(|m| m.compare_only(Only::All));
+        => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::All)));
     "compare-some" [key('d')] "differs", 3, COMPARE,
         "Show only what some saw and others did not, or told otherwise (≠), or everything again"
-        => Local(|m| m.compare_only(Only::Some));
+        => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::Some)));
     "compare-here" [key('u')] "only here", 3, COMPARE,
         "Show only what the chosen column alone saw or told, or everything again"
-        => Local(|m| m.compare_only(Only::Here));
+        => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::Here)));
     "compare-not-here" [key('x')] "not here", 3, COMPARE,
         "Show only what others saw or told and the chosen column did not, or everything again"
-        => Local(|m| m.compare_only(Only::NotHere));
+        => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::NotHere)));
     "compare-next-column" [RIGHT, key('l')] "column", 4, COMPARE,
-        "Choose the next held column" => Local(|m| m.compare_column(true));
+        "Choose the next held column" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_column(true)));
     "compare-previous-column" [LEFT, key('h')] "column before", 0, COMPARE,
-        "Choose the held column before" => Local(|m| m.compare_column(false));
+        "Choose the held column before" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_column(false)));
     "compare-without" [key('-')] "leave out", 5, COMPARE,
         "Leave the chosen column out, and compare the others; at least two remain"
         if When::Has("another two columns that are held", |m| m.comparing().is_some_and(Compare::can_leave_out))
@@ -126,9 +126,9 @@ commands! {
         if When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.without.is_empty()))
         => Local(Model::compare_every);
     "compare-next-pane" [TAB] "next pane", 4, COMPARE,
-        "Compare the items of the next pane; after the last one, of all" => Local(|m| m.compare_pane(true));
+        "Compare the items of the next pane; after the last one, of all" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_pane(true)));
     "compare-previous-pane" [BACK_TAB] "pane before", 0, COMPARE,
-        "Compare the items of the pane before" => Local(|m| m.compare_pane(false));
+        "Compare the items of the pane before" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_pane(false)));
     "compare-with" [key('w')] "other file", 5, COMPARE,
         "Compare with another file of which reports are held; costs nothing"
         if When::Has("another file of which reports are held", Model::can_compare_files)

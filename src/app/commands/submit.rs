@@ -6,11 +6,10 @@ use crate::app::commands::{Act, When};
 use crate::app::keys::place::{FILE, FOLLOWED, FORM, LIST, OPEN};
 use crate::app::keys::{BACK_TAB, DOWN, ENTER, TAB, UP, key};
 use crate::app::scan::SubmitForm;
-use crate::app::spending::Questions;
+use crate::app::scan::follow::followed;
 use crate::app::{Command, Model, Place};
 use crate::quota::Kind;
-use crate::request::{Request, Submission};
-use std::sync::Arc;
+use crate::request::Request;
 
 const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.are_several());
 const NOT_SENT: When = When::Has("a form that is not under way", |m| m.submitting().is_some() && !m.is_form_sent());
@@ -52,9 +51,9 @@ commands! {
             price: |m| m.price_of_one(Kind::PrivateScan),
         };
     "next-field" [TAB, DOWN] "next field", 2, FORM,
-        "Go to the next field of the form" if NOT_SENT => Local(|m| step(m, 1));
+        "Go to the next field of the form" if NOT_SENT => Local(|m| m.with_over(|form: &mut SubmitForm| form.step(1)));
     "field-before" [BACK_TAB, UP] "field before", 0, FORM,
-        "Go to the field before" if NOT_SENT => Local(|m| step(m, -1));
+        "Go to the field before" if NOT_SENT => Local(|m| m.with_over(|form: &mut SubmitForm| form.step(-1)));
     "look-at-file" [ENTER] "look at the file", 1, FORM,
         "Look at the file that is typed, and say what it would cost; nothing is sent"
         if When::Has("a file that has not been looked at", |m| {
@@ -69,21 +68,11 @@ commands! {
         if When::Has("a large file that has been looked at, and no other that is being sent", |m| {
             m.large_scan().is_some() && !m.calls.has(&Request::UploadAddress) && !m.is_form_sent()
         })
-        => Act::Each { requests: |m| scans(m.large_scan()), price: Model::large_price, begin: Model::submit_large };
+        => Act::Each { requests: Model::large_requests, price: Model::large_price, begin: Model::submit_large };
     "delete-at-service" [key('E')] "delete", 8, LIST,
         "Delete the file at the service, with its reports or without, after a yes; what is held here stays"
         if A_FILE
         => Act::Leads { to: Model::delete_at_service, price: |m| m.price_of_one(Kind::PrivateDelete) };
-}
-
-/// The scan of a large file, as what a price is for.
-fn scans(submission: Option<Arc<Submission>>) -> Questions {
-    submission.map(|submission| Request::PrivateScan { submission, to: None }).into()
-}
-
-/// The scans of the file that is followed, as what a price is for.
-fn followed(model: &Model) -> Questions {
-    model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into()
 }
 
 fn can_follow(model: &Model) -> bool {
@@ -92,10 +81,4 @@ fn can_follow(model: &Model) -> bool {
 
 fn has_sandboxes(model: &Model) -> bool {
     model.list().is_some_and(|list| !list.entries().is_empty())
-}
-
-fn step(model: &mut Model, by: isize) {
-    if let Some(form) = model.submitting_mut() {
-        form.step(by);
-    }
 }

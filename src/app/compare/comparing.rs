@@ -1,6 +1,6 @@
 //! The controller of a comparison: its columns, its view, and the price of missing reports.
 
-use crate::app::compare::{Compare, ComparedColumn, Only, OtherFile, OtherFiles, cut};
+use crate::app::compare::{Compare, ComparedColumn, OtherFile, OtherFiles, cut};
 use crate::app::files::OpenFile;
 use crate::app::over::pieces_in_rows;
 use crate::app::{HeldPage, HeldReport, List, Model, ReportJob, SearchJob, StoreJob};
@@ -79,13 +79,13 @@ impl Model {
 
     /// Leaves the chosen column out, and compares the others.
     pub(in crate::app) fn compare_without(&mut self) {
-        self.with_comparison(Compare::leave_out);
+        self.with_over(Compare::leave_out);
         self.compare_anew()
     }
 
     /// Compares everything again that was left out.
     pub(in crate::app) fn compare_every(&mut self) {
-        self.with_comparison(Compare::bring_back);
+        self.with_over(Compare::bring_back);
         self.compare_anew()
     }
 
@@ -192,29 +192,9 @@ impl Model {
         }
     }
 
-    /// Changes the comparison that is looked at, and keeps its cursor in sight.
-    fn with_comparison(&mut self, change: impl FnOnce(&mut Compare)) {
-        if let Some(compare) = self.comparing_mut() {
-            change(compare);
-        }
-        self.settle_over();
-    }
-
-    pub(in crate::app) fn compare_only(&mut self, only: Only) {
-        self.with_comparison(|compare| compare.show(only))
-    }
-
-    pub(in crate::app) fn compare_column(&mut self, forward: bool) {
-        self.with_comparison(|compare| compare.step_column(forward))
-    }
-
-    pub(in crate::app) fn compare_pane(&mut self, forward: bool) {
-        self.with_comparison(|compare| compare.step_pane(forward))
-    }
-
     /// Shows the items of one pane only; where that is done already, those of all.
     pub(in crate::app) fn compare_in(&mut self, pane: Pane) {
-        self.with_comparison(|compare| {
+        self.with_over(|compare: &mut Compare| {
             compare.pane = Some(pane).filter(|pane| compare.pane != Some(*pane));
             compare.refresh();
         })

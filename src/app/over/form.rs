@@ -11,8 +11,10 @@ pub trait FormSource: Sized {
         SMALL
     }
 
-    /// Takes in that something was typed into the line of this number.
-    fn on_typed(&mut self, _: usize) {}
+    /// Types a key into the line that has the keys, up to a length in bytes; returns whether the line takes the key.
+    fn press(form: &mut Form<Self>, key: Key, most: usize) -> bool {
+        form.type_key(key, most)
+    }
 }
 
 /// A line that is typed into.
@@ -55,6 +57,13 @@ impl<S> Form<S> {
         self.fields.first().map_or("", |field| &field.text)
     }
 
+    pub(in crate::app) fn type_key(&mut self, key: Key, most: usize) -> bool {
+        let Some(field) = self.fields.get_mut(self.chosen) else { return false };
+        let is_typed = type_over(&mut field.text, &mut field.is_suggested, key, most);
+        self.failure.take_if(|_| is_typed);
+        is_typed
+    }
+
     /// Gives the keys to another line.
     pub fn step(&mut self, by: isize) {
         let count = self.fields.len().max(1).cast_signed();
@@ -72,12 +81,6 @@ impl<S: FormSource> OverlayScreen for Form<S> {
     }
 
     fn press(&mut self, key: Key, most: usize) -> bool {
-        let Some(field) = self.fields.get_mut(self.chosen) else { return false };
-        let is_typed = type_over(&mut field.text, &mut field.is_suggested, key, most);
-        if is_typed {
-            self.failure = None;
-            self.source.on_typed(self.chosen);
-        }
-        is_typed
+        S::press(self, key, most)
     }
 }

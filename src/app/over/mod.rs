@@ -340,6 +340,14 @@ pub(in crate::app) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<S
 }
 
 impl Model {
+    /// Changes the overlay that has the keys, where it is of this kind; its cursor stays among its rows.
+    pub(super) fn with_over<T: OverlayKind>(&mut self, change: impl FnOnce(&mut T)) {
+        if let Some(over) = self.over.top_as_mut::<T>() {
+            change(over);
+        }
+        self.settle_over();
+    }
+
     /// Rows and columns inside an overlay.
     pub fn overlay_room(&self) -> Size {
         let content = self.layout().content;

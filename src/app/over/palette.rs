@@ -4,8 +4,9 @@
 use crate::app::keys::typing::type_into;
 use crate::app::over::{OverlayScreen, RowWindow, TYPED};
 use crate::app::panes::Scroll;
-use crate::app::spending::{ASKS, Ask, Questions, Tag};
+use crate::app::spending::{ASKS, Ask, Tag};
 use crate::app::{Command, Key, Model, Overlay, Place, Size};
+use crate::request::Request;
 use crate::text::Columns;
 
 /// A list of keys and commands: everything, or what a key does right here.
@@ -31,7 +32,7 @@ pub struct PaletteItem {
     /// What it costs to choose it.
     pub tag: Tag,
     /// What it asks the service.
-    pub requests: Questions,
+    pub requests: Vec<Request>,
     /// Why it does not apply right now; none if it does.
     pub off: Option<String>,
 }
@@ -156,7 +157,7 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
         name: command.name,
         help: command.help,
         tag: if off.is_none() { model.tag(command) } else { Tag::Free },
-        requests: if off.is_none() { command.requests(model) } else { Questions::default() },
+        requests: if off.is_none() { command.requests(model) } else { Vec::new() },
         off,
     }
 }
@@ -168,7 +169,7 @@ impl PaletteItem {
             PaletteAction::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
             PaletteAction::Command(command) if command.can_cost() && self.off.is_none() => {
                 let words = self.tag.words();
-                Some(if words.columns() > room { self.tag.brief() } else { words })
+                Some(if words.columns() > room { self.tag.short() } else { words })
             }
             PaletteAction::Command(_) => None,
         }
@@ -201,7 +202,7 @@ fn questions(model: &Model) -> impl Iterator<Item = PaletteItem> {
         name: ask.name,
         help: ask.help,
         tag: Tag::Free,
-        requests: Questions::default(),
+        requests: Vec::new(),
         off: off.clone(),
     })
 }

@@ -86,7 +86,7 @@ impl Sheet {
     }
 
     /// A page of these rows, each a paragraph with its head.
-    pub(in crate::app) fn of(title: &str, rows: Vec<SheetRow>, columns: usize) -> Self {
+    pub fn of(title: &str, rows: Vec<SheetRow>, columns: usize) -> Self {
         let paragraphs = rows.into_iter().map(|SheetRow { head, text }| Paragraph { head, text: Text::Words(text) });
         Self::new(title, paragraphs.collect(), columns)
     }

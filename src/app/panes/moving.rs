@@ -1,6 +1,6 @@
 //! Moving: through rows, panes, groups of panes; folding; and keeping every cursor among its rows.
 
-use crate::app::over::{AnswerTree, Detail, IndicatorList};
+use crate::app::over::{AnswerTree, Detail};
 use crate::app::panes::scroll::way;
 use crate::app::panes::{Move, PaneState};
 use crate::app::{Focus, Model, Screen};
@@ -166,16 +166,7 @@ impl Model {
     /// Chooses the next value of the row that is shown whole.
     pub(in crate::app) fn step_value(&mut self, forward: bool) {
         let room = usize::from(self.overlay_room().height);
-        if let Some(detail) = self.over.top_as_mut::<Detail>() {
-            detail.step(forward, room);
-        }
-    }
-
-    /// Shows another kind of indicators.
-    pub(in crate::app) fn step_indicators(&mut self, forward: bool) {
-        if let Some(list) = self.over.top_as_mut::<IndicatorList>() {
-            list.step(forward);
-        }
+        self.with_over(|detail: &mut Detail| detail.step(forward, room));
     }
 
     pub(in crate::app) fn go_left(&mut self, columns: usize) {

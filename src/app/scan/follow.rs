@@ -3,7 +3,7 @@
 use crate::app::over::{Sheet, SheetRow};
 use crate::app::spending::{Consent, KeyedAnswer, Tag, Together};
 use crate::app::{Failure, Model, ResponseSource, StoreJob};
-use crate::quota::{Kind, Numbers, Operation, Plan, Price};
+use crate::quota::{Kind, Numbers, Operation, Price};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
@@ -138,6 +138,11 @@ pub(in crate::app) fn looks(calls: u64) -> Operation {
     Operation::with(Kind::PrivateAnalysis, Numbers { calls, ..Numbers::default() })
 }
 
+/// The scans of the file that is followed, as what a price is for.
+pub(in crate::app) fn followed(model: &Model) -> Vec<Request> {
+    model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into_iter().collect()
+}
+
 /// The title of the panel that says how far a scan is.
 const FOLLOWING: &str = "Following the scan";
 
@@ -170,8 +175,7 @@ impl Model {
 
     /// What a following may cost.
     pub fn follow_price(&self) -> Together {
-        let plan = Plan::of(looks(self.settings.pace.most), &self.figures.entitlements);
-        Together { plan, is_at_most: true }
+        Together { is_at_most: true, ..Together::of(looks(self.settings.pace.most), &self.figures.entitlements) }
     }
 
     /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
@@ -383,7 +387,7 @@ impl Model {
     }
 
     /// How far the scan of the file that is shown is.
-    fn following_rows(&self) -> Vec<SheetRow> {
+    pub fn following_rows(&self) -> Vec<SheetRow> {
         let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
         let Some(follow) = self.following() else {
             let is_done = self.shown().is_some_and(|file| file.is_scanned);

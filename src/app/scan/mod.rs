@@ -5,9 +5,9 @@ pub mod follow;
 use crate::app::keys::key;
 use crate::app::over::{Form, FormSource, SMALL};
 use crate::app::spending::{Confirmation, Consent, InFlightCall, KeyedAnswer, Together};
-use crate::app::{Failure, FileJob, List, Model, StoreJob};
+use crate::app::{Failure, FileJob, Key, List, Model, StoreJob};
 use crate::export::file;
-use crate::quota::{Entitlements, Plan};
+use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
 use crate::text::{count, words_in_rows};
@@ -125,9 +125,11 @@ impl FormSource for FileToScan {
         FIELDS.len() + said.max(SMALL - 1)
     }
 
-    fn on_typed(&mut self, field: usize) {
+    fn press(form: &mut SubmitForm, key: Key, most: usize) -> bool {
+        let is_typed = form.type_key(key, most);
         // Another path is another file.
-        self.found.take_if(|_| field == 0);
+        form.source.found.take_if(|_| is_typed && form.chosen == 0);
+        is_typed
     }
 }
 
@@ -147,11 +149,11 @@ pub fn days(typed: &str) -> Result<u8, String> {
 /// What a submission costs in all; a large file needs an address first.
 pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Together {
     let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
-    let mut plan = Plan::of(scan.operation(), entitled);
+    let mut price = Together::of(scan.operation(), entitled);
     if limit == UploadLimit::Large {
-        plan.add(Request::UploadAddress.operation(), entitled);
+        price.plan.add(Request::UploadAddress.operation(), entitled);
     }
-    Together { plan, is_at_most: false }
+    price
 }
 
 impl Model {

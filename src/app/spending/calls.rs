@@ -1,7 +1,13 @@
-//! Calls in flight.
+//! Calls in flight, and opening all sandboxes of a file: the total is shown first, the calls go one after another at the pace of
+//! the minute limit, and the first failure stops them.
 
+use crate::app::spending::{Consent, KeyedAnswer, Together};
+use crate::app::{List, Model, ResponseSource};
+use crate::quota::{Kind, Numbers, Operation, Period, Unit};
+use crate::report::identifier::Sha256;
 use crate::request::{Request, Submission};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 #[derive(Debug, Clone)]
@@ -89,34 +95,96 @@ impl Calls {
     }
 }
 
-/// Questions that are asked together.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Questions {
-    all: Arc<[Request]>,
-    /// Those in flight, which are not sent again.
-    without: Vec<Request>,
+#[derive(Debug)]
+pub struct OpenAllBatch {
+    /// The file whose reports are opened.
+    pub(in crate::app) file: Option<Sha256>,
+    pub waiting: VecDeque<Request>,
+    pub total: usize,
+    /// When the next may be asked, in time that has passed: the clock may be set back meanwhile.
+    not_before: SignedDuration,
 }
 
-impl Questions {
-    pub(super) fn without(all: &Arc<[Request]>, without: Vec<Request>) -> Self {
-        Self { all: Arc::clone(all), without }
+impl Model {
+    /// The reports of the list that are neither stored nor in flight.
+    pub fn missing_reports(&self) -> Vec<Request> {
+        let missing = self.list().into_iter().flat_map(List::entries).filter(|entry| entry.here().is_none());
+        let requests = missing.filter_map(|entry| Some(Request::Behaviour { identifier: entry.identifier.clone()? }));
+        requests.filter(|request| !self.calls.has(request)).collect()
     }
 
-    pub fn len(&self) -> usize {
-        self.all.len().saturating_sub(self.without.len())
+    /// What all the missing reports would cost together.
+    pub fn missing_price(&self) -> Together {
+        self.price_of(&self.missing_reports())
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    pub(super) fn price_of(&self, reports: &[Request]) -> Together {
+        let numbers = Numbers { calls: reports.len() as u64, ..Numbers::default() };
+        Together::of(Operation::with(Kind::PrivateBehaviour, numbers), &self.figures.entitlements)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Request> {
-        self.all.iter().filter(|request| !self.without.contains(request))
+    /// Starts to open every report that is not stored, after confirmation where needed.
+    pub(in crate::app) fn open_missing(&mut self) {
+        let missing = self.missing_reports();
+        let price = self.price_of(&missing);
+        let only = self.too_little_left(&price);
+        if only.is_some() || self.is_dear(price.worst()) {
+            let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
+            let why = format!("Opening all costs {price}{only}.");
+            return self.ask_first(why, KeyedAnswer::yes("yes, open all", Consent::OpenAll(missing)));
+        }
+        self.open_each(missing)
     }
-}
 
-impl From<Option<Request>> for Questions {
-    fn from(one: Option<Request>) -> Self {
-        Self { all: one.into_iter().collect(), without: Vec::new() }
+    /// Begins to open these reports, whatever the list has got meanwhile.
+    pub(super) fn open_each(&mut self, reports: Vec<Request>) {
+        let waiting = VecDeque::from(reports);
+        let file = self.file().cloned();
+        self.batch = Some(OpenAllBatch { file, total: waiting.len(), waiting, not_before: self.passed });
+        self.next_in_batch()
+    }
+
+    /// Stops before the next call; one in flight ends normally.
+    pub(in crate::app) fn stop_batch(&mut self, why: &str) {
+        if let Some(batch) = self.batch.take() {
+            let asked = batch.total - batch.waiting.len();
+            self.warn(format!("{why} {asked} of {} were asked for, nothing further is sent.", batch.total));
+        }
+    }
+
+    /// Asks the next question of the batch, if it is time and the last one is answered.
+    pub(in crate::app) fn next_in_batch(&mut self) {
+        let is_free = !self.calls.awaits_paid();
+        let (pace, passed) = (self.pace(), self.passed);
+        let next = self.batch.as_ref().and_then(|batch| batch.waiting.front());
+        if next.is_some_and(|next| self.awaits_minute(next)) {
+            return;
+        }
+        let Some(batch) = self.batch.as_mut().filter(|batch| is_free && batch.not_before <= passed) else {
+            return;
+        };
+        let Some(request) = batch.waiting.pop_front() else {
+            let total = batch.total;
+            self.batch = None;
+            self.say(if total == 1 {
+                "The report is here.".to_owned()
+            } else {
+                format!("All {total} reports are here.")
+            });
+            return;
+        };
+        batch.not_before = passed.saturating_add(pace);
+        if !self.ask_agreed(request, ResponseSource::HeldOrService) && !self.calls.awaits_paid() {
+            // Refused before it was sent, with its reason on the screen.
+            self.batch = None;
+        }
+    }
+
+    /// The time between two calls that keeps within the minute limit, where there is one.
+    fn pace(&self) -> SignedDuration {
+        let limits = self.figures.balances.iter().flat_map(|balances| balances.limits(Unit::Request));
+        let least = limits.filter(|limit| limit.period == Period::Minute).map(|limit| limit.allowed).min();
+        let milliseconds = least.filter(|allowed| *allowed > 0).map_or(0, |allowed| 60_000 / allowed);
+        SignedDuration::from_millis(i64::try_from(milliseconds).unwrap_or(0))
     }
 }

@@ -3,7 +3,8 @@
 use crate::app::away::{Copied, Save};
 use crate::app::keys::key;
 use crate::app::over::{OverlayScreen, SMALL, pieces_in_rows};
-use crate::app::spending::{Questions, Tag};
+use crate::app::scan::follow::followed;
+use crate::app::spending::Tag;
 use crate::app::{FileJob, Key, Model, Overlay, Place, ResponseSource, StoreJob};
 use crate::report::note::Note;
 use crate::report::{Doomed, Holding, Purge};
@@ -36,7 +37,7 @@ pub struct KeyedAnswer {
 pub enum Consent {
     Send(Request),
     /// These reports, which are not stored, are asked for.
-    OpenAll(Questions),
+    OpenAll(Vec<Request>),
     SubmitLarge(Arc<Submission>),
     /// The scan of a file is followed that has reports already.
     Follow,
@@ -73,15 +74,15 @@ impl KeyedAnswer {
 
 impl Consent {
     /// What the service is asked, or what it is asked for.
-    pub(super) fn requests(&self, model: &Model) -> Questions {
+    pub(super) fn requests(&self, model: &Model) -> Vec<Request> {
         match self {
-            Self::Send(request) => Some(request.clone()).into(),
+            Self::Send(request) => vec![request.clone()],
             Self::OpenAll(reports) => reports.clone(),
             Self::SubmitLarge(submission) => {
-                Some(Request::PrivateScan { submission: Arc::clone(submission), to: None }).into()
+                vec![Request::PrivateScan { submission: Arc::clone(submission), to: None }]
             }
-            Self::Follow => model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into(),
-            _ => Questions::default(),
+            Self::Follow => followed(model),
+            _ => Vec::new(),
         }
     }
 
@@ -106,9 +107,9 @@ impl Model {
     pub fn price_tag(&self, answer: &KeyedAnswer) -> Tag {
         self.in_budget(match &answer.consent {
             Consent::Send(request) => self.request_tag(request),
-            Consent::OpenAll(reports) => self.several_tag(self.price_of(reports)),
-            Consent::SubmitLarge(submission) => self.several_tag(self.price_of_large(Some(submission))),
-            Consent::Follow => self.several_tag(self.follow_price()),
+            Consent::OpenAll(reports) => self.several_tag(self.price_of(reports), Tag::Together),
+            Consent::SubmitLarge(submission) => self.several_tag(self.price_of_large(Some(submission)), Tag::Together),
+            Consent::Follow => self.several_tag(self.follow_price(), Tag::Together),
             _ => Tag::Free,
         })
     }
@@ -153,7 +154,7 @@ impl Model {
         self.over.close_question();
         match answer.consent {
             Consent::Send(_) => {}
-            Consent::OpenAll(reports) => self.open_each(&reports),
+            Consent::OpenAll(reports) => self.open_each(reports),
             Consent::SubmitLarge(submission) => self.look_again(&submission),
             Consent::Follow => self.follow(),
             Consent::CopyRaw(copied) => {

@@ -29,8 +29,6 @@ pub struct Figures {
     pub failure: Option<String>,
     /// Whether the service refused the last call that costs something because the quota is spent.
     pub says_spent: bool,
-    /// Whether the analyst has had the counters read again since.
-    pub is_reread: bool,
     /// Until when the service refuses paid calls.
     pub wait_until: Option<Timestamp>,
     /// Usage by day and endpoint, once the user has asked for it.
@@ -44,11 +42,11 @@ pub struct Figures {
     /// How often the counters confirmed and contradicted the price of each operation.
     pub record: BTreeMap<String, (u64, u64)>,
     /// Whether the user asked for the counters, and sees them when they arrive.
-    announces_balances: bool,
+    pub(in crate::app) announces_balances: bool,
     /// The same for usage.
-    announces_usage: bool,
+    pub(in crate::app) announces_usage: bool,
     /// Whether something was paid while the counters were on their way: what they say may be from before.
-    are_outrun: bool,
+    pub(in crate::app) are_outrun: bool,
 }
 
 impl Figures {
@@ -56,24 +54,6 @@ impl Figures {
     pub(in crate::app) fn await_answer(&mut self, request: &Request) {
         self.announces_balances |= *request == Request::Quotas;
         self.announces_usage |= matches!(request, Request::Usage { .. });
-    }
-
-    /// Notes that something was paid while the counters are on their way.
-    pub(in crate::app) fn outrun(&mut self) {
-        self.are_outrun = true;
-    }
-
-    /// Takes the word that the counters which have come may be from before something that was paid, if it was given.
-    pub(in crate::app) fn take_outrun(&mut self) -> bool {
-        std::mem::take(&mut self.are_outrun)
-    }
-
-    pub(in crate::app) fn take_balances_awaited(&mut self) -> bool {
-        std::mem::take(&mut self.announces_balances)
-    }
-
-    pub(in crate::app) fn take_usage_awaited(&mut self) -> bool {
-        std::mem::take(&mut self.announces_usage)
     }
 
     /// Takes the counters, and the entitlements that follow from them.
@@ -109,11 +89,6 @@ impl Figures {
         let limits = [Holder::User, Holder::Group].map(|holder| self.scarcest(price.unit, holder, now));
         let mut limits = limits.into_iter().flatten().map(|left| left.limit).filter(|_| !price.is_free());
         limits.find(|limit| limit.remaining == 0)
-    }
-
-    /// Notes whether the service says of a call that costs something that the quota is spent.
-    pub fn take_says_spent(&mut self, says_spent: bool) {
-        (self.says_spent, self.is_reread) = (says_spent, false);
     }
 
     /// Until when the service refuses paid calls, if that is in the future.

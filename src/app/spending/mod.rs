@@ -1,7 +1,6 @@
 //! Everything that sends a request: its price, its budget, its confirmation, its place in flight.
 
 pub mod asks;
-pub mod batch;
 pub mod calls;
 pub mod confirm;
 pub mod counters;
@@ -11,9 +10,9 @@ pub mod price;
 
 pub(super) use asks::last_days;
 pub use asks::{ASKS, Ask, Prompt, TypedQuestion};
-pub use calls::{Calls, InFlightCall, Questions};
+pub use calls::{Calls, InFlightCall, OpenAllBatch};
 pub use confirm::{Confirmation, Consent, Deletion, KeyedAnswer};
-pub use planner::Planner;
+pub use planner::{PlannedOperations, Planner};
 pub use price::{Barred, Tag, Together};
 
 use crate::app::scan::{price_of, unsent};
@@ -157,6 +156,12 @@ impl Model {
     pub(super) fn price_of_large(&self, submission: Option<&Arc<Submission>>) -> Together {
         let price = |submission| price_of(submission, UploadLimit::Large, &self.figures.entitlements);
         submission.map_or_else(|| Together { plan: Plan::new(), is_at_most: false }, price)
+    }
+
+    /// The scan of the form's large file, as what a price is for.
+    pub(in crate::app) fn large_requests(&self) -> Vec<Request> {
+        let scan = self.large_scan().map(|submission| Request::PrivateScan { submission, to: None });
+        scan.into_iter().collect()
     }
 
     /// Sends the form's large file, after confirmation where needed.

@@ -1,38 +1,28 @@
 //! The planner: operations added up before any is asked, with what they would leave to the user and the group.
 
 use crate::app::keys::KeyName;
-use crate::app::keys::typing::type_into;
-use crate::app::over::{OverlayScreen, Sheet, SheetRow, TYPED};
-use crate::app::panes::Move;
-use crate::app::{Key, Model, Place, Size};
+use crate::app::over::{Form, FormSource, SheetRow, TextField};
+use crate::app::{Key, Model};
 use crate::export::file;
 use crate::quota::{Amount, Entitlements, Kind, Line, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
 
-/// A plan that is being made.
-#[derive(Debug)]
-pub struct Planner {
-    /// The typed line: an operation's name, and its amount.
-    pub typed: String,
-    items: Vec<Operation>,
-    sheet: Sheet,
-}
+/// A form that operations are typed into.
+pub type Planner = Form<PlannedOperations>;
 
-/// What stands above it.
-const TITLE: &str = "What would it cost?";
-
-/// A plan of nothing yet.
-impl Default for Planner {
-    fn default() -> Self {
-        Self { typed: String::new(), items: Vec::new(), sheet: Sheet::new(TITLE, Vec::new(), 0) }
-    }
-}
+/// The operations that are added up.
+#[derive(Debug, Default)]
+pub struct PlannedOperations(Vec<Operation>);
 
 impl Planner {
-    /// Its rows as they are shown, the line that is typed into not counted.
-    pub fn sheet(&self) -> &Sheet {
-        &self.sheet
+    /// A plan of nothing yet.
+    pub fn empty() -> Self {
+        Self::with_fields(PlannedOperations::default(), 1)
+    }
+
+    fn set(&mut self, text: String) {
+        self.fields = vec![TextField { text, is_suggested: false }];
     }
 
     pub fn operation(&self) -> Result<Operation, String> {
@@ -57,8 +47,8 @@ impl Planner {
         if let Some((.., path)) = self.list() {
             return Ok(Some(file::typed(&path)));
         }
-        self.items.push(self.operation()?);
-        self.typed.clear();
+        self.source.0.push(self.operation()?);
+        self.set(String::new());
         Ok(None)
     }
 
@@ -66,13 +56,13 @@ impl Planner {
     pub fn counted(&mut self, path: &Path, count: u64) {
         let Some((operation, others, typed)) = self.list() else { return };
         if file::typed(&typed) == path {
-            self.typed = format!("{operation} {count} {others}").trim_end().to_owned();
+            self.set(format!("{operation} {count} {others}").trim_end().to_owned());
         }
     }
 
     /// The operations that match the typed letters, those on private files first.
     fn offered(&self) -> impl Iterator<Item = Kind> {
-        let typed = self.typed.trim();
+        let typed = self.text().trim();
         let mut kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| kind.name().contains(typed)).collect();
         kinds.sort_by_key(|kind| !kind.is_private());
         kinds.into_iter()
@@ -89,18 +79,13 @@ impl Planner {
 
     /// The name of an operation, and the rest of the line.
     fn words(&self) -> (&str, &str) {
-        let typed = self.typed.trim();
+        let typed = self.text().trim();
         typed.split_once(char::is_whitespace).unwrap_or((typed, ""))
-    }
-
-    /// Takes the last operation out of the plan.
-    pub fn take_back(&mut self) {
-        self.items.pop();
     }
 
     /// The typed operation with its price, then the sum and its outcome, then the parts, the last first: where
     /// there is little room, the outcome stays in sight.
-    fn rows(&self, model: &Model) -> Vec<SheetRow> {
+    pub fn rows(&self, model: &Model) -> Vec<SheetRow> {
         let entitled = &model.figures.entitlements;
         let typed = self.operation();
         let mut rows = Vec::new();
@@ -109,18 +94,18 @@ impl Planner {
                 rows.push(priced("typed", operation, entitled));
                 rows.push(row("takes", operation.kind().options_words()));
             }
-            Err(missing) if self.items.is_empty() || !self.typed.is_empty() => {
+            Err(missing) if self.source.0.is_empty() || !self.text().is_empty() => {
                 rows.push(row("", missing.clone()));
                 rows.extend(self.offered().map(|kind| row("", format!("  {}", kind.name()))));
             }
             Err(_) => {}
         }
         let mut plan = Plan::new();
-        self.items.iter().cloned().chain(typed).for_each(|operation| plan.add(operation, entitled));
+        self.source.0.iter().cloned().chain(typed).for_each(|operation| plan.add(operation, entitled));
         if !plan.items().is_empty() {
             rows.extend(outcome(&plan, model));
         }
-        rows.extend(self.items.iter().rev().map(|item| priced("planned", item, entitled)));
+        rows.extend(self.source.0.iter().rev().map(|item| priced("planned", item, entitled)));
         rows
     }
 }
@@ -140,49 +125,20 @@ fn outcome(plan: &Plan, model: &Model) -> Vec<SheetRow> {
     rows
 }
 
-impl OverlayScreen for Planner {
-    fn place(&self) -> Place {
-        Place::Form
+impl FormSource for PlannedOperations {
+    fn height(_: &Planner, _: usize) -> usize {
+        usize::MAX
     }
 
-    fn go(&mut self, movement: Move, room: Size) {
-        self.sheet.go(movement, below_the_line(room));
-    }
-
-    fn fit(&mut self, room: Size) {
-        self.sheet.fit(below_the_line(room));
-    }
-
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        if key == Key::Named(KeyName::Backspace) && self.typed.is_empty() {
-            self.take_back();
-        }
-        if key == Key::Named(KeyName::Tab) {
-            let first = self.offered().next();
-            return first.map(|kind| self.typed = format!("{} ", kind.name())).is_some();
-        }
-        let is_typed = type_into(&mut self.typed, key, most);
-        if is_typed {
-            self.sheet.top = 0;
-        }
-        is_typed
-    }
-}
-
-/// The room that is left for its rows.
-fn below_the_line(room: Size) -> Size {
-    Size { height: room.height.saturating_sub(TYPED as u16).max(1), ..room }
-}
-
-impl Model {
-    /// Recomputes the plan after keys and counters.
-    pub(in crate::app) fn refresh_planner(&mut self) {
-        let Some(planner) = self.over.top_as::<Planner>() else { return };
-        let room = self.overlay_room();
-        let newer = Sheet::of(TITLE, planner.rows(self), room.width.into());
-        if let Some(planner) = self.over.top_as_mut::<Planner>() {
-            planner.sheet.refresh(newer);
-            planner.sheet.go(Move::Up(0), below_the_line(room));
+    /// Backspace takes the last operation back where the line is empty; tab completes a name.
+    fn press(form: &mut Planner, key: Key, most: usize) -> bool {
+        match key {
+            Key::Named(KeyName::Backspace) if form.text().is_empty() => form.source.0.pop().is_some(),
+            Key::Named(KeyName::Tab) => {
+                let first = form.offered().next();
+                first.map(|kind| form.set(format!("{} ", kind.name()))).is_some()
+            }
+            _ => form.type_key(key, most),
         }
     }
 }
@@ -212,6 +168,7 @@ fn left(line: &Line) -> SheetRow {
 mod tests {
     use super::*;
     use crate::app::model::Service;
+    use crate::app::over::OverlayScreen;
     use crate::quota::Balances;
     use jiff::Timestamp;
 
@@ -223,7 +180,7 @@ mod tests {
     }
 
     fn typed(words: &str) -> Planner {
-        Planner { typed: words.to_owned(), ..Planner::default() }
+        Planner::new(PlannedOperations::default(), words.to_owned())
     }
 
     fn text(planner: &Planner) -> String {
@@ -239,12 +196,12 @@ mod tests {
             text(&planner)
         );
         assert_eq!(planner.add(), Ok(None));
-        planner.typed = "v3-file 10".to_owned();
+        planner.set("v3-file 10".to_owned());
         let shown = text(&planner);
         assert!(shown.contains("too much|") && shown.contains("2 more than are left today"), "{shown}");
-        planner.typed.clear();
+        planner.set(String::new());
         assert!(text(&planner).contains("fits|"), "{}", text(&planner));
-        planner.take_back();
+        assert!(planner.press(Key::Named(KeyName::Backspace), 100));
         assert!(!text(&planner).contains("planned"));
     }
 
@@ -285,7 +242,7 @@ mod tests {
         let planner = typed("report");
         assert!(text(&planner).contains("tab takes the first of these\n|  v2-file-report\n"), "{}", text(&planner));
         let mut planner = typed("v2-file-rep");
-        assert!(planner.press(Key::Named(KeyName::Tab), 100) && planner.typed == "v2-file-report ");
+        assert!(planner.press(Key::Named(KeyName::Tab), 100) && planner.text() == "v2-file-report ");
         let planner = typed("v3-file many");
         assert!(text(&planner).contains("many is no number"));
     }

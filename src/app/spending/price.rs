@@ -1,9 +1,9 @@
 //! The price of a key right now, in more and in fewer words, and which prices the user has seen.
 
 use crate::app::commands::Act;
-use crate::app::spending::{Prompt, Questions};
+use crate::app::spending::Prompt;
 use crate::app::{Command, Key, Model};
-use crate::quota::{Fit, Holder, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, Unit, price};
+use crate::quota::{Entitlements, Fit, Holder, Item, Kind, Numbers, Operation, Plan, Price, Spent, Total, Unit, price};
 use crate::request::Request;
 use crate::text::thousands;
 use std::collections::BTreeMap;
@@ -42,16 +42,7 @@ pub enum Barred {
 }
 
 impl Barred {
-    /// In a word or three.
     pub fn words(self) -> &'static str {
-        match self {
-            Self::Offline => "offline",
-            Self::NoKey => "needs a key",
-        }
-    }
-
-    /// The same where there is little room.
-    pub fn short(self) -> &'static str {
         match self {
             Self::Offline => "offline",
             Self::NoKey => "no key",
@@ -68,14 +59,16 @@ pub struct Together {
 }
 
 impl Together {
+    pub(in crate::app) fn of(operation: Operation, entitled: &Entitlements) -> Self {
+        Self { plan: Plan::of(operation, entitled), is_at_most: false }
+    }
+
     /// The most that it can cost; none if that is unknown.
     pub(in crate::app) fn worst(&self) -> Option<u64> {
         let total = self.plan.totals().into_iter().fold(Total::NOTHING, |sum, (_, total)| sum.plus(total));
         total.max
     }
-}
 
-impl Together {
     /// It where there is hardly any room, each unit by its name.
     fn brief(&self) -> String {
         if self.plan.refusal().is_some() {
@@ -117,9 +110,10 @@ impl Tag {
             Self::Spent(until) => format!("quota spent until {until}"),
             Self::Wait(until) => format!("wait until {until}"),
             Self::Barred(barred) => barred.words().to_owned(),
-            Self::Together(together) if together.plan.refusal().is_some() => together.to_string(),
+            Self::Together(together) | Self::Later(together) if together.plan.refusal().is_some() => {
+                together.to_string()
+            }
             Self::Together(together) => format!("{together} in all"),
-            Self::Later(together) if together.plan.refusal().is_some() => together.to_string(),
             Self::Later(together) => format!("0 now, then {together}"),
             Self::OverBudget(tag) => format!("{}, over budget", tag.words()),
         }
@@ -133,22 +127,9 @@ impl Tag {
             Self::UnderWay => "…".to_owned(),
             Self::Spent(_) => "spent".to_owned(),
             Self::Wait(_) => "wait".to_owned(),
-            Self::Barred(barred) => barred.short().to_owned(),
+            Self::Barred(barred) => barred.words().to_owned(),
             Self::Together(together) | Self::Later(together) => together.brief(),
             Self::OverBudget(tag) => format!("{}, over budget", tag.short()),
-        }
-    }
-}
-
-impl Tag {
-    /// The price in a narrow list; a deferred price is shown all the same.
-    pub fn brief(&self) -> String {
-        match self {
-            Self::Later(together) if together.plan.refusal().is_none() => {
-                format!("0, then {}", together.brief())
-            }
-            Self::OverBudget(tag) => format!("{}, over budget", tag.brief()),
-            other => other.short(),
         }
     }
 }
@@ -173,7 +154,7 @@ impl Model {
     /// What one call of a kind would cost.
     pub(in crate::app) fn price_of_one(&self, kind: Kind) -> Together {
         let one = Numbers { calls: 1, scans: 1, ..Numbers::default() };
-        Together { plan: Plan::of(Operation::with(kind, one), &self.figures.entitlements), is_at_most: false }
+        Together::of(Operation::with(kind, one), &self.figures.entitlements)
     }
 
     /// What pressing a command's key would cost, and whether the budget allows that.
@@ -221,8 +202,8 @@ impl Model {
         let (request, is_held) = match &command.act {
             Act::Local(_) => return Tag::Free,
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
-            Act::Leads { price, .. } => return self.barred_or(|| self.unless_not_now(price(self), Tag::Later)),
-            Act::Each { price, .. } => return self.several_tag(price(self)),
+            Act::Leads { price, .. } => return self.several_tag(price(self), Tag::Later),
+            Act::Each { price, .. } => return self.several_tag(price(self), Tag::Together),
             Act::Ask { request, is_held, .. } => (request, is_held),
         };
         match request(self) {
@@ -237,24 +218,18 @@ impl Model {
         if self.calls.has(request) {
             return Tag::UnderWay;
         }
-        self.barred_or(|| {
-            let price = self.price(request);
-            self.figures.bar(&price, self.now).unwrap_or(Tag::Costs(price))
-        })
+        if let Some(barred) = self.service.barred() {
+            return Tag::Barred(barred);
+        }
+        let price = self.price(request);
+        self.figures.bar(&price, self.now).unwrap_or(Tag::Costs(price))
     }
 
-    /// What it costs to ask the service several things.
-    pub(super) fn several_tag(&self, together: Together) -> Tag {
-        self.barred_or(|| self.unless_not_now(together, Tag::Together))
-    }
-
-    /// What something would cost if the service can be asked at all.
-    fn barred_or(&self, tag: impl FnOnce() -> Tag) -> Tag {
-        self.service.barred().map_or_else(tag, Tag::Barred)
-    }
-
-    /// Several questions, unless something bars one of them for now.
-    fn unless_not_now(&self, together: Together, tag: fn(Together) -> Tag) -> Tag {
+    /// What several questions cost, unless something bars one of them for now.
+    pub(super) fn several_tag(&self, together: Together, tag: fn(Together) -> Tag) -> Tag {
+        if let Some(barred) = self.service.barred() {
+            return Tag::Barred(barred);
+        }
         let bar = |item: &Item| self.figures.bar(&item.price, self.now);
         let bar = together.plan.items().iter().find_map(bar).filter(|_| together.plan.refusal().is_none());
         bar.unwrap_or_else(|| tag(together))
@@ -287,7 +262,7 @@ struct ShownPrice {
 #[derive(Debug, Clone, PartialEq)]
 struct Offer {
     command: &'static str,
-    requests: Questions,
+    requests: Vec<Request>,
     price: String,
 }
 
