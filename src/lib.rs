@@ -77,8 +77,8 @@
 //!   row of its own, from the specification and not from these rules
 //! - a setting: its lines in `assets/config.toml`, and the field that it is read into
 //! - a screen over the others: a row of `overlays!` in `app::over`, commands for it, and how `view::overlay` draws it;
-//!   a list is an [`app::over::list_view::ListSource`] and how its rows are drawn, a form an [`app::over::form::FormSource`] and its words;
-//!   a question that wants a clear answer is an [`app::spending::confirm::Confirmation`] with its keys, labels and what each agrees to
+//!   a list is an [`app::over::generic::ListSource`] and how its rows are drawn, a form an [`app::over::generic::FormSource`] and its words;
+//!   a question that wants a clear answer is an [`app::spending::Confirmation`] with its keys, labels and what each agrees to
 
 pub mod app;
 pub mod cli;

@@ -3,7 +3,7 @@
 //!
 //! The list of opened files is in the store, with their reports.
 
-use crate::app::remembered::Remembered;
+use crate::app::start::Remembered;
 use crate::files;
 use crate::text;
 use std::io;

@@ -3,10 +3,10 @@
 
 use crate::app::compare::Compare;
 use crate::app::find::Finder;
-use crate::app::find::returning::ReturnPoint;
+use crate::app::find::finding::ReturnPoint;
 use crate::app::over::Target;
 use crate::app::panes::PaneOrder;
-use crate::app::{Entry, Focus, HeldReport, List, Model, OpenReport, Opening, Overlay, Screen, StoreJob};
+use crate::app::{Entry, Failure, Focus, HeldReport, List, Model, OpenReport, Opening, Overlay, Screen, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Holding, Pane};
 use crate::text::Untrusted;
@@ -97,6 +97,16 @@ impl OpenFile {
         let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
         if self.focused().is_some_and(is_empty) {
             self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
+        }
+    }
+
+    /// Records the failure of a report, and leaves its partial view.
+    pub(super) fn take_failure(&mut self, identifier: &Identifier, failure: &Failure) {
+        let Some(entry) = self.list.entry_mut(identifier) else { return };
+        entry.failure = Some(failure.clone());
+        let is_partial = entry.open.take_if(|open| open.coming.is_some()).is_some();
+        if is_partial && self.open().is_none() {
+            (self.focus, self.is_zoomed) = (Focus::List, false);
         }
     }
 }

@@ -1,16 +1,20 @@
-//! The list of a file's sandboxes: its entries, page after page, and the report of each.
+//! The list of a file's sandboxes: its entries, page after page, and the report of each as it is looked at.
 
-mod entry;
-
-use crate::app::panes::Scroll;
+use crate::app::find::Filter;
+use crate::app::panes::{PaneState, Scroll};
 use crate::app::{Failure, HeldPage, HeldReport, Here, Opening};
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::body::Body;
+use crate::report::identifier::{Identifier, Parts, Sha256};
+use crate::report::index::Batch;
 use crate::report::page::{Page, PageEntry, is_abstract};
+use crate::report::rules::Marks;
+use crate::report::{Imported, Indicators, Pane, Report};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
-pub use entry::{Entry, OpenReport};
 use jiff::Timestamp;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// The sandboxes of one file, or the reports of one opened document.
 #[derive(Debug)]
@@ -300,96 +304,181 @@ impl List {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::body::Body;
+#[derive(Debug)]
+pub struct Entry {
+    /// What the report is asked for by; none for a report that does not say.
+    pub identifier: Option<Identifier>,
+    /// The identifier by its parts.
+    pub parts: Option<Parts>,
+    /// Its report; none while that has not been paid for.
+    here: Option<Here>,
+    /// The last call for the report failed so.
+    pub failure: Option<Failure>,
+    /// The report as it is looked at.
+    pub open: Option<OpenReport>,
+    /// Where the report came from, if not from the service.
+    pub imported: Option<Imported>,
+    /// The name of the document that it is of, where several are open.
+    pub document: Option<Untrusted>,
+    /// What the sandbox holds the file to be, as far as it is known.
+    pub verdict: Option<Untrusted>,
+    /// The filters of a report that was open until a newer one came, for the panes of that.
+    filters: BTreeMap<Pane, Filter>,
+}
 
-    fn page(json: &str) -> HeldPage {
-        let body = Body::in_memory(json.as_bytes().to_vec());
-        HeldPage { received: Timestamp::UNIX_EPOCH, page: Page::of(&body).unwrap(), unkept: None }
+#[derive(Debug)]
+pub struct OpenReport {
+    pub opening: Opening,
+    /// The report, as far as it is indexed.
+    pub report: Report,
+    /// How many bytes have been read of a report that is still coming; none for one that is here.
+    pub coming: Option<usize>,
+    /// Why it cannot be read, if so.
+    pub unreadable: Option<String>,
+    /// How each pane is looked at.
+    pub panes: BTreeMap<Pane, PaneState>,
+    /// What others can look for, once it has been asked for.
+    pub indicators: Option<Arc<Indicators>>,
+    /// What the rules make of it, once they have been applied.
+    pub marks: Option<Arc<Marks>>,
+}
+
+impl OpenReport {
+    /// A report of which nothing is indexed yet; these rows of its process tree are folded.
+    pub fn new(opening: Opening, body: Body, folded: &[u32]) -> Self {
+        let tree = PaneState::folded(folded);
+        let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
+        Self {
+            opening,
+            report: Report::unread(body),
+            coming: None,
+            unreadable: None,
+            panes,
+            indicators: None,
+            marks: None,
+        }
     }
 
-    fn names(list: &List) -> Vec<String> {
-        list.entries().iter().map(|e| e.identifier.as_ref().unwrap().text().visible().to_string()).collect()
+    /// Whether its bytes are here, and not all of them have been read.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.unreadable.is_none() && self.coming.is_none() && !self.report.index.is_complete
     }
 
-    fn list() -> List {
-        List::unasked(Sha256::parse(&"ab".repeat(32)).unwrap())
+    /// The filters of its panes, to be sought in another report.
+    fn into_filters(self) -> impl Iterator<Item = (Pane, Filter)> {
+        self.panes.into_iter().filter_map(|(pane, state)| Some((pane, state.filter?.anew())))
     }
 
-    #[test]
-    fn pages_add_up_and_repeats_are_passed_over() {
-        let mut list = list();
-        list.take_page(None, page(r#"{"data":[{"id":"a"},{"id":"b"}],"meta":{"cursor":"2"}}"#));
-        list.take_page(Some(&"2".into()), page(r#"{"data":[{"id":"b"},{"id":"c"}],"meta":{"cursor":"3"}}"#));
-        assert_eq!(names(&list), ["a", "b", "c"]);
-        assert_eq!(list.count(), 4);
-        list.take_page(Some(&"3".into()), page(r#"{"data":[]}"#));
-        assert_eq!((list.next.clone(), list.count()), (Next::Nothing, 3));
+    /// Adds a part that continues the last one.
+    pub(in crate::app) fn add(&mut self, body: Body, read: Range<usize>, batch: Batch) {
+        if self.coming == Some(read.start) {
+            self.coming = Some(read.end);
+            self.report.body = body;
+            self.absorb(batch);
+        }
     }
 
-    #[test]
-    fn a_refreshed_first_page_keeps_the_pages_behind_it() {
-        let mut list = list();
-        let first = r#"{"data":[{"id":"a"}],"meta":{"cursor":"2"}}"#;
-        list.take_page(None, page(first));
-        list.take_page(Some(&"2".into()), page(r#"{"data":[{"id":"b"}]}"#));
-        list.take_page(None, page(first));
-        assert_eq!((names(&list), list.next.clone()), (vec!["a".to_owned(), "b".to_owned()], Next::Nothing));
+    /// Adds rows that were found.
+    pub(in crate::app) fn absorb(&mut self, batch: Batch) {
+        self.report.absorb(batch);
+        for (pane, state) in &mut self.panes {
+            if state.folds().any() || !state.sieve().is_open() {
+                state.refresh(&self.report, *pane);
+            }
+        }
     }
 
-    #[test]
-    fn a_service_that_goes_in_circles_is_not_followed() {
-        let mut list = list();
-        list.take_page(None, page(r#"{"data":[{"id":"a"}],"meta":{"cursor":"x"}}"#));
-        list.take_page(Some(&"x".into()), page(r#"{"data":[{"id":"b"}],"meta":{"cursor":"y"}}"#));
-        list.take_page(Some(&"y".into()), page(r#"{"data":[{"id":"c"}],"meta":{"cursor":"x"}}"#));
-        assert_eq!(list.next, Next::Circle);
-        assert_eq!(list.next_page(Listing::Reports), None);
+    /// Whether every row of these bytes is indexed: then the report stays open.
+    pub(in crate::app) fn settle(&mut self, here: &Here) -> bool {
+        let is_whole = self.coming == Some(here.body.len()) && self.report.index.is_complete;
+        if is_whole {
+            self.coming = None;
+        }
+        is_whole
     }
 
-    #[test]
-    fn a_word_that_is_too_long_leads_nowhere_and_is_not_the_end() {
-        let mut list = list();
-        let long = "x".repeat(2_000_000);
-        list.take_page(None, page(&format!(r#"{{"data":[{{"id":"a"}}],"meta":{{"cursor":"{long}"}}}}"#)));
-        assert_eq!((list.next.clone(), list.next_page(Listing::Reports)), (Next::Lost, None));
-    }
-
-    #[test]
-    fn a_page_with_nothing_new_is_a_circle_too() {
-        let mut list = list();
-        list.take_page(None, page(r#"{"data":[{"id":"a"}],"meta":{"cursor":"x"}}"#));
-        list.take_page(Some(&"x".into()), page(r#"{"data":[{"id":"a"}],"meta":{"cursor":"y"}}"#));
-        assert_eq!(list.next, Next::Circle);
-    }
-
-    #[test]
-    fn a_refreshed_list_stays_on_the_sandbox_that_was_chosen() {
-        let mut list = list();
-        list.take_page(None, page(r#"{"data":[{"id":"a"},{"id":"b"}]}"#));
-        list.scroll.cursor = 1;
-        list.take_page(None, page(r#"{"data":[{"id":"c"},{"id":"b"},{"id":"a"}]}"#));
-        assert_eq!((names(&list), list.scroll.cursor), (["c", "b", "a"].map(str::to_owned).to_vec(), 1));
-        list.take_page(None, page(r#"{"data":[{"id":"b"},{"id":"c"}]}"#));
-        assert_eq!(list.scroll.cursor, 0);
-    }
-
-    #[test]
-    fn a_refreshed_list_loses_no_report() {
-        let mut list = list();
-        list.take_page(None, page(r#"{"data":[{"id":"a","attributes":{"tags":["x"]}},{"id":"b"}]}"#));
-        list.take_page(None, page(r#"{"data":[{"id":"c"}]}"#));
-        assert_eq!(names(&list), ["c", "a"]);
-        assert!(list.entries()[1].here().is_some());
-    }
-
-    #[test]
-    fn a_report_of_a_page_that_could_not_be_kept_stays_when_what_is_held_goes() {
-        let mut list = list();
-        let lost = page(r#"{"data":[{"id":"a","attributes":{"tags":["x"]}}]}"#);
-        list.take_page(None, HeldPage { unkept: Some("could not be kept".to_owned()), ..lost });
-        assert!(!list.let_go(&HashSet::new()) && list.entries()[0].here().is_some());
+    pub fn count(&self, pane: Pane) -> usize {
+        self.panes.get(&pane).map_or_else(|| self.report.count(pane), |state| state.count(&self.report, pane))
     }
 }
+
+impl Entry {
+    pub fn new(identifier: Option<Identifier>) -> Self {
+        let parts = identifier.as_ref().map(Identifier::parts);
+        let (imported, document, verdict, filters) = (None, None, None, BTreeMap::new());
+        Self { identifier, parts, here: None, failure: None, open: None, imported, document, verdict, filters }
+    }
+
+    /// A sandbox whose report is here.
+    pub fn with(identifier: Option<Identifier>, here: Here) -> Self {
+        let mut entry = Self::new(identifier);
+        entry.take(here);
+        entry
+    }
+
+    /// The same, of a document that others are open with.
+    pub(in crate::app) fn of_document(self, document: Option<Untrusted>) -> Self {
+        Self { document, ..self }
+    }
+
+    /// The report's bytes, if they are here.
+    pub fn here(&self) -> Option<&Here> {
+        self.here.as_ref()
+    }
+
+    /// Takes a received report, and closes the open one, which may be older.
+    fn take(&mut self, here: Here) {
+        self.verdict.clone_from(&here.verdict);
+        self.here = Some(here);
+        self.failure = None;
+        self.close_if(|_| true);
+        self.imported = None;
+    }
+
+    /// Takes a report that has come whole. It stays open if it is looked at; an older one that was open is closed.
+    pub(super) fn take_arrived(&mut self, here: Here, is_chosen: bool) -> Option<Opening> {
+        let open = self.open.take_if(|open| is_chosen && open.settle(&here));
+        self.take(here);
+        self.open = open;
+        self.open.as_ref().map(|open| open.opening)
+    }
+
+    /// Its report, where that is here.
+    pub(in crate::app) fn held(&self) -> Option<HeldReport> {
+        let (identifier, here) = (self.identifier.clone()?, self.here()?.clone());
+        Some(HeldReport { identifier, here, imported: self.imported.clone() })
+    }
+
+    /// Takes a stored report unless the entry has a newer one;
+    pub(super) fn take_newer(&mut self, held: &HeldReport) {
+        let is_newer = |here: &Here| here.received < held.here.received || is_abstract(&here.body, &held.here.body);
+        if self.here().is_none_or(is_newer) {
+            self.take(held.here.clone());
+            self.imported.clone_from(&held.imported);
+        }
+    }
+
+    /// Closes the report if it is like this, and says whether it was; its filters are kept for when it is opened again.
+    pub(super) fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) -> bool {
+        let closed = self.open.take_if(|open| is_it(open));
+        let is_closed = closed.is_some();
+        self.filters.extend(closed.into_iter().flat_map(OpenReport::into_filters));
+        is_closed
+    }
+
+    /// Opens a stored report with these rows of its tree folded; returns the bytes to index.
+    pub(in crate::app) fn open(&mut self, opening: Opening, folded: &[u32]) -> Option<Body> {
+        let body = self.here().filter(|_| self.open.is_none())?.body.clone();
+        let mut open = OpenReport::new(opening, body.clone(), folded);
+        for (pane, filter) in std::mem::take(&mut self.filters) {
+            let state = open.panes.entry(pane).or_default();
+            let before = state.before(&open.report, pane);
+            state.filter = Some(Filter { before, ..filter });
+        }
+        self.open = Some(open);
+        Some(body)
+    }
+}
+
+#[cfg(test)]
+mod tests;

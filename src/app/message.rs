@@ -1,15 +1,18 @@
-//! What the state machine takes in, as data: one enum for each source.
+//! What the state machine takes in, one enum for each source, and what it asks of the runtime, one enum for each subject: as data.
 
-use crate::app::away::NotSaved;
-use crate::app::find::HitGroup;
+use crate::app::away::{Copied, NotSaved, Save};
 use crate::app::find::finding::SearchEnd;
+use crate::app::find::{HitGroup, Ticket};
 use crate::app::keys::pointer::Pointer;
-use crate::app::over::NotableRow;
+use crate::app::over::{NotableRow, ReportToEvaluate};
+use crate::app::panes::facts::ProcessRef;
+use crate::app::spending::Deletion;
 use crate::app::spending::counters::LedgerPage;
 use crate::app::{Key, Size};
 use crate::quota::{Balances, Entitlements, Spent, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
+use crate::report::find::{Pattern, Scope};
 use crate::report::identifier::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
@@ -17,8 +20,8 @@ use crate::report::note::Note;
 use crate::report::page::Page;
 use crate::report::rows::{Line, verdict};
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Purge, Recent, RowSet};
-use crate::request::{Request, UploadAddress};
+use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Purge, Recent, Report, RowSet};
+use crate::request::{Quote, Request, UploadAddress};
 use crate::text::{Untrusted, words_in_rows};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -51,7 +54,6 @@ macro_rules! carried_by {
         })+
     };
 }
-pub(super) use carried_by;
 
 carried_by! {
     Message: Terminal(TerminalEvent), Service(ServiceEvent), Store(StoreEvent), Report(ReportEvent), Search(SearchEvent),
@@ -328,5 +330,170 @@ impl Failure {
     /// The rows that its text fills at a width, each sentence on its own.
     pub fn rows(&self, columns: usize) -> usize {
         [&self.what, &self.cost, &self.advice].into_iter().map(|words| words_in_rows(words, columns).len()).sum()
+    }
+}
+
+/// Where an answer may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResponseSource {
+    /// The store alone, since the screen showed a price of 0.
+    Held,
+    /// The store, or else the service.
+    HeldOrService,
+    /// The service, whatever is stored.
+    Service,
+}
+
+/// Work for the runtime.
+#[derive(Debug)]
+pub enum Effect {
+    Service(ServiceCall),
+    Store(StoreJob),
+    Report(ReportJob),
+    Search(SearchJob),
+    File(FileJob),
+    Terminal(TerminalAction),
+}
+
+carried_by! {
+    Effect: Service(ServiceCall), Store(StoreJob), Report(ReportJob), Search(SearchJob), File(FileJob),
+    Terminal(TerminalAction)
+}
+
+#[derive(Debug)]
+pub enum ServiceCall {
+    /// Gets a response at the price that was on the screen.
+    Send { quote: Quote, source: ResponseSource },
+    /// Stops waiting for a response; the ledger counts its call as lost.
+    Cancel(Request),
+}
+
+#[derive(Debug)]
+pub enum StoreJob {
+    FindRecent,
+    LoadFile(Sha256),
+    LoadCompareFile(Sha256),
+    /// Checks whether a response is stored.
+    Check(Request),
+    RecordFile(Sha256),
+    /// Records a running scan for the next run of the program, or its end.
+    RecordScan {
+        file: Sha256,
+        scan: Option<PendingScan>,
+    },
+    WriteNote {
+        note: Note,
+        /// The text of the note that this one replaces.
+        known: Option<Untrusted>,
+        /// Whether its report was stored, as far as the screen knows.
+        was_held: bool,
+    },
+    /// Deletes a note unless it has changed.
+    DeleteNote(Note),
+    LoadInventory,
+    /// Deletes what the user confirmed unless it has changed.
+    Delete(Deletion),
+    ReadLedger,
+    ReadPriceRecord,
+}
+
+impl StoreJob {
+    /// Whether it writes what must survive the end of the program; [`super::StoreEvent::WriteFinished`] answers it.
+    pub fn is_write(&self) -> bool {
+        matches!(self, Self::WriteNote { .. } | Self::DeleteNote(_) | Self::Delete(_))
+    }
+}
+
+#[derive(Debug)]
+pub enum ReportJob {
+    Index {
+        opening: Opening,
+        body: Body,
+    },
+    StopIndexing,
+    /// Applies the rules to a report.
+    Evaluate {
+        opening: Opening,
+        report: Report,
+        /// The rules, once they are loaded.
+        rules: Option<Arc<Rules>>,
+        /// The user's own rules, where none are loaded.
+        own: Option<PathBuf>,
+    },
+    /// Applies the rules to every stored report of a file.
+    EvaluateAll {
+        number: u64,
+        reports: Vec<ReportToEvaluate>,
+        rules: Arc<Rules>,
+    },
+    FindIndicators {
+        opening: Opening,
+        report: Report,
+        /// The file that ran, where it is known.
+        sample: Option<Sha256>,
+        rules: Option<Arc<Rules>>,
+        marks: Option<Arc<Marks>>,
+    },
+    /// Compares reports; none means one that is not stored.
+    Compare {
+        number: u64,
+        bodies: Vec<Option<Body>>,
+    },
+}
+
+#[derive(Debug)]
+pub enum SearchJob {
+    /// Finds the rows of a report that match a pane's filter.
+    Filter {
+        ticket: Ticket,
+        /// The report, as far as it is indexed.
+        report: Report,
+        pattern: Arc<Pattern>,
+        scope: Scope,
+    },
+    /// Searches all panes of a report.
+    Panes {
+        ticket: Ticket,
+        /// The report, as far as it is indexed.
+        report: Report,
+        pattern: Arc<Pattern>,
+        /// The one process that is meant: a row with another process number is no hit.
+        process: Option<ProcessRef>,
+    },
+    /// Searches every stored report.
+    Stored {
+        ticket: Ticket,
+        pattern: Arc<Pattern>,
+    },
+    Comparison {
+        number: u64,
+        matrix: Arc<Matrix>,
+        sought: String,
+    },
+}
+
+#[derive(Debug)]
+pub enum FileJob {
+    /// Hashes a file that is to be submitted.
+    Inspect(PathBuf),
+    CountHashes(PathBuf),
+    Write(Save),
+    Copy(Copied),
+}
+
+#[derive(Debug)]
+pub enum TerminalAction {
+    /// Ends this run and starts the demo.
+    Demo,
+    Suspend,
+    /// Takes the terminal over again and redraws all of it.
+    Resume,
+    Quit,
+}
+
+impl Effect {
+    /// Whether it writes what must survive the end of the program.
+    pub(super) fn writes(&self) -> bool {
+        matches!(self, Self::Store(job) if job.is_write())
     }
 }

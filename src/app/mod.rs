@@ -9,7 +9,6 @@
 pub mod away;
 pub mod commands;
 pub mod compare;
-pub mod effect;
 pub mod files;
 pub mod find;
 pub mod keys;
@@ -19,7 +18,6 @@ pub mod message;
 pub mod model;
 pub mod over;
 pub mod panes;
-pub mod remembered;
 mod responses;
 pub mod scan;
 pub mod spending;
@@ -27,18 +25,17 @@ pub mod start;
 pub mod update;
 
 pub use commands::{COMMANDS, Command};
-pub use effect::{Effect, FileJob, ReportJob, ResponseSource, SearchJob, ServiceCall, StoreJob, TerminalAction};
-pub use keys::Key;
 pub use keys::keymap::Keymap;
-pub use keys::place::Place;
+pub use keys::{Key, Place};
 pub use layout::{Area, Layout, Size, Sizes};
 pub use list::{Entry, List, OpenReport};
 pub use message::{
-    Failure, FileEvent, HeldPage, HeldReport, Here, Message, Opening, ReportEvent, Response, SearchEvent, ServiceEvent,
-    StoreEvent, TerminalEvent,
+    Effect, Failure, FileEvent, FileJob, HeldPage, HeldReport, Here, Message, Opening, ReportEvent, ReportJob,
+    Response, ResponseSource, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
+    TerminalEvent,
 };
 pub use model::{Focus, Model, Screen, Service};
 pub use over::Overlay;
 pub use panes::PANES;
-pub use remembered::Remembered;
 pub use spending::asks::{ASKS, Ask};
+pub use start::Remembered;

@@ -3,8 +3,11 @@
 use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
 use crate::app::spending::{InFlightCall, Prompt, last_days};
-use crate::app::{Failure, HeldPage, HeldReport, Here, Model, Opening, Overlay, Response, ResponseSource, StoreJob};
+use crate::app::{
+    Failure, Focus, HeldPage, HeldReport, Here, Model, OpenReport, Opening, Overlay, Response, ResponseSource, StoreJob,
+};
 use crate::quota::Balances;
+use crate::report::body::Body;
 use crate::report::identifier::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
@@ -12,6 +15,7 @@ use crate::report::{Indicators, Pane, PendingScan};
 use crate::request::Request;
 use crate::text::{self, Untrusted};
 use jiff::Timestamp;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -180,6 +184,38 @@ impl Model {
         self.next_in_batch();
     }
 
+    /// Shows rows of a report during its download, in every file that lists it. A stored one stays until the new one is whole.
+    pub(super) fn arriving(&mut self, request: &Request, body: Body, read: Range<usize>, batch: Batch) {
+        let Request::Behaviour { identifier } = request else { return };
+        self.calls.receive(request, body.len() as u64, None);
+        let is_first = read.start == 0;
+        let count = self.files.each_entry_mut(identifier).count();
+        let fresh: Vec<_> = (0..count).map(|_| self.next_opening()).collect();
+        let mut openings = Vec::new();
+        let entries = self.files.each_entry_mut(identifier).zip(fresh);
+        for (entry, opening) in entries.filter(|(entry, _)| entry.here().is_none()) {
+            if is_first {
+                entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(opening, body.clone(), &[]) });
+            }
+            if let Some(open) = &mut entry.open {
+                open.add(body.clone(), read.clone(), batch.clone());
+                openings.push(open.opening);
+            }
+        }
+        if is_first && !openings.is_empty() {
+            self.turn_to(identifier);
+        }
+        openings.into_iter().for_each(|opening| self.seek_further(opening));
+    }
+
+    /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.
+    fn turn_to(&mut self, identifier: &Identifier) {
+        let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
+        if is_chosen && self.batch.is_none() && self.focus() == Focus::List && self.over.is_empty() {
+            self.enter_group();
+        }
+    }
+
     fn on_page(&mut self, file: &Sha256, cursor: Option<&Untrusted>, page: HeldPage) {
         let Some(list) = self.list_of_mut(file) else { return };
         let (is_empty, unkept, left_out) = (page.page.entries.is_empty(), page.unkept.clone(), page.page.left_out());
@@ -319,7 +355,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::effect::{Effect, ServiceCall};
+    use crate::app::message::{Effect, ServiceCall};
     use crate::app::model::Service;
 
     fn asks_for_counters(model: &mut Model) -> bool {

@@ -1,11 +1,14 @@
-//! The start screen: the hash that is typed, and the files that were opened before.
+//! The start screen: the hash that is typed, and the files that were opened before; and the state of the screen between two runs:
+//! sizes set by hand, and folds.
 
-use crate::app::keys::typing::type_into;
+use crate::app::keys::type_into;
 use crate::app::panes::Scroll;
-use crate::app::{Key, Model};
-use crate::report::Recent;
+use crate::app::{Key, Model, Sizes};
 use crate::report::identifier::Sha256;
+use crate::report::{Identifier, Pane, Recent};
 use crate::text::{count, thousands};
+use serde::{Deserialize, Serialize};
+use sha2::Digest;
 use std::collections::HashSet;
 
 /// The most files that are opened at once by pasting their hashes.
@@ -65,24 +68,19 @@ impl Model {
     /// Types the first pasted hash; the others open with it.
     pub(super) fn paste_hashes(&mut self, text: &str) {
         let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
-        let (mut known, mut left_out) = (HashSet::new(), 0_u64);
+        let mut known = HashSet::new();
         let mut found: Vec<_> = found.filter(|hash| known.insert(hash.clone())).collect();
-        if found.len() > MOST_PASTED {
-            left_out = (found.len() - MOST_PASTED) as u64;
-            found.truncate(MOST_PASTED);
-        }
+        let left_out = found.len().saturating_sub(MOST_PASTED) as u64;
+        found.truncate(MOST_PASTED);
         if let Some(first) = found.first() {
             self.start.typed = first.to_string();
         }
-        let way = self.way_to("open-file");
-        match found.len() {
-            0 => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
-            1 => self.say(format!("Pasted. {way} opens the file.")),
-            several if left_out == 0 => {
-                self.say(format!("{several} files are pasted. {way} opens them beside each other."));
-            }
-            several => self.warn(format!(
-                "The first {several} files are pasted; {} more are left out. {way} opens them beside each other.",
+        let (way, pasted) = (self.way_to("open-file"), count(found.len() as u64, "file"));
+        match (found.len(), left_out) {
+            (0, _) => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
+            (_, 0) => self.say(format!("Pasted: {pasted}. {way} opens what is pasted.")),
+            _ => self.warn(format!(
+                "Pasted: the first {pasted}; {} more are left out. {way} opens what is pasted.",
                 thousands(left_out)
             )),
         }
@@ -98,5 +96,77 @@ impl Model {
             return;
         }
         self.open_files(files)
+    }
+}
+
+/// Reports whose folds are remembered at most; those that were left first are forgotten first.
+const REPORTS: usize = 100;
+
+/// Folded rows that are remembered of one report at most.
+const ROWS: usize = 10_000;
+
+/// How the screen was left.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remembered {
+    pub sizes: Sizes,
+    /// Folds by report, the last one at the end.
+    folded: Vec<Folded>,
+}
+
+/// The folds of one report's process tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Folded {
+    /// A digest of the report, so that a deletion leaves no name behind.
+    report: String,
+    rows: Vec<u32>,
+}
+
+impl Remembered {
+    /// The rows of a report's process tree that were folded.
+    pub(super) fn rows(&self, report: &Identifier) -> &[u32] {
+        let name = name(report);
+        self.folded.iter().find(|folded| folded.report == name).map_or(&[], |folded| &folded.rows)
+    }
+
+    fn note(&mut self, report: &Identifier, mut rows: Vec<u32>) {
+        let name = name(report);
+        self.folded.retain(|folded| folded.report != name);
+        if !rows.is_empty() {
+            rows.truncate(ROWS);
+            self.folded.push(Folded { report: name, rows });
+        }
+        let surplus = self.folded.len().saturating_sub(REPORTS);
+        self.folded.drain(..surplus);
+    }
+}
+
+fn name(report: &Identifier) -> String {
+    sha2::Sha256::digest(report.text().as_bytes()).get(..12).map(crate::text::hex).unwrap_or_default()
+}
+
+impl Model {
+    /// Leaves the screen as it was left.
+    pub fn resume(&mut self, remembered: Remembered) {
+        self.sizes = remembered.sizes;
+        self.remembered = remembered;
+    }
+
+    /// How the screen is left now.
+    pub fn remember(&mut self) -> Remembered {
+        self.note_folds();
+        self.remembered.sizes = self.sizes;
+        self.remembered.clone()
+    }
+
+    /// Records the folds of open reports before they close.
+    pub(super) fn note_folds(&mut self) {
+        for entry in self.files.shown().into_iter().flat_map(|file| file.list.entries()) {
+            let Some((report, open)) = entry.identifier.as_ref().zip(entry.open.as_ref()) else { continue };
+            if let (Some(state), Some((_, tree))) = (open.panes.get(&Pane::Processes), open.report.tree()) {
+                self.remembered.note(report, state.folds().folded(tree.depths()));
+            }
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! What each message changes, and which effects follow.
 
 use crate::app::commands::Act;
-use crate::app::keys::place::CONFIRM;
+use crate::app::keys::CONFIRM;
 use crate::app::over::Sheet;
 use crate::app::panes::Scroll;
 use crate::app::spending::price::Offers;
 use crate::app::spending::{Confirmation, Prompt, Tag};
 use crate::app::{
-    Command, Effect, FileEvent, Key, Message, Model, Overlay, ReportEvent, ReportJob, ResponseSource, Screen,
+    Command, Effect, FileEvent, Key, Message, Model, Overlay, Place, ReportEvent, ReportJob, ResponseSource, Screen,
     SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
 };
 use crate::request::Request;
@@ -17,6 +17,53 @@ use jiff::{SignedDuration, Timestamp};
 const LEAVE_A_QUESTION: [&str; 4] = ["back", "give-up", "shell", "quit"];
 
 impl Model {
+    /// Types a key into the top overlay; returns whether the overlay takes it.
+    pub(super) fn type_into_overlay(&mut self, key: Key) -> bool {
+        let is_typed = !self.is_form_sent() && self.over.top_mut().is_some_and(|over| over.press(key));
+        if is_typed {
+            self.after_typing();
+        }
+        is_typed
+    }
+
+    /// Filters rows or checks the store after a key was typed.
+    fn after_typing(&mut self) {
+        match self.over.top() {
+            Some(Overlay::Finder(_)) => self.seek_hits(),
+            Some(over) if over.place() == Place::SoughtLine => self.sift_list(),
+            _ => self.look_up(),
+        }
+    }
+
+    /// Checks the store for the typed request, or for each artifact.
+    pub(super) fn look_up(&mut self) {
+        let requests: Vec<_> = match self.over.top() {
+            Some(Overlay::Artefacts(list)) => list.source.requests().collect(),
+            Some(Overlay::Prompt(form)) => form.request(self.now).into_iter().collect(),
+            _ => return,
+        };
+        requests.into_iter().for_each(|request| self.emit(StoreJob::Check(request)));
+    }
+
+    /// Types a paste into the open line, or hashes on the start screen.
+    pub(super) fn paste(&mut self, text: &str) {
+        if self.is_filtering() {
+            return self.paste_filter(text);
+        }
+        if self.is_form_sent() {
+            return;
+        }
+        if let Some(over) = self.over.top_mut().filter(|over| over.place().has_line()) {
+            over.paste(text);
+            return self.after_typing();
+        }
+        if self.screen != Screen::Start {
+            return;
+        }
+        self.over.clear();
+        self.paste_hashes(text);
+    }
+
     /// Asks for recent files and the free counters before the first message.
     pub fn start(&mut self) {
         self.emit(StoreJob::FindRecent);

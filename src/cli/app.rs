@@ -5,7 +5,7 @@ use super::setup::{Prepared, Setup, open_store, say};
 use super::{Common, FailureKind, demo, document, exit, show};
 use crate::app::model::Service;
 use crate::app::model::Settings;
-use crate::app::spending::figures::Allowance;
+use crate::app::spending::price::Allowance;
 use crate::app::{Here, Model};
 use crate::config::{Config, Folders};
 use crate::environment::variable;

@@ -12,7 +12,7 @@ use crate::app::{Key, Message, Model, Place, Size, TerminalEvent};
 use crate::environment::variable;
 use crate::gateway::Clock;
 use crate::text::{self, Untrusted};
-use crate::view::plain;
+use crate::view;
 use ratatui::backend::TestBackend;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, StdinLock, StdoutLock, Write};
 use std::time::Duration;
@@ -98,13 +98,13 @@ impl Dialogue {
 
     fn tell(&mut self) -> io::Result<()> {
         let model = self.session.model();
-        let mut lines = plain::lines(model);
+        let mut lines = view::lines(model);
         lines.extend(model.notice.as_ref().map(|notice| {
             let kind = if notice.is_problem { "problem" } else { "note" };
             format!("{kind}: {}", notice.text)
         }));
-        lines.push(format!("keys: {}", plain::keys(model)));
-        let balances = plain::balances(model);
+        lines.push(format!("keys: {}", view::keys(model)));
+        let balances = view::balances(model);
         if balances != self.balances {
             lines.push(format!("quota: {balances}"));
             self.balances = balances;

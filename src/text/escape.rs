@@ -33,8 +33,10 @@ static IS_ASCII: AtomicBool = AtomicBool::new(false);
 
 /// This program's own signs, and the ASCII substitute of each, in as many columns.
 const SIGNS: &[(&str, &str)] = &[
-    ("─━┄═", "-"),
-    ("│┃║", "|"),
+    ("─┄", "-"),
+    ("━═", "="),
+    ("│", "|"),
+    ("┃║", "#"),
     ("┌┐└┘├┤┬┴┼┏┓┗┛┣┫╭╮╰╯╔╗╚╝", "+"),
     ("…›▸▶→", ">"),
     ("‹◀←", "<"),

@@ -5,7 +5,7 @@ use super::theme::Meaning;
 use crate::app::commands::{Act, Command};
 use crate::app::over::Overlay;
 use crate::app::over::sheet;
-use crate::app::spending::figures::RemainingQuota;
+use crate::app::spending::price::RemainingQuota;
 use crate::app::spending::price::Tag;
 use crate::app::{Area, Key, Model};
 use crate::quota::{Holder, Spent, Unit, in_units};
@@ -34,12 +34,6 @@ const FREE: usize = 18;
 
 /// Columns kept for help beside shortened prices: "│ ? help  ".
 const HELP: usize = 10;
-
-/// Columns from which on the way to help goes before the names of the last priced keys.
-const ROOMY: usize = 60;
-
-/// Columns from which on no priced key is only counted.
-const WIDE: usize = 100;
 
 /// How many words the second row spends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,8 +84,7 @@ fn keys(model: &Model, room: usize) -> Vec<BarSpan> {
     pieces.extend(more);
     let mut left = room.saturating_sub(width(&pieces));
     let mut lead = match priced.is_empty() {
-        true if pieces.is_empty() && room >= ROOMY => " free: ",
-        true => " ",
+        true => " free: ",
         false if left < FREE => "│ ",
         false => "│ free: ",
     };
@@ -141,9 +134,6 @@ fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
 /// The command that explains every price.
 const PRICES: &str = "prices";
 
-/// How a price is worded.
-type PriceText = fn(&PricedKey) -> &str;
-
 impl PricedKey {
     /// The key and price of a command; none where it does not apply now.
     fn of(model: &Model, command: &'static Command) -> Option<Self> {
@@ -170,48 +160,41 @@ impl PricedKey {
     }
 }
 
-/// The keys with prices: each with its own in full words, or else grouped by price; whether some are only counted.
-/// In a group a key drops its label for want of room, the last ones first; a narrow bar counts those it cannot name.
+/// The keys with prices, and whether some are only counted: each key with its price in full words; or grouped by price in few words,
+/// and of these as many named as there is room for, the first ones first; a narrow bar counts those that spend nothing.
 fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<BarSpan>, bool) {
     let pieces: Vec<_> = priced.iter().flat_map(PricedKey::pieces).collect();
     if width(&pieces) + FREE <= room {
         return (pieces, false);
     }
-    let pieces = grouped(model, priced, &vec![(true, true); priced.len()], |known| &known.words);
-    if width(&pieces) + FREE <= room {
-        return (pieces, false);
+    let all: Vec<_> = priced.iter().collect();
+    let spending: Vec<_> = priced.iter().enumerate().filter(|(at, known)| *at == 0 || known.spends).collect();
+    let spending: Vec<_> = spending.into_iter().map(|(_, known)| known).collect();
+    let forms = |keys: &[&PricedKey]| {
+        let forms = (0..=keys.len()).rev().map(|named| grouped(model, keys, named, priced.len() - keys.len()));
+        forms.into_iter().find(|pieces| width(pieces) + HELP <= room)
+    };
+    match forms(&all) {
+        Some(pieces) => (pieces, false),
+        None => (forms(&spending).unwrap_or_else(|| grouped(model, &spending, 0, priced.len() - spending.len())), true),
     }
-    let brief: PriceText = |known| &known.brief;
-    let kept = if room >= ROOMY { HELP } else { 0 };
-    let is_needed = |(at, known): (usize, &PricedKey)| at == 0 || known.spends || room >= WIDE;
-    // Whether a key is shown, and whether with its label.
-    let mut shown: Vec<_> = priced.iter().enumerate().map(|known| (is_needed(known), false)).collect();
-    for at in 0..shown.len() {
-        let mut more = shown.clone();
-        more.iter_mut().skip(at).take(1).for_each(|known| *known = (true, true));
-        if width(&grouped(model, priced, &more, brief)) + kept <= room {
-            shown = more;
-        }
-    }
-    (grouped(model, priced, &shown, brief), shown.iter().any(|(is_shown, _)| !is_shown))
 }
 
-/// The shown keys, grouped by price in the order of their first, and the count of the others with the key that explains them.
-fn grouped(model: &Model, priced: &[PricedKey], shown: &[(bool, bool)], worded: PriceText) -> Vec<BarSpan> {
-    let keys: Vec<_> = priced.iter().zip(shown).filter(|(_, (is_shown, _))| *is_shown).collect();
+/// Keys grouped by price in the order of their first, so many of them named; and the count of hidden ones with the key that explains
+/// them.
+fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize) -> Vec<BarSpan> {
     let mut pieces: Vec<BarSpan> = Vec::new();
-    for (at, (first, _)) in keys.iter().enumerate() {
-        if keys.iter().take(at).any(|(before, _)| worded(before) == worded(first)) {
+    for (at, first) in keys.iter().enumerate() {
+        if keys.iter().take(at).any(|before| before.brief == first.brief) {
             continue;
         }
         pieces.extend((!pieces.is_empty()).then(|| ("│".to_owned(), Meaning::Faint)));
-        pieces.push((format!(" {}:", worded(first)), first.meaning));
-        for (known, (_, is_named)) in keys.iter().filter(|(known, _)| worded(known) == worded(first)) {
-            let label = if *is_named { format!(" {} ", known.label) } else { " ".to_owned() };
+        pieces.push((format!(" {}:", first.brief), first.meaning));
+        for (at, known) in keys.iter().enumerate().filter(|(_, known)| known.brief == first.brief) {
+            let label = if at < named { format!(" {} ", known.label) } else { " ".to_owned() };
             pieces.extend([(format!(" {}", known.key), Meaning::Key), (label, Meaning::Text)]);
         }
     }
-    let hidden = priced.len() - keys.len();
     if hidden > 0 {
         let key = Command::named(PRICES).and_then(|command| model.key_of(command));
         pieces.push(("│".to_owned(), Meaning::Faint));

@@ -4,7 +4,7 @@ use super::canvas::{Canvas, LineWriter, fitting};
 use super::list::progress;
 use super::overlay::{draw_line_as, inside};
 use super::theme::Meaning;
-use crate::app::over::form::{Form, FormSource, TextField};
+use crate::app::over::generic::{Form, FormSource, TextField};
 use crate::app::over::sheet::left_words;
 use crate::app::scan::{FIELDS, FileToScan, ScanField, SubmitForm};
 use crate::app::{Area, Model};

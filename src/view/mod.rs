@@ -3,29 +3,105 @@
 //! Text from outside comes here as [`Untrusted`](crate::text::Untrusted) and leaves as [`Visible`](crate::text::Visible);
 //! nothing else from outside is ever put into a cell.
 
-mod away;
 mod bar;
 mod canvas;
 mod compare;
-mod elide;
-mod finder;
 mod form;
-mod held;
 mod list;
-mod list_view;
+mod lists;
 mod overlay;
 mod pane;
-pub mod plain;
 mod screen;
-mod spots;
 pub mod theme;
 
-pub use theme::{Depth, Look, Theme};
-
-use crate::app::Model;
+use crate::app::over::RowWindow;
+use crate::app::{Area, Model, Place, Size};
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+pub use theme::{Depth, Look, Theme};
 
 /// Draws the model over the whole of an empty buffer.
 pub fn draw(buffer: &mut Buffer, look: Look, model: &Model) {
     screen::draw(&mut canvas::Canvas::new(buffer, look), model);
+}
+
+/// Signs of frames, which lines do without.
+const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];
+
+/// The model in lines: the place, its rows, and the keys that apply with their prices.
+pub fn lines(model: &Model) -> Vec<String> {
+    let area = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
+    let mut buffer = Buffer::empty(area);
+    let layout = model.layout();
+    screen::draw_content(&mut canvas::Canvas::new(&mut buffer, Look::default()), &layout, model);
+    let cells = &buffer;
+    let area = model.over.top().map_or(layout.content, |overlay| overlay.area(layout.content));
+    let mut lines = vec![row(cells, layout.title, 0).trim().to_owned()];
+    let title = row(cells, area, 0);
+    lines.push(format!("== {} ==", title.trim_matches(FRAME).replace(['─', '━'], "").trim()));
+    let mut rows: Vec<String> = (1..area.height.saturating_sub(1)).map(|y| numbered(cells, area, y, model)).collect();
+    // One empty line parts what it parts as well as several.
+    rows.dedup_by(|row, before| row.trim().is_empty() && before.trim().is_empty());
+    while rows.last().is_some_and(|row| row.trim().is_empty()) {
+        rows.pop();
+    }
+    lines.extend(rows);
+    lines
+}
+
+/// The keys that apply, those that ask the service with their prices.
+pub fn keys(model: &Model) -> String {
+    bar::words(model)
+}
+
+/// The balances of user and group, and the costs of this session.
+pub fn balances(model: &Model) -> String {
+    bar::left_words(model)
+}
+
+/// A row inside of a frame: whether it is chosen, its number where rows have one, its text.
+fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
+    let inside = Area { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+    let text = row(cells, inside, y).trim_end().to_owned();
+    let is_chosen = row(cells, Area { width: 2, ..area }, y).contains(['›', '>']);
+    let text = text.strip_prefix(['›', '>']).map(str::to_owned).unwrap_or(text);
+    let text = text.trim_end_matches('▏').to_owned();
+    let room = Size { width: inside.width, height: area.height.saturating_sub(2) };
+    let number = rows(model).and_then(|rows| rows.at(usize::from(y - 1), room)).map(|row| row + 1);
+    let mark = if is_chosen { "> " } else { "  " };
+    match number.filter(|_| !text.trim().is_empty()) {
+        Some(number) => format!("{mark}{number}: {}", text.trim_start_matches(' ')),
+        None => format!("{mark}{text}"),
+    }
+}
+
+/// The rows that a number chooses from; none where it is typed, or nothing is chosen.
+fn rows(model: &Model) -> Option<RowWindow> {
+    match model.place() {
+        Place::List => {
+            model.list().map(|list| RowWindow { scroll: list.scroll, count: list.count(), ..RowWindow::default() })
+        }
+        Place::Pane => {
+            let (pane, open) = model.focused().zip(model.open())?;
+            let state = model.pane_state(pane);
+            Some(RowWindow { scroll: state.scroll, count: state.count(&open.report, pane), ..RowWindow::default() })
+        }
+        place if place.has_line() && !place.seeks() => None,
+        _ => model.rows_over(),
+    }
+}
+
+fn row(cells: &Buffer, area: Area, y: u16) -> String {
+    let mut text = String::new();
+    let mut hidden = 0;
+    for x in area.x..area.x.saturating_add(area.width) {
+        let Some(cell) = cells.cell((x, area.y + y)) else { break };
+        if hidden == 0 {
+            text += cell.symbol();
+            hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
+        } else {
+            hidden -= 1;
+        }
+    }
+    text
 }

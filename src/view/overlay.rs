@@ -1,20 +1,17 @@
-//! Draws the overlays: row details, keys, prices and the others.
+//! Draws the overlays: the frame, lists with their filter line and rows, pages of words, row details, keys, answers.
 
 use super::canvas::{Canvas, LineWriter};
 use super::form::{self, DrawForm};
 use super::list::progress;
-use super::list_view;
 use super::pane::frame;
 use super::theme::Meaning;
-use crate::app::over::answer::AnswerTree;
-use crate::app::over::detail::Detail;
-use crate::app::over::held::{AgeForm, AgeInDays};
-use crate::app::over::list_view::{IdleLine, TypeAheadGuard};
-use crate::app::over::notes::{NoteForm, TypedNote};
+use crate::app::over::detail::{AnswerTree, Detail};
+use crate::app::over::generic::{IdleLine, ListSource, ListView, TypeAheadGuard};
+use crate::app::over::held::{AgeForm, AgeInDays, NoteForm, TypedNote};
 use crate::app::over::palette::{Palette, PaletteItem, told};
 use crate::app::over::sheet::{HEAD, Sheet};
+use crate::app::spending::Confirmation;
 use crate::app::spending::asks::{Prompt, TypedQuestion};
-use crate::app::spending::confirm::Confirmation;
 use crate::app::spending::planner::{PlannedOperations, Planner};
 use crate::app::{Area, Model, Overlay};
 use crate::request::Request;
@@ -27,18 +24,18 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet, model),
         Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
         Overlay::Palette(palette) => draw_palette(buffer, area, palette, model),
-        Overlay::Finder(finder) => super::finder::draw(buffer, area, finder, model),
+        Overlay::Finder(finder) => super::compare::draw_finder(buffer, area, finder, model),
         Overlay::Prompt(form) => form::draw(buffer, area, form, model),
         Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
         Overlay::Planner(form) => form::draw(buffer, area, form, model),
-        Overlay::Indicators(list) => list_view::draw(buffer, area, list, model),
-        Overlay::Artefacts(list) => list_view::draw(buffer, area, list, model),
+        Overlay::Indicators(list) => draw_list(buffer, area, list, model),
+        Overlay::Artefacts(list) => draw_list(buffer, area, list, model),
         Overlay::Save(form) => form::draw(buffer, area, form, model),
         Overlay::Compare(compare) => super::compare::draw(buffer, area, compare, model),
-        Overlay::OtherFile(list) => list_view::draw(buffer, area, list, model),
-        Overlay::Spots(list) => list_view::draw(buffer, area, list, model),
-        Overlay::Held(list) => list_view::draw(buffer, area, list, model),
+        Overlay::OtherFile(list) => draw_list(buffer, area, list, model),
+        Overlay::Spots(list) => draw_list(buffer, area, list, model),
+        Overlay::Held(list) => draw_list(buffer, area, list, model),
         Overlay::Note(form) => form::draw(buffer, area, form, model),
         Overlay::Submit(form) => form::draw(buffer, area, form, model),
         Overlay::Age(form) => form::draw(buffer, area, form, model),
@@ -119,7 +116,12 @@ impl DrawForm for PlannedOperations {
     }
 
     fn draw_rest(form: &Planner, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-        draw_rows(buffer, area, &Sheet::of("", form.rows(model), area.width.into()));
+        let sheet = Sheet::of("", form.rows(model), area.width.into());
+        let height = if sheet.count() > area.height.into() { area.height.saturating_sub(1) } else { area.height };
+        draw_rows(buffer, Area { height, ..area }, &sheet);
+        if height < area.height {
+            LineWriter::new(buffer, area, height).own("…", Meaning::Faint);
+        }
     }
 }
 
@@ -322,4 +324,70 @@ fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Mod
         }
         line.visible(&shown.value, Meaning::Text);
     }
+}
+
+/// How a list of one kind is drawn.
+pub(super) trait DrawList: ListSource + Sized {
+    /// Where the parts of a row begin.
+    type Columns;
+
+    /// The text of a list without rows.
+    const EMPTY: &'static str = "no row holds this";
+
+    /// What can be typed into its filter line.
+    const HINT: &'static str = "";
+
+    fn title(list: &ListView<Self>, model: &Model) -> String;
+
+    /// Where the parts of these rows begin, within this many columns.
+    fn columns(&self, rows: &[&Self::Row], room: usize, model: &Model) -> Self::Columns;
+
+    /// Draws what stands above the rows.
+    fn draw_head(&self, _line: LineWriter<'_, '_>, _columns: &Self::Columns) {}
+
+    fn draw_row(&self, line: LineWriter<'_, '_>, columns: &Self::Columns, row: &Self::Row, model: &Model);
+
+    /// The words below the rows, about the chosen one or about the list.
+    fn words_below(&self, _chosen: Option<&Self::Row>, _model: &Model) -> Option<(String, Meaning)> {
+        None
+    }
+}
+
+/// Where it begins what can be typed: behind the cursor of the line.
+const HINT: usize = 4;
+
+pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: &ListView<S>, model: &Model) {
+    let rows = list.rows(model.overlay_room());
+    let part = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
+    let (filter, above, below) = (part(list.filter.rows()), part(rows.above), part(rows.below));
+    let shown = (list.scroll.top, rows.count);
+    let inside = inside_beside(buffer, area, model, &S::title(list, model), shown, above + below);
+    if filter > 0 {
+        draw_line(buffer, inside, 0, "/", &list.filter.typed, list.filter.is_typing);
+        if list.filter.typed.is_empty() {
+            let mut hint = LineWriter::new(buffer, inside, 0);
+            hint.tab(HINT);
+            hint.own(S::HINT, Meaning::Faint);
+        }
+    }
+    let above = above.min(inside.height);
+    let body = Area { y: inside.y + above, height: inside.height.saturating_sub(above + below), ..inside };
+    let window: Vec<_> = list.shown().skip(list.scroll.top).take(body.height.into()).collect();
+    let columns = list.source.columns(&window, body.width.into(), model);
+    if above > filter && list.counts().1 > 0 {
+        list.source.draw_head(LineWriter::new(buffer, inside, filter), &columns);
+    }
+    if window.is_empty() {
+        let words = if list.counts().1 == 0 { S::EMPTY } else { "no row holds this" };
+        LineWriter::new(buffer, body, 0).own(words, Meaning::Faint);
+    }
+    for (at, (position, row)) in (0..body.height).zip((list.scroll.top..).zip(&window)) {
+        let line = LineWriter::of_list(buffer, body, at, position == list.scroll.cursor);
+        list.source.draw_row(line, &columns, row, model);
+    }
+    let Some((words, meaning)) = list.source.words_below(list.chosen(), model).filter(|_| below > 0) else { return };
+    // Where there is room an empty row stands before the words.
+    let told = words_in_rows_cut(&words, usize::from(inside.width).max(10), below.into());
+    let first = inside.height - below.min(inside.height) + u16::from(told.len() < below.into() && below > 2);
+    buffer.write_rows(inside, first, told.into_iter().map(|row| (row, meaning)));
 }

@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, LineWriter};
 use super::theme::Meaning;
 use crate::app::list::OpenReport;
-use crate::app::over::notes::MARK;
+use crate::app::over::held::MARK;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState};
 use crate::app::{Area, Model};
 use crate::report::attributes::PERHAPS_CUT;
@@ -67,7 +67,8 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let places = state.places(&open.report, pane, top..top + usize::from(inside.height));
     for (row, place) in (0..inside.height).zip(places) {
         let has_cursor = has_focus && top + usize::from(row) == state.scroll.cursor;
-        rows.draw(buffer, inside, row, place, has_cursor);
+        let line = Area { y: inside.y.saturating_add(row), height: 1, ..inside };
+        rows.draw(buffer, line, place, has_cursor);
     }
     if pane == Pane::Overview {
         draw_note(buffer, inside, notes);
@@ -79,18 +80,9 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
 struct PaneRow<'a> {
     place: Place,
     found: &'a Row,
-    has_cursor: bool,
-}
-
-/// What stands before a row's text, and how far the text is scrolled.
-struct RowHead {
     /// Its place in the tree, if the pane shows one.
     branch: Option<Branch>,
-    /// Whether it matches the filter itself, and does not only stand above a row that does.
-    is_wanted: bool,
-    labels: usize,
-    /// Columns that are scrolled off.
-    shift: usize,
+    has_cursor: bool,
 }
 
 /// The rows of a pane, and what they are drawn by.
@@ -103,25 +95,18 @@ struct PaneRows<'a> {
 }
 
 impl PaneRows<'_> {
-    fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, row: u16, place: Place, has_cursor: bool) {
-        let (report, state) = (&self.open.report, self.state);
-        let inside = Area { y: inside.y.saturating_add(row), height: 1, ..inside };
-        let head = RowHead {
-            branch: state.branch(report, place),
-            is_wanted: state.is_wanted(place),
-            labels: self.labels,
-            shift: state.shift,
-        };
+    fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, place: Place, has_cursor: bool) {
+        let report = &self.open.report;
         let found = report.row(place.section, place.row);
         let has_note = self.notes.is_some_and(|notes| notes.on_row(report, place.section, &found).is_some());
         let inside = if has_note { draw_note_mark(buffer, inside) } else { inside };
-        let row = PaneRow { place, found: &found, has_cursor };
-        let is_shown = self.draw_row(buffer, inside, &row, &head, true);
+        let row = PaneRow { place, found: &found, branch: self.state.branch(report, place), has_cursor };
+        let is_shown = self.draw_row(buffer, inside, &row, self.state.shift, true);
         // The match is in the elided part: the row is moved until the match is visible, unless the analyst has moved it.
-        let hidden = self.sought().filter(|_| !is_shown && head.shift == 0 && head.branch.is_none());
+        let hidden = self.sought().filter(|_| !is_shown && self.state.shift == 0 && row.branch.is_none());
         if let Some(shift) = hidden.and_then(|sought| shift_to(sought, &found.pieces)) {
             buffer.clear(inside);
-            self.draw_row(buffer, inside, &row, &RowHead { shift, ..head }, false);
+            self.draw_row(buffer, inside, &row, shift, false);
         }
     }
 
@@ -135,25 +120,29 @@ impl PaneRows<'_> {
         &self,
         buffer: &mut Canvas<'_>,
         inside: Area,
-        &PaneRow { place, found, has_cursor }: &PaneRow<'_>,
-        head: &RowHead,
+        row: &PaneRow<'_>,
+        shift: usize,
         is_elided: bool,
     ) -> bool {
-        let mut line = LineWriter::new(buffer, inside, 0);
-        if has_cursor {
-            line.point();
-        }
-        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
+        let mut line = LineWriter::of_list(buffer, inside, 0, row.has_cursor);
+        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, row.place));
         // Its column is there before the rules have come: no text moves when they do.
         draw_mark(&mut line, mark);
-        let is_shifted = draw_head(&mut line, found, head);
-        if has_cursor {
-            line.begin_bar();
+        let (is_wanted, pieces) = (self.state.is_wanted(row.place), &row.found.pieces);
+        match &row.branch {
+            Some(branch) => draw_branch(&mut line, branch, is_wanted),
+            None => draw_labelled(&mut line, MARK_WIDTH, self.labels, &row.found.label),
+        }
+        // A row that fits does not scroll.
+        let is_shifted = row.branch.is_none() && shift > 0 && width_of(pieces) > line.room();
+        if is_shifted {
+            line.own("…", Meaning::Faint);
+            line.shift(shift);
         }
         // Rows that are shown only for their matching descendants step back.
-        let steps_back = !head.is_wanted || mark == Some(Severity::Noise);
+        let steps_back = !is_wanted || mark == Some(Severity::Noise);
         let value = if steps_back { Meaning::Faint } else { Meaning::Text };
-        draw_pieces(&mut line, &found.pieces, value, is_elided && !is_shifted, self.sought());
+        draw_pieces(&mut line, pieces, value, is_elided && !is_shifted, self.sought());
         line.shows_sought()
     }
 }
@@ -296,22 +285,6 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-/// What stands before a row's text: its place in the tree, or its label; says whether columns of the text are scrolled off.
-fn draw_head(line: &mut LineWriter<'_, '_>, row: &Row, head: &RowHead) -> bool {
-    if let Some(branch) = &head.branch {
-        draw_branch(line, branch, head.is_wanted);
-        return false;
-    }
-    draw_labelled(line, MARK_WIDTH, head.labels, &row.label);
-    // A row that fits does not scroll.
-    let is_shifted = head.shift > 0 && width_of(&row.pieces) > line.room();
-    if is_shifted {
-        line.own("…", Meaning::Faint);
-        line.shift(head.shift);
-    }
-    is_shifted
-}
-
 /// The word beside a row.
 pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
     match label {
@@ -351,13 +324,10 @@ pub(super) fn draw_pieces<'a>(
     let mut room = is_elided.then(|| value_room(pieces, line.room()));
     for (at, piece) in pieces.iter().enumerate() {
         match (piece, room.take()) {
-            (Piece::Value(text), kept) => {
-                match kept {
-                    Some(columns) => line.elided(text, columns, value),
-                    None => line.outside(text, value),
-                }
-                line.end_bar();
-            }
+            (Piece::Value(text), kept) => match kept {
+                Some(columns) => line.elided(text, columns, value),
+                None => line.outside(text, value),
+            },
             (Piece::Detail(text), kept) => {
                 room = kept;
                 line.outside(text, Meaning::Detail);
@@ -373,7 +343,6 @@ pub(super) fn draw_pieces<'a>(
             }
         }
     }
-    line.end_bar();
 }
 
 /// Columns for the first value of a row: details keep their place beside a longer one, up to two fifths of

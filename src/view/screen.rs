@@ -5,7 +5,7 @@ use super::theme::Meaning;
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
-use crate::app::over::notes::MARK;
+use crate::app::over::held::MARK;
 use crate::app::panes;
 use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
@@ -149,14 +149,8 @@ fn followed(model: &Model, room: usize) -> String {
         (None, [one]) => format!("following {}", one.file.short()),
         (None, all) => format!("following {}", count(all.len() as u64, "file")),
     };
-    let short = match next {
-        Some((seconds, _)) => format!("look in {seconds} s"),
-        None => "following".to_owned(),
-    };
-    let forms =
-        [format!("◷ {what}, {cost} so far "), format!("◷ {short}, {cost} so far "), format!("◷ {cost} so far ")];
-    let fits = forms.into_iter().find(|form| form.columns() <= room);
-    fits.unwrap_or_else(|| format!("◷ {} ", model.followed_price_brief()))
+    let whole = format!("◷ {what}, {} so far ", cost.short());
+    if whole.columns() <= room { whole } else { format!("◷ {} ", cost.brief()) }
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
@@ -170,111 +164,68 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     }
 }
 
-/// How much the strip says of a pane.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum StripDetail {
-    Nothing,
-    Key,
-    Name,
-}
-
 /// A pane in the strip: its key, its name, and how many rows it has.
 struct StripEntry {
-    pane: Pane,
     key: String,
     name: &'static str,
     /// How many rows, behind the sign that stands before it.
     count: String,
     is_empty: bool,
-    told: StripDetail,
-    /// Columns of key and count.
-    columns: usize,
+    has_focus: bool,
 }
 
-impl StripEntry {
-    /// Columns that it takes.
-    fn width(&self, told: StripDetail) -> usize {
-        match told {
-            StripDetail::Nothing => 0,
-            StripDetail::Key => self.columns,
-            StripDetail::Name => self.columns + 1 + self.name.columns(),
-        }
-    }
-}
-
-/// Columns between two panes in the strip.
-const GAP: usize = 2;
-
-/// The same where the keys of all panes would have no room else.
-const NARROW_GAP: usize = 1;
-
-/// Draws every pane with its key, name and count, so that findings are seen at once. In little room, names
-/// are shown as far as they fit, first of the focused pane; panes without rows are left out first.
+/// Draws every pane with its key, name and count, so that findings are seen at once. In little room the panes without rows are left
+/// out, then the names of all but the pane that has the focus.
 fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
-    let stop = |info: &PaneInfo| {
-        let key = model.settings.keys.of(&info.command).first().map(ToString::to_string).unwrap_or_default();
+    let entry = |info: &PaneInfo| {
         let rows = panes::told(&open.report, info.pane);
-        let count = format!("·{}", thousands(rows as u64));
-        let columns = key.columns() + count.columns();
         StripEntry {
-            pane: info.pane,
-            key,
+            key: pane::key(info, model).trim_end().to_owned(),
             name: info.short,
-            count,
+            count: format!("·{}", thousands(rows as u64)),
             is_empty: rows == 0,
-            told: StripDetail::Nothing,
-            columns,
+            has_focus: model.focused() == Some(info.pane),
         }
     };
-    let mut stops: Vec<StripEntry> = PANES.iter().map(stop).collect();
-    let wanted =
-        |stop: &StripEntry| if model.focused() == Some(stop.pane) { StripDetail::Name } else { StripDetail::Key };
-    let kept = stops.iter().filter(|stop| !stop.is_empty).map(|stop| stop.width(wanted(stop)) + GAP).sum::<usize>();
-    let gap = if kept <= usize::from(area.width) + 1 { GAP } else { NARROW_GAP };
-    stops.iter_mut().for_each(|stop| stop.columns += gap);
-    let mut room = usize::from(area.width).saturating_sub(1) + gap;
-    tell(&mut stops, &mut room, StripDetail::Key, |stop| !stop.is_empty);
-    tell(&mut stops, &mut room, StripDetail::Name, |stop| model.focused() == Some(stop.pane));
-    tell(&mut stops, &mut room, StripDetail::Name, |stop| !stop.is_empty);
-    tell(&mut stops, &mut room, StripDetail::Name, |_| true);
     let mut line = LineWriter::new(buffer, area, 0);
     line.own(" ", Meaning::Text);
+    let mut entries: Vec<StripEntry> = PANES.iter().map(entry).collect();
     if open.report.is_of_another_kind() {
         // A count of none would read as if something had looked and seen nothing.
-        stops.retain(|stop| !stop.is_empty);
+        entries.retain(|entry| !entry.is_empty);
         line.own(pane::NO_REPORT, Meaning::Problem);
         line.own("  ", Meaning::Text);
     }
-    for stop in stops.iter().filter(|stop| stop.told != StripDetail::Nothing) {
-        draw_stop(&mut line, stop, model.focused() == Some(stop.pane));
-        line.own(&" ".repeat(gap), Meaning::Text);
-    }
-}
-
-/// Shows more of the selected panes, as far as there is room.
-fn tell(stops: &mut [StripEntry], room: &mut usize, told: StripDetail, is_meant: impl Fn(&StripEntry) -> bool) {
-    for stop in stops.iter_mut().filter(|stop| is_meant(stop)) {
-        let more = stop.width(told).saturating_sub(stop.width(stop.told));
-        if stop.told != told && more <= *room {
-            *room -= more;
-            stop.told = told;
-        }
-    }
-}
-
-fn draw_stop(line: &mut LineWriter<'_, '_>, stop: &StripEntry, has_focus: bool) {
-    let (key, name) = match (has_focus, stop.is_empty) {
-        (true, _) => (Meaning::Focus, Meaning::Focus),
-        (false, true) => (Meaning::Faint, Meaning::Faint),
-        (false, false) => (Meaning::Key, Meaning::Text),
+    let width = |entries: &[StripEntry], is_named: bool| -> usize {
+        let named = |entry: &&StripEntry| is_named || entry.has_focus;
+        let names: usize = entries.iter().filter(named).map(|entry| entry.name.columns() + 1).sum();
+        names + entries.iter().map(|entry| entry.key.columns() + entry.count.columns() + 2).sum::<usize>()
     };
-    line.own(&stop.key, key);
-    if stop.told == StripDetail::Name {
-        line.own(" ", Meaning::Text);
-        line.own(stop.name, name);
+    // No gap stands behind the last one.
+    let room = line.room() + 2;
+    if width(&entries, true) > room {
+        entries.retain(|entry| !entry.is_empty || entry.has_focus);
     }
-    line.own(&stop.count, if has_focus { name } else { Meaning::Faint });
+    let is_named = width(&entries, true) <= room;
+    let gap = if width(&entries, is_named) <= room { "  " } else { " " };
+    for entry in entries {
+        draw_stop(&mut line, &entry, is_named || entry.has_focus);
+        line.own(gap, Meaning::Text);
+    }
+}
+
+fn draw_stop(line: &mut LineWriter<'_, '_>, entry: &StripEntry, is_named: bool) {
+    let (key, name, count) = match (entry.has_focus, entry.is_empty) {
+        (true, _) => (Meaning::Focus, Meaning::Focus, Meaning::Focus),
+        (false, true) => (Meaning::Faint, Meaning::Faint, Meaning::Faint),
+        (false, false) => (Meaning::Key, Meaning::Text, Meaning::Faint),
+    };
+    line.own(&entry.key, key);
+    if is_named {
+        line.own(&format!(" {}", entry.name), name);
+    }
+    line.own(&entry.count, count);
 }
 
 fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {

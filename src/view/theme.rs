@@ -1,6 +1,7 @@
 //! Colours by meaning: each theme gives a meaning its style, each terminal shows as much of it as it can.
 
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::Color::{self, Blue, Cyan, DarkGray, Green, LightRed, Magenta, Red, Reset, Yellow};
+use ratatui::style::{Modifier, Style};
 use serde::Deserialize;
 
 /// What a piece of the screen means.
@@ -65,38 +66,6 @@ impl Default for Look {
     }
 }
 
-/// The meaning of a piece of text within the meaning of its row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Tone {
-    pub(super) meaning: Meaning,
-    /// The meaning of the whole row, if it has one.
-    pub(super) base: Option<Meaning>,
-    /// Whether the tone replaces the style of the cell instead of adding to it.
-    pub(super) is_opaque: bool,
-}
-
-impl From<Meaning> for Tone {
-    fn from(meaning: Meaning) -> Self {
-        Self { meaning, base: None, is_opaque: false }
-    }
-}
-
-/// The style of one meaning: its colour on terminals with true colour, with 256 and with sixteen, and its letters.
-#[derive(Debug, Clone, Copy)]
-struct Ink {
-    front: Option<(u32, u8, Color)>,
-    back: Option<(u32, u8)>,
-    letters: Modifier,
-}
-
-const fn plain(letters: Modifier) -> Ink {
-    Ink { front: None, back: None, letters }
-}
-
-const fn ink(rgb: u32, indexed: u8, sixteen: Color, letters: Modifier) -> Ink {
-    Ink { front: Some((rgb, indexed, sixteen)), back: None, letters }
-}
-
 const NONE: Modifier = Modifier::empty();
 const BOLD: Modifier = Modifier::BOLD;
 const DIM: Modifier = Modifier::DIM;
@@ -124,100 +93,58 @@ impl Theme {
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|theme| theme.name() == name)
     }
+}
 
-    fn ink(self, meaning: Meaning) -> Ink {
-        match self {
-            Self::Dark => dark(meaning),
-            Self::Light => light(meaning),
-            Self::Contrast => contrast(meaning),
-            Self::Mono => mono(meaning),
+/// A colour on terminals with true colour, with 256 and with sixteen.
+type Hue = (u32, u8, Color);
+
+/// The style of a meaning: its letters where there are colours, its colours in the dark and in the light theme, its letters in
+/// the theme of contrast, and without any colour.
+fn ink(meaning: Meaning) -> (Modifier, Option<[Hue; 2]>, Modifier, Modifier) {
+    let marked = BOLD.union(Modifier::UNDERLINED);
+    match meaning {
+        Meaning::Text => (NONE, None, NONE, NONE),
+        Meaning::Detail => (NONE, Some([(0x8f_bcbb, 109, Cyan), (0x1f_6f78, 24, Blue)]), NONE, NONE),
+        Meaning::Faint => (NONE, Some([(0x8b_93a7, 103, DarkGray), (0x5c_6370, 241, DarkGray)]), NONE, DIM),
+        Meaning::Frame => (NONE, Some([(0x4c_5670, 240, DarkGray), (0xa4_abb8, 145, DarkGray)]), NONE, DIM),
+        Meaning::Focus => (BOLD, Some([(0x7a_a8f0, 111, Cyan), (0x1a_56b0, 25, Blue)]), BOLD, BOLD),
+        // Behind the text.
+        Meaning::Cursor => {
+            let reversed = Modifier::REVERSED;
+            (BOLD, Some([(0x2c_3a55, 237, Reset), (0xd5_e3f7, 189, Reset)]), reversed, reversed)
         }
-    }
-}
-
-fn dark(meaning: Meaning) -> Ink {
-    match meaning {
-        Meaning::Text => plain(NONE),
-        Meaning::Detail => ink(0x8f_bcbb, 109, Color::Cyan, NONE),
-        Meaning::Faint => ink(0x8b_93a7, 103, Color::DarkGray, NONE),
-        Meaning::Frame => ink(0x4c_5670, 240, Color::DarkGray, NONE),
-        Meaning::Focus => ink(0x7a_a8f0, 111, Color::Cyan, BOLD),
-        Meaning::Cursor => Ink { back: Some((0x2c_3a55, 237)), ..plain(BOLD) },
-        Meaning::Price => ink(0xeb_bc5c, 179, Color::Yellow, BOLD),
-        Meaning::Free => ink(0x94_c97a, 114, Color::Green, NONE),
-        Meaning::Problem => ink(0xf0_7178, 204, Color::LightRed, BOLD),
-        Meaning::Key => ink(0x7f_c8ff, 117, Color::Cyan, NONE),
-        Meaning::Strong => plain(BOLD),
-        Meaning::Found => ink(0xeb_bc5c, 179, Color::Yellow, BOLD.union(Modifier::UNDERLINED)),
-    }
-}
-
-fn light(meaning: Meaning) -> Ink {
-    match meaning {
-        Meaning::Text => plain(NONE),
-        Meaning::Detail => ink(0x1f_6f78, 24, Color::Blue, NONE),
-        Meaning::Faint => ink(0x5c_6370, 241, Color::DarkGray, NONE),
-        Meaning::Frame => ink(0xa4_abb8, 145, Color::DarkGray, NONE),
-        Meaning::Focus => ink(0x1a_56b0, 25, Color::Blue, BOLD),
-        Meaning::Cursor => Ink { back: Some((0xd5_e3f7, 189)), ..plain(BOLD) },
-        Meaning::Price => ink(0x8f_5a00, 94, Color::Magenta, BOLD),
-        Meaning::Free => ink(0x2c_6e1f, 22, Color::Green, NONE),
-        Meaning::Problem => ink(0xb3_1d28, 124, Color::Red, BOLD),
-        Meaning::Key => ink(0x1a_56b0, 25, Color::Blue, NONE),
-        Meaning::Strong => plain(BOLD),
-        Meaning::Found => ink(0x8f_5a00, 94, Color::Magenta, BOLD.union(Modifier::UNDERLINED)),
-    }
-}
-
-fn contrast(meaning: Meaning) -> Ink {
-    match meaning {
-        Meaning::Text | Meaning::Detail | Meaning::Faint | Meaning::Frame => plain(NONE),
-        Meaning::Focus | Meaning::Strong | Meaning::Free => plain(BOLD),
-        Meaning::Cursor => plain(Modifier::REVERSED),
-        Meaning::Price | Meaning::Key | Meaning::Found => plain(BOLD.union(Modifier::UNDERLINED)),
-        Meaning::Problem => plain(BOLD.union(Modifier::REVERSED)),
-    }
-}
-
-fn mono(meaning: Meaning) -> Ink {
-    match meaning {
-        Meaning::Text | Meaning::Detail | Meaning::Free => plain(NONE),
-        Meaning::Faint | Meaning::Frame => plain(DIM),
-        Meaning::Focus | Meaning::Strong | Meaning::Key => plain(BOLD),
-        Meaning::Cursor => plain(Modifier::REVERSED),
-        Meaning::Price | Meaning::Problem | Meaning::Found => plain(BOLD.union(Modifier::UNDERLINED)),
+        Meaning::Price => (BOLD, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
+        Meaning::Free => (NONE, Some([(0x94_c97a, 114, Green), (0x2c_6e1f, 22, Green)]), BOLD, NONE),
+        Meaning::Problem => {
+            (BOLD, Some([(0xf0_7178, 204, LightRed), (0xb3_1d28, 124, Red)]), BOLD.union(Modifier::REVERSED), marked)
+        }
+        Meaning::Key => (NONE, Some([(0x7f_c8ff, 117, Cyan), (0x1a_56b0, 25, Blue)]), marked, BOLD),
+        Meaning::Strong => (BOLD, None, BOLD, BOLD),
+        Meaning::Found => (marked, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
     }
 }
 
 impl Look {
     pub fn style(self, meaning: Meaning) -> Style {
-        let ink = if self.depth == Depth::None { mono(meaning) } else { self.theme.ink(meaning) };
-        let mut style = Style::new().add_modifier(ink.letters);
-        if let Some((rgb, indexed, sixteen)) = ink.front {
-            style = style.fg(self.colour(rgb, indexed).unwrap_or(sixteen));
-        }
-        match ink.back.map(|(rgb, indexed)| self.colour(rgb, indexed)) {
-            None => style,
-            Some(Some(colour)) => style.bg(colour),
-            // Sixteen colours have none that is quiet behind every other.
-            Some(None) => style.add_modifier(Modifier::REVERSED),
-        }
-    }
-
-    pub(super) fn tone(self, tone: Tone) -> Style {
-        let base = tone.base.map(|base| self.style(base)).unwrap_or_default();
-        // A reversed row is marked as one: the rows around it show what its pieces mean.
-        let is_reversed = base.add_modifier.contains(Modifier::REVERSED);
-        let style = if is_reversed { base } else { base.patch(self.style(tone.meaning)) };
-        if tone.is_opaque { Style::reset().patch(style) } else { style }
-    }
-
-    fn colour(self, rgb: u32, indexed: u8) -> Option<Color> {
+        let (letters, hues, contrast, mono) = ink(meaning);
+        let style = Style::new();
+        let hue = match (self.depth, self.theme) {
+            (Depth::None, _) | (_, Theme::Mono) => return style.add_modifier(mono),
+            (_, Theme::Contrast) => return style.add_modifier(contrast),
+            (_, Theme::Dark) => hues.map(|[dark, _]| dark),
+            (_, Theme::Light) => hues.map(|[_, light]| light),
+        };
+        let style = style.add_modifier(letters);
+        let Some((rgb, indexed, sixteen)) = hue else { return style };
         let [_, red, green, blue] = rgb.to_be_bytes();
-        match self.depth {
-            Depth::True => Some(Color::Rgb(red, green, blue)),
-            Depth::Indexed => Some(Color::Indexed(indexed)),
-            Depth::Sixteen | Depth::None => None,
+        match (meaning, self.depth) {
+            // Sixteen colours have none that is quiet behind every other.
+            (Meaning::Cursor, Depth::Sixteen) => style.add_modifier(Modifier::REVERSED),
+            (Meaning::Cursor, Depth::Indexed) => style.bg(Color::Indexed(indexed)),
+            (Meaning::Cursor, _) => style.bg(Color::Rgb(red, green, blue)),
+            (_, Depth::Sixteen) => style.fg(sixteen),
+            (_, Depth::Indexed) => style.fg(Color::Indexed(indexed)),
+            _ => style.fg(Color::Rgb(red, green, blue)),
         }
     }
 }
@@ -289,10 +216,10 @@ mod tests {
 
     #[test]
     fn words_can_be_read_on_the_background_and_on_the_chosen_row() {
-        for (theme, background) in [(Theme::Dark, 0x1e_2230), (Theme::Light, 0xff_ffff)] {
-            let row = theme.ink(Meaning::Cursor).back.unwrap().0;
+        for (theme, background) in [0x1e_2230, 0xff_ffff].into_iter().enumerate() {
+            let row = ink(Meaning::Cursor).1.unwrap()[theme].0;
             for meaning in Meaning::ALL.into_iter().filter(|meaning| *meaning != Meaning::Frame) {
-                let Some((rgb, ..)) = theme.ink(meaning).front else { continue };
+                let Some((rgb, ..)) = ink(meaning).1.map(|hues| hues[theme]) else { continue };
                 for behind in [background, row] {
                     let contrast = contrast_of(rgb, behind);
                     assert!(contrast >= 3.5, "{theme:?} {meaning:?} on {behind:06x}: {contrast:.1}");

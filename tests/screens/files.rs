@@ -1,7 +1,7 @@
 //! Reports that were saved by any tool, opened in the same screens.
 
 use crate::screen;
-use behaview::app::effect::Effect;
+use behaview::app::message::Effect;
 use behaview::app::message::Here;
 use behaview::app::{Model, ReportEvent, ReportJob, Size};
 use behaview::report::rules::Rules;

@@ -122,11 +122,11 @@ fn the_question_names_the_file_and_what_the_filter_hides_of_it() {
     stage.open_other(&file("Parcel"));
     stage.keys("enter esc H / c a p e enter G");
     let named = format!("To be deleted of file {}: ", main_file().short());
-    let hidden = "3 of them are not in the list as it is filtered.";
+    let hidden = "3 of them hidden by the filter.";
     stage.keys("D");
     assert!(said(&stage).contains(&named) && said(&stage).contains(hidden), "{}", stage.screen());
     stage.keys("esc d");
-    assert!(said(&stage).contains(&named) && !said(&stage).contains("as it is filtered"), "{}", stage.screen());
+    assert!(said(&stage).contains(&named) && !said(&stage).contains("hidden by the filter"), "{}", stage.screen());
     stage.keys("esc");
     stage.size(50, 12);
     stage.keys("D");

@@ -1,7 +1,7 @@
 //! The app on a stage: the real loop, store and HTTP, a demo service, a terminal made of cells, and a clock that stands still.
 
 use crate::faults::arm;
-use behaview::app::spending::figures::Allowance;
+use behaview::app::spending::price::Allowance;
 use behaview::app::{Message, Model, Size, TerminalEvent};
 use behaview::cli;
 use behaview::demo::{Demo, ListContent, Options};

@@ -115,14 +115,14 @@ fn what_is_not_judged_is_said_beside_what_deserves_a_look_in_all() {
     assert!(stage.screen().contains("tab all sandboxes"), "{}", stage.screen());
     stage.keys("tab");
     let screen = stage.screen();
-    assert!(screen.contains("in all held reports of the file · without unlisted pages · "), "{screen}");
+    assert!(screen.contains("in all held reports of the file · "), "{screen}");
     assert!(screen.contains("Not in it: further sandboxes on pages that were not listed."), "{screen}");
     assert!(screen.contains("tab this sandbox") && !screen.contains("tab all sandboxes"), "{screen}");
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter enter esc j enter esc ! tab");
-    assert!(stage.screen().contains("Not in it: 2 sandboxes that are not held, and further"), "{}", stage.screen());
+    assert!(stage.screen().contains("Not in it: 2 reports not held, and further"), "{}", stage.screen());
     stage.size(80, 24);
-    assert!(stage.screen().contains("Not in it: 2 sandboxes that are not held, and further"), "{}", stage.screen());
+    assert!(stage.screen().contains("Not in it: 2 reports not held, and further"), "{}", stage.screen());
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_plan_that_does_not_fit_the_screen_says_that_it_goes_on() {
     );
     stage.size(80, 12);
     let screen = stage.screen();
-    assert!(screen.contains(" 1–5 of "), "{screen}");
+    assert!(screen.contains(" …  "), "{screen}");
 }
 
 #[test]

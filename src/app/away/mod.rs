@@ -30,12 +30,6 @@ pub struct Copied {
     pub bytes: Vec<u8>,
 }
 
-/// What stands under the cursor.
-struct CopySubject {
-    what: String,
-    text: Untrusted,
-}
-
 impl Model {
     /// Whether there is a value under the cursor.
     pub(super) fn can_copy(&self) -> bool {
@@ -44,7 +38,7 @@ impl Model {
 
     /// Copies the value under the cursor, defanged.
     pub(super) fn copy_value(&mut self) {
-        let Some(CopySubject { what, text }) = self.subject() else { return };
+        let Some((what, text)) = self.subject() else { return };
         let line = self
             .over
             .top_as::<IndicatorList>()
@@ -56,7 +50,7 @@ impl Model {
 
     /// Copies the value under the cursor as it is; asks once.
     pub(super) fn copy_raw(&mut self) {
-        let Some(CopySubject { what, text }) = self.subject() else { return };
+        let Some((what, text)) = self.subject() else { return };
         let raw = Copied { what: format!("{what}, raw"), bytes: text.as_bytes().to_vec() };
         if !self.copies_raw && raw.bytes.len() <= LONGEST_COPY {
             let details = format!(
@@ -79,7 +73,7 @@ impl Model {
             let file = file.to_string();
             return self.copy("the file's SHA-256".to_owned(), file.into_bytes());
         }
-        let Some((pane, place)) = self.place_under_cursor() else { return };
+        let Some((pane, place)) = self.focused().zip(self.place_here()) else { return };
         let Some(line) = self.line(place) else { return };
         self.copy(format!("a row of {}", pane.name()), line.into_bytes())
     }
@@ -99,19 +93,16 @@ impl Model {
                 (format!("{} of {}", count(rows as u64, "row"), pane.name()), joined(lines))
             }
         };
-        match line {
-            Some(line) => self.copy(what, line.into_bytes()),
-            None => {
-                self.warn(format!("That is more than {}, the most that a terminal's clipboard surely takes: nothing was copied. {} writes it to a file.", crate::text::bytes(LONGEST_COPY as u64), self.way_to("export")));
-            }
-        }
+        self.copy(what, line.into_bytes())
     }
 
     fn copy(&mut self, what: String, bytes: Vec<u8>) {
         if bytes.len() > LONGEST_COPY {
-            let (length, most) = (crate::text::bytes(bytes.len() as u64), crate::text::bytes(LONGEST_COPY as u64));
-            self.warn(format!("It is {length} long, and a terminal's clipboard surely takes {most} only: nothing was copied. {} writes it to a file.", self.way_to("export")));
-            return;
+            let (most, way) = (crate::text::bytes(LONGEST_COPY as u64), self.way_to("export"));
+            return self.warn(format!(
+                "It is longer than {most}, the most that a terminal's clipboard surely takes: nothing was copied. {way} \
+                 writes it to a file."
+            ));
         }
         self.emit(FileJob::Copy(Copied { what, bytes }));
     }
@@ -123,8 +114,9 @@ impl Model {
         }
     }
 
-    fn subject(&self) -> Option<CopySubject> {
-        let subject = |what: &str, text: Untrusted| CopySubject { what: what.to_owned(), text };
+    /// The value under the cursor, and what it is.
+    fn subject(&self) -> Option<(String, Untrusted)> {
+        let subject = |what: &str, text: Untrusted| (what.to_owned(), text);
         match self.over.top() {
             Some(Overlay::Indicators(list)) => {
                 let chosen = list.chosen()?;
@@ -143,17 +135,8 @@ impl Model {
         }
         match self.focus() {
             Focus::List => Some(subject("the report's identifier", self.chosen()?.identifier.as_ref()?.text().clone())),
-            Focus::Pane(_) => {
-                let (_, place) = self.place_under_cursor()?;
-                Some(subject("a value", self.value(place)?))
-            }
+            Focus::Pane(_) => Some(subject("a value", self.value(self.place_here()?)?)),
         }
-    }
-
-    fn place_under_cursor(&self) -> Option<(Pane, Place)> {
-        let (pane, open) = self.focused().zip(self.open())?;
-        let state = self.pane_state(pane);
-        Some((pane, state.place(&open.report, pane, state.scroll.cursor)?))
     }
 
     /// What a row is about: the text itself, or the first of its parts.
@@ -245,8 +228,8 @@ impl Model {
 
     /// Opens the export form.
     pub(super) fn ask_where(&mut self) {
-        let (sources, parts, first) = (self.sources(), self.parts(), self.first_part());
-        let chosen = parts.iter().position(|part| is_like(part, &first)).unwrap_or(0);
+        let (sources, parts) = (self.sources(), self.parts());
+        let chosen = parts.iter().position(|part| self.suggests(part)).unwrap_or(0);
         if !parts.is_empty() {
             self.over.put(SaveForm::export(sources, parts, chosen));
         }
@@ -266,12 +249,12 @@ impl Model {
 
     fn written_value(&self) -> Option<Part> {
         let value = self.subject().filter(|_| self.focus() != Focus::List || !self.over.is_empty());
-        value.map(|subject| Part::Value(subject.text))
+        value.map(|(_, text)| Part::Value(text))
     }
 
     /// The parts that can be written: all, the visible part, indicators, the value under the cursor.
     fn parts(&self) -> Vec<Part> {
-        let here = self.place_under_cursor().filter(|_| self.screen == super::Screen::File);
+        let here = self.focused().zip(self.place_here()).filter(|_| self.screen == super::Screen::File);
         let row = here.map(|(_, place)| What::Row(place));
         let mut whats = Vec::new();
         if self.writes_report() {
@@ -311,23 +294,19 @@ impl Model {
         Some(Arc::new(shown))
     }
 
-    /// The part that is suggested: the overlay's, or the report.
-    fn first_part(&self) -> Part {
-        match self.over.top() {
-            Some(Overlay::Indicators(list)) => Part::Of(list.source.kind.map_or(What::Indicators, What::OfKind)),
-            Some(Overlay::Spots(_)) => self.listed_notable().map_or(Part::Value(Untrusted::default()), Part::Of),
-            Some(Overlay::Detail(_) | Overlay::Answer(_)) => Part::Value(Untrusted::default()),
-            _ => Part::Of(self.narrowed().unwrap_or(What::All)),
+    /// Whether a part is the one that is suggested: that of the overlay, or the rows that a filter or a subtree leaves.
+    fn suggests(&self, part: &Part) -> bool {
+        match (self.over.top(), part) {
+            (Some(Overlay::Indicators(list)), Part::Of(What::Indicators)) => list.source.kind.is_none(),
+            (Some(Overlay::Indicators(_)), Part::Of(What::OfKind(_))) => true,
+            (Some(Overlay::Spots(_)), Part::Of(What::Notable(_))) => true,
+            (Some(Overlay::Detail(_) | Overlay::Answer(_)), Part::Value(_)) => true,
+            (None, Part::Of(What::Shown(pane, _))) => {
+                let state = self.pane_state(*pane);
+                state.filter.is_some() || state.is_subtree()
+            }
+            _ => false,
         }
-    }
-
-    /// The rows that a filter or a subtree leaves of the pane with the focus, where one does.
-    fn narrowed(&self) -> Option<What> {
-        let pane = self.focused().filter(|pane| {
-            let state = self.pane_state(*pane);
-            state.filter.is_some() || state.is_subtree()
-        })?;
-        Some(What::Shown(pane, self.shown_rows(pane)?))
     }
 
     /// Writes what the line says.
@@ -348,20 +327,11 @@ impl Model {
         }
     }
 
-    /// Notes that the line which says where is being written to.
-    pub(super) fn mark_written(&mut self) {
-        if let Some(form) = self.over.top_as_mut::<SaveForm>() {
-            form.source.is_under_way = true;
-        }
-    }
-
     /// Says where the file is, or why there is none.
     pub(super) fn saved(&mut self, result: Result<String, saving::NotSaved>) {
         // One that was closed meanwhile has no say in another that is typed into.
-        let form = match self.over.top_mut() {
-            Some(Overlay::Save(form)) if form.source.is_under_way => Some(form),
-            _ => None,
-        };
+        let form = self.over.top_as_mut::<SaveForm>();
+        let form = form.and_then(|form| std::mem::take(&mut form.source.is_under_way).then_some(form));
         match (result, form) {
             (Ok(words), form) => {
                 if form.is_some() {
@@ -369,14 +339,10 @@ impl Model {
                 }
                 self.say(words);
             }
-            (Err(saving::NotSaved::Exists(save, why)), Some(form)) => {
-                form.source.is_under_way = false;
+            (Err(saving::NotSaved::Exists(save, why)), Some(_)) => {
                 self.ask_first(why, KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save)))
             }
-            (Err(saving::NotSaved::Failed(why)), Some(form)) => {
-                form.source.is_under_way = false;
-                form.failure = Some(Failure::new(why));
-            }
+            (Err(saving::NotSaved::Failed(why)), Some(form)) => form.failure = Some(Failure::new(why)),
             (Err(saving::NotSaved::Exists(_, why) | saving::NotSaved::Failed(why)), None) => self.warn(why),
         }
     }
@@ -390,17 +356,8 @@ fn first_value(row: &Row) -> Option<Untrusted> {
     row.pieces.iter().find_map(value)
 }
 
-/// Whether two parts are of one kind.
-fn is_like(one: &Part, other: &Part) -> bool {
-    match (one, other) {
-        (Part::Of(one), Part::Of(other)) => one == other,
-        (Part::Value(_), Part::Value(_)) => true,
-        _ => false,
-    }
-}
-
-/// Lines as one; none where that is longer than a clipboard takes.
-fn joined(lines: impl Iterator<Item = String>) -> Option<String> {
+/// Lines as one, up to just beyond what a clipboard takes.
+fn joined(lines: impl Iterator<Item = String>) -> String {
     let mut all = String::new();
     for line in lines {
         if !all.is_empty() {
@@ -408,8 +365,8 @@ fn joined(lines: impl Iterator<Item = String>) -> Option<String> {
         }
         all.push_str(&line);
         if all.len() > LONGEST_COPY {
-            return None;
+            break;
         }
     }
-    Some(all)
+    all
 }

@@ -1,9 +1,9 @@
 //! Commands for overlays and the store, and those that work everywhere.
 
 use crate::app::commands::Act::Local;
-use crate::app::commands::context::{A_SERVICE, A_STORE, can_go_back, can_note, form_request, is_form_held};
+use crate::app::commands::{A_SERVICE, A_STORE, can_go_back, can_note, form_request, is_form_held};
 use crate::app::commands::{Act, When};
-use crate::app::keys::place::{CONFIRM, EVERYWHERE, FILE, FORM, NOTED, OPEN, PALETTE, PICKER, READING};
+use crate::app::keys::{CONFIRM, EVERYWHERE, FILE, FORM, NOTED, OPEN, PALETTE, PICKER, READING};
 use crate::app::keys::{DOWN, END, ENTER, ESC, HOME, PAGE_DOWN, PAGE_UP, TAB, UP, key};
 use crate::app::over::{AgeForm, AgeInDays, HeldScreen, NoteForm, Palette, Sheet};
 use crate::app::panes::Move;

@@ -1,14 +1,12 @@
 //! Filters, hits over all panes or over all stored reports, and the way to them and back.
 
 pub mod finding;
-pub(super) mod returning;
 
-use crate::app::keys::place;
-use crate::app::keys::typing::type_over;
+use crate::app::keys::type_over;
 use crate::app::over::{OverlayScreen, RowWindow, TYPED};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::{Before, Scroll};
-use crate::app::{Key, Opening, Size};
+use crate::app::{Key, Opening, Place as KeyPlace, Size};
 use crate::report::find::{How, Pattern};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Cancel, Pane, Place, Row};
@@ -341,8 +339,8 @@ impl Finder {
 }
 
 impl OverlayScreen for Finder {
-    fn place(&self) -> place::Place {
-        if self.is_typed { place::Place::Finder } else { place::Place::Hits }
+    fn place(&self) -> KeyPlace {
+        if self.is_typed { KeyPlace::Finder } else { KeyPlace::Hits }
     }
 
     fn choice(&self, _: Size) -> Option<RowWindow> {

@@ -1,11 +1,13 @@
-//! One row of a report, whole: every member and element of it, wrapped to the width of the screen.
+//! What is looked at whole: a row with every member of it, wrapped to the width of the screen, and an answer as a tree that folds.
 
-use crate::app::over::OverlayScreen;
-use crate::app::panes::Move;
-use crate::app::panes::scroll::scrolled;
-use crate::app::{Place, Size};
+use crate::app::over::{OverlayScreen, RowWindow};
+use crate::app::panes::moving::scrolled;
+use crate::app::panes::{Move, Scroll};
+use crate::app::{Model, Place, Size};
 use crate::report::rows::Line;
-use crate::text::{Untrusted, Visible, words_in_rows};
+use crate::report::{Depths, Folds};
+use crate::text::{Untrusted, Visible, thousands, words_in_rows};
+use jiff::Timestamp;
 
 /// Columns of indentation for each level.
 const INDENT: usize = 2;
@@ -230,4 +232,137 @@ fn indent(line: &Line) -> usize {
 
 fn name_of(name: &Untrusted) -> Visible {
     name.visible_cut(40)
+}
+
+/// An answer that is looked at.
+#[derive(Debug)]
+pub struct AnswerTree {
+    pub title: String,
+    pub received: Timestamp,
+    /// The answer taken apart, a line a leaf.
+    pub lines: Vec<Line>,
+    pub folds: Folds,
+    pub scroll: Scroll,
+    depths: Depths,
+}
+
+impl AnswerTree {
+    /// An answer, unfolded.
+    pub fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
+        let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
+        let depths = Depths::from(depths);
+        Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths }
+    }
+
+    pub fn count(&self) -> usize {
+        self.folds.len(&self.depths)
+    }
+
+    /// The line at a visible position, with whether it has children and whether they are hidden.
+    pub fn line(&self, position: usize) -> Option<(&Line, Option<bool>)> {
+        let row = self.folds.row(position);
+        let children = self.depths.has_children(row).then(|| self.folds.is_folded(row));
+        Some((self.lines.get(row)?, children))
+    }
+
+    /// Folds the line, or goes to its parent.
+    pub fn left(&mut self) {
+        let row = self.folds.row(self.scroll.cursor);
+        if self.depths.has_children(row) && !self.folds.is_folded(row) {
+            self.folds.fold(row, &self.depths);
+        } else if let Some(parent) = self.depths.parent(row) {
+            self.scroll.cursor = self.folds.position(parent);
+        }
+    }
+
+    pub fn right(&mut self) {
+        self.folds.unfold(self.folds.row(self.scroll.cursor), &self.depths);
+    }
+
+    /// Folds or unfolds the line.
+    pub fn toggle(&mut self) {
+        let row = self.folds.row(self.scroll.cursor);
+        if self.folds.is_folded(row) {
+            self.folds.unfold(row, &self.depths)
+        } else {
+            self.folds.fold(row, &self.depths)
+        }
+    }
+
+    pub fn fold_all(&mut self, fold: bool) {
+        let row = self.folds.row(self.scroll.cursor);
+        self.folds.fold_all(fold, &self.depths);
+        self.scroll.cursor = self.folds.position(row);
+    }
+
+    pub fn chosen(&self) -> Option<&Line> {
+        self.line(self.scroll.cursor).map(|(line, _)| line)
+    }
+}
+
+impl OverlayScreen for AnswerTree {
+    fn place(&self) -> Place {
+        Place::Answer
+    }
+
+    fn choice(&self, _: Size) -> Option<RowWindow> {
+        Some(RowWindow { scroll: self.scroll, count: self.count(), ..RowWindow::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+}
+
+impl Model {
+    /// Shows the chosen value of an answer whole.
+    pub(in crate::app) fn open_value(&mut self) {
+        let columns = usize::from(self.overlay_room().width);
+        let chosen = self.over.top_as::<AnswerTree>().and_then(|answer| answer.chosen().cloned());
+        if let Some(line) = chosen.filter(|line| line.value.is_some()) {
+            let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
+            self.over.put(detail);
+        }
+    }
+
+    pub(in crate::app) fn open_detail(&mut self) {
+        let columns = usize::from(self.overlay_room().width);
+        let Some((pane, open)) = self.focused().zip(self.open()) else { return };
+        let state = self.pane_state(pane);
+        let Some(place) = state.place(&open.report, pane, state.scroll.cursor) else { return };
+        let name = open
+            .report
+            .section(place.section)
+            .map(|section| section.name.visible_cut(60).to_string())
+            .unwrap_or_default();
+        let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
+        let lines = open.report.lines(place.section, place.row);
+        let blanks = lines.iter().filter_map(Annotation::of_blanks);
+        let remarks = self.reasons(place).into_iter().chain(blanks).collect();
+        let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
+        self.over.put(Detail::new(title, lines, remarks, columns));
+    }
+}
+
+#[cfg(test)]
+mod tests_answer {
+    use super::*;
+    use crate::report::rows::lines;
+
+    #[test]
+    fn an_answer_folds_and_climbs() {
+        let lines = lines(br#"{"data":{"a":[1,2],"b":3}}"#);
+        let mut tree = AnswerTree::new("t".to_owned(), Timestamp::UNIX_EPOCH, lines);
+        assert_eq!(tree.count(), 6);
+        tree.scroll.cursor = 3;
+        tree.left();
+        assert_eq!(tree.scroll.cursor, 2);
+        tree.left();
+        assert_eq!(tree.count(), 4);
+        tree.toggle();
+        tree.fold_all(true);
+        assert_eq!((tree.count(), tree.scroll.cursor), (1, 0));
+        tree.right();
+        assert_eq!(tree.count(), 2);
+    }
 }

@@ -1,11 +1,16 @@
-//! What others can look for in a report, as a list over the screen: all, or one kind.
+//! What a report leads to, as lists over the screen: indicators, which others can look for, and artefacts, which are fetched at a price.
 
+use crate::app::away::SaveForm;
 use crate::app::over::{ListSource, ListView, RowPicker, Shows, Spot, Spots, TYPED, Target};
 use crate::app::panes::Scroll;
-use crate::app::{Model, Opening, ReportJob, Size};
+use crate::app::{Failure, Model, Opening, Overlay, ReportJob, Size};
+use crate::export::file;
+use crate::report::identifier::Identifier;
 use crate::report::indicators::Kind;
 use crate::report::{self, Indicator, Indicators, Report};
-use crate::text::count;
+use crate::request::{Artefact, Request};
+use crate::text::{count, words_in_rows};
+use jiff::Timestamp;
 use std::sync::Arc;
 
 pub type IndicatorList = ListView<FoundIndicators>;
@@ -119,5 +124,136 @@ impl Model {
         let more = seen.saturating_sub(places.len() as u64);
         let more = (more > 0).then(|| Spot::words("", format!("and {} more", count(more, "row"))));
         places.iter().filter_map(spot).chain(more).collect()
+    }
+}
+
+/// A list of what a sandbox kept beside its report.
+pub type ArtefactList = ListView<Artefacts>;
+
+/// The artefacts of a report that says that they exist.
+#[derive(Debug)]
+pub struct Artefacts {
+    /// Each with since when it is stored, if it is.
+    pub rows: Vec<(Artefact, Option<Timestamp>)>,
+    /// The last call failed so.
+    pub failure: Option<Failure>,
+    identifier: Identifier,
+}
+
+impl Artefacts {
+    /// The question for an artefact.
+    pub fn request(&self, artefact: Artefact) -> Request {
+        Request::Artefact { identifier: self.identifier.clone(), artefact }
+    }
+
+    /// The questions for all of them.
+    pub(in crate::app) fn requests(&self) -> impl Iterator<Item = Request> + '_ {
+        self.rows.iter().map(|(artefact, _)| self.request(*artefact))
+    }
+
+    fn failure_rows(&self, columns: usize) -> usize {
+        self.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len())
+    }
+}
+
+impl ListSource for Artefacts {
+    type Row = (Artefact, Option<Timestamp>);
+
+    fn rows(&self) -> &[Self::Row] {
+        &self.rows
+    }
+
+    fn text((artefact, _): &Self::Row, _: Option<&Report>) -> String {
+        artefact.words().to_owned()
+    }
+
+    fn beside(&self, room: Size) -> (usize, usize) {
+        (0, self.failure_rows(room.width.into()))
+    }
+
+    fn height(&self, columns: usize) -> usize {
+        self.rows.len() + self.failure_rows(columns)
+    }
+}
+
+impl Model {
+    /// Whether the report that is open says that there is any artefact.
+    pub(in crate::app) fn has_artefacts(&self) -> bool {
+        self.chosen().is_some_and(|entry| entry.identifier.is_some()) && self.claimed_artefacts().next().is_some()
+    }
+
+    fn claimed_artefacts(&self) -> impl Iterator<Item = Artefact> {
+        let report = self.open().map(|open| &open.report);
+        let is_claimed =
+            move |artefact: &Artefact| report.is_some_and(|report| artefact.is_beside(report) == Some(true));
+        Artefact::ALL.into_iter().filter(is_claimed)
+    }
+
+    /// The question for the chosen artefact.
+    pub(in crate::app) fn chosen_artefact(&self) -> Option<Request> {
+        let list = self.over.top_as::<ArtefactList>()?;
+        list.chosen().map(|(artefact, _)| list.source.request(*artefact))
+    }
+
+    pub(in crate::app) fn is_chosen_artefact_held(&self) -> bool {
+        let chosen = self.over.top_as::<ArtefactList>().and_then(|list| list.chosen());
+        chosen.is_some_and(|(_, since)| since.is_some())
+    }
+
+    pub(in crate::app) fn show_artefacts(&mut self) {
+        let Some(identifier) = self.chosen().and_then(|entry| entry.identifier.clone()) else { return };
+        let rows: Vec<_> = self.claimed_artefacts().map(|artefact| (artefact, None)).collect();
+        let list = ArtefactList::new(Artefacts { rows, failure: None, identifier });
+        self.over.put(list);
+        self.look_up()
+    }
+
+    pub(in crate::app) fn artefact_held(&mut self, request: &Request, since: Option<Timestamp>) {
+        if let (Some(Overlay::Artefacts(list)), Request::Artefact { identifier, artefact }) =
+            (self.over.top_mut(), request)
+            && list.source.identifier == *identifier
+        {
+            list.source.rows.iter_mut().filter(|(row, _)| row == artefact).for_each(|row| row.1 = since);
+        }
+    }
+
+    pub(in crate::app) fn on_artefact(&mut self, request: &Request, received: Timestamp, length: u64) {
+        self.artefact_held(request, Some(received));
+        self.artefacts_asking(request).into_iter().for_each(|list| list.source.failure = None);
+        let what = match request {
+            Request::Artefact { artefact, .. } => artefact.words().to_owned(),
+            other => other.words(),
+        };
+        let length = crate::text::bytes(length);
+        let way = match self.over.top() {
+            Some(Overlay::Artefacts(_)) => format!("{} writes it to a file", self.way_to("fetch")),
+            _ => format!("{} shows it, to be written to a file", self.way_to("artefacts")),
+        };
+        self.say(format!("Held: {what}, {length}. {way}."));
+    }
+
+    pub(in crate::app) fn on_artefact_failed(&mut self, request: &Request, failure: Failure) {
+        match self.artefacts_asking(request) {
+            Some(list) => list.source.failure = Some(failure),
+            None => self.warn(failure.words()),
+        }
+    }
+
+    /// The open list that has this request.
+    fn artefacts_asking(&mut self, request: &Request) -> Option<&mut ArtefactList> {
+        match self.over.top_mut() {
+            Some(Overlay::Artefacts(list)) if list.source.requests().any(|asked| asked == *request) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// Asks where the chosen artefact is written.
+    pub(in crate::app) fn save_artefact(&mut self) {
+        if let Some(request) = self.chosen_artefact()
+            && let Request::Artefact { identifier, artefact } = &request
+        {
+            let name = file::name(Some(identifier), None, artefact.extension());
+            self.over.put(SaveForm::held(request, name));
+        }
     }
 }

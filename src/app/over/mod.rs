@@ -1,37 +1,27 @@
 //! The stack of overlays: the last one has the keys, and "back" closes it.
 
-pub mod answer;
-pub mod artefacts;
 pub mod detail;
-pub mod form;
+pub mod generic;
 pub mod held;
 pub mod indicators;
-pub mod list_view;
-pub mod marks;
-pub mod notes;
 pub mod palette;
 pub mod sheet;
 pub mod spots;
 
-pub use answer::AnswerTree;
-pub use artefacts::{ArtefactList, Artefacts};
-pub use detail::{Annotation, Detail, DetailRow};
-pub use form::{Form, FormSource, TextField};
-pub use held::{AgeForm, AgeInDays, HeldScreen, StoreContents};
-pub use indicators::{FoundIndicators, IndicatorList};
-pub use list_view::{IdleLine, ListFilter, ListSource, ListView, TypeAheadGuard};
-pub use marks::{NotableRow, ReportToEvaluate};
-pub use notes::{AllNotes, NoteForm, TypedNote};
+pub use detail::{Annotation, AnswerTree, Detail, DetailRow};
+pub use generic::{Form, FormSource, IdleLine, ListFilter, ListSource, ListView, TextField, TypeAheadGuard};
+pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
+pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
 pub use palette::Palette;
 pub(super) use sheet::{Paragraph, paragraph};
 pub use sheet::{Sheet, SheetRow};
 pub(super) use spots::NotableScope;
-pub use spots::{RowPicker, Shows, Spot, Spots, Target};
+pub use spots::{NotableRow, ReportToEvaluate, RowPicker, Shows, Spot, Spots, Target};
 
 use crate::app::away::SaveForm;
 use crate::app::compare::{Compare, OtherFile};
 use crate::app::find::Finder;
-use crate::app::keys::typing::{LONGEST_PASTED, LONGEST_TYPED, pasted};
+use crate::app::keys::{LONGEST_PASTED, LONGEST_TYPED, pasted};
 use crate::app::panes::{Move, Scroll};
 use crate::app::scan::SubmitForm;
 use crate::app::spending::{Confirmation, Planner, Prompt};

@@ -1,10 +1,10 @@
 //! The palette and the help, which are one list: what can be done, with keys, prices and reasons, found by typing some of its
 //! letters.
 
-use crate::app::keys::typing::type_into;
+use crate::app::keys::type_into;
 use crate::app::over::{OverlayScreen, RowWindow, TYPED};
 use crate::app::panes::Scroll;
-use crate::app::spending::{ASKS, Ask, Tag};
+use crate::app::spending::{ASKS, Ask, Prompt, Tag};
 use crate::app::{Command, Key, Model, Overlay, Place, Size};
 use crate::request::Request;
 use crate::text::Columns;
@@ -177,6 +177,24 @@ impl PaletteItem {
 }
 
 impl Model {
+    /// Runs the chosen item of the palette.
+    pub(in crate::app) fn choose(&mut self) {
+        let Some(palette) = self.over.top_as::<Palette>() else { return };
+        let Some(item) = palette.chosen().cloned() else { return };
+        if let Some(why) = item.off {
+            self.warn(format!("{} does not apply here: {why}.", item.name));
+            return;
+        }
+        self.over.close();
+        match item.does {
+            PaletteAction::Command(command) => self.run(command),
+            PaletteAction::Ask(ask) => {
+                self.over.put(Prompt::of(ask));
+                self.look_up()
+            }
+        }
+    }
+
     pub fn chosen_item(&self) -> Option<&PaletteItem> {
         self.over.top_as::<Palette>().and_then(|palette| palette.chosen())
     }

@@ -3,10 +3,10 @@
 use crate::app::commands::Act;
 use crate::app::over::OverlayScreen;
 use crate::app::panes::Move;
-use crate::app::panes::scroll::scrolled;
+use crate::app::panes::moving::scrolled;
 use crate::app::scan::follow::looks;
 use crate::app::spending::Tag;
-use crate::app::spending::figures::RemainingQuota;
+use crate::app::spending::price::RemainingQuota;
 use crate::app::{Command, Key, Model, Place, Size};
 use crate::quota::{Holder, Price, RULES, Unit, price};
 use crate::report::index::Form;

@@ -309,14 +309,13 @@ impl Model {
 
     fn named(&self) -> Option<String> {
         let (pane, open) = self.focused().zip(self.open())?;
-        let state = self.pane_state(pane);
-        let shown = state.shown(&open.report, pane, state.scroll.cursor)?;
+        let place = self.place_here()?;
         let is_value = |piece: &Piece| match piece {
             Piece::Value(text) => Some(String::from_utf8_lossy(text.as_bytes()).into_owned()),
             Piece::Detail(_) | Piece::Own(_) => None,
         };
-        let value = shown.row.pieces.iter().find_map(is_value)?;
-        let is_path = shown.branch.is_some() || pane == Pane::Files;
+        let value = open.report.row(place.section, place.row).pieces.iter().find_map(is_value)?;
+        let is_path = self.is_on_process() || pane == Pane::Files;
         let name = if is_path { value.rsplit(['\\', '/']).next() } else { None };
         Some(name.filter(|name| !name.is_empty()).unwrap_or(&value).to_owned())
     }

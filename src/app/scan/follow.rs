@@ -158,17 +158,8 @@ impl Model {
         self.file().is_some_and(|file| self.scans.contains_key(file))
     }
 
-    /// What everything that is followed has cost so far, as the rules price it, in words.
-    pub fn followed_price(&self) -> String {
-        self.price_so_far().short()
-    }
-
-    /// The same where there is hardly any room.
-    pub fn followed_price_brief(&self) -> String {
-        self.price_so_far().brief()
-    }
-
-    fn price_so_far(&self) -> Price {
+    /// What everything that is followed has cost so far, as the rules price it.
+    pub fn followed_price(&self) -> Price {
         let made = self.follows.iter().fold(0_u64, |sum, follow| sum.saturating_add(follow.made));
         crate::quota::price(&looks(made), &self.figures.entitlements)
     }

@@ -332,7 +332,7 @@ pub(in crate::app) fn unsent(why: String) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::keys::typing::pasted;
+    use crate::app::keys::pasted;
     use crate::app::over::OverlayScreen;
 
     #[test]

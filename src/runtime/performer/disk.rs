@@ -3,7 +3,7 @@
 use super::{Performer, Work, words};
 use crate::app::away::saving::{NotSaved, Save, Saved};
 use crate::app::message::{HeldPage, HeldReport, Here};
-use crate::app::spending::confirm::Deletion;
+use crate::app::spending::Deletion;
 use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::{FileEvent, FileJob, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError, Fresh};

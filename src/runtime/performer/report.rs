@@ -2,8 +2,8 @@
 
 use super::{PACE, Performer, Work, renew};
 use crate::app::message::Opening;
-use crate::app::over::marks::{NotableRow, ReportToEvaluate};
 use crate::app::over::spots::Target;
+use crate::app::over::spots::{NotableRow, ReportToEvaluate};
 use crate::app::{ReportEvent, ReportJob};
 use crate::files;
 use crate::report::compare::Matrix;

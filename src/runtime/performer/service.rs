@@ -1,7 +1,7 @@
 //! Asks the service by way of the gateway, and takes its answers apart.
 
 use super::{PACE, Performer, Work};
-use crate::app::effect::ResponseSource;
+use crate::app::message::ResponseSource;
 use crate::app::message::{Failure, HeldPage, Here, Response};
 use crate::app::{ServiceCall, ServiceEvent};
 use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received, Rows};

@@ -1,0 +1,391 @@
+//! How a pane is looked at: which of its rows are let through, in which order, how far it is folded and scrolled.
+
+use crate::app::find::Filter;
+use crate::app::panes::Scroll;
+use crate::report::index::Form;
+use crate::report::{Folds, Order, Pane, Place, Report, RowSet, Section};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+/// How one pane of one report is looked at.
+#[derive(Debug, Clone, Default)]
+pub struct PaneState {
+    pub scroll: Scroll,
+    /// Columns that are scrolled off at the left.
+    pub shift: usize,
+    folds: Folds,
+    /// Which rows are let through.
+    sieve: Sieve,
+    pub filter: Option<Filter>,
+}
+
+/// How a pane was looked at before a filter.
+#[derive(Debug, Clone, Default)]
+pub struct Before {
+    folds: Folds,
+    scroll: Scroll,
+    /// The row that was chosen.
+    chosen: Option<Place>,
+}
+
+/// A pane in its first state.
+static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
+
+/// A process's place in the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// Whether another child follows, at each depth down to this row's.
+    pub guides: Vec<bool>,
+    /// Whether there are children, and whether they are hidden.
+    pub children: Option<bool>,
+}
+
+/// Rows that are searched for the next child of a guide line.
+const GUIDE_REACH: usize = 2_000;
+
+impl PaneState {
+    /// A pane in its first state.
+    pub fn untouched() -> &'static Self {
+        &UNTOUCHED
+    }
+
+    /// A pane whose tree is folded at these rows.
+    pub fn folded(rows: &[u32]) -> Self {
+        Self { folds: Folds::of(rows), ..Self::default() }
+    }
+
+    /// How it is looked at now, to be gone back to.
+    pub fn before(&self, report: &Report, pane: Pane) -> Before {
+        let chosen = self.place(report, pane, self.scroll.cursor);
+        Before { folds: self.folds.clone(), scroll: self.scroll, chosen }
+    }
+
+    pub fn folds(&self) -> &Folds {
+        &self.folds
+    }
+
+    pub fn folds_mut(&mut self) -> &mut Folds {
+        &mut self.folds
+    }
+
+    /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
+    /// is folded away.
+    pub fn count(&self, report: &Report, pane: Pane) -> usize {
+        report.sections(pane).into_iter().map(|section| self.section_count(report, section)).sum()
+    }
+
+    /// How many rows are let through, folded ones included.
+    pub fn wanted(&self, report: &Report, pane: Pane) -> usize {
+        report.sections(pane).into_iter().map(|section| self.wanted_of(report, section)).sum()
+    }
+
+    /// How many rows that are let through come before the one under the cursor; none where this only stands above one in the tree.
+    pub fn wanted_before(&self, report: &Report, pane: Pane) -> Option<usize> {
+        let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.is_wanted(*here))?;
+        let before = report.sections(pane).into_iter().take_while(|section| *section != here.section);
+        let before = before.map(|section| self.wanted_of(report, section)).sum::<usize>();
+        Some(before + self.sieve.position(here.section, here.row))
+    }
+
+    /// Which rows are let through.
+    pub fn sieve(&self) -> &Sieve {
+        &self.sieve
+    }
+
+    /// Whether a process is shown with those below it alone.
+    pub fn is_subtree(&self) -> bool {
+        self.sieve.alone.is_some()
+    }
+
+    /// Recomputes the visible rows after rows were added.
+    pub fn refresh(&mut self, report: &Report, pane: Pane) {
+        let sections = report.sections(pane);
+        self.sieve.refresh(sections.iter().map(|section| (*section, length(report, *section))));
+        for section in sections {
+            if let Some(tree) = report.section(section).filter(|found| found.form == Form::Processes) {
+                self.folds.keep(self.sieve.rows(section), tree.depths());
+            }
+        }
+    }
+
+    fn wanted_of(&self, report: &Report, section: usize) -> usize {
+        self.sieve.rows(section).map_or_else(|| length(report, section), <[u32]>::len)
+    }
+
+    fn section_count(&self, report: &Report, section: usize) -> usize {
+        report.section(section).map_or(0, |found| match found.form {
+            Form::Processes => self.folds.len(found.depths()),
+            _ => self.wanted_of(report, section),
+        })
+    }
+
+    /// The row that stands at a position of the pane.
+    pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<Place> {
+        self.places(report, pane, position..position.saturating_add(1)).next()
+    }
+
+    /// The rows that stand at some positions of the pane, as far as there are any.
+    pub fn places<'a>(
+        &'a self,
+        report: &'a Report,
+        pane: Pane,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Place> + 'a {
+        let mut before = 0;
+        report.sections(pane).into_iter().flat_map(move |section| {
+            let (first, count) = (before, self.section_count(report, section));
+            before += count;
+            let within = |position: usize| position.saturating_sub(first).min(count);
+            let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+            (within(positions.start)..within(positions.end)).map(move |at| {
+                let row = if is_tree { self.folds.row(at) } else { self.sieve.row(section, at) };
+                Place { section, row }
+            })
+        })
+    }
+
+    /// The position of a row, or of the nearest one before it that is shown.
+    pub fn position(&self, report: &Report, pane: Pane, place: Place) -> usize {
+        let mut before = 0;
+        for section in report.sections(pane) {
+            let count = self.section_count(report, section);
+            if section == place.section && count > 0 {
+                let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+                let within =
+                    if is_tree { self.folds.position(place.row) } else { self.sieve.position(section, place.row) };
+                return before + within.min(count - 1);
+            }
+            if section == place.section {
+                return before.saturating_sub(1);
+            }
+            before += count;
+        }
+        0
+    }
+
+    /// The position at which a row stands, after taking away what hides it: folds, a filter, its being noise, another subtree.
+    pub fn reveal(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
+        if !self.sieve.lets_through(place.section, place.row) {
+            self.filter = None;
+            self.sift(report, pane, |sieve| {
+                sieve.find(None);
+                sieve.show(place.section, place.row);
+                sieve.alone.take_if(|alone| !alone.contains(place.section, place.row));
+            });
+        }
+        self.bring(report, pane, place)
+    }
+
+    /// The positions at which sections begin, the first left out.
+    pub fn borders(&self, report: &Report, pane: Pane) -> Vec<usize> {
+        let counts = report.sections(pane).into_iter().map(|section| self.section_count(report, section));
+        let mut at = 0;
+        let ends = counts.map(|count| {
+            at += count;
+            at
+        });
+        let mut ends: Vec<usize> = ends.filter(|end| *end > 0).collect();
+        ends.pop();
+        ends.dedup();
+        ends
+    }
+
+    /// The tree prefix of a process.
+    pub fn branch(&self, report: &Report, place: Place) -> Option<Branch> {
+        let tree = report.section(place.section).filter(|section| section.form == Form::Processes)?.depths();
+        let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
+        Some(Branch { guides: self.folds.guides(place.row, tree, GUIDE_REACH), children })
+    }
+
+    /// Whether a row is shown for its own sake.
+    pub fn is_wanted(&self, place: Place) -> bool {
+        self.sieve.lets_through(place.section, place.row)
+    }
+}
+
+fn length(report: &Report, section: usize) -> usize {
+    report.section(section).map_or(0, Section::len)
+}
+
+impl PaneState {
+    /// Lets other rows through; the cursor stays on its row, or goes to the nearest that is shown.
+    pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
+        self.look_anew(report, pane, |state| change(&mut state.sieve));
+    }
+
+    /// Shows the rows that a filter found, `change` says how; the first unfold the tree, for all that is found is to be seen.
+    pub(in crate::app) fn sift_found(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
+        self.look_anew(report, pane, |state| {
+            if state.sieve.found.is_none() {
+                state.folds = Folds::default();
+            }
+            change(&mut state.sieve);
+        });
+    }
+
+    /// Restores the view from before the filter; the cursor stays on its row, unfolded.
+    pub(in crate::app) fn unsift(&mut self, report: &Report, pane: Pane) {
+        let Some(before) = self.filter.as_ref().map(|filter| filter.before.clone()) else { return };
+        self.look_anew(report, pane, |state| {
+            state.folds = before.folds.clone();
+            state.sieve.find(None);
+        });
+        if self.place(report, pane, self.scroll.cursor) == before.chosen {
+            // Rows may have come before it since.
+            let above = before.scroll.cursor.saturating_sub(before.scroll.top);
+            self.scroll.top = self.scroll.cursor.saturating_sub(above);
+        }
+    }
+
+    /// Changes the visible rows; the cursor stays on its row, or moves to the nearest one.
+    fn look_anew(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Self)) {
+        // Before the change: afterwards another row stands where the cursor is.
+        let chosen = self.chosen(report, pane);
+        change(self);
+        self.refresh(report, pane);
+        self.scroll.cursor = chosen.map_or(0, |chosen| self.bring(report, pane, chosen));
+        let stands = self.place(report, pane, self.scroll.cursor);
+        if let (Some(filter), Some(chosen)) = (&mut self.filter, chosen) {
+            filter.stand_in = Some((chosen, stands));
+        }
+    }
+
+    /// The chosen row: that under the cursor, or the one that it replaces while a filter is typed.
+    fn chosen(&self, report: &Report, pane: Pane) -> Option<Place> {
+        let here = self.place(report, pane, self.scroll.cursor);
+        let unsettled = self.filter.as_ref().filter(|filter| filter.is_typed || filter.quest.is_running());
+        match unsettled.and_then(|filter| filter.stand_in) {
+            Some((chosen, stands)) if stands == here => Some(chosen),
+            _ => here,
+        }
+    }
+
+    /// The position of a row, which is shown though something above it was folded, or of the nearest one where it is filtered out.
+    pub(super) fn bring(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
+        if let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) {
+            self.folds_mut().reveal(place.row, tree.depths());
+        }
+        let at = self.position(report, pane, place);
+        let rank = |place: Place| self.rank(report, pane, place);
+        let away = |at: usize| Some((rank(self.place(report, pane, at)?).abs_diff(rank(place)), at));
+        let nearest = (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(away).min();
+        nearest.map_or(at, |(_, at)| at)
+    }
+
+    /// The position at which a row would stand if everything were shown.
+    fn rank(&self, report: &Report, pane: Pane, place: Place) -> usize {
+        let before = report.sections(pane).into_iter().take_while(|section| *section != place.section);
+        before.map(|section| length(report, section)).sum::<usize>() + self.sieve.rank(place.section, place.row)
+    }
+}
+
+/// Lets some of a pane's rows through, in some order: all, or those of one subtree, of these what a filter found, and of those what
+/// nothing hides. A change shows once [`PaneState::refresh`] has worked out the rows.
+#[derive(Debug, Clone, Default)]
+pub struct Sieve {
+    /// Rows that a filter found; none while nothing is filtered.
+    found: Option<RowSet>,
+    /// The rows of the subtree that stands alone; none while all do.
+    alone: Option<RowSet>,
+    hidden: RowSet,
+    /// The order of rows, of sections that have one of their own.
+    order: Option<Arc<Order>>,
+    /// The visible rows, of sections that do not show all of theirs as they come.
+    shown: BTreeMap<usize, Vec<u32>>,
+}
+
+impl Sieve {
+    /// Shows nothing but these rows; none shows all again.
+    pub fn find(&mut self, found: Option<RowSet>) {
+        self.found = found;
+    }
+
+    /// Adds to the rows that are shown.
+    pub fn find_more(&mut self, more: &RowSet) {
+        self.found.get_or_insert_default().extend(more);
+    }
+
+    /// Lets a subtree stand alone, whatever is found in it; none lets all rows in again.
+    pub fn isolate(&mut self, alone: Option<RowSet>) {
+        self.alone = alone;
+    }
+
+    /// Hides a row no more.
+    fn show(&mut self, section: usize, row: usize) {
+        u32::try_from(row).into_iter().for_each(|row| self.hidden.remove(section, row));
+    }
+
+    /// Hides these rows, and no others.
+    pub fn hide(&mut self, hidden: RowSet) {
+        self.hidden = hidden;
+    }
+
+    /// Shows rows in this order.
+    pub fn arrange(&mut self, order: Arc<Order>) {
+        self.order = Some(order);
+    }
+
+    /// The rows that are hidden, be they found or not.
+    pub fn hidden(&self) -> &RowSet {
+        &self.hidden
+    }
+
+    /// Whether every row is let through.
+    pub fn is_open(&self) -> bool {
+        self.found.is_none() && self.alone.is_none() && self.hidden.is_empty()
+    }
+
+    /// Computes the visible rows of these sections, each with its number of rows.
+    fn refresh(&mut self, sections: impl Iterator<Item = (usize, usize)>) {
+        self.shown =
+            sections.filter_map(|(section, length)| Some((section, self.narrowed(section, length)?))).collect();
+    }
+
+    /// The visible rows of a section; none where these are all as they come.
+    fn narrowed(&self, section: usize, length: usize) -> Option<Vec<u32>> {
+        let hidden = self.hidden.rows(section);
+        let order = self.order.as_ref().filter(|order| order.sections().any(|ordered| ordered == section));
+        if self.found.is_none() && self.alone.is_none() && hidden.is_empty() && order.is_none() {
+            return None;
+        }
+        let all = || (0..).take(length).collect();
+        let mut rows = self.found.as_ref().or(self.alone.as_ref()).map_or_else(all, |left| left.rows(section).to_vec());
+        let alone = self.alone.as_ref().map(|alone| alone.rows(section));
+        rows.retain(|row| {
+            hidden.binary_search(row).is_err() && alone.is_none_or(|alone| alone.binary_search(row).is_ok())
+        });
+        if let Some(order) = order {
+            rows.sort_by_key(|row| order.position(section, *row as usize));
+        }
+        Some(rows)
+    }
+
+    /// The visible rows of a section; none where these are all as they come.
+    pub fn rows(&self, section: usize) -> Option<&[u32]> {
+        self.shown.get(&section).map(Vec::as_slice)
+    }
+
+    fn lets_through(&self, section: usize, row: usize) -> bool {
+        let has = |rows: &Option<RowSet>| rows.as_ref().is_none_or(|rows| rows.contains(section, row));
+        has(&self.found) && has(&self.alone) && !self.hidden.contains(section, row)
+    }
+
+    /// The row that comes at this place among those of its section that are let through.
+    fn row(&self, section: usize, position: usize) -> usize {
+        let row = self.rows(section).and_then(|rows| rows.get(position));
+        row.map_or(position, |row| *row as usize)
+    }
+
+    /// The place of a row among all of its section.
+    fn rank(&self, section: usize, row: usize) -> usize {
+        self.order.as_ref().map_or(row, |order| order.position(section, row))
+    }
+
+    /// The place of a row, or of the last one before it, among those of its section that are let through.
+    fn position(&self, section: usize, row: usize) -> usize {
+        let rank = self.rank(section, row);
+        let before = |rows: &[u32]| rows.partition_point(|found| self.rank(section, *found as usize) <= rank);
+        self.rows(section).map_or(row, |rows| before(rows).saturating_sub(1))
+    }
+}

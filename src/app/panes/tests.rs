@@ -1,0 +1,99 @@
+//! The table of panes, and which rows a pane shows.
+
+use super::*;
+use crate::report::RowSet;
+
+#[test]
+fn every_pane_has_a_row_a_key_and_a_place() {
+    assert_eq!(PANES.each_ref().map(|info| info.pane), Pane::ALL);
+    for pane in Pane::ALL {
+        assert!(info(pane).is_some(), "{pane:?}");
+        assert!(super::PaneOrder::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
+    }
+    let mut keys: Vec<_> = PANES.iter().map(|info| info.command.keys[0].to_string()).collect();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), PANES.len());
+}
+
+/// A registry pane with three kinds of rows, and a tree.
+fn report() -> Report {
+    let json = br#"{"processes_tree":[{"name":"a","children":[{"name":"b"},{"name":"c"}]},{"name":"d"}],
+        "registry_keys_set":["s0","s1","s2"],"registry_keys_deleted":["d0"],"registry_keys_opened":["o0","o1"]}"#;
+    let body = crate::report::Body::in_memory(json.to_vec());
+    let index = crate::report::Index::of(&body);
+    Report::new(body, index)
+}
+
+/// Every row that a pane shows; `^` stands before one that only stands above another.
+fn rows(state: &PaneState, report: &Report, pane: Pane) -> Vec<String> {
+    let rows = (0..state.count(report, pane)).map(|at| {
+        let place = state.place(report, pane, at).unwrap();
+        assert_eq!(state.position(report, pane, place), at);
+        let row = report.row(place.section, place.row);
+        let crate::report::Piece::Value(text) = &row.pieces[0] else { panic!("a value") };
+        format!("{}{}", if state.is_wanted(place) { "" } else { "^" }, text.visible())
+    });
+    rows.collect()
+}
+
+#[test]
+fn a_pane_shows_what_is_found_without_what_is_hidden() {
+    let (report, mut state) = (report(), PaneState::default());
+    let all = ["s0", "s1", "s2", "d0", "o0", "o1"];
+    assert_eq!(rows(&state, &report, Pane::Registry), all);
+    state.scroll.cursor = 5;
+    let found = [(1, 1), (1, 2), (3, 0)].into_iter().collect();
+    state.sift(&report, Pane::Registry, |sieve| sieve.find(Some(found)));
+    assert_eq!(rows(&state, &report, Pane::Registry), ["s1", "s2", "o0"]);
+    assert_eq!((state.scroll.cursor, state.borders(&report, Pane::Registry)), (2, vec![2]));
+    state.sift(&report, Pane::Registry, |sieve| sieve.hide([(1, 2), (3, 1)].into_iter().collect()));
+    assert_eq!(rows(&state, &report, Pane::Registry), ["s1", "o0"]);
+    state.sift(&report, Pane::Registry, |sieve| sieve.find(None));
+    assert_eq!(rows(&state, &report, Pane::Registry), ["s0", "s1", "d0", "o0"]);
+    assert_eq!(state.scroll.cursor, 3);
+    state.sift(&report, Pane::Registry, |sieve| sieve.hide(RowSet::EMPTY));
+    assert_eq!(rows(&state, &report, Pane::Registry), all);
+}
+
+#[test]
+fn the_nearest_stands_for_a_row_that_is_filtered_out() {
+    let (report, mut state) = (report(), PaneState::default());
+    state.scroll.cursor = 3;
+    state.sift(&report, Pane::Registry, |sieve| sieve.find(Some([(1, 0), (3, 0)].into_iter().collect())));
+    assert_eq!(state.scroll.cursor, 1);
+    state.sift(&report, Pane::Registry, |sieve| sieve.find(Some([(1, 0)].into_iter().collect())));
+    assert_eq!(state.scroll.cursor, 0);
+}
+
+#[test]
+fn a_tree_keeps_those_above_what_is_found() {
+    let (report, mut state) = (report(), PaneState::default());
+    state.sift(&report, Pane::Processes, |sieve| sieve.find(Some([(0, 2)].into_iter().collect())));
+    assert_eq!(rows(&state, &report, Pane::Processes), ["^a", "c"]);
+    assert_eq!(state.wanted(&report, Pane::Processes), 1);
+    let place = state.place(&report, Pane::Processes, 1).unwrap();
+    assert_eq!(state.branch(&report, place), Some(Branch { guides: vec![false], children: None }));
+    state.sift(&report, Pane::Processes, |sieve| sieve.find(Some(RowSet::EMPTY)));
+    assert_eq!((state.count(&report, Pane::Processes), state.scroll.cursor), (0, 0));
+}
+
+/// A report with two panes that have rows.
+fn two_panes() -> Report {
+    let body =
+        crate::report::Body::in_memory(br#"{"processes_tree":[{"name":"a"}],"registry_keys_set":["s0"]}"#.to_vec());
+    let index = crate::report::Index::of(&body);
+    Report::new(body, index)
+}
+
+#[test]
+fn panes_with_rows_come_before_those_without() {
+    let order = PaneOrder::of(Some(&two_panes()));
+    let first = [Some(Pane::Processes), Some(Pane::Registry), None, None];
+    assert_eq!((order.group(1)[0], order.group_of(Pane::Tags)), (Some(Pane::Tags), Some(1)));
+    assert_eq!((order.group(0), order.groups()), (first, 1));
+    assert_eq!(order.neighbour(Pane::Processes, true), Pane::Registry);
+    assert_eq!(order.neighbour(Pane::Registry, true), Pane::Overview);
+    assert_eq!(order.neighbour(Pane::Mobile, true), Pane::Overview);
+    assert_eq!(PaneOrder::of(None).groups(), 3);
+}

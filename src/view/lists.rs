@@ -1,0 +1,389 @@
+//! The rows of each kind of list over the screen: the store, rows to go to, indicators, downloads; and the form that writes a file.
+
+use super::canvas::{Canvas, LineWriter};
+use super::form::DrawForm;
+use super::list::{progress, since};
+use super::overlay::DrawList;
+use super::pane::{columns_of, draw_labelled, draw_pieces};
+use super::theme::Meaning;
+use crate::app::away::saving::{SaveForm, SaveTarget};
+use crate::app::keys::{Key, KeyName};
+use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
+use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
+use crate::app::over::spots::{RowPicker, Shows, Spot, Spots};
+use crate::app::{Area, Model, panes};
+use crate::report::indicators::ITSELF;
+use crate::report::rules::Severity;
+use crate::report::{Held, Holding, Indicator, Place, Retention, Row};
+use crate::text::{Columns, Untrusted, bytes, count, thousands, words_in_rows_cut};
+use std::borrow::Cow;
+
+/// Where the columns begin, by how wide the screen is: file, what, received, raw, on disk, at the service, from.
+type HeldColumns = [Option<usize>; 7];
+
+/// What the columns are called.
+const HELD: [&str; 7] = ["file", "sandbox", "received", "size", "on disk", "at service", "from"];
+
+impl DrawList for StoreContents {
+    type Columns = HeldColumns;
+
+    const EMPTY: &'static str = "Nothing is held.";
+
+    /// How much there is.
+    fn title(list: &HeldScreen, _: &Model) -> String {
+        let StoreContents { lines, order } = &list.source;
+        let sum = |of: fn(&Holding) -> u64| bytes(lines.iter().map(of).fold(0, u64::saturating_add));
+        let all = thousands(lines.len() as u64);
+        let count = match list.filter.typed.is_empty() {
+            true => all,
+            false => format!("{} of {all}", thousands(list.counts().0 as u64)),
+        };
+        format!("Held: {count} · {} · {} on disk · {}", sum(|l| l.bytes), sum(|l| l.on_disk), order.name())
+    }
+
+    fn columns(&self, _: &[&Holding], room: usize, _: &Model) -> HeldColumns {
+        match room {
+            0..60 => [None, Some(0), Some(17), None, Some(28), None, None],
+            60..100 => [Some(0), Some(15), Some(35), None, Some(47), Some(58), None],
+            _ => [0, 15, 42, 59, 71, 82, 94].map(Some),
+        }
+    }
+
+    fn draw_head(&self, mut line: LineWriter<'_, '_>, columns: &HeldColumns) {
+        for (column, name) in columns.iter().zip(HELD) {
+            if let Some(column) = column {
+                line.tab(*column);
+                line.own(name, Meaning::Strong);
+            }
+        }
+    }
+
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, columns: &HeldColumns, thing: &Holding, model: &Model) {
+        // A narrow screen shows dates without the year.
+        let (received, year) = (since(thing.received, model.now), if columns[3].is_some() { 0 } else { 5 });
+        let cells = [
+            thing.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short()),
+            held::title(thing).to_string(),
+            received.get(year..).filter(|short| !short.is_empty()).unwrap_or(&received).to_owned(),
+            bytes(thing.bytes),
+            bytes(thing.on_disk),
+            thing.retention(model.now).map(Retention::short).unwrap_or_default(),
+            from(thing),
+        ];
+        let notes = if thing.notes > 0 { format!(" {MARK}{}", thing.notes) } else { String::new() };
+        for (at, (column, cell)) in columns.iter().zip(&cells).enumerate() {
+            let Some(column) = column else { continue };
+            line.tab(*column);
+            // Two numbers that touch are read as one.
+            let next = columns.iter().flatten().find(|next| *next > column);
+            let room = next.map_or(line.room(), |next| next - column - 1);
+            let (notes, meaning) = if at == 1 { (notes.as_str(), Meaning::Strong) } else { ("", Meaning::Text) };
+            line.own_cut(cell, room.saturating_sub(notes.columns()), meaning);
+            line.own(notes, Meaning::Key);
+        }
+    }
+
+    fn words_below(&self, chosen: Option<&Holding>, model: &Model) -> Option<(String, Meaning)> {
+        Some((about(chosen?, model), Meaning::Faint))
+    }
+}
+
+fn from(thing: &Holding) -> String {
+    match &thing.imported {
+        Some(imported) => format!("file {}", imported.from.visible_cut(24)),
+        None if matches!(thing.what, Held::Notes(_)) => "notes alone".to_owned(),
+        None if thing.is_quarantined() => "quarantined".to_owned(),
+        None => own(&thing.profile),
+    }
+}
+
+/// All that is known of a thing, in sentences.
+fn about(thing: &Holding, model: &Model) -> String {
+    let name = thing.name.as_ref().map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
+    let from = match &thing.imported {
+        Some(imported) => format!("imported {}", imported.words()),
+        None if matches!(thing.what, Held::Notes(_)) => "notes alone, on a report that is not stored".to_owned(),
+        None => format!("asked of {}", own(&thing.profile)),
+    };
+    let service = thing.retention(model.now).map(|found| format!(" · {}", found.words())).unwrap_or_default();
+    let when = crate::text::moment(thing.received);
+    let size = format!("{}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
+    format!("{name}{from} on {when} · {size}{service}")
+}
+
+/// A profile's name, made harmless.
+fn own(name: &str) -> String {
+    crate::text::Untrusted::from(name).visible_cut(24).to_string()
+}
+
+/// The most columns that our own words before a row take.
+const HEAD: usize = 46;
+
+/// Columns of a sign, the gap included.
+const SIGN: usize = 2;
+
+/// Where the parts of a row begin.
+pub(super) struct SpotColumns {
+    seen_by: usize,
+    label: usize,
+    /// Columns of the labels, the gap included.
+    labels: usize,
+    /// Whether only the chosen row says why it is there, below the list.
+    tells_below: bool,
+}
+
+impl DrawList for RowPicker {
+    type Columns = SpotColumns;
+
+    const HINT: &'static str = "words of a row or of its reason, such as persistence";
+
+    fn title(list: &Spots, _: &Model) -> String {
+        let (shown, all) = list.counts();
+        let RowPicker { title, is_complete, .. } = &list.source;
+        let more = if *is_complete { "" } else { " · looking …" };
+        match (list.source.is_notable(), shown == all) {
+            (false, true) => format!("{title}{more}"),
+            (true, true) => format!("{title} · {} · ! high · * medium · + low{more}", count(all as u64, "row")),
+            (_, false) => format!("{title} · {} of {}{more}", thousands(shown as u64), count(all as u64, "row")),
+        }
+    }
+
+    /// The columns are as wide as the rows in sight need.
+    fn columns(&self, rows: &[&Spot], room: usize, model: &Model) -> SpotColumns {
+        let shown: Vec<_> = rows.iter().filter_map(|spot| row_of(spot, model)).collect();
+        let labels = columns_of(shown.iter().map(|row| &row.label));
+        let widest = |width: fn(&Spot) -> usize| rows.iter().map(|spot| width(spot)).max().unwrap_or(0);
+        let tells_below = self.tells_below(u16::try_from(room).unwrap_or(u16::MAX));
+        if tells_below {
+            return SpotColumns { seen_by: SIGN, label: SIGN, labels, tells_below };
+        }
+        let sign = if self.is_notable() { SIGN } else { 0 };
+        let seen_by = sign + widest(|spot| spot.head.columns()).min(HEAD.min(room * 2 / 5)) + 1;
+        let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width())).min(20);
+        let label = if by == 0 { seen_by } else { seen_by + by + 1 };
+        SpotColumns { seen_by, label, labels, tells_below }
+    }
+
+    fn draw_row(&self, line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, model: &Model) {
+        draw_spot(line, columns, spot, row_of(spot, model).as_deref());
+    }
+
+    /// Who saw the chosen row and why it is there, and the row itself where that is cut above.
+    fn words_below(&self, chosen: Option<&Spot>, model: &Model) -> Option<(String, Meaning)> {
+        let spot = chosen?;
+        let is_reason_only = self.tells_below(model.overlay_room().width);
+        let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
+        let words = match row_of(spot, model).filter(|_| !is_reason_only) {
+            Some(row) => format!("{by}{}: {}", spot.head, Untrusted::from(row.text()).visible()),
+            None => format!("{by}{}", spot.head),
+        };
+        Some((words, Meaning::Detail))
+    }
+}
+
+/// The row that a spot shows; none where it has words of our own.
+fn row_of<'a>(spot: &'a Spot, model: &Model) -> Option<Cow<'a, Row>> {
+    match &spot.shows {
+        Shows::Words(_) => None,
+        Shows::Row(row) => Some(Cow::Borrowed(row)),
+        Shows::Open(place) => {
+            Some(Cow::Owned(model.open().map(|open| open.report.row(place.section, place.row)).unwrap_or_default()))
+        }
+    }
+}
+
+fn draw_spot(mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, row: Option<&Row>) {
+    if let Some(severity) = spot.severity {
+        let meaning = if severity == Severity::High { Meaning::Problem } else { Meaning::Price };
+        line.own(severity.sign(), meaning);
+        line.tab(SIGN);
+    }
+    if !columns.tells_below {
+        let meaning = if spot.target.is_some() { Meaning::Strong } else { Meaning::Faint };
+        let before = if spot.severity.is_some() { SIGN } else { 0 };
+        line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
+        line.tab(columns.seen_by);
+        if let Some(by) = &spot.seen_by {
+            line.visible(by, Meaning::Detail);
+        }
+        line.tab(columns.label);
+    }
+    if let Shows::Words(words) = &spot.shows {
+        line.own(words, Meaning::Faint);
+    }
+    if let Some(row) = row {
+        // Where it is narrow, words stand close together.
+        let own = columns_of(std::iter::once(&row.label));
+        draw_labelled(&mut line, columns.label, if columns.tells_below { own } else { columns.labels }, &row.label);
+        draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
+    }
+}
+
+/// Columns of the mark and a kind's name, the gaps included.
+const KIND: usize = 11;
+
+/// Columns of a format's ending, the gap included.
+const ENDING: usize = 12;
+
+/// Columns from which on an indicator's rows are shown beside it.
+const WIDE: usize = 80;
+
+impl DrawList for FoundIndicators {
+    /// Where it says where it was seen.
+    type Columns = usize;
+
+    fn title(list: &IndicatorList, model: &Model) -> String {
+        let kind = list.source.kind.map_or("all kinds", |kind| kind.name());
+        let (shown, all) = list.counts();
+        let of = if list.filter.rows() > 0 { format!(" of {}", thousands(all as u64)) } else { String::new() };
+        let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
+        let whose = identifier.map_or_else(String::new, |one| format!(" of {}", one.parts().sandbox.visible_cut(40)));
+        format!("Indicators{whose} · {kind} {}{of}", thousands(shown as u64))
+    }
+
+    fn columns(&self, rows: &[&Indicator], room: usize, model: &Model) -> usize {
+        let widest = rows.iter().map(|indicator| seen(indicator, model).columns()).max().unwrap_or(0);
+        if room >= WIDE { room.saturating_sub(widest + 1) } else { room }
+    }
+
+    /// Kinds with their counts.
+    fn draw_head(&self, line: LineWriter<'_, '_>, _: &usize) {
+        draw_kinds(line, self);
+    }
+
+    /// An indicator with its mark, and where it was seen.
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, end: &usize, indicator: &Indicator, model: &Model) {
+        let mark = mark(indicator, model);
+        line.own(mark.map_or(" ", Severity::sign), Meaning::Price);
+        line.own(" ", Meaning::Text);
+        line.own(indicator.kind.name(), Meaning::Faint);
+        line.tab(KIND);
+        let meaning = if mark == Some(Severity::Noise) { Meaning::Faint } else { Meaning::Text };
+        line.within(*end, |line| line.visible(&indicator.defanged(), meaning));
+        line.tab(end + 1);
+        if line.room() > 0 {
+            line.own(&seen(indicator, model), Meaning::Detail);
+        }
+    }
+}
+
+fn draw_kinds(mut line: LineWriter<'_, '_>, list: &FoundIndicators) {
+    let all = std::iter::once(("all".to_owned(), list.kind.is_none()));
+    let kinds = list.kinds().into_iter();
+    let kinds =
+        kinds.map(|(kind, count)| (format!("{} {}", kind.name(), thousands(count as u64)), list.kind == Some(kind)));
+    // Brackets mark the kind that is shown, for terminals without colour.
+    let words = all.chain(kinds).map(|(text, is_shown)| match is_shown {
+        true => (format!("[{text}]"), Meaning::Focus),
+        false => (format!(" {text} "), Meaning::Text),
+    });
+    let words: Vec<_> = words.collect();
+    let mut words = words.iter().peekable();
+    while let Some((text, meaning)) = words.next() {
+        // A figure that is cut is another figure.
+        let needs = text.columns() + if words.peek().is_some() { 2 } else { 0 };
+        if line.room() < needs {
+            line.own("…", Meaning::Faint);
+            break;
+        }
+        line.own(text, *meaning);
+    }
+}
+
+/// The severity of an indicator, by the rules that exports use; noise only where all its rows are.
+fn mark(indicator: &Indicator, model: &Model) -> Option<Severity> {
+    let (open, rules) = model.open().zip(model.rules.as_ref())?;
+    let mark = |place: Place| open.mark(rules, place);
+    let is_noise = || indicator.places.iter().all(|place| mark(*place) == Some(Severity::Noise));
+    let noise = Some(Severity::Noise).filter(|_| !indicator.places.is_empty() && is_noise());
+    indicator.marked().and_then(mark).or(noise)
+}
+
+/// Where an indicator was seen first, and how often in all.
+fn seen(indicator: &Indicator, model: &Model) -> String {
+    let place = indicator.places.first();
+    let section = place.and_then(|place| model.open()?.report.section(place.section));
+    let Some((place, section)) = place.zip(section) else { return ITSELF.to_owned() };
+    let pane = panes::info(section.pane()).map_or("", |info| info.short);
+    let label = match section.attribute {
+        Some(attribute) => attribute.label.to_owned(),
+        None => section.name.visible_cut(20).to_string(),
+    };
+    let gap = if label.is_empty() { "" } else { " " };
+    let more = match indicator.seen {
+        0 | 1 => String::new(),
+        several => format!(" +{}", thousands(several - 1)),
+    };
+    format!("{pane} {label}{gap}{}{more}", thousands(place.row as u64 + 1))
+}
+
+impl DrawList for Artefacts {
+    type Columns = ();
+
+    fn title(_: &ArtefactList, _: &Model) -> String {
+        "Downloads".to_owned()
+    }
+
+    fn columns(&self, _: &[&Self::Row], _: usize, _: &Model) {}
+
+    /// An artefact with what it costs, or since when it is stored.
+    fn draw_row(&self, mut line: LineWriter<'_, '_>, (): &(), row: &Self::Row, model: &Model) {
+        let (artefact, stored) = row;
+        let request = self.request(*artefact);
+        line.own(artefact.words(), Meaning::Text);
+        line.tab(18);
+        match (stored, model.calls.asking(&request)) {
+            (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Meaning::Strong),
+            (Some(when), None) => {
+                let (since, key) = (since(*when, model.now), model.way_to("fetch"));
+                line.own(&format!("held {since}, 0: {key} writes it to a file"), Meaning::Free);
+            }
+            (None, None) => line.own(&format!("not held · {}", model.price(&request).short()), Meaning::Price),
+        }
+    }
+
+    fn words_below(&self, _: Option<&Self::Row>, _: &Model) -> Option<(String, Meaning)> {
+        self.failure.as_ref().map(|failure| (failure.words(), Meaning::Problem))
+    }
+}
+
+impl DrawForm for SaveTarget {
+    fn title(form: &SaveForm, _: &Model) -> String {
+        format!("Write {} to a file", form.words())
+    }
+
+    fn words(form: &SaveForm, _: &Model) -> Vec<(String, Meaning)> {
+        let (words, meaning) = match (form.source.is_under_way, &form.failure, form.is_held()) {
+            (true, ..) => return vec![("◌ writing …".to_owned(), Meaning::Strong)],
+            (false, Some(failure), _) => return vec![(failure.words(), Meaning::Problem)],
+            (false, None, false) => ("the end of the name says the format:", Meaning::Faint),
+            (false, None, true) => ("the bytes as they came; nothing opens the file", Meaning::Faint),
+        };
+        let words = match form.is_suggested() {
+            true => format!("typing replaces the name, {} changes its end; {words}", Key::Named(KeyName::Backspace)),
+            false => words.to_owned(),
+        };
+        vec![(words, meaning)]
+    }
+
+    fn draw_rest(form: &SaveForm, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
+        if !form.is_held() {
+            draw_formats(buffer, area, &form.formats());
+        }
+    }
+}
+
+/// Each format by its ending, a row each where there is room, or else the endings alone.
+fn draw_formats(buffer: &mut Canvas<'_>, area: Area, formats: &[(String, &'static str)]) {
+    if formats.len() > usize::from(area.height) {
+        let endings: Vec<_> = formats.iter().map(|(ending, _)| ending.as_str()).collect();
+        let rows = words_in_rows_cut(&endings.join("  "), usize::from(area.width).max(10), area.height.into());
+        return buffer.write_rows(area, 0, rows.into_iter().map(|row| (row, Meaning::Key)));
+    }
+    for (row, (ending, about)) in (0..area.height).zip(formats) {
+        let mut line = LineWriter::new(buffer, area, row);
+        line.own(ending, Meaning::Key);
+        line.tab(ENDING);
+        line.own(about, Meaning::Faint);
+    }
+}
