@@ -15,7 +15,6 @@ use std::collections::{HashMap, HashSet};
 /// The most files that are open at once; the one that was opened first is closed for another.
 const MOST: usize = 20;
 
-/// A file or a document that is open.
 #[derive(Debug)]
 pub struct OpenFile {
     pub list: List,
@@ -111,7 +110,6 @@ impl OpenFile {
     }
 }
 
-/// The files that are open, in the order in which they were opened.
 #[derive(Debug, Default)]
 pub struct OpenFiles {
     all: Vec<OpenFile>,
@@ -150,11 +148,12 @@ impl OpenFiles {
     }
 
     pub(super) fn of(&self, file: &Sha256) -> Option<&OpenFile> {
-        self.all.iter().find(|open| open.list.file() == Some(file))
+        self.all.get(self.place_of(file)?)
     }
 
     pub(super) fn of_mut(&mut self, file: &Sha256) -> Option<&mut OpenFile> {
-        self.all.iter_mut().find(|open| open.list.file() == Some(file))
+        let place = self.place_of(file)?;
+        self.all.get_mut(place)
     }
 
     /// Those that list this sandbox.

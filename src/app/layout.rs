@@ -55,7 +55,6 @@ const ONE: u16 = 3;
 /// What decides about the places, besides the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
-    /// Whether there is a report to show.
     pub has_report: bool,
     /// The pane that has the focus; none while the list has it.
     pub pane: Option<Pane>,
@@ -67,7 +66,6 @@ pub struct View {
     pub is_plain: bool,
     /// Whether there is one report alone, so that the list needs no more than its row.
     pub is_single: bool,
-    /// Rows of the message to the analyst.
     pub message: u16,
     pub sizes: Sizes,
 }
@@ -83,14 +81,10 @@ pub struct Sizes {
     pub upper: Option<u16>,
 }
 
-/// A border that can be dragged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
-    /// Between the list and the panes.
     List,
-    /// Between the left panes and the right ones.
     Middle,
-    /// Between the upper panes and the lower ones.
     Upper,
 }
 
@@ -104,7 +98,6 @@ const LEFT_OVER: u16 = 40;
 const SHARE: (u16, u16) = (15, 85);
 
 impl Sizes {
-    /// Moves a border to a column or row.
     pub(super) fn drag(&mut self, edge: Edge, layout: &Layout, x: u16, y: u16) {
         let percent = |part: u16, whole: u16| {
             let percent = u32::from(part) * 100 / u32::from(whole.max(1));
@@ -175,14 +168,12 @@ impl Area {
         (self.contains(x, y) && inside.contains(inside.x, y)).then(|| usize::from(y - inside.y))
     }
 
-    /// The first rows, and the rest.
     fn rows(self, first: u16) -> (Self, Self) {
         let first = first.min(self.height);
         let rest = Self { y: self.y.saturating_add(first), height: self.height - first, ..self };
         (Self { height: first, ..self }, rest)
     }
 
-    /// The first columns, and the rest.
     fn columns(self, first: u16) -> (Self, Self) {
         let first = first.min(self.width);
         let rest = Self { x: self.x.saturating_add(first), width: self.width - first, ..self };
@@ -198,7 +189,6 @@ impl Size {
 }
 
 impl Layout {
-    /// The places for a screen of this size.
     pub fn of(size: Size, view: View) -> Self {
         let screen = Area { x: 0, y: 0, width: size.width, height: size.height };
         let (title, rest) = screen.rows(1);

@@ -20,7 +20,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct List {
     pub origin: ListOrigin,
-    /// The sandboxes in the order of the pages.
     entries: Vec<Entry>,
     /// Where each identifier is found; of several entries with the same one the first.
     places: HashMap<Identifier, usize>,
@@ -111,7 +110,6 @@ impl List {
         }
     }
 
-    /// The sandboxes in the order of the pages.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -148,7 +146,6 @@ impl List {
         self.entries().get(self.scroll.cursor)
     }
 
-    /// The chosen sandbox, to be changed.
     pub fn chosen_mut(&mut self) -> Option<&mut Entry> {
         self.entries.get_mut(self.scroll.cursor)
     }
@@ -260,7 +257,6 @@ impl List {
         }
     }
 
-    /// Takes stored pages in order, and stored reports.
     pub fn take_recalled(&mut self, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
         for page in pages {
             let cursor = match &self.next {
@@ -304,7 +300,7 @@ impl List {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Entry {
     /// What the report is asked for by; none for a report that does not say.
     pub identifier: Option<Identifier>,
@@ -405,11 +401,9 @@ impl OpenReport {
 impl Entry {
     pub fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
-        let (imported, document, verdict, filters) = (None, None, None, BTreeMap::new());
-        Self { identifier, parts, here: None, failure: None, open: None, imported, document, verdict, filters }
+        Self { identifier, parts, ..Self::default() }
     }
 
-    /// A sandbox whose report is here.
     pub fn with(identifier: Option<Identifier>, here: Here) -> Self {
         let mut entry = Self::new(identifier);
         entry.take(here);
@@ -421,7 +415,6 @@ impl Entry {
         Self { document, ..self }
     }
 
-    /// The report's bytes, if they are here.
     pub fn here(&self) -> Option<&Here> {
         self.here.as_ref()
     }
@@ -443,7 +436,6 @@ impl Entry {
         self.open.as_ref().map(|open| open.opening)
     }
 
-    /// Its report, where that is here.
     pub(in crate::app) fn held(&self) -> Option<HeldReport> {
         let (identifier, here) = (self.identifier.clone()?, self.here()?.clone());
         Some(HeldReport { identifier, here, imported: self.imported.clone() })

@@ -29,7 +29,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Something that happened.
 #[derive(Debug)]
 pub enum Message {
     Terminal(TerminalEvent),
@@ -103,9 +102,7 @@ pub enum ServiceEvent {
         read: Range<usize>,
         batch: Batch,
     },
-    /// The call has ended.
     Ended { request: Request, result: Result<Response, Failure> },
-    /// What this session has spent of each unit.
     Spent(BTreeMap<Unit, Spent>),
     /// Whether the service answered a paid call with "quota exceeded", whatever its counters say.
     QuotaExhausted(bool),
@@ -139,7 +136,6 @@ pub enum StoreEvent {
     RecentFiles(Vec<Recent>),
     FileLoaded {
         file: Sha256,
-        /// Its list pages, from the first on.
         pages: Vec<HeldPage>,
         reports: Vec<HeldReport>,
         /// Its scan, while the user has not seen its end.
@@ -147,7 +143,6 @@ pub enum StoreEvent {
     },
     CompareFileLoaded {
         file: Sha256,
-        /// Its list pages, from the first on.
         pages: Vec<HeldPage>,
         reports: Vec<HeldReport>,
     },
@@ -257,7 +252,6 @@ pub enum FileEvent {
         /// By which way.
         result: Result<String, String>,
     },
-    /// A file was written, described in words.
     Written(Result<String, NotSaved>),
 }
 
@@ -265,7 +259,6 @@ pub enum FileEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Opening(pub u64);
 
-/// A list page.
 #[derive(Debug, Clone)]
 pub struct HeldPage {
     pub received: Timestamp,
@@ -344,7 +337,6 @@ pub enum ResponseSource {
     Service,
 }
 
-/// Work for the runtime.
 #[derive(Debug)]
 pub enum Effect {
     Service(ServiceCall),
@@ -411,7 +403,6 @@ pub enum ReportJob {
         body: Body,
     },
     StopIndexing,
-    /// Applies the rules to a report.
     Evaluate {
         opening: Opening,
         report: Report,
@@ -451,7 +442,6 @@ pub enum SearchJob {
         pattern: Arc<Pattern>,
         scope: Scope,
     },
-    /// Searches all panes of a report.
     Panes {
         ticket: Ticket,
         /// The report, as far as it is indexed.
@@ -460,7 +450,6 @@ pub enum SearchJob {
         /// The one process that is meant: a row with another process number is no hit.
         process: Option<ProcessRef>,
     },
-    /// Searches every stored report.
     Stored {
         ticket: Ticket,
         pattern: Arc<Pattern>,

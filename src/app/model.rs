@@ -29,23 +29,18 @@ use std::sync::Arc;
 /// The name of a document, and its reports with what each calls itself.
 pub type OpenDocument = (String, Vec<(Option<Identifier>, Here)>);
 
-/// The state of the program.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Model {
     pub size: Size,
     /// The moment of the last message.
     pub now: Timestamp,
     /// The time that has passed until then, whatever was done to the clock: deadlines count by it.
     pub passed: SignedDuration,
-    /// The service that is asked.
     pub service: Service,
-    /// What this run was started with.
     pub settings: Settings,
     pub screen: Screen,
     pub over: Over,
-    /// What the start screen shows.
     pub start: StartScreen,
-    /// The files that are open, each with all that is its own.
     pub files: OpenFiles,
     pub notes: AllNotes,
     pub follows: Vec<Follow>,
@@ -84,7 +79,6 @@ pub struct Model {
     effects: Vec<Effect>,
 }
 
-/// The service that is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Service {
     pub name: String,
@@ -112,9 +106,10 @@ impl Service {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Screen {
     /// Asks for a hash and offers earlier files.
+    #[default]
     Start,
     /// Shows a file's sandboxes and their reports.
     File,
@@ -123,11 +118,10 @@ pub enum Screen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
     List,
-    /// A pane of the report.
     Pane(Pane),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notice {
     pub text: String,
     pub is_problem: bool,
@@ -138,38 +132,7 @@ pub struct Notice {
 impl Model {
     /// The first state: a start screen for a service.
     pub fn new(service: Service, now: Timestamp) -> Self {
-        Self {
-            size: Size::default(),
-            now,
-            passed: SignedDuration::ZERO,
-            service,
-            settings: Settings::default(),
-            screen: Screen::Start,
-            over: Over::default(),
-            start: StartScreen::default(),
-            files: OpenFiles::default(),
-            notes: AllNotes::default(),
-            follows: Vec::new(),
-            scans: BTreeMap::new(),
-            copies_raw: false,
-            batch: None,
-            calls: Calls::default(),
-            figures: Figures::default(),
-            sizes: Sizes::default(),
-            remembered: Remembered::default(),
-            mouse: Mouse::default(),
-            notice: None,
-            is_quitting: false,
-            writes: 0,
-            rules: None,
-            hides_noise: false,
-            bound_for: None,
-            offers: Offers::default(),
-            finder: None,
-            sought: Quest::default(),
-            numbered: 0,
-            effects: Vec::new(),
-        }
+        Self { service, now, ..Self::default() }
     }
 
     /// Opens the reports of documents, by their names, in place of a service's; the first one at once.
@@ -221,7 +184,6 @@ impl Model {
         self.files.shown()
     }
 
-    /// The sandboxes of the file that is shown.
     pub fn list(&self) -> Option<&List> {
         self.shown().map(|file| &file.list)
     }
@@ -259,7 +221,6 @@ impl Model {
         self.shown().map_or(Focus::List, |file| file.focus)
     }
 
-    /// Gives the focus to the list.
     pub(super) fn focus_list(&mut self) {
         self.files.shown_mut().into_iter().for_each(|file| file.focus = Focus::List);
     }
@@ -300,12 +261,10 @@ impl Model {
         self.shown().map_or_else(|| PaneOrder::of(None), OpenFile::order)
     }
 
-    /// The group of panes that is shown.
     pub(super) fn shown_group(&self) -> usize {
         self.shown().map_or(0, |file| file.group_in(&file.order()))
     }
 
-    /// Whether a document with one report is open.
     fn is_single(&self) -> bool {
         self.is_document() && self.list().is_some_and(|list| list.entries().len() == 1)
     }
@@ -354,26 +313,22 @@ impl Model {
         Opening(self.next_number())
     }
 
-    /// Says something to the analyst.
     pub fn say(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: false, is_passing: false });
+        self.notice = Some(Notice { text: text.into(), ..Notice::default() });
     }
 
     /// Shows a message that holds only while something is in flight.
     pub(super) fn say_meanwhile(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: false, is_passing: true });
+        self.notice = Some(Notice { text: text.into(), is_passing: true, ..Notice::default() });
     }
 
-    /// Says that something went wrong.
     pub fn warn(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: true, is_passing: false });
+        self.notice = Some(Notice { text: text.into(), is_problem: true, ..Notice::default() });
     }
 }
 
-/// What a run is started with.
 #[derive(Debug, Default)]
 pub struct Settings {
-    /// Which keys do which command.
     pub keys: Keymap,
     /// The price above which the user has to confirm.
     pub confirm_above: Option<u64>,

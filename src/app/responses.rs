@@ -20,7 +20,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Model {
-    /// Takes in the end of a call, and hands its response or its failure on.
     pub(super) fn call_ended(&mut self, request: &Request, result: Result<Response, Failure>) {
         let call = self.ended(request);
         match result {
@@ -123,7 +122,6 @@ impl Model {
         }
     }
 
-    /// The open form of this request.
     fn prompts_for(&mut self, request: &Request) -> Option<&mut Prompt> {
         let now = self.now;
         match self.over.top_mut() {
@@ -280,11 +278,11 @@ impl Model {
         reports: Vec<HeldReport>,
         scan: Option<PendingScan>,
     ) {
-        self.recalled_list(file, pages, reports);
+        self.take_recalled(file, pages, reports);
         self.recall_scan(file, scan);
     }
 
-    fn recalled_list(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
+    fn take_recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
         let is_shown = self.file() == Some(file);
         let Some(list) = self.list_of_mut(file) else { return };
         list.take_recalled(pages, reports);

@@ -14,14 +14,12 @@ use std::collections::HashSet;
 /// The most files that are opened at once by pasting their hashes.
 const MOST_PASTED: usize = 20;
 
-/// What the start screen shows.
 #[derive(Debug, Default)]
 pub struct StartScreen {
     /// What has been typed of a hash.
     pub typed: String,
     /// Files whose hashes were pasted together; the first one is in the line.
     pasted: Vec<Sha256>,
-    /// Files that were opened before.
     pub recent: Vec<Recent>,
     pub scroll: Scroll,
 }

@@ -195,7 +195,6 @@ impl Model {
         }
     }
 
-    /// Whether a key quits here.
     fn quits(&self, key: Key) -> bool {
         Command::of(key, self).is_some_and(|command| command.name == "quit")
     }
@@ -306,7 +305,6 @@ impl Model {
         }
     }
 
-    /// Back to the start screen.
     pub(super) fn leave_file(&mut self) {
         self.screen = Screen::Start;
         self.start.scroll = Scroll::default();
@@ -370,20 +368,13 @@ impl Model {
         self.is_quitting = true;
         let (quit, answers) = (self.way_to("quit"), self.calls.paid().count());
         let answers = crate::text::count(answers as u64, "paid answer");
-        let words = match (self.calls.awaits_paid(), self.writes > 0) {
-            (true, false) => {
-                format!("Waiting for {answers} to be kept. {quit} again leaves without; the ledger counts the call.")
-            }
-            (true, true) => format!(
-                "Waiting for {answers} to be kept, and for the store to take in what was written or deleted. {quit} again leaves \
-                 without; the ledger counts the call."
-            ),
-            (false, _) => format!(
-                "Waiting for the store to take in what was written or deleted: another program may be writing there. {quit} again \
-                 leaves without."
-            ),
-        };
-        self.warn(words);
+        let paid = self.calls.awaits_paid().then(|| format!("{answers} to be kept"));
+        let written = (self.writes > 0).then(|| "the store to take in what was written or deleted".to_owned());
+        let waits: Vec<_> = paid.into_iter().chain(written).collect();
+        self.warn(format!(
+            "Waiting for {}. {quit} again leaves without; the ledger counts what was sent.",
+            waits.join(" and for ")
+        ));
     }
 
     /// Ends without a wait: paid calls are cancelled, so that their bytes so far and their possible cost are
@@ -393,7 +384,6 @@ impl Model {
         if self.calls.awaits_paid() { self.give_up() } else { self.emit(TerminalAction::Quit) }
     }
 
-    /// Cancels every call in flight.
     pub(super) fn give_up(&mut self) {
         let requests: Vec<_> = self.calls.iter().map(|call| call.request.clone()).collect();
         requests.into_iter().for_each(|request| self.emit(ServiceCall::Cancel(request)));

@@ -301,7 +301,6 @@ fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<Words> {
     std::iter::once(what).chain(details).chain(next_key(model)).collect()
 }
 
-/// Words with their meaning.
 type Words = (String, Meaning);
 
 fn strong(words: impl Into<String>) -> Words {

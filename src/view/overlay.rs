@@ -116,7 +116,8 @@ impl DrawForm for PlannedOperations {
     }
 
     fn draw_rest(form: &Planner, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-        let sheet = Sheet::of("", form.rows(model), area.width.into());
+        let rows = form.rows(model).into_iter().skip(form.source.top).collect();
+        let sheet = Sheet::new("", rows, area.width.into());
         let height = if sheet.count() > area.height.into() { area.height.saturating_sub(1) } else { area.height };
         draw_rows(buffer, Area { height, ..area }, &sheet);
         if height < area.height {

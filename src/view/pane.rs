@@ -76,7 +76,6 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     draw_problem(buffer, inside, state);
 }
 
-/// A row of a pane, as its report has it.
 struct PaneRow<'a> {
     place: Place,
     found: &'a Row,
@@ -85,7 +84,6 @@ struct PaneRow<'a> {
     has_cursor: bool,
 }
 
-/// The rows of a pane, and what they are drawn by.
 struct PaneRows<'a> {
     open: &'a OpenReport,
     state: &'a PaneState,

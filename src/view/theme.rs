@@ -89,7 +89,6 @@ impl Theme {
         std::iter::once("auto").chain(Self::ALL.map(Self::name))
     }
 
-    /// The theme of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|theme| theme.name() == name)
     }

@@ -208,7 +208,7 @@ fn a_plan_is_read_to_its_end_where_there_is_little_room() {
         stage.keys("down");
     }
     let last = stage.screen();
-    assert!(last.contains("v2-file-report · 237 hashes") && last.contains("┃ + ▏"), "{last}");
+    assert!(last.contains("v2-file-report · 237 hashes") && last.contains("┃ > ▏"), "{last}");
     stage.keys("v");
     assert!(stage.screen().contains("no operation is called v"), "{}", stage.screen());
 }

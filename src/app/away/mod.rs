@@ -31,12 +31,10 @@ pub struct Copied {
 }
 
 impl Model {
-    /// Whether there is a value under the cursor.
     pub(super) fn can_copy(&self) -> bool {
         self.subject().is_some()
     }
 
-    /// Copies the value under the cursor, defanged.
     pub(super) fn copy_value(&mut self) {
         let Some((what, text)) = self.subject() else { return };
         let line = self
@@ -226,7 +224,6 @@ impl Model {
         Some(Source { body: here.body.clone(), identifier, origin, received, notes })
     }
 
-    /// Opens the export form.
     pub(super) fn ask_where(&mut self) {
         let (sources, parts) = (self.sources(), self.parts());
         let chosen = parts.iter().position(|part| self.suggests(part)).unwrap_or(0);

@@ -74,53 +74,37 @@ pub enum Part {
 }
 
 impl Part {
-    fn words(&self) -> String {
+    /// It in words, what the suggested name says of it, and how that name ends. Each has another name, so that one is not written over
+    /// the other.
+    fn described(&self) -> (String, Option<String>, &'static str) {
+        let named = |words: String, name: &str, ending: &'static str| (words, Some(name.to_owned()), ending);
         match self {
-            Self::Of(What::All) => "the whole report".to_owned(),
-            Self::Of(What::Pane(pane)) => format!("all rows of the pane {}", pane.name()),
+            Self::Of(What::All) => ("the whole report".to_owned(), None, "jsonl"),
+            Self::Of(What::Pane(pane)) => named(format!("all rows of the pane {}", pane.name()), pane.name(), "jsonl"),
             Self::Of(What::Shown(pane, rows)) => {
                 let above = if *pane == Pane::Processes { ", without what only stands above them" } else { "" };
                 let rows = count(rows.len() as u64, "row");
-                format!("the {rows} that the pane {} shows (in its order{above})", pane.name())
+                let words = format!("the {rows} that the pane {} shows (in its order{above})", pane.name());
+                named(words, &format!("{}-shown", pane.name()), "jsonl")
             }
-            Self::Of(What::Row(_)) => "the row".to_owned(),
-            Self::Of(What::Notable(None)) => "the rows that deserve a look".to_owned(),
+            Self::Of(What::Row(_)) => named("the row".to_owned(), "row", "txt"),
+            Self::Of(What::Notable(None)) => named("the rows that deserve a look".to_owned(), "notable", "csv"),
             Self::Of(What::Notable(Some(rows))) => {
-                let rows: usize = rows.iter().map(RowSet::len).sum();
-                format!("the {} that are listed, with the reasons", count(rows as u64, "row"))
+                let rows = count(rows.iter().map(RowSet::len).sum::<usize>() as u64, "row");
+                named(format!("the {rows} that are listed, with the reasons"), "notable", "csv")
             }
-            Self::Of(What::Indicators) => "the indicators of all kinds".to_owned(),
-            Self::Of(What::OfKind(kind)) => format!("the {} indicators that are shown", kind.name()),
-            Self::Value(text) => format!("the value {}", text.visible_cut(40)),
-        }
-    }
-
-    /// What the name that is suggested says of it: another for each, so that one is not written over the other.
-    fn name(&self) -> Option<String> {
-        match self {
-            Self::Of(What::All) => None,
-            Self::Of(What::Pane(pane)) => Some(pane.name().to_owned()),
-            Self::Of(What::Shown(pane, _)) => Some(format!("{}-shown", pane.name())),
-            Self::Of(What::Row(_)) => Some("row".to_owned()),
-            Self::Of(What::Notable(_)) => Some("notable".to_owned()),
-            Self::Of(What::Indicators) => Some("indicators".to_owned()),
-            Self::Of(What::OfKind(kind)) => Some(format!("indicators-{}", kind.name())),
-            Self::Value(_) => Some("value".to_owned()),
-        }
-    }
-
-    /// How the name that is suggested ends.
-    fn extension(&self) -> &'static str {
-        match self {
-            Self::Of(What::All | What::Pane(_) | What::Shown(..)) => "jsonl",
-            Self::Of(What::Indicators | What::OfKind(_) | What::Notable(_)) => "csv",
-            Self::Of(What::Row(_)) | Self::Value(_) => "txt",
+            Self::Of(What::Indicators) => named("the indicators of all kinds".to_owned(), "indicators", "csv"),
+            Self::Of(What::OfKind(kind)) => {
+                let words = format!("the {} indicators that are shown", kind.name());
+                named(words, &format!("indicators-{}", kind.name()), "csv")
+            }
+            Self::Value(text) => named(format!("the value {}", text.visible_cut(40)), "value", "txt"),
         }
     }
 
     fn saved(&self, sources: &[Source], format: &'static Format) -> Result<Saved, String> {
         match (self, sources) {
-            (Self::Value(text), _) if format.is_raw() || format.extension == self.extension() => {
+            (Self::Value(text), _) if format.is_raw() || format.extension == self.described().2 => {
                 Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() })
             }
             (Self::Of(what), [_, ..]) if format.can_write(what) => {
@@ -163,7 +147,8 @@ impl SaveForm {
         {
             // The name of several reports has no identifier.
             let identifier = if let [one] = sources.as_slice() { one.identifier.as_ref() } else { None };
-            let text = file::name(identifier, part.name().as_deref(), part.extension());
+            let (_, name, ending) = part.described();
+            let text = file::name(identifier, name.as_deref(), ending);
             self.fields = vec![TextField { text, is_suggested: true }];
         }
     }
@@ -205,10 +190,12 @@ impl SaveForm {
     pub fn words(&self) -> String {
         match &self.source.subject {
             ExportSubject::Report { sources, parts, chosen } => {
-                let several = Some(sources.len()).filter(|sources| *sources > 1);
-                let of = |part: &Part| several.filter(|_| matches!(part, Part::Of(_)));
-                let of = |part: &Part| of(part).map(|several| format!(" in all {several} reports that are here"));
-                parts.get(*chosen).map(|part| part.words() + &of(part).unwrap_or_default()).unwrap_or_default()
+                let Some(part) = parts.get(*chosen) else { return String::new() };
+                let of = match (sources.len(), part) {
+                    (several @ 2.., Part::Of(_)) => format!(" in all {several} reports that are here"),
+                    _ => String::new(),
+                };
+                part.described().0 + &of
             }
             ExportSubject::Held(Request::Artefact { identifier, artefact }) => {
                 format!("the {} by {}", artefact.words(), identifier.parts().sandbox.visible_cut(40))

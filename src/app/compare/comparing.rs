@@ -22,28 +22,16 @@ impl Model {
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
     pub(in crate::app) fn compare(&mut self) {
+        let number = self.next_number();
         let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
-        let (columns, more) = (ComparedColumn::of(list, 0), list.has_more_pages());
-        if let Some(mut left) = compared.take().filter(|left| left.is_current(list)) {
-            left.has_more_pages[0] = more;
-            self.over.put(left);
-            self.settle();
-            return self.compare_further();
-        }
-        let compare = self.new_comparison(columns, [more, false]);
-        self.emit(matrix_of(&compare));
+        let compare = compared.take().unwrap_or_else(|| Compare::new(number, ComparedColumn::of(list, 0)));
+        let is_awaited = compare.columns.iter().all(|column| column.side == 0);
+        let other = compare.other.clone().filter(|_| is_awaited);
         self.over.put(compare);
-    }
-
-    /// Resumes the jobs that were pending when a comparison was left.
-    fn compare_further(&mut self) {
-        match self.comparing() {
-            Some(Compare { other: Some(file), columns, .. }) if columns.iter().all(|column| column.side == 0) => {
-                let file = file.clone();
-                self.emit(StoreJob::LoadCompareFile(file));
-            }
-            Some(Compare { matrix: None, .. }) => self.compare_anew(),
-            _ => self.sift(),
+        self.settle();
+        match other {
+            Some(file) => self.emit(StoreJob::LoadCompareFile(file)),
+            None => self.compare_anew(),
         }
     }
 
@@ -52,11 +40,6 @@ impl Model {
         if let Some(file) = self.files.shown_mut() {
             file.compared = Some(compare);
         }
-    }
-
-    fn new_comparison(&mut self, mut columns: Vec<ComparedColumn>, has_more_pages: [bool; 2]) -> Compare {
-        let left_out = cut(&mut columns);
-        Compare { left_out, ..Compare::new(self.next_number(), columns, has_more_pages) }
     }
 
     /// Compares again after a report has arrived, if a comparison is open.
@@ -68,9 +51,12 @@ impl Model {
         let Some(compare) = self.comparing_mut() else { return };
         compare.has_more_pages[0] = more;
         let here = compare.columns.get(compare.here).cloned();
-        let other = compare.columns.iter().filter(|column| column.side == 1).cloned();
-        compare.columns = columns.into_iter().chain(other.collect::<Vec<_>>()).collect();
+        let before = std::mem::take(&mut compare.columns);
+        compare.columns = columns.into_iter().chain(before.iter().filter(|column| column.side == 1).cloned()).collect();
         compare.left_out = cut(&mut compare.columns);
+        if before.len() != compare.columns.len() || !before.iter().zip(&compare.columns).all(|(was, is)| was.is_of(is)) {
+            compare.forget_matrix();
+        }
         compare.choose(here.as_ref());
         compare.number = number;
         let matrix = matrix_of(compare);
@@ -160,16 +146,12 @@ impl Model {
         }
         let columns = usize::from(self.overlay_room().width).max(20);
         let most = usize::from(self.overlay_room().height / 3).max(1);
-        let legend: Vec<_> = legend.collect();
-        let mut rows = pieces_in_rows(&[&legend[..], &remarks].concat(), columns);
-        if rows.len() > most {
-            // Remarks come before the legend where both do not fit.
-            let remarks = pieces_in_rows(&remarks, columns);
-            rows = pieces_in_rows(&legend, columns);
-            rows.truncate(most.saturating_sub(remarks.len()).max(1));
-            rows.extend(remarks);
-            rows.truncate(most);
-        }
+        // Remarks come before the legend: where both do not fit, that is cut.
+        let remarks = pieces_in_rows(&remarks, columns);
+        let mut rows = pieces_in_rows(&legend.collect::<Vec<_>>(), columns);
+        rows.truncate(most.saturating_sub(remarks.len()).max(1));
+        rows.extend(remarks);
+        rows.truncate(most);
         rows
     }
 
@@ -215,7 +197,6 @@ impl Model {
         !self.is_document() && self.other_files().next().is_some()
     }
 
-    /// Compares with the chosen file.
     pub(in crate::app) fn compare_with_chosen(&mut self) {
         let Some(other) = self.over.top_as::<OtherFile>() else { return };
         let Some(file) = other.chosen().map(|recent| recent.file.clone()) else {

@@ -16,7 +16,6 @@ pub use crate::report::compare::Only;
 /// Places of an item in one report that are listed.
 const MOST_TIMES: usize = 50;
 
-/// A comparison that is looked at.
 #[derive(Debug)]
 pub struct Compare {
     /// Which comparison: an answer to an earlier one is passed over.
@@ -63,7 +62,6 @@ pub struct ComparedColumn {
     pub body: Option<Body>,
 }
 
-/// A list of other files to compare with.
 pub type OtherFile = ListView<OtherFiles>;
 
 /// Other files of which reports are stored.
@@ -154,7 +152,7 @@ pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
 }
 
 impl Compare {
-    pub(super) fn new(number: u64, columns: Vec<ComparedColumn>, has_more_pages: [bool; 2]) -> Self {
+    pub(super) fn new(number: u64, columns: Vec<ComparedColumn>) -> Self {
         let here = columns.iter().position(|column| column.body.is_some()).unwrap_or(0);
         Self {
             number,
@@ -168,7 +166,7 @@ impl Compare {
             shown: Vec::new(),
             scroll: Scroll::default(),
             filter: ListFilter::default(),
-            has_more_pages,
+            has_more_pages: [false; 2],
             left_out: 0,
             found: None,
             without: Vec::new(),
@@ -271,18 +269,6 @@ impl Compare {
         let step = if forward { 1 } else { all.len() - 1 };
         self.pane = all.get((at + step) % all.len()).copied().flatten();
         self.refresh();
-    }
-
-    /// Whether it is of what a list holds right now.
-    pub(super) fn is_current(&self, list: &List) -> bool {
-        let now = self.columns_of(list);
-        let mine: Vec<_> = self.columns.iter().filter(|column| column.side == 0).collect();
-        let is_same = |one: &ComparedColumn, other: &ComparedColumn| match (&one.body, &other.body) {
-            (Some(one), Some(other)) => one.is_same(other),
-            (one, other) => one.is_none() && other.is_none(),
-        };
-        mine.len() == now.len().min(MOST_COLUMNS)
-            && mine.iter().zip(&now).all(|(a, b)| a.identifier == b.identifier && is_same(a, b))
     }
 
     /// The chosen item's row, as the first column that saw it has it, and its pane.

@@ -11,7 +11,6 @@ use crate::report::find::{How, Scope};
 use crate::report::identifier::Sha256;
 use crate::report::{Pane, Report, RowSet};
 
-/// Whether the end of a search came, and how.
 pub type SearchEnd = Option<Result<(), String>>;
 
 impl Model {
@@ -175,14 +174,12 @@ impl Model {
         self.seek_hits()
     }
 
-    /// Returns to the search line from the hits.
     pub(in crate::app) fn type_search(&mut self) {
         if let Some(finder) = self.over.top_as_mut::<Finder>() {
             finder.is_typed = true;
         }
     }
 
-    /// Searches all panes, or all stored reports.
     pub(in crate::app) fn seek_hits(&mut self) {
         let (number, report) = (self.next_number(), self.open().map(|open| open.report.clone()));
         let of = self.open().map(|open| open.opening);

@@ -131,7 +131,7 @@ impl Filter {
 }
 
 /// Hits over all panes of a report, or over all stored reports.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Finder {
     pub quest: Quest,
     /// Whether the words are suggested from the last search or a row: the first letter replaces them.
@@ -204,7 +204,6 @@ pub struct Hit {
     pub at: Option<(Pane, Place)>,
     /// Place of its kind among the rows of its pane.
     pub rank: usize,
-    /// The row, or the note as a row.
     pub row: Row,
 }
 
@@ -215,7 +214,6 @@ impl Hit {
     }
 }
 
-/// A line of the list of hits.
 #[derive(Debug, Clone, Copy)]
 pub enum HitLine<'a> {
     /// What the hits below it were found in.
@@ -239,17 +237,7 @@ impl HitGroup {
 impl Finder {
     /// Nothing has been sought yet.
     pub fn of(quest: Quest, is_held: bool) -> Self {
-        Self {
-            is_suggested: !quest.typed.is_empty(),
-            is_typed: true,
-            quest,
-            is_held,
-            groups: Vec::new(),
-            scroll: Scroll::default(),
-            searched: (0, 0),
-            of: None,
-            process: None,
-        }
+        Self { is_suggested: !quest.typed.is_empty(), is_typed: true, quest, is_held, ..Self::default() }
     }
 
     pub(super) fn forget_hits(&mut self) {

@@ -16,7 +16,6 @@ pub enum Key {
     Alt(char),
     /// A function key, by its number.
     F(u8),
-    /// A key that is no character.
     Named(KeyName),
 }
 
@@ -74,7 +73,6 @@ impl fmt::Display for Key {
     }
 }
 
-/// A name that is no key's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no key of this name; keys are single characters, ctrl-c, alt-c, f1 and the like, enter, esc, tab, up, pgdn, space …"
@@ -185,7 +183,6 @@ places! {
     Picker as PICKER, Mean, "in a list over the screen";
     /// The line of a search, with its hits.
     Finder, Seek, "while it is typed what to search for";
-    /// The hits of a search that was typed.
     Hits as HITS, Mean, "among the hits of a search";
     /// Sandboxes against each other.
     Compare as COMPARE, Mean, "in a comparison";
@@ -302,7 +299,6 @@ impl Places {
 }
 
 impl Model {
-    /// Where the analyst is.
     pub fn place(&self) -> Place {
         match (self.over.top(), self.screen, self.focus()) {
             (Some(over), ..) => over.place(),

@@ -22,14 +22,10 @@ pub struct Pointer {
     pub does: MouseAction,
 }
 
-/// What the mouse did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MouseAction {
-    /// Its first button was pressed.
     Press,
-    /// It moved with the button pressed.
     Drag,
-    /// The button was let go.
     Release,
     Up,
     Down,

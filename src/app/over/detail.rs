@@ -12,10 +12,8 @@ use jiff::Timestamp;
 /// Columns of indentation for each level.
 const INDENT: usize = 2;
 
-/// A row that is looked at whole.
 #[derive(Debug)]
 pub struct Detail {
-    /// What it is a row of.
     pub title: String,
     pub lines: Vec<Line>,
     /// Why it is marked; shown below its lines.
@@ -39,7 +37,6 @@ pub struct Annotation {
     pub words: String,
 }
 
-/// One screen row of a detail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DetailRow {
     pub indent: usize,
@@ -91,7 +88,6 @@ impl Detail {
             .max(8)
     }
 
-    /// Screen rows in all.
     pub fn count(&self) -> usize {
         self.ends() + self.told.len()
     }
@@ -133,7 +129,6 @@ impl Detail {
         }
     }
 
-    /// The screen rows that are shown.
     pub fn rows(&self, height: usize) -> Vec<DetailRow> {
         let first = self.starts.partition_point(|start| *start <= self.top).saturating_sub(1);
         let mut rows = Vec::new();
@@ -161,18 +156,13 @@ impl Detail {
             Some(value) => value.wrapped(self.room(line), from..from + most),
             None => Vec::new(),
         };
-        let mut rows: Vec<DetailRow> = pieces
-            .into_iter()
-            .map(|value| DetailRow { indent: hanging, name: None, value, is_chosen: false })
-            .collect();
+        let mut rows: Vec<DetailRow> =
+            pieces.into_iter().map(|value| DetailRow { indent: hanging, value, ..DetailRow::default() }).collect();
         if from == 0 {
             if rows.is_empty() {
-                rows.push(DetailRow { indent: indent(line), name: None, value: Visible::default(), is_chosen: false });
+                rows.push(DetailRow::default());
             }
-            if let Some(first) = rows.first_mut() {
-                first.indent = indent(line);
-                first.name = name;
-            }
+            rows.iter_mut().take(1).for_each(|first| (first.indent, first.name) = (indent(line), name.clone()));
         }
         rows
     }
@@ -234,7 +224,6 @@ fn name_of(name: &Untrusted) -> Visible {
     name.visible_cut(40)
 }
 
-/// An answer that is looked at.
 #[derive(Debug)]
 pub struct AnswerTree {
     pub title: String,
@@ -247,7 +236,6 @@ pub struct AnswerTree {
 }
 
 impl AnswerTree {
-    /// An answer, unfolded.
     pub fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
         let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
         let depths = Depths::from(depths);
@@ -279,7 +267,6 @@ impl AnswerTree {
         self.folds.unfold(self.folds.row(self.scroll.cursor), &self.depths);
     }
 
-    /// Folds or unfolds the line.
     pub fn toggle(&mut self) {
         let row = self.folds.row(self.scroll.cursor);
         if self.folds.is_folded(row) {

@@ -3,7 +3,7 @@
 use crate::app::compare::Compare;
 use crate::app::keys::{type_into, type_over};
 use crate::app::over::{OverlayScreen, RowWindow, SMALL};
-use crate::app::panes::Scroll;
+use crate::app::panes::{Move, Scroll};
 use crate::app::{Command, Failure, Key, Model, Overlay, Place, Size};
 use crate::report::Report;
 use std::fmt;
@@ -122,7 +122,6 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
     }
 }
 
-/// The filter line of a list.
 #[derive(Debug, Clone, Default)]
 pub struct ListFilter {
     pub typed: String,
@@ -211,6 +210,9 @@ pub trait FormSource: Sized {
     fn press(form: &mut Form<Self>, key: Key, most: usize) -> bool {
         form.type_key(key, most)
     }
+
+    /// Moves through what stands below the lines.
+    fn go(_: &mut Form<Self>, _: Move) {}
 }
 
 /// A line that is typed into.
@@ -278,5 +280,9 @@ impl<S: FormSource> OverlayScreen for Form<S> {
 
     fn press(&mut self, key: Key, most: usize) -> bool {
         S::press(self, key, most)
+    }
+
+    fn go(&mut self, movement: Move, _: Size) {
+        S::go(self, movement);
     }
 }

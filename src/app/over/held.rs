@@ -48,10 +48,8 @@ impl InventoryOrder {
     }
 }
 
-/// A list of everything that is stored.
 pub type HeldScreen = ListView<StoreContents>;
 
-/// Everything that is stored.
 #[derive(Debug, Default)]
 pub struct StoreContents {
     pub lines: Vec<Holding>,

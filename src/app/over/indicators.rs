@@ -141,12 +141,10 @@ pub struct Artefacts {
 }
 
 impl Artefacts {
-    /// The question for an artefact.
     pub fn request(&self, artefact: Artefact) -> Request {
         Request::Artefact { identifier: self.identifier.clone(), artefact }
     }
 
-    /// The questions for all of them.
     pub(in crate::app) fn requests(&self) -> impl Iterator<Item = Request> + '_ {
         self.rows.iter().map(|(artefact, _)| self.request(*artefact))
     }
@@ -189,7 +187,6 @@ impl Model {
         Artefact::ALL.into_iter().filter(is_claimed)
     }
 
-    /// The question for the chosen artefact.
     pub(in crate::app) fn chosen_artefact(&self) -> Option<Request> {
         let list = self.over.top_as::<ArtefactList>()?;
         list.chosen().map(|(artefact, _)| list.source.request(*artefact))

@@ -13,7 +13,7 @@ pub use generic::{Form, FormSource, IdleLine, ListFilter, ListSource, ListView, 
 pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
 pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
 pub use palette::Palette;
-pub(super) use sheet::{Paragraph, paragraph};
+pub(super) use sheet::paragraph;
 pub use sheet::{Sheet, SheetRow};
 pub(super) use spots::NotableScope;
 pub use spots::{NotableRow, ReportToEvaluate, RowPicker, Shows, Spot, Spots, Target};

@@ -20,7 +20,6 @@ pub struct Palette {
     shows_off: bool,
 }
 
-/// Something that can be done.
 #[derive(Debug, Clone)]
 pub struct PaletteItem {
     pub does: PaletteAction,
@@ -68,7 +67,6 @@ impl Palette {
         Self { typed: String::new(), scroll: Scroll::default(), items, is_help, shows_off: !is_help }
     }
 
-    /// What it shows.
     pub fn title(&self) -> &'static str {
         match (self.is_help, self.shows_off) {
             (true, false) => "Keys that apply here",

@@ -22,55 +22,12 @@ pub struct Sheet {
     pub title: String,
     /// The first row that is shown.
     pub top: usize,
-    paragraphs: Vec<Paragraph>,
+    paragraphs: Vec<SheetRow>,
     columns: usize,
     rows: Vec<SheetRow>,
 }
 
-/// A paragraph beside its head.
-#[derive(Debug, Clone)]
-pub(in crate::app) struct Paragraph {
-    head: String,
-    text: Text,
-}
-
-#[derive(Debug, Clone)]
-enum Text {
-    /// Words, in as many rows as they need.
-    Words(String),
-    /// A row that is drawn for the columns that there are.
-    Drawn(Mark),
-}
-
-/// A mark on a line, and what it marks.
-#[derive(Debug, Clone)]
-struct Mark {
-    /// How far along the line it stands, from 0 to 1.
-    share: f64,
-    /// How far what it marks is moved in, in columns.
-    indent: usize,
-    name: Untrusted,
-}
-
-impl Mark {
-    /// Columns of the line, of all that there are.
-    fn line(room: usize) -> usize {
-        (room * 2 / 5).clamp(6, 60)
-    }
-
-    fn row(&self, room: usize) -> String {
-        let line = Self::line(room);
-        let last = line - 1;
-        // Between 0 and the last column, so nothing is lost.
-        let at = ((self.share * last as f64).round() as usize).min(last);
-        // A name keeps some room, however far it is moved in.
-        let left = room.saturating_sub(line + 2);
-        let indent = self.indent.min(left / 2);
-        let name = self.name.visible_cut(left.saturating_sub(indent).max(1));
-        format!("{}●{}  {}{name}", "·".repeat(at), " ".repeat(last - at), " ".repeat(indent))
-    }
-}
-
+/// A paragraph beside its head; laid out, one row of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetRow {
     /// The paragraph's head, on its first row.
@@ -79,19 +36,12 @@ pub struct SheetRow {
 }
 
 impl Sheet {
-    pub(in crate::app) fn new(title: &str, paragraphs: Vec<Paragraph>, columns: usize) -> Self {
+    pub fn new(title: &str, paragraphs: Vec<SheetRow>, columns: usize) -> Self {
         let mut sheet = Self { title: title.to_owned(), top: 0, paragraphs, columns: 0, rows: Vec::new() };
         sheet.lay_out(columns);
         sheet
     }
 
-    /// A page of these rows, each a paragraph with its head.
-    pub fn of(title: &str, rows: Vec<SheetRow>, columns: usize) -> Self {
-        let paragraphs = rows.into_iter().map(|SheetRow { head, text }| Paragraph { head, text: Text::Words(text) });
-        Self::new(title, paragraphs.collect(), columns)
-    }
-
-    /// Lays the sheet out for a width.
     fn lay_out(&mut self, columns: usize) {
         if columns != self.columns {
             self.columns = columns;
@@ -166,17 +116,11 @@ impl OverlayScreen for Sheet {
     }
 }
 
-pub(in crate::app) fn paragraph(head: &str, text: impl Into<String>) -> Paragraph {
-    Paragraph { head: head.to_owned(), text: Text::Words(text.into()) }
+pub(in crate::app) fn paragraph(head: &str, text: impl Into<String>) -> SheetRow {
+    SheetRow { head: head.to_owned(), text: text.into() }
 }
 
-/// A row with a mark on a line.
-fn drawn(head: &str, mark: Mark) -> Paragraph {
-    Paragraph { head: head.to_owned(), text: Text::Drawn(mark) }
-}
-
-/// What a key costs, in a row.
-fn price_of(model: &Model, key: Key, command: &Command) -> Paragraph {
+fn price_of(model: &Model, key: Key, command: &Command) -> SheetRow {
     let words = match model.tag(command) {
         Tag::UnderWay => "0, the same question is under way".to_owned(),
         // What bars a call does not bar the way to it.
@@ -196,7 +140,7 @@ struct PriceReason {
 }
 
 impl PriceReason {
-    fn paragraphs(&self) -> Vec<Paragraph> {
+    fn paragraphs(&self) -> Vec<SheetRow> {
         let keys: Vec<String> = self.keys.iter().map(ToString::to_string).collect();
         let mut found = vec![paragraph("", "")];
         let heads = std::iter::once(keys.join(" ")).chain(std::iter::repeat(String::new()));
@@ -272,19 +216,11 @@ pub fn left_words(RemainingQuota { limit, is_at_most }: &RemainingQuota) -> Stri
     format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
 }
 
-impl Paragraph {
-    fn rows(&self, columns: usize) -> Vec<SheetRow> {
-        let room = columns.saturating_sub(HEAD).max(16);
-        let text = match &self.text {
-            Text::Words(words) => words_in_rows(words, room),
-            Text::Drawn(mark) => vec![mark.row(room)],
-        };
-        let text = text.into_iter();
-        let mut rows: Vec<SheetRow> = text.map(|text| SheetRow { head: String::new(), text }).collect();
-        if let Some(first) = rows.first_mut() {
-            first.head.clone_from(&self.head);
-        }
-        rows
+impl SheetRow {
+    fn rows(&self, columns: usize) -> Vec<Self> {
+        let rows = words_in_rows(&self.text, columns.saturating_sub(HEAD).max(16)).into_iter();
+        let head = std::iter::once(self.head.as_str()).chain(std::iter::repeat(""));
+        rows.zip(head).map(|(text, head)| Self { head: head.to_owned(), text }).collect()
     }
 }
 
@@ -313,7 +249,7 @@ impl Sheet {
             starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
         }
         let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);
-        let mut paragraphs: Vec<Paragraph> = starts.iter().map(|start| row(start, last)).collect();
+        let mut paragraphs: Vec<_> = starts.iter().map(|start| row(start, last, columns)).collect();
         let known = starts.len();
         paragraphs.push(paragraph("", ""));
         paragraphs.push(paragraph("", words(known, all)));
@@ -384,9 +320,17 @@ fn goes_back(starts: &[ProcessStart]) -> bool {
     })
 }
 
-fn row(start: &ProcessStart, last: f64) -> Paragraph {
+/// A process with its mark on the line of time, for these columns.
+fn row(start: &ProcessStart, last: f64, columns: usize) -> SheetRow {
+    let room = columns.saturating_sub(HEAD).max(16);
+    let line = (room * 2 / 5).clamp(6, 60) - 1;
     let share = if last > 0.0 { start.offset / last } else { 0.0 };
-    // A child is indented below its parent.
-    let indent = 2 * usize::from(start.depth.min(DEEPEST));
-    drawn(&format!("+{}", start.offset), Mark { share, indent, name: start.name.clone() })
+    // Between 0 and the last column, so nothing is lost.
+    let at = ((share * line as f64).round() as usize).min(line);
+    let left = room.saturating_sub(line + 3);
+    // A child is indented below its parent; a name keeps some room, however far it is moved in.
+    let indent = (2 * usize::from(start.depth.min(DEEPEST))).min(left / 2);
+    let name = start.name.visible_cut(left.saturating_sub(indent).max(1));
+    let text = format!("{}●{}  {}{name}", "·".repeat(at), " ".repeat(line - at), " ".repeat(indent));
+    paragraph(&format!("+{}", start.offset), text)
 }

@@ -29,10 +29,8 @@ const PERSISTING: [&str; 15] = [
     "t1556", "t1574", "t1624",
 ];
 
-/// A list of rows to go to.
 pub type Spots = ListView<RowPicker>;
 
-/// Rows to go to.
 #[derive(Debug)]
 pub struct RowPicker {
     /// What they have in common.
@@ -70,7 +68,6 @@ pub struct Spot {
     pub(super) also: Vec<(usize, Place)>,
 }
 
-/// What a spot shows.
 #[derive(Debug, Clone)]
 pub enum Shows {
     Words(Cow<'static, str>),

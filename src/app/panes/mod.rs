@@ -105,7 +105,6 @@ impl PaneOrder {
         group
     }
 
-    /// The first pane of a group.
     pub fn first(&self, number: usize) -> Option<Pane> {
         self.group(number).into_iter().flatten().next()
     }

@@ -29,7 +29,6 @@ pub struct Before {
     chosen: Option<Place>,
 }
 
-/// A pane in its first state.
 static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
 
 /// A process's place in the tree.
@@ -326,7 +325,6 @@ impl Sieve {
         self.order = Some(order);
     }
 
-    /// The rows that are hidden, be they found or not.
     pub fn hidden(&self) -> &RowSet {
         &self.hidden
     }

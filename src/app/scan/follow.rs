@@ -65,7 +65,6 @@ impl Follow {
         Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0 }
     }
 
-    /// Calls that it may still make.
     pub fn left(&self) -> u64 {
         self.pace.most.saturating_sub(self.made)
     }
@@ -126,7 +125,6 @@ impl Follow {
         format!("at most {} more, for {longest} at most", thousands(self.left()))
     }
 
-    /// Seconds until the next look.
     pub fn seconds(&self, now: SignedDuration) -> i64 {
         let left = self.next.saturating_sub(now).max(SignedDuration::ZERO);
         left.as_secs().saturating_add(i64::from(left.subsec_nanos() > 0))
@@ -353,18 +351,14 @@ impl Model {
     /// Shows how far the scan of the file that is shown is.
     pub(in crate::app) fn show_following(&mut self) {
         if self.following().is_some() {
-            let sheet = self.following_sheet();
-            self.over.put(sheet);
+            self.show_figures(self.following_sheet(), true);
         }
     }
 
     /// Brings the panel of a following up to date: while it is looked at, time passes and answers come in.
     pub(in crate::app) fn refresh_following(&mut self) {
         if self.shows_following() {
-            let newer = self.following_sheet();
-            if let Some(sheet) = self.over.top_as_mut::<Sheet>() {
-                sheet.refresh(newer);
-            }
+            self.show_figures(self.following_sheet(), false);
         }
     }
 
@@ -374,7 +368,7 @@ impl Model {
     }
 
     fn following_sheet(&self) -> Sheet {
-        Sheet::of(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
+        Sheet::new(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
     }
 
     /// How far the scan of the file that is shown is.

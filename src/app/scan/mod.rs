@@ -23,18 +23,15 @@ pub type SubmitForm = Form<FileToScan>;
 pub struct FileToScan {
     /// The file, once it has been looked at: it is sent only as what it was then.
     pub found: Option<InspectedFile>,
-    /// The path that is being looked at.
     pub(in crate::app) looked_at: Option<PathBuf>,
     /// The confirmed large file, while it is inspected again: an upload address is paid.
     pub(in crate::app) agreed: Option<Arc<Submission>>,
 }
 
-/// A file that has been looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InspectedFile {
     /// Where it is, as it was typed.
     pub path: PathBuf,
-    /// The hash of its bytes.
     pub file: Sha256,
     pub size: u64,
     /// Whether one call takes it.
@@ -55,28 +52,16 @@ pub struct ScanField {
 
 pub static FIELDS: [ScanField; 6] = [
     ScanField { label: "File", hint: "path of the file", option: None },
-    ScanField {
-        label: "Sandbox",
-        hint: "its name; empty for all that the service likes",
-        option: Some(ScanOption::Sandbox),
-    },
-    ScanField {
-        label: "Internet",
-        hint: "yes or no; empty for the service's default",
-        option: Some(ScanOption::Internet),
-    },
-    ScanField {
-        label: "Keep days",
-        hint: "1 to 28; empty for the service's default",
-        option: Some(ScanOption::Retention),
-    },
-    ScanField { label: "Command line", hint: "what it is run with", option: Some(ScanOption::CommandLine) },
-    ScanField {
-        label: "Password",
-        hint: "what it is encrypted with; never shown, kept or logged",
-        option: Some(ScanOption::Password),
-    },
+    field("Sandbox", "its name; empty for all that the service likes", ScanOption::Sandbox),
+    field("Internet", "yes or no; empty for the service's default", ScanOption::Internet),
+    field("Keep days", "1 to 28; empty for the service's default", ScanOption::Retention),
+    field("Command line", "what it is run with", ScanOption::CommandLine),
+    field("Password", "what it is encrypted with; never shown, kept or logged", ScanOption::Password),
 ];
+
+const fn field(label: &'static str, hint: &'static str, option: ScanOption) -> ScanField {
+    ScanField { label, hint, option: Some(option) }
+}
 
 impl SubmitForm {
     /// A form that nothing is typed into.
@@ -215,7 +200,6 @@ impl Model {
         self.emit(FileJob::Inspect(path));
     }
 
-    /// The file has been looked at.
     pub(in crate::app) fn looked_at_file(
         &mut self,
         path: PathBuf,

@@ -19,66 +19,43 @@ pub struct Ask {
     pub help: &'static str,
     /// What has to be typed; empty where nothing has.
     pub input: &'static str,
-    pub make: fn(&str, Timestamp) -> Result<Request, String>,
+    pub make: MakeRequest,
 }
 
+/// Makes the question of what is typed.
+type MakeRequest = fn(&str, Timestamp) -> Result<Request, String>;
+
 pub static ASKS: &[Ask] = &[
-    Ask {
-        name: "v2-file-report",
-        help: "Reports of public files by API v2",
-        input: "MD5, SHA-1 or SHA-256, one or more",
-        make: |typed, _| hashes(typed).map(|files| Request::V2Reports { files }),
-    },
-    Ask {
-        name: "v2-file-submissions",
-        help: "Uploads of public files by API v2",
-        input: "SHA-256, one or more",
-        make: |typed, _| hashes(typed).map(|files| Request::V2Submissions { files }),
-    },
-    Ask {
-        name: "v2-file-scan",
-        help: "Upload a file to the public corpus by API v2",
-        input: "path of the file; it becomes public",
-        make: |typed, _| path(typed).map(|path| Request::V2Scan { path, file: None }),
-    },
-    Ask { name: "v3-quotas", help: "Quota details of user and group", input: "", make: |_, _| Ok(Request::Quotas) },
-    Ask {
-        name: "v3-user",
-        help: "What the user has bought: premium API, premium intelligence",
-        input: "",
-        make: |_, _| Ok(Request::User),
-    },
-    Ask {
-        name: "v3-usage",
-        help: "Calls of the last 30 days, by endpoint",
-        input: "",
-        make: |_, now| Ok(last_days(now)),
-    },
-    Ask {
-        name: "v3-analysis",
-        help: "An analysis by its identifier",
-        input: "identifier of the analysis",
-        make: |typed, _| identifier(typed).map(|identifier| Request::Analysis { identifier }),
-    },
-    Ask {
-        name: "v3-file",
-        help: "A public file",
-        input: "MD5, SHA-1 or SHA-256",
-        make: |typed, _| hash(typed).map(|file| Request::File { file }),
-    },
-    Ask {
-        name: "v3-file-analyses",
-        help: "The analyses of a public file",
-        input: "MD5, SHA-1 or SHA-256",
-        make: |typed, _| hash(typed).map(|file| Request::FileAnalyses { file }),
-    },
-    Ask {
-        name: "v3-rescan",
-        help: "Scan a public file again",
-        input: "MD5, SHA-1 or SHA-256; others can see the re-scan",
-        make: |typed, _| hash(typed).map(|file| Request::Rescan { file }),
-    },
+    ask("v2-file-report", "Reports of public files by API v2", "MD5, SHA-1 or SHA-256, one or more", |typed, _| {
+        hashes(typed).map(|files| Request::V2Reports { files })
+    }),
+    ask("v2-file-submissions", "Uploads of public files by API v2", "SHA-256, one or more", |typed, _| {
+        hashes(typed).map(|files| Request::V2Submissions { files })
+    }),
+    ask(
+        "v2-file-scan",
+        "Upload a file to the public corpus by API v2",
+        "path of the file; it becomes public",
+        |typed, _| path(typed).map(|path| Request::V2Scan { path, file: None }),
+    ),
+    ask("v3-quotas", "Quota details of user and group", "", |_, _| Ok(Request::Quotas)),
+    ask("v3-user", "What the user has bought: premium API, premium intelligence", "", |_, _| Ok(Request::User)),
+    ask("v3-usage", "Calls of the last 30 days, by endpoint", "", |_, now| Ok(last_days(now))),
+    ask("v3-analysis", "An analysis by its identifier", "identifier of the analysis", |typed, _| {
+        identifier(typed).map(|identifier| Request::Analysis { identifier })
+    }),
+    ask("v3-file", "A public file", "MD5, SHA-1 or SHA-256", |typed, _| hash(typed).map(|file| Request::File { file })),
+    ask("v3-file-analyses", "The analyses of a public file", "MD5, SHA-1 or SHA-256", |typed, _| {
+        hash(typed).map(|file| Request::FileAnalyses { file })
+    }),
+    ask("v3-rescan", "Scan a public file again", "MD5, SHA-1 or SHA-256; others can see the re-scan", |typed, _| {
+        hash(typed).map(|file| Request::Rescan { file })
+    }),
 ];
+
+const fn ask(name: &'static str, help: &'static str, input: &'static str, make: MakeRequest) -> Ask {
+    Ask { name, help, input, make }
+}
 
 impl Ask {
     pub fn named(name: &str) -> Option<&'static Self> {
@@ -123,7 +100,6 @@ pub(in crate::app) fn last_days(now: Timestamp) -> Request {
     Request::Usage { first, last }
 }
 
-/// A form for the words of a question.
 pub type Prompt = Form<TypedQuestion>;
 
 /// A question whose words are typed.

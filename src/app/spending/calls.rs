@@ -50,7 +50,6 @@ impl Calls {
         self.0.is_empty()
     }
 
-    /// The call that asks this.
     pub fn asking(&self, request: &Request) -> Option<&InFlightCall> {
         self.iter().find(|call| call.request == *request)
     }

@@ -1,6 +1,6 @@
 //! Pages of text on quota: the service's counters, usage by day, the ledger.
 
-use crate::app::over::{Paragraph, Sheet, paragraph};
+use crate::app::over::{Sheet, SheetRow, paragraph};
 use crate::quota::{Balance, Balances, Counter, Holder, Period, Spent, Unit, Usage};
 use crate::text::{Untrusted, thousands};
 use jiff::civil::Date;
@@ -18,7 +18,7 @@ impl Sheet {
         let is_private = |counter: &Counter| counter.name.as_bytes().starts_with(b"private");
         counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
         let lenders = lenders(&counters);
-        let mut paragraphs: Vec<Paragraph> =
+        let mut paragraphs: Vec<SheetRow> =
             counters.into_iter().flat_map(|counter| counter_rows(counter, now, lenders.len() > 1)).collect();
         if let [lender] = lenders.as_slice() {
             paragraphs.push(paragraph("group", format!("Its limits are those of {}.", safe(lender))));
@@ -38,7 +38,7 @@ fn lenders<'a>(counters: &[&'a Counter]) -> Vec<&'a String> {
     groups.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
-fn counter_rows(counter: &Counter, now: Timestamp, names_lender: bool) -> Vec<Paragraph> {
+fn counter_rows(counter: &Counter, now: Timestamp, names_lender: bool) -> Vec<SheetRow> {
     let title = match counter.meaning {
         Some((unit, period)) => {
             let about = if period.reset_is_assumed() { "about " } else { "" };
@@ -96,7 +96,7 @@ const HEIGHTS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "�
 const DAYS: i64 = 31;
 
 /// The days from the first to the last on which something was used, a column a day; what one day alone shows needs no chart.
-fn chart(usage: &Usage, most: u64) -> Vec<Paragraph> {
+fn chart(usage: &Usage, most: u64) -> Vec<SheetRow> {
     let (Some((first, _)), Some((last, _))) = (usage.daily.first_key_value(), usage.daily.last_key_value()) else {
         return Vec::new();
     };
@@ -134,7 +134,7 @@ impl Sheet {
             let bar = "█".repeat(length.max(usize::from(all > 0)));
             paragraph(&day.to_string(), format!("{bar} {} · {}", thousands(all), named.join(" · ")))
         });
-        let mut paragraphs: Vec<Paragraph> = chart(usage, most).into_iter().chain(rows).collect();
+        let mut paragraphs: Vec<SheetRow> = chart(usage, most).into_iter().chain(rows).collect();
         if paragraphs.is_empty() {
             paragraphs.push(paragraph("", "Nothing was used in these days."));
         }

@@ -115,7 +115,6 @@ impl Model {
         self.emit(ServiceCall::Send { quote, source });
     }
 
-    /// Says that the same question is in flight, where it is.
     pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
         let is_in_flight = self.calls.has(request) && !self.is_quitting;
         if is_in_flight {
@@ -234,7 +233,6 @@ pub struct Confirmation {
     pub answers: Vec<KeyedAnswer>,
 }
 
-/// A key that answers a question.
 #[derive(Debug, Clone)]
 pub struct KeyedAnswer {
     pub key: Key,
@@ -258,7 +256,6 @@ pub enum Consent {
 }
 
 impl Confirmation {
-    /// A question that one key answers.
     pub fn new(details: String, answer: KeyedAnswer) -> Self {
         Self { details, answers: vec![answer] }
     }
@@ -296,14 +293,12 @@ impl Consent {
         }
     }
 
-    /// Whether it asks the service.
     pub fn asks(&self) -> bool {
         matches!(self, Self::Send(_) | Self::OpenAll(_) | Self::SubmitLarge(_) | Self::Follow)
     }
 }
 
 impl Model {
-    /// The answers to the question that has the keys.
     pub fn answers(&self) -> &[KeyedAnswer] {
         self.over.top_as::<Confirmation>().map_or(&[], |question| &question.answers)
     }

@@ -2,18 +2,22 @@
 
 use crate::app::keys::KeyName;
 use crate::app::over::{Form, FormSource, SheetRow, TextField};
+use crate::app::panes::Move;
 use crate::app::{Key, Model};
 use crate::export::file;
 use crate::quota::{Amount, Entitlements, Kind, Line, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
 
-/// A form that operations are typed into.
 pub type Planner = Form<PlannedOperations>;
 
 /// The operations that are added up.
 #[derive(Debug, Default)]
-pub struct PlannedOperations(Vec<Operation>);
+pub struct PlannedOperations {
+    items: Vec<Operation>,
+    /// The first row that is shown, where there are so many.
+    pub top: usize,
+}
 
 impl Planner {
     /// A plan of nothing yet.
@@ -47,7 +51,7 @@ impl Planner {
         if let Some((.., path)) = self.list() {
             return Ok(Some(file::typed(&path)));
         }
-        self.source.0.push(self.operation()?);
+        self.source.items.push(self.operation()?);
         self.set(String::new());
         Ok(None)
     }
@@ -94,18 +98,18 @@ impl Planner {
                 rows.push(priced("typed", operation, entitled));
                 rows.push(row("takes", operation.kind().options_words()));
             }
-            Err(missing) if self.source.0.is_empty() || !self.text().is_empty() => {
+            Err(missing) if self.source.items.is_empty() || !self.text().is_empty() => {
                 rows.push(row("", missing.clone()));
                 rows.extend(self.offered().map(|kind| row("", format!("  {}", kind.name()))));
             }
             Err(_) => {}
         }
         let mut plan = Plan::new();
-        self.source.0.iter().cloned().chain(typed).for_each(|operation| plan.add(operation, entitled));
+        self.source.items.iter().cloned().chain(typed).for_each(|operation| plan.add(operation, entitled));
         if !plan.items().is_empty() {
             rows.extend(outcome(&plan, model));
         }
-        rows.extend(self.source.0.iter().rev().map(|item| priced("planned", item, entitled)));
+        rows.extend(self.source.items.iter().rev().map(|item| priced("planned", item, entitled)));
         rows
     }
 }
@@ -133,13 +137,27 @@ impl FormSource for PlannedOperations {
     /// Backspace takes the last operation back where the line is empty; tab completes a name.
     fn press(form: &mut Planner, key: Key, most: usize) -> bool {
         match key {
-            Key::Named(KeyName::Backspace) if form.text().is_empty() => form.source.0.pop().is_some(),
+            Key::Named(KeyName::Backspace) if form.text().is_empty() => form.source.items.pop().is_some(),
             Key::Named(KeyName::Tab) => {
                 let first = form.offered().next();
                 first.map(|kind| form.set(format!("{} ", kind.name()))).is_some()
             }
-            _ => form.type_key(key, most),
+            _ => {
+                let is_typed = form.type_key(key, most);
+                form.source.top = if is_typed { 0 } else { form.source.top };
+                is_typed
+            }
         }
+    }
+
+    fn go(form: &mut Planner, movement: Move) {
+        let top = form.source.top;
+        form.source.top = match movement {
+            Move::Up(rows) => top.saturating_sub(rows),
+            Move::Down(rows) => (top + rows).min(form.source.items.len()),
+            Move::First => 0,
+            Move::Last => form.source.items.len(),
+        };
     }
 }
 

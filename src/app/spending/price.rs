@@ -169,7 +169,6 @@ impl Model {
         self.in_budget(self.tag_of_any_budget(command))
     }
 
-    /// A price, and whether the budget allows it.
     pub(in crate::app) fn in_budget(&self, tag: Tag) -> Tag {
         let worst = match &tag {
             Tag::Costs(price) if price.is_allowed() => price.units.max(),
@@ -265,7 +264,6 @@ struct ShownPrice {
     since: u64,
 }
 
-/// What a key would spend quota on.
 #[derive(Debug, Clone, PartialEq)]
 struct Offer {
     command: &'static str,
@@ -340,7 +338,6 @@ pub struct RemainingQuota {
 /// The figures behind prices and remaining quota.
 #[derive(Debug, Default)]
 pub struct Figures {
-    /// What the service's counters say.
     pub balances: Option<Balances>,
     /// When they were asked for: a period that has begun since is not counted in them.
     asked: Option<Timestamp>,
@@ -354,7 +351,6 @@ pub struct Figures {
     pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
     pub entitlements: Entitlements,
-    /// What this session has spent of each unit.
     pub spent: BTreeMap<Unit, Spent>,
     /// What the user allows to be spent.
     pub allowance: Allowance,
