@@ -6,7 +6,7 @@ use crate::app::find::Finder;
 use crate::app::find::finding::ReturnPoint;
 use crate::app::over::Target;
 use crate::app::panes::PaneOrder;
-use crate::app::{Entry, Failure, Focus, HeldReport, List, Model, OpenReport, Opening, Overlay, Screen, StoreJob};
+use crate::app::{Failure, Focus, HeldReport, List, ListEntry, Model, OpenReport, Opening, Overlay, Screen, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Holding, Pane};
 use crate::text::Untrusted;
@@ -162,7 +162,7 @@ impl OpenFiles {
     }
 
     /// This sandbox in all that list it.
-    pub(super) fn each_entry_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut Entry> {
+    pub(super) fn each_entry_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut ListEntry> {
         self.all.iter_mut().filter_map(|open| open.list.entry_mut(identifier))
     }
 
@@ -173,7 +173,7 @@ impl OpenFiles {
             return;
         }
         let mut newest = HashMap::<Identifier, HeldReport>::new();
-        for held in self.asked_lists_mut().flat_map(|list| list.entries()).filter_map(Entry::held) {
+        for held in self.asked_lists_mut().flat_map(|list| list.entries()).filter_map(ListEntry::held) {
             let is_newer = |known: &HeldReport| known.here.received < held.here.received;
             if newest.get(&held.identifier).is_none_or(is_newer) {
                 newest.insert(held.identifier.clone(), held);
@@ -200,7 +200,7 @@ impl OpenFiles {
     }
 
     /// The sandboxes of all of them whose report is open.
-    pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+    pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {
         self.all.iter_mut().flat_map(|open| open.list.open_entries_mut())
     }
 

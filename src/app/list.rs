@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct List {
     pub origin: ListOrigin,
-    entries: Vec<Entry>,
+    entries: Vec<ListEntry>,
     /// Where each identifier is found; of several entries with the same one the first.
     places: HashMap<Identifier, usize>,
     /// What comes after the last entry.
@@ -89,13 +89,13 @@ impl List {
     }
 
     /// The reports of a document that was opened.
-    pub fn document(name: String, entries: Vec<Entry>) -> Self {
+    pub fn document(name: String, entries: Vec<ListEntry>) -> Self {
         let mut list = Self::new(ListOrigin::Document(name), Next::Nothing);
         entries.into_iter().for_each(|entry| list.push(entry));
         list
     }
 
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: ListEntry) {
         if let Some(identifier) = entry.identifier.clone() {
             self.places.entry(identifier).or_insert(self.entries.len());
         }
@@ -110,12 +110,12 @@ impl List {
         }
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ListEntry] {
         &self.entries
     }
 
     /// The sandboxes whose report is open.
-    pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+    pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {
         self.entries.iter_mut().filter(|entry| entry.open.is_some())
     }
 
@@ -142,11 +142,11 @@ impl List {
     }
 
     /// The chosen sandbox; none where the row after the entries is chosen.
-    pub fn chosen(&self) -> Option<&Entry> {
+    pub fn chosen(&self) -> Option<&ListEntry> {
         self.entries().get(self.scroll.cursor)
     }
 
-    pub fn chosen_mut(&mut self) -> Option<&mut Entry> {
+    pub fn chosen_mut(&mut self) -> Option<&mut ListEntry> {
         self.entries.get_mut(self.scroll.cursor)
     }
 
@@ -162,7 +162,7 @@ impl List {
         self.open_entries_mut().for_each(|entry| _ = entry.close_if(OpenReport::is_unfinished));
     }
 
-    pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut Entry> {
+    pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut ListEntry> {
         let place = self.place_of(identifier)?;
         self.entries.get_mut(place)
     }
@@ -241,13 +241,13 @@ impl List {
         entries: Vec<PageEntry>,
         received: Timestamp,
         unkept: Option<String>,
-        before: &mut HashMap<Identifier, Entry>,
+        before: &mut HashMap<Identifier, ListEntry>,
     ) {
         for entry in entries {
             if self.place_of(&entry.identifier).is_some() {
                 continue;
             }
-            let mut row = before.remove(&entry.identifier).unwrap_or_else(|| Entry::new(Some(entry.identifier)));
+            let mut row = before.remove(&entry.identifier).unwrap_or_else(|| ListEntry::new(Some(entry.identifier)));
             let is_less = |body: &crate::report::Body| row.here().is_some_and(|here| is_abstract(body, &here.body));
             if let Some(body) = entry.report.filter(|body| !is_less(body)) {
                 let (unkept, verdict) = (unkept.clone(), entry.verdict);
@@ -272,7 +272,7 @@ impl List {
     pub fn take_all_held(&mut self, reports: Vec<HeldReport>) {
         for held in reports {
             if !self.take_newer(&held) {
-                let mut entry = Entry::new(Some(held.identifier.clone()));
+                let mut entry = ListEntry::new(Some(held.identifier.clone()));
                 entry.take_newer(&held);
                 self.push(entry);
             }
@@ -286,11 +286,12 @@ impl List {
 
     /// Lets go of the reports that are here and not among these; says whether there was one. What could not be kept is here alone.
     pub(super) fn let_go(&mut self, held: &HashSet<&Identifier>) -> bool {
-        let is_gone = |entry: &&mut Entry| {
+        let is_gone = |entry: &&mut ListEntry| {
             let is_kept = entry.here().is_some_and(|here| here.unkept.is_none());
             is_kept && entry.identifier.as_ref().is_some_and(|identifier| !held.contains(identifier))
         };
-        self.entries.iter_mut().filter(is_gone).map(|entry| *entry = Entry::new(entry.identifier.take())).count() > 0
+        self.entries.iter_mut().filter(is_gone).map(|entry| *entry = ListEntry::new(entry.identifier.take())).count()
+            > 0
     }
 
     /// Takes a whole report; returns the opening that continues to show it.
@@ -301,7 +302,7 @@ impl List {
 }
 
 #[derive(Debug, Default)]
-pub struct Entry {
+pub struct ListEntry {
     /// What the report is asked for by; none for a report that does not say.
     pub identifier: Option<Identifier>,
     /// The identifier by its parts.
@@ -398,7 +399,7 @@ impl OpenReport {
     }
 }
 
-impl Entry {
+impl ListEntry {
     pub fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
         Self { identifier, parts, ..Self::default() }

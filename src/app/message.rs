@@ -102,7 +102,10 @@ pub enum ServiceEvent {
         read: Range<usize>,
         batch: Batch,
     },
-    Ended { request: Request, result: Result<Response, Failure> },
+    Ended {
+        request: Request,
+        result: Result<Response, Failure>,
+    },
     Spent(BTreeMap<Unit, Spent>),
     /// Whether the service answered a paid call with "quota exceeded", whatever its counters say.
     QuotaExhausted(bool),

@@ -28,7 +28,7 @@ pub use commands::{COMMANDS, Command};
 pub use keys::keymap::Keymap;
 pub use keys::{Key, Place};
 pub use layout::{Area, Layout, Size, Sizes};
-pub use list::{Entry, List, OpenReport};
+pub use list::{List, ListEntry, OpenReport};
 pub use message::{
     Effect, Failure, FileEvent, FileJob, HeldPage, HeldReport, Here, Message, Opening, ReportEvent, ReportJob,
     Response, ResponseSource, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,

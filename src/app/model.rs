@@ -15,7 +15,7 @@ use crate::app::spending::price::Offers;
 use crate::app::spending::{Barred, Calls, InFlightCall, OpenAllBatch};
 use crate::app::start::Remembered;
 use crate::app::start::StartScreen;
-use crate::app::{Effect, Entry, Here, Layout, List, OpenReport, Opening, Size, Sizes};
+use crate::app::{Effect, Here, Layout, List, ListEntry, OpenReport, Opening, Size, Sizes};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
@@ -142,7 +142,7 @@ impl Model {
         let name = title.or_else(|| documents.first().map(|(name, _)| name.clone())).unwrap_or_default();
         let entries = documents.into_iter().flat_map(|(name, reports)| {
             let document = several.map(|_| Untrusted::from(name));
-            let entry = move |(identifier, here)| Entry::with(identifier, here).of_document(document.clone());
+            let entry = move |(identifier, here)| ListEntry::with(identifier, here).of_document(document.clone());
             reports.into_iter().map(entry)
         });
         self.files.open(OpenFile::new(List::document(name, entries.collect())));
@@ -202,7 +202,7 @@ impl Model {
         self.list().is_some_and(|list| matches!(list.origin, ListOrigin::Document(_)))
     }
 
-    pub fn chosen(&self) -> Option<&Entry> {
+    pub fn chosen(&self) -> Option<&ListEntry> {
         self.list().and_then(List::chosen)
     }
 

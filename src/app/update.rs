@@ -3,6 +3,7 @@
 use crate::app::commands::Act;
 use crate::app::keys::CONFIRM;
 use crate::app::over::Sheet;
+use crate::app::over::sheet::TIMELINE;
 use crate::app::panes::Scroll;
 use crate::app::spending::price::Offers;
 use crate::app::spending::{Confirmation, Prompt, Tag};
@@ -126,6 +127,9 @@ impl Model {
             TerminalEvent::Resize(size) => {
                 self.size = size;
                 self.settle();
+                if self.over.top_as::<Sheet>().is_some_and(|sheet| sheet.title == TIMELINE) {
+                    self.show_figures(Sheet::timeline(self, self.overlay_room().width.into()), false);
+                }
             }
             TerminalEvent::Suspend => self.emit(TerminalAction::Suspend),
             TerminalEvent::Resume => self.emit(TerminalAction::Resume),

@@ -25,7 +25,7 @@ use crate::app::{
     Command, Effect, FileEvent, FileJob, Key, Message, Model, Remembered, Size, TerminalAction, TerminalEvent,
 };
 use crate::gateway::Clock;
-use crate::view::{self, Look};
+use crate::view::{self, Appearance};
 use clipboard::Clipboard;
 use performer::Performer;
 use ratatui::backend::Backend;
@@ -95,7 +95,7 @@ enum LoopExit {
 /// A run of the app on a terminal of any kind.
 pub struct Session<B: Backend> {
     terminal: Terminal<B>,
-    look: Look,
+    look: Appearance,
     model: Model,
     performer: Performer,
     inbox: Receiver<Message>,
@@ -125,7 +125,7 @@ where
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
         Ok(Self {
             terminal: Terminal::with_options(backend, options)?,
-            look: Look::default(),
+            look: Appearance::default(),
             model,
             performer,
             inbox,
@@ -167,7 +167,7 @@ where
     }
 
     /// Draws in this look from now on.
-    pub fn set_look(&mut self, look: Look) {
+    pub fn set_look(&mut self, look: Appearance) {
         (self.look, self.is_drawn) = (look, false);
     }
 

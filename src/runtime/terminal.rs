@@ -11,7 +11,7 @@ use crate::app::keys::pointer::{MouseAction, Pointer};
 use crate::app::{Key, Model, Size, TerminalEvent};
 use crate::gateway::Clock;
 use crate::text::Untrusted;
-use crate::view::{Depth, Look, Theme};
+use crate::view::{Appearance, Depth, Theme};
 use crossterm::event::{self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -54,7 +54,7 @@ pub struct Display {
 
 impl Display {
     /// The look that fits the terminal. The terminal is not asked: an answer that comes late would be typed.
-    fn look(self) -> Look {
+    fn look(self) -> Appearance {
         let background = std::env::var("COLORFGBG").ok();
         let theme = match (self.theme, background) {
             (Some(theme), _) => theme,
@@ -62,7 +62,7 @@ impl Display {
             (None, Some(colours)) if is_light(&colours) => Theme::Light,
             (None, _) => Theme::Dark,
         };
-        Look { theme, depth: self.depth }
+        Appearance { theme, depth: self.depth }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The status bar: the price of each key before it is pressed, and the balances. Narrow, it drops words first.
 
 use super::canvas::{Canvas, LineWriter};
-use super::theme::Meaning;
+use super::theme::Tint;
 use crate::app::commands::{Act, Command};
 use crate::app::over::Overlay;
 use crate::app::over::sheet;
@@ -27,13 +27,19 @@ fn text(pieces: &[BarSpan]) -> String {
 }
 
 /// A stretch of the bar.
-type BarSpan = (String, Meaning);
+type BarSpan = (String, Tint);
 
 /// Columns kept for free keys beside prices in full words.
 const FREE: usize = 18;
 
 /// Columns kept for help beside shortened prices: "│ ? help  ".
 const HELP: usize = 10;
+
+/// Columns from which on the bar says which keys are free.
+const ROOMY: usize = 60;
+
+/// Columns from which on no priced key is only counted.
+const WIDE: usize = 100;
 
 /// How many words the second row spends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,7 +55,7 @@ struct PricedKey {
     label: &'static str,
     words: String,
     brief: String,
-    meaning: Meaning,
+    meaning: Tint,
     /// Whether the next press spends: such a key is never only counted.
     spends: bool,
 }
@@ -84,7 +90,8 @@ fn keys(model: &Model, room: usize) -> Vec<BarSpan> {
     pieces.extend(more);
     let mut left = room.saturating_sub(width(&pieces));
     let mut lead = match priced.is_empty() {
-        true => " free: ",
+        true if room >= ROOMY => " free: ",
+        true => " ",
         false if left < FREE => "│ ",
         false => "│ free: ",
     };
@@ -115,7 +122,7 @@ fn is_priced(model: &Model, command: &Command) -> bool {
 fn hit(model: &Model) -> Vec<BarSpan> {
     let of = model.hit().filter(|_| model.goes_through_hits());
     let words = of.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
-    words.map(|words| (words, Meaning::Strong)).into_iter().collect()
+    words.map(|words| (words, Tint::Strong)).into_iter().collect()
 }
 
 /// What a command is called right now.
@@ -134,6 +141,9 @@ fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
 /// The command that explains every price.
 const PRICES: &str = "prices";
 
+/// How a price is worded.
+type PriceText = fn(&PricedKey) -> &str;
+
 impl PricedKey {
     /// The key and price of a command; none where it does not apply now.
     fn of(model: &Model, command: &'static Command) -> Option<Self> {
@@ -142,10 +152,10 @@ impl PricedKey {
 
     fn new(key: Key, label: &'static str, tag: &Tag) -> Self {
         let meaning = match tag {
-            Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Meaning::Price,
-            Tag::Together(_) | Tag::Later(_) => Meaning::Price,
-            Tag::Wait(_) | Tag::Barred(_) | Tag::OverBudget(_) => Meaning::Problem,
-            _ => Meaning::Free,
+            Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Tint::Price,
+            Tag::Together(_) | Tag::Later(_) => Tint::Price,
+            Tag::Wait(_) | Tag::Barred(_) | Tag::OverBudget(_) => Tint::Problem,
+            _ => Tint::Free,
         };
         let (spends, words) = (tag.spends().is_some(), tag.words());
         let brief = if let Tag::OverBudget(_) = tag { "over budget".to_owned() } else { tag.short() };
@@ -156,11 +166,11 @@ impl PricedKey {
 
     fn pieces(&self) -> Vec<BarSpan> {
         let (key, label) = (format!(" {}", self.key), format!(" {} ·", self.label));
-        vec![(key, Meaning::Key), (label, Meaning::Text), (format!(" {} ", self.words), self.meaning)]
+        vec![(key, Tint::Key), (label, Tint::Text), (format!(" {} ", self.words), self.meaning)]
     }
 }
 
-/// The keys with prices, and whether some are only counted: each key with its price in full words; or grouped by price in few words,
+/// The keys with prices, and whether some are only counted: in full words, each for itself or grouped by price; or else in few words,
 /// and of these as many named as there is room for, the first ones first; a narrow bar counts those that spend nothing.
 fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<BarSpan>, bool) {
     let pieces: Vec<_> = priced.iter().flat_map(PricedKey::pieces).collect();
@@ -168,50 +178,51 @@ fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<BarSpan
         return (pieces, false);
     }
     let all: Vec<_> = priced.iter().collect();
-    let spending: Vec<_> = priced.iter().enumerate().filter(|(at, known)| *at == 0 || known.spends).collect();
-    let spending: Vec<_> = spending.into_iter().map(|(_, known)| known).collect();
-    let forms = |keys: &[&PricedKey]| {
-        let forms = (0..=keys.len()).rev().map(|named| grouped(model, keys, named, priced.len() - keys.len()));
-        forms.into_iter().find(|pieces| width(pieces) + HELP <= room)
-    };
-    match forms(&all) {
-        Some(pieces) => (pieces, false),
-        None => (forms(&spending).unwrap_or_else(|| grouped(model, &spending, 0, priced.len() - spending.len())), true),
+    let pieces = grouped(model, &all, all.len(), 0, |known| &known.words);
+    if width(&pieces) + FREE <= room {
+        return (pieces, false);
     }
+    let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends || room >= WIDE;
+    let kept: Vec<_> = priced.iter().enumerate().filter(is_kept).map(|(_, known)| known).collect();
+    let hidden = priced.len() - kept.len();
+    let brief = |named| grouped(model, &kept, named, hidden, |known| &known.brief);
+    let help = if room >= ROOMY { HELP } else { 0 };
+    let pieces = (0..=kept.len()).rev().map(brief).find(|pieces| width(pieces) + help <= room);
+    (pieces.unwrap_or_else(|| brief(0)), hidden > 0)
 }
 
 /// Keys grouped by price in the order of their first, so many of them named; and the count of hidden ones with the key that explains
 /// them.
-fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize) -> Vec<BarSpan> {
+fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, price: PriceText) -> Vec<BarSpan> {
     let mut pieces: Vec<BarSpan> = Vec::new();
     for (at, first) in keys.iter().enumerate() {
-        if keys.iter().take(at).any(|before| before.brief == first.brief) {
+        if keys.iter().take(at).any(|before| price(before) == price(first)) {
             continue;
         }
-        pieces.extend((!pieces.is_empty()).then(|| ("│".to_owned(), Meaning::Faint)));
-        pieces.push((format!(" {}:", first.brief), first.meaning));
-        for (at, known) in keys.iter().enumerate().filter(|(_, known)| known.brief == first.brief) {
+        pieces.extend((!pieces.is_empty()).then(|| ("│".to_owned(), Tint::Faint)));
+        pieces.push((format!(" {}:", price(first)), first.meaning));
+        for (at, known) in keys.iter().enumerate().filter(|(_, known)| price(known) == price(first)) {
             let label = if at < named { format!(" {} ", known.label) } else { " ".to_owned() };
-            pieces.extend([(format!(" {}", known.key), Meaning::Key), (label, Meaning::Text)]);
+            pieces.extend([(format!(" {}", known.key), Tint::Key), (label, Tint::Text)]);
         }
     }
     if hidden > 0 {
         let key = Command::named(PRICES).and_then(|command| model.key_of(command));
-        pieces.push(("│".to_owned(), Meaning::Faint));
-        pieces.extend(key.map(|key| (format!(" {key}"), Meaning::Key)));
-        pieces.push((format!(" {hidden} more "), Meaning::Price));
+        pieces.push(("│".to_owned(), Tint::Faint));
+        pieces.extend(key.map(|key| (format!(" {key}"), Tint::Key)));
+        pieces.push((format!(" {hidden} more "), Tint::Price));
     }
     pieces
 }
 
 fn free_key(key: Key, label: &str, lead: &str) -> Vec<BarSpan> {
-    vec![(lead.to_owned(), Meaning::Faint), (key.to_string(), Meaning::Key), (format!(" {label}  "), Meaning::Text)]
+    vec![(lead.to_owned(), Tint::Faint), (key.to_string(), Tint::Key), (format!(" {label}  "), Tint::Text)]
 }
 
 /// The balances of user and group in the scarcest period, and the costs of this session.
 fn left(model: &Model, room: usize) -> Vec<BarSpan> {
     if model.is_document() {
-        return vec![(" a document: no network, no key, no cost".to_owned(), Meaning::Free)];
+        return vec![(" a document: no network, no key, no cost".to_owned(), Tint::Free)];
     }
     let forms = [Verbosity::Full, Verbosity::Short].map(|wordy| balances(model, wordy)).into_iter();
     let fits = forms.into_iter().find(|pieces| width(pieces) <= room);
@@ -231,8 +242,8 @@ fn balances(model: &Model, wordy: Verbosity) -> Vec<BarSpan> {
     let mut known: Vec<_> = holders.filter_map(scarcest).collect();
     let least = known.iter().map(|(_, found)| found.limit.remaining).min();
     let mut pieces = match least {
-        None => vec![(unknown(model, wordy), Meaning::Faint)],
-        Some(1..) if model.figures.says_spent => vec![(says_spent(model, wordy), Meaning::Problem)],
+        None => vec![(unknown(model, wordy), Tint::Faint)],
+        Some(1..) if model.figures.says_spent => vec![(says_spent(model, wordy), Tint::Problem)],
         _ => Vec::new(),
     };
     if wordy == Verbosity::Prices {
@@ -247,9 +258,9 @@ fn balances(model: &Model, wordy: Verbosity) -> Vec<BarSpan> {
             (0, _) => " left:",
             _ => " ·",
         };
-        let meaning = if found.limit.remaining == 0 { Meaning::Problem } else { Meaning::Text };
+        let meaning = if found.limit.remaining == 0 { Tint::Problem } else { Tint::Text };
         let wordy = if unit == Unit::Scan && wordy == Verbosity::Full { Verbosity::Short } else { wordy };
-        pieces.extend([(lead.to_owned(), Meaning::Faint), (balance(name, found, wordy), meaning)]);
+        pieces.extend([(lead.to_owned(), Tint::Faint), (balance(name, found, wordy), meaning)]);
     }
     pieces.push(spent(model, wordy));
     pieces
@@ -264,7 +275,7 @@ fn spent(model: &Model, wordy: Verbosity) -> BarSpan {
         Verbosity::Short => "spent here:",
         Verbosity::Prices => "spent",
     };
-    (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Meaning::Free } else { Meaning::Price })
+    (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Tint::Free } else { Tint::Price })
 }
 
 /// That the service refuses for a spent quota what its counters leave, and what reads them again.
@@ -278,18 +289,15 @@ fn says_spent(model: &Model, wordy: Verbosity) -> String {
 }
 
 fn unknown(model: &Model, wordy: Verbosity) -> String {
+    let asks = model.way_to("balances");
     match (&model.figures.failure, wordy) {
         _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
-        (Some(why), Verbosity::Full) => format!(" left: not known ({why}); {} asks again, 0", model.way_to("balances")),
-        (Some(why), Verbosity::Short) => {
+        (Some(why), Verbosity::Full) => {
             let why = Untrusted::from(why.as_str()).visible_cut(40);
-            format!(" left: not known ({why}); {} asks, 0", model.way_to("balances"))
+            format!(" left: not known ({why}); {asks} asks, 0")
         }
-        (Some(_), _) => format!(" left: ? ({} asks, 0)", model.way_to("balances")),
-        (None, Verbosity::Full) if model.figures.balances.is_some() => {
-            format!(" left: the service counts no {} for this key", counted(model).plural())
-        }
+        (Some(_), _) => format!(" left: ? ({asks} asks, 0)"),
         (None, _) if model.figures.balances.is_some() => " left: not counted".to_owned(),
         (None, _) => " left: asking …".to_owned(),
     }

@@ -2,12 +2,12 @@
 //! part that is most useful: of a path or a registry key its root and its last parts, of a command the programs without their
 //! folders and then as much as fits, of an address of the web its beginning, of anything else both ends.
 
-use super::theme::{Look, Meaning};
+use super::theme::{Appearance, Tint};
 use crate::app::Area;
 use crate::report::command_line::{self, ENDINGS};
 use crate::report::find::Pattern;
 use crate::report::hives::{HIVES, Hive};
-use crate::text::{self, Columns, Untrusted, Visible, is_shown};
+use crate::text::{self, Columns, Untrusted, Visible, is_shown, words_in_rows};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -19,14 +19,14 @@ use unicode_segmentation::UnicodeSegmentation;
 /// A buffer that is drawn on.
 pub(super) struct Canvas<'a> {
     buffer: &'a mut Buffer,
-    look: Look,
+    look: Appearance,
     pub(super) area: Rect,
     /// Whether the drawn screen receives the keys; false below an overlay.
     pub(super) has_keys: bool,
 }
 
 impl<'a> Canvas<'a> {
-    pub(super) fn new(buffer: &'a mut Buffer, look: Look) -> Self {
+    pub(super) fn new(buffer: &'a mut Buffer, look: Appearance) -> Self {
         let area = buffer.area;
         Self { buffer, look, area, has_keys: true }
     }
@@ -54,7 +54,7 @@ impl<'a> Canvas<'a> {
         &mut self,
         area: Area,
         first: u16,
-        rows: impl IntoIterator<Item = (T, Meaning)>,
+        rows: impl IntoIterator<Item = (T, Tint)>,
     ) {
         for (row, (text, meaning)) in (first..area.height).zip(rows) {
             LineWriter::new(self, area, row).own(text.as_ref(), meaning);
@@ -62,14 +62,15 @@ impl<'a> Canvas<'a> {
     }
 
     pub(super) fn border(&mut self, area: Area, has_focus: bool) {
-        let meaning = if has_focus { Meaning::Focus } else { Meaning::Frame };
+        let meaning = if has_focus { Tint::Focus } else { Tint::Frame };
         let set = if has_focus { border::THICK } else { border::ROUNDED };
         let style = opaque(self.look.style(meaning));
         let cells = rect(area).intersection(self.area);
         Block::bordered().border_set(set).border_style(style).render(cells, self.buffer);
-        for cell in cells.positions().filter(|_| text::is_ascii()) {
-            let cell = self.buffer.cell_mut(cell);
-            cell.into_iter().for_each(|cell| _ = cell.set_symbol(&text::own(&cell.symbol().to_owned())));
+        for place in cells.positions().filter(|_| text::is_ascii()) {
+            let Some(cell) = self.buffer.cell_mut(place) else { continue };
+            let symbol = text::own(cell.symbol()).into_owned();
+            cell.set_symbol(&symbol);
         }
     }
 }
@@ -87,8 +88,17 @@ fn opaque(style: Style) -> Style {
 /// Columns in which there is nothing to choose from a text.
 const SHORTEST: usize = 8;
 
+/// Own words with what they mean.
+pub(super) type Words = (String, Tint);
+
+/// Each of these wrapped in rows of so many columns.
+pub(super) fn wrapped(words: Vec<Words>, columns: usize) -> Vec<Words> {
+    let rows = words.into_iter().map(|(text, meaning)| (words_in_rows(&text, columns.max(10)), meaning));
+    rows.flat_map(|(rows, meaning)| rows.into_iter().map(move |row| (row, meaning))).collect()
+}
+
 /// As many of these rows as there is room for; the last of them says where others would follow.
-pub(super) fn fitting(mut rows: Vec<(String, Meaning)>, height: u16) -> Vec<(String, Meaning)> {
+pub(super) fn fitting(mut rows: Vec<Words>, height: u16) -> Vec<Words> {
     let is_cut = rows.len() > usize::from(height);
     rows.truncate(height.into());
     rows.last_mut().filter(|_| is_cut).into_iter().for_each(|(last, _)| last.push_str(" …"));
@@ -108,7 +118,7 @@ pub(super) struct LineWriter<'a, 'c> {
     is_cut: bool,
     /// Columns that are still to be left out at the left.
     skip: usize,
-    base: Option<Meaning>,
+    base: Option<Tint>,
     /// The pattern whose matches are marked in outside text.
     sought: Option<&'a Pattern>,
     /// Whether a match was written.
@@ -130,15 +140,15 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// Writes into a row of a list, of which the chosen one has the cursor.
     pub(super) fn of_list(buffer: &'a mut Canvas<'c>, area: Area, row: u16, is_chosen: bool) -> Self {
         let line = Self::new(buffer, area, row);
-        if is_chosen { line.base(Meaning::Cursor) } else { line }
+        if is_chosen { line.base(Tint::Cursor) } else { line }
     }
 
     /// Gives the whole row a meaning, under those of its pieces.
-    pub(super) fn base(mut self, meaning: Meaning) -> Self {
+    pub(super) fn base(mut self, meaning: Tint) -> Self {
         self.base = Some(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
         self.buffer.buffer.set_style(row, self.buffer.look.style(meaning));
-        if meaning == Meaning::Cursor {
+        if meaning == Tint::Cursor {
             self.point();
         }
         self
@@ -147,7 +157,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// Marks the row at its side, for terminals without colour, in the tone of the selection bar.
     pub(super) fn point(&mut self) {
         if self.x > 0 && self.room() > 0 {
-            let style = opaque(self.buffer.look.style(Meaning::Cursor));
+            let style = opaque(self.buffer.look.style(Tint::Cursor));
             self.buffer.put(self.x - 1, self.y, "›", 1, style);
         }
     }
@@ -167,7 +177,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     }
 
     /// Writes this program's own words; `…` at the end of the row says that some had no room.
-    pub(super) fn own(&mut self, text: &str, meaning: Meaning) {
+    pub(super) fn own(&mut self, text: &str, meaning: Tint) {
         let text = self.without_skipped(text);
         // Text from outside is never passed here; a mistake shows as a sign.
         let text: String = text.chars().map(|c| if is_shown(c) { c } else { '\u{fffd}' }).collect();
@@ -188,8 +198,8 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     }
 
     /// Writes text in the style of its meaning, and what matches in the style of a match.
-    fn write(&mut self, text: &str, meaning: Meaning, matches: &[Range<usize>]) {
-        let (style, of_match) = (self.style(meaning), self.style(Meaning::Found));
+    fn write(&mut self, text: &str, meaning: Tint, matches: &[Range<usize>]) {
+        let (style, of_match) = (self.style(meaning), self.style(Tint::Found));
         for (at, grapheme) in text.grapheme_indices(true) {
             let width = grapheme.columns();
             if width > self.room() {
@@ -215,13 +225,13 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     }
 
     /// Writes own words in this many columns; `…` replaces the rest. Visible forms in them stay as they are.
-    pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Meaning) {
+    pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Tint) {
         let end = usize::from(self.x - self.start).saturating_add(columns);
         self.within(end, |line| line.own(text, meaning));
     }
 
     /// Writes the end of typed text in this many columns; `…` replaces the beginning.
-    pub(super) fn typed(&mut self, typed: &str, columns: usize, meaning: Meaning) {
+    pub(super) fn typed(&mut self, typed: &str, columns: usize, meaning: Tint) {
         let text = Untrusted::from(typed.trim_end_matches(' '));
         let blanks = typed.len() - text.as_bytes().len();
         let width = text.visible().width() + blanks;
@@ -229,14 +239,14 @@ impl<'a, 'c> LineWriter<'a, 'c> {
             self.visible(&text.visible(), meaning);
         } else {
             let shown = columns.saturating_sub(1);
-            self.own("…", Meaning::Faint);
+            self.own("…", Tint::Faint);
             self.visible(&text.visible_window(width - shown, shown.saturating_sub(blanks)), meaning);
         }
         self.own(&" ".repeat(blanks.min(columns)), meaning);
     }
 
     /// Text from outside, by way of the escaper, cut at the end of the row.
-    pub(super) fn outside(&mut self, text: &Untrusted, meaning: Meaning) {
+    pub(super) fn outside(&mut self, text: &Untrusted, meaning: Tint) {
         if self.skip == 0 {
             // Without any room the end of the row shows the cut.
             return self.visible(&text.visible_cut(self.room().max(1)), meaning);
@@ -251,7 +261,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
 
     /// Writes outside text in this many columns, without its least useful part where it is longer, and a
     /// registry key's hive by its usual name.
-    pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Meaning) {
+    pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Tint) {
         let (columns, whole) = (columns.min(self.room()), text.visible());
         let (hive, long) = hive(whole.as_str()).unwrap_or(("", 0));
         if columns < SHORTEST || long == 0 && whole.width() <= columns {
@@ -261,7 +271,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         let (mut at, end) = (0, shown.columns());
         for kept in kept(&shown, columns) {
             if kept.start > at {
-                self.own("…", Meaning::Faint);
+                self.own("…", Tint::Faint);
             }
             if let Some(ours) = hive.get(kept.start.min(hive.len())..kept.end.min(hive.len())) {
                 self.own(ours, meaning);
@@ -271,12 +281,12 @@ impl<'a, 'c> LineWriter<'a, 'c> {
             at = kept.end;
         }
         if at < end {
-            self.own("…", Meaning::Faint);
+            self.own("…", Tint::Faint);
         }
     }
 
     /// Writes text that the escaper has made visible.
-    pub(super) fn visible(&mut self, text: &Visible, meaning: Meaning) {
+    pub(super) fn visible(&mut self, text: &Visible, meaning: Tint) {
         let matches = self.sought.map(|sought| sought.spans(text.as_str())).unwrap_or_default();
         self.write(text.as_str(), meaning, &matches);
     }
@@ -313,7 +323,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     }
 
     /// The style of a meaning in this row.
-    fn style(&self, meaning: Meaning) -> Style {
+    fn style(&self, meaning: Tint) -> Style {
         let style = self.buffer.look.style(meaning);
         match self.base.map(|base| self.buffer.look.style(base)) {
             None => style,
@@ -495,17 +505,17 @@ fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Look;
+    use crate::view::Appearance;
     use ratatui::buffer::Buffer;
 
     /// Writes words one after another, and returns the row.
     fn row(columns: u16, words: &[&str]) -> String {
         let mut cells = Buffer::empty(Rect { x: 0, y: 0, width: columns, height: 1 });
         let area = Area { x: 0, y: 0, width: columns, height: 1 };
-        let mut canvas = Canvas::new(&mut cells, Look::default());
+        let mut canvas = Canvas::new(&mut cells, Appearance::default());
         let mut line = LineWriter::new(&mut canvas, area, 0);
-        words.iter().for_each(|words| line.own(words, Meaning::Text));
-        line.outside(&Untrusted::from("!"), Meaning::Text);
+        words.iter().for_each(|words| line.own(words, Tint::Text));
+        line.outside(&Untrusted::from("!"), Tint::Text);
         let mut hidden = 0;
         let seen = cells.content().iter().filter(|cell| {
             let is_hidden = std::mem::replace(&mut hidden, cell.symbol().columns().saturating_sub(1)) > 0;

@@ -2,11 +2,11 @@
 //! report or by report of the whole store.
 
 use super::canvas::{Canvas, LineWriter};
-use super::list::since;
 use super::overlay::DrawList;
-use super::overlay::{draw_line, draw_line_as, inside};
+use super::overlay::{draw_line, inside};
 use super::pane::{draw_label, draw_pieces, key};
-use super::theme::Meaning;
+use super::screen::draw_earlier;
+use super::theme::Tint;
 use crate::app::compare::{Compare, OtherFile, OtherFiles};
 use crate::app::find::{Finder, HitGroup, HitLine, HitSource, Quest};
 use crate::app::over::held::MARK;
@@ -26,25 +26,25 @@ const LABEL: usize = 16;
 const NARROW: usize = 48;
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model: &Model) {
-    let inside = inside(buffer, area, model, &title(compare), compare.scroll.top, compare.shown.len());
+    let inside = inside(buffer, area, model, &title(compare), (compare.scroll.top, compare.shown.len()), 0);
     let head = model.compare_head(compare);
     let rows = u16::try_from(head.len()).unwrap_or(u16::MAX);
-    buffer.write_rows(inside, 0, head.iter().map(|row| (row, Meaning::Detail)));
+    buffer.write_rows(inside, 0, head.iter().map(|row| (row, Tint::Detail)));
     draw_numbers(LineWriter::new(buffer, inside, rows), compare);
     if compare.filter.rows() > 0 {
         let x = inside.x.saturating_add(u16::try_from(marks(compare)).unwrap_or(0)).min(inside.x + inside.width);
         let place = Area { x, width: inside.x + inside.width - x, ..inside };
-        draw_line(buffer, place, rows, "/", &compare.filter.typed, compare.filter.is_typing);
+        draw_line(buffer, place, rows, ("/", Tint::Strong), &compare.filter.typed, compare.filter.is_typing);
     }
     let body = inside.y.saturating_add(rows).saturating_add(1);
     let body = Area { y: body, height: (inside.y + inside.height).saturating_sub(body), ..inside };
     let Some(matrix) = &compare.matrix else {
         let words =
             compare.failure.as_ref().map_or("comparing …".to_owned(), |why| format!("cannot be compared: {why}"));
-        return LineWriter::new(buffer, body, 0).own(&words, Meaning::Faint);
+        return LineWriter::new(buffer, body, 0).own(&words, Tint::Faint);
     };
     if compare.shown.is_empty() {
-        return LineWriter::new(buffer, body, 0).own("nothing of that kind", Meaning::Faint);
+        return LineWriter::new(buffer, body, 0).own("nothing of that kind", Tint::Faint);
     }
     for row in 0..body.height {
         let position = compare.scroll.top + usize::from(row);
@@ -75,7 +75,7 @@ fn marks(compare: &Compare) -> usize {
 fn draw_numbers(mut line: LineWriter<'_, '_>, compare: &Compare) {
     for n in 0..compare.columns.len() {
         line.tab(n * cell(compare));
-        line.own(&(n + 1).to_string(), if n == compare.here { Meaning::Cursor } else { Meaning::Strong });
+        line.own(&(n + 1).to_string(), if n == compare.here { Tint::Cursor } else { Tint::Strong });
     }
 }
 
@@ -83,11 +83,11 @@ fn draw_item(mut line: LineWriter<'_, '_>, compare: &Compare, matrix: &Matrix, i
     for (n, column) in compare.columns.iter().enumerate() {
         line.tab(n * cell(compare));
         let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
-            (false, _) => ("?", Meaning::Faint),
-            (true, true) if item.other >> n & 1 == 1 => ("≠", Meaning::Strong),
-            (true, true) => ("●", Meaning::Strong),
-            (true, false) if matrix.is_perhaps_unlisted(item, n) => ("?", Meaning::Faint),
-            (true, false) => ("·", Meaning::Faint),
+            (false, _) => ("?", Tint::Faint),
+            (true, true) if item.other >> n & 1 == 1 => ("≠", Tint::Strong),
+            (true, true) => ("●", Tint::Strong),
+            (true, false) if matrix.is_perhaps_unlisted(item, n) => ("?", Tint::Faint),
+            (true, false) => ("·", Tint::Faint),
         };
         line.own(mark, meaning);
     }
@@ -95,7 +95,7 @@ fn draw_item(mut line: LineWriter<'_, '_>, compare: &Compare, matrix: &Matrix, i
     line.tab(at);
     let is_narrow = line.room() < NARROW;
     if compare.pane.is_none() {
-        line.own(panes::info(item.pane).map_or("", |info| info.short), Meaning::Detail);
+        line.own(panes::info(item.pane).map_or("", |info| info.short), Tint::Detail);
         at += PANE - usize::from(is_narrow);
         line.tab(at);
     }
@@ -103,10 +103,10 @@ fn draw_item(mut line: LineWriter<'_, '_>, compare: &Compare, matrix: &Matrix, i
     draw_label(&mut line, &row.label);
     match (&row.label, is_narrow) {
         (Label::Known(""), true) => {}
-        (_, true) => line.own(" ", Meaning::Text),
+        (_, true) => line.own(" ", Tint::Text),
         (_, false) => line.tab(at + LABEL),
     }
-    draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
+    draw_pieces(&mut line, &row.pieces, Tint::Text, true, None);
 }
 
 impl DrawList for OtherFiles {
@@ -119,13 +119,7 @@ impl DrawList for OtherFiles {
     fn columns(&self, _: &[&Recent], _: usize, _: &Model) {}
 
     fn draw_row(&self, mut line: LineWriter<'_, '_>, (): &(), recent: &Recent, model: &Model) {
-        line.own(&format!("{}  ", recent.file.short()), Meaning::Text);
-        if let Some(name) = &recent.name {
-            line.visible(&name.visible_cut(40), Meaning::Strong);
-            line.own("  ", Meaning::Text);
-        }
-        let held = format!("reports held: {}, last used {}", recent.reports, since(recent.opened, model.now));
-        line.own(&held, Meaning::Faint);
+        draw_earlier(&mut line, recent, model);
     }
 }
 
@@ -134,18 +128,18 @@ const LABELS: usize = 24;
 
 pub(super) fn draw_finder(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: &Model) {
     let title = if finder.is_held { "Search everything that is held" } else { "Find in all panes" };
-    let inside = inside(buffer, area, model, &format!("{title}{}", state(finder)), 0, 0);
-    let meaning = if finder.is_suggested { Meaning::Cursor } else { Meaning::Strong };
-    draw_line_as(buffer, inside, 0, (prompt(&finder.quest), meaning), &finder.quest.typed, finder.is_typed);
+    let inside = inside(buffer, area, model, &format!("{title}{}", state(finder)), (0, 0), 0);
+    let meaning = if finder.is_suggested { Tint::Cursor } else { Tint::Strong };
+    draw_line(buffer, inside, 0, (prompt(&finder.quest), meaning), &finder.quest.typed, finder.is_typed);
     let words = match &finder.process {
         Some(process) => Some(format!("of several with this name: process {}, or no number told", process.number())),
         None => finder.is_suggested.then(|| "typing replaces these words".to_owned()),
     };
     if let Some(words) = words.filter(|_| finder.quest.problem.is_none()) {
-        LineWriter::new(buffer, inside, 1).own(&words, Meaning::Faint);
+        LineWriter::new(buffer, inside, 1).own(&words, Tint::Faint);
     }
     if let Some(problem) = &finder.quest.problem {
-        return LineWriter::new(buffer, inside, 1).own(problem, Meaning::Problem);
+        return LineWriter::new(buffer, inside, 1).own(problem, Tint::Problem);
     }
     for (row, (position, found)) in (2..inside.height).zip(finder.lines().enumerate().skip(finder.scroll.top)) {
         let line = LineWriter::of_list(buffer, inside, row, position == finder.scroll.cursor);
@@ -153,7 +147,7 @@ pub(super) fn draw_finder(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, 
     }
     if finder.groups.is_empty() && !finder.quest.is_running() {
         let words = if finder.quest.pattern.is_some() { "nothing holds this" } else { "type what is sought" };
-        LineWriter::new(buffer, inside, 2).own(words, Meaning::Faint);
+        LineWriter::new(buffer, inside, 2).own(words, Tint::Faint);
     }
 }
 
@@ -186,20 +180,20 @@ fn draw_hit<'a>(mut line: LineWriter<'a, '_>, found: HitLine<'_>, finder: &'a Fi
         HitLine::More(group) => {
             line.own(
                 &format!("  and {} more", thousands(group.count.saturating_sub(group.hits.len() as u64))),
-                Meaning::Faint,
+                Tint::Faint,
             );
         }
         HitLine::Hit(group, hit) => {
-            line.own("  ", Meaning::Text);
+            line.own("  ", Tint::Text);
             if let (Some(pane), HitSource::Report { .. }) = (hit.pane(), &group.of) {
-                line.own(&format!("{} ", panes::info(pane).map_or("", |info| info.short)), Meaning::Key);
+                line.own(&format!("{} ", panes::info(pane).map_or("", |info| info.short)), Tint::Key);
             }
             match &hit.row.label {
-                Label::Known(word) => line.own(word, Meaning::Faint),
-                Label::Named(name) => line.visible(&name.visible_cut(15), Meaning::Faint),
+                Label::Known(word) => line.own(word, Tint::Faint),
+                Label::Named(name) => line.visible(&name.visible_cut(15), Tint::Faint),
             }
             line.tab(if finder.is_held { LABELS } else { LABELS - 6 });
-            draw_pieces(&mut line, &hit.row.pieces, Meaning::Text, true, finder.quest.pattern.as_deref());
+            draw_pieces(&mut line, &hit.row.pieces, Tint::Text, true, finder.quest.pattern.as_deref());
         }
     }
 }
@@ -208,21 +202,21 @@ fn draw_group(line: &mut LineWriter<'_, '_>, group: &HitGroup, model: &Model) {
     match &group.of {
         HitSource::Pane(pane) => {
             let info = panes::info(*pane);
-            line.own(&info.map_or(String::new(), |info| key(info, model)), Meaning::Key);
-            line.own(info.map_or("", |info| info.title), Meaning::Strong);
+            line.own(&info.map_or(String::new(), |info| key(info, model)), Tint::Key);
+            line.own(info.map_or("", |info| info.title), Tint::Strong);
         }
         HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => {
             if matches!(group.of, HitSource::Notes { .. }) {
-                line.own(&format!("{MARK} "), Meaning::Key);
+                line.own(&format!("{MARK} "), Tint::Key);
             }
-            line.own(&file.as_ref().map_or("of no known file".to_owned(), |file| file.short()), Meaning::Strong);
-            line.own(" · ", Meaning::Faint);
-            line.visible(&identifier.parts().sandbox.visible_cut(40), Meaning::Strong);
+            line.own(&file.as_ref().map_or("of no known file".to_owned(), |file| file.short()), Tint::Strong);
+            line.own(" · ", Tint::Faint);
+            line.visible(&identifier.parts().sandbox.visible_cut(40), Tint::Strong);
             if let HitSource::Report { elsewhere: Some(profile), .. } = &group.of {
-                line.own(" · held for profile ", Meaning::Faint);
-                line.visible(&Untrusted::from(profile.as_str()).visible_cut(40), Meaning::Strong);
+                line.own(" · held for profile ", Tint::Faint);
+                line.visible(&Untrusted::from(profile.as_str()).visible_cut(40), Tint::Strong);
             }
         }
     }
-    line.own(&format!("  {}", thousands(group.count)), Meaning::Faint);
+    line.own(&format!("  {}", thousands(group.count)), Tint::Faint);
 }

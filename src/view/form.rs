@@ -1,23 +1,23 @@
 //! A form over the screen: its lines, and the words below them; first of all the form that submits a file.
 
-use super::canvas::{Canvas, LineWriter, fitting};
+use super::canvas::{Canvas, LineWriter, Words, fitting, wrapped};
 use super::list::progress;
-use super::overlay::{draw_line_as, inside};
-use super::theme::Meaning;
-use crate::app::over::generic::{Form, FormSource, TextField};
+use super::overlay::{draw_line, inside};
+use super::theme::Tint;
+use crate::app::over::generic::{FormSource, InputForm, TextField};
 use crate::app::over::sheet::left_words;
 use crate::app::scan::{FIELDS, FileToScan, ScanField, SubmitForm};
 use crate::app::{Area, Model};
 use crate::quota::Price;
 use crate::request::{Request, ScanOption, UploadLimit};
-use crate::text::{bytes, words_in_rows};
+use crate::text::bytes;
 
 /// Columns of a line's name.
 const LABEL: usize = 14;
 
 /// How a form of one kind is drawn.
 pub(super) trait DrawForm: FormSource {
-    fn title(form: &Form<Self>, model: &Model) -> String;
+    fn title(form: &InputForm<Self>, model: &Model) -> String;
 
     /// What a line is called, where there are several.
     fn label(_: usize) -> Option<&'static ScanField> {
@@ -25,19 +25,15 @@ pub(super) trait DrawForm: FormSource {
     }
 
     /// The words below the lines.
-    fn words(form: &Form<Self>, model: &Model) -> Vec<(String, Meaning)>;
+    fn words(form: &InputForm<Self>, model: &Model) -> Vec<Words>;
 
     /// Draws what stands below the words.
-    fn draw_rest(_: &Form<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
+    fn draw_rest(_: &InputForm<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
 }
 
-pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Form<S>, model: &Model) {
-    let inside = inside(buffer, area, model, &S::title(form, model), 0, 0);
-    let room = usize::from(inside.width).max(10);
-    let words = S::words(form, model).into_iter();
-    let words: Vec<_> = words
-        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
-        .collect();
+pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &InputForm<S>, model: &Model) {
+    let inside = inside(buffer, area, model, &S::title(form, model), (0, 0), 0);
+    let words = wrapped(S::words(form, model), inside.width.into());
     // The words have precedence: they may keep the user from paying twice.
     let said = u16::try_from(words.len()).unwrap_or(u16::MAX);
     let all = u16::try_from(form.fields.len()).unwrap_or(u16::MAX);
@@ -48,8 +44,8 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Form
         match S::label(number) {
             Some(label) => draw_field(buffer, inside, row, label, field, number == form.chosen),
             None => {
-                let meaning = if field.is_suggested { Meaning::Cursor } else { Meaning::Strong };
-                draw_line_as(buffer, inside, row, (">", meaning), &field.text, true);
+                let meaning = if field.is_suggested { Tint::Cursor } else { Tint::Strong };
+                draw_line(buffer, inside, row, (">", meaning), &field.text, true);
             }
         }
     }
@@ -67,15 +63,15 @@ fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, label: &ScanField
         _ => field.text.clone(),
     };
     let mut line = LineWriter::new(buffer, inside, row);
-    line.own(label.label, if is_chosen { Meaning::Focus } else { Meaning::Key });
+    line.own(label.label, if is_chosen { Tint::Focus } else { Tint::Key });
     line.tab(LABEL);
-    line.typed(&shown, usize::from(inside.width).saturating_sub(LABEL + 2), Meaning::Strong);
+    line.typed(&shown, usize::from(inside.width).saturating_sub(LABEL + 2), Tint::Strong);
     if is_chosen {
-        line.own("▏", Meaning::Focus);
+        line.own("▏", Tint::Focus);
     }
     if field.text.is_empty() {
-        line.own(if is_chosen { " " } else { "" }, Meaning::Faint);
-        line.own(label.hint, Meaning::Faint);
+        line.own(if is_chosen { " " } else { "" }, Tint::Faint);
+        line.own(label.hint, Tint::Faint);
     }
 }
 
@@ -88,32 +84,31 @@ impl DrawForm for FileToScan {
         FIELDS.get(number)
     }
 
-    fn words(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
+    fn words(form: &SubmitForm, model: &Model) -> Vec<Words> {
         said(form, model)
     }
 }
 
-/// The words below the fields.
-fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
+fn said(form: &SubmitForm, model: &Model) -> Vec<Words> {
     if let Some(call) = model.call_of(form) {
         let words = match call.request {
             Request::UploadAddress => "◌ asking for an address that takes a large file …".to_owned(),
             _ => format!("◌ {} · {}", call.request.words(), progress(call, model.now)),
         };
-        return vec![(words, Meaning::Strong)];
+        return vec![(words, Tint::Strong)];
     }
     if let Some(failure) = &form.failure {
-        return vec![(failure.words(), Meaning::Problem)];
+        return vec![(failure.words(), Tint::Problem)];
     }
     if form.is_looked_at() {
-        return vec![("◌ reading the file …".to_owned(), Meaning::Strong)];
+        return vec![("◌ reading the file …".to_owned(), Tint::Strong)];
     }
     let (Some(found), Some(submission)) = (&form.source.found, form.submission()) else {
         let words = format!(
             "{} reads the file and says what it costs; nothing is sent before that.",
             model.way_to("look-at-file")
         );
-        return vec![(words, Meaning::Faint)];
+        return vec![(words, Tint::Faint)];
     };
     let price = crate::app::scan::price_of(&submission, found.limit, &model.figures.entitlements);
     let way = match found.limit {
@@ -127,11 +122,11 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
         let when = crate::text::moment(sent);
         (
             format!("Perhaps sent already on {when}, and no answer came. {}", model.way_to_look(&found.file)),
-            Meaning::Problem,
+            Tint::Problem,
         )
     });
     let mut said = vec![
-        (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Meaning::Strong),
+        (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Tint::Strong),
         (
             format!(
                 "{price}, {} {}; {} submits it{after}",
@@ -139,11 +134,11 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<(String, Meaning)> {
                 basis.basis.name(),
                 model.way_to("submit")
             ),
-            Meaning::Price,
+            Tint::Price,
         ),
     ];
-    said.extend(left(model, &basis).map(|left| (left, Meaning::Detail)));
-    said.extend(found.before.clone().map(|before| (before, Meaning::Strong)));
+    said.extend(left(model, &basis).map(|left| (left, Tint::Detail)));
+    said.extend(found.before.clone().map(|before| (before, Tint::Strong)));
     said.extend(sent);
     said
 }

@@ -1,11 +1,11 @@
 //! The list of sandboxes, and the text in the place of a report that is not stored.
 
-use super::canvas::{Canvas, LineWriter, fitting};
+use super::canvas::{Canvas, LineWriter, Words, fitting, wrapped};
 use super::overlay::window;
 use super::pane::frame;
-use super::theme::Meaning;
+use super::theme::Tint;
 use crate::app::commands::Command;
-use crate::app::list::{Entry, List, Next};
+use crate::app::list::{List, ListEntry, Next};
 use crate::app::over::SheetRow;
 use crate::app::over::held::MARK;
 use crate::app::spending::InFlightCall;
@@ -13,7 +13,7 @@ use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
 use crate::report::page::no_way_on;
 use crate::request::Request;
-use crate::text::{Columns, Visible, bytes, count, thousands, words_in_rows};
+use crate::text::{Columns, bytes, count, thousands};
 use jiff::Timestamp;
 
 /// Columns of a verdict, at most.
@@ -42,9 +42,9 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
     for (row, position) in (0..).zip(list.scroll.top..list.count().min(list.scroll.top + fit)) {
         let is_chosen = position == list.scroll.cursor;
         let meaning = match (is_chosen, has_focus) {
-            (true, true) => Meaning::Cursor,
-            (true, false) => Meaning::Strong,
-            _ => Meaning::Text,
+            (true, true) => Tint::Cursor,
+            (true, false) => Tint::Strong,
+            _ => Tint::Text,
         };
         let place = Area { y: inside.y + row * height, height, ..inside };
         match list.entries().get(position) {
@@ -54,56 +54,39 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
     }
 }
 
-fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &Entry, model: &Model, meaning: Meaning) {
+fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Model, meaning: Tint) {
     let state = state(entry, model);
     let mut line = LineWriter::new(buffer, area, 0).base(meaning);
-    line.own(mark(entry, model), Meaning::Text);
+    line.own(mark(entry, model), Tint::Text);
     match &entry.parts {
-        Some(parts) => line.outside(&parts.sandbox, Meaning::Text),
-        None => line.own("(no identifier)", Meaning::Text),
+        Some(parts) => line.outside(&parts.sandbox, Tint::Text),
+        None => line.own("(no identifier)", Tint::Text),
     }
-    line.own(&notes(entry, model), Meaning::Key);
+    line.own(&notes(entry, model), Tint::Key);
     let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(VERDICT));
-    let beside = verdict.filter(|verdict| verdict.width() < line.room());
-    if let Some(verdict) = &beside {
+    if let Some(verdict) = verdict.filter(|verdict| verdict.width() < line.room()) {
         line.tab(usize::from(area.width) - if area.height < 2 { line.room() - 1 } else { verdict.width() });
-        line.visible(verdict, Meaning::Strong);
+        line.visible(&verdict, Tint::Strong);
     }
-    if area.height < 2 {
-        if let Some(document) = entry.document.as_ref().filter(|_| line.room() >= DOCUMENT) {
-            line.own("  ", Meaning::Faint);
-            return line.elided(document, line.room().saturating_sub(1), Meaning::Faint);
-        }
-        if state.columns() + 2 <= line.room() {
-            line.own(&format!("  {state}"), Meaning::Faint);
-        }
+    let needs = entry.document.as_ref().map_or(state.columns() + 2, |_| DOCUMENT);
+    if area.height < 2 && line.room() < needs {
         return;
     }
-    let mut second = LineWriter::new(buffer, area, 1);
-    second.own("  ", Meaning::Text);
-    let verdict = entry.verdict.as_ref().filter(|_| beside.is_none()).map(|verdict| verdict.visible_cut(VERDICT));
-    // A failure is shown uncut.
-    let is_room = |verdict: &Visible| verdict.width() + 3 + state.columns() <= second.room();
-    if let Some(verdict) = verdict.filter(|verdict| entry.failure.is_none() || is_room(verdict)) {
-        second.visible(&verdict, Meaning::Strong);
-        second.own(" · ", Meaning::Faint);
-    }
+    let mut line = if area.height < 2 { line } else { LineWriter::new(buffer, area, 1) };
+    line.own("  ", Tint::Text);
     if let Some(document) = &entry.document {
-        return second.elided(document, usize::MAX, Meaning::Faint);
+        return line.elided(document, line.room().saturating_sub(1), Tint::Faint);
     }
-    if state.columns() > second.room() && entry.failure.is_some() {
-        return second.own("refetch failed", Meaning::Faint);
-    }
-    let when = entry.parts.as_ref().and_then(when).unwrap_or_default();
-    // The whole moment, or it without its year, or the day alone: as much as there is room for.
-    let parts = [when.get(..), when.get(5..), when.get(5..10)].into_iter().flatten().filter(|part| !part.is_empty());
-    let mut when = parts.map(|part| format!(" · ran {part}"));
-    let when = when.find(|when| state.columns() + when.columns() <= second.room()).unwrap_or_default();
-    second.own(&format!("{state}{when}"), Meaning::Faint);
+    let when = entry.parts.as_ref().and_then(when).filter(|_| area.height > 1).unwrap_or_default();
+    // The whole moment, or it without its year: as much as there is room for.
+    let parts = [when.as_str(), when.get(5..).unwrap_or_default()].into_iter().filter(|part| !part.is_empty());
+    let mut ran = parts.map(|part| format!(" · ran {part}"));
+    let ran = ran.find(|ran| state.columns() + ran.columns() <= line.room()).unwrap_or_default();
+    line.own(&(state + &ran), Tint::Faint);
 }
 
 /// The sign of a note on the report, and in brackets that of notes on its rows, with their number where there are several.
-fn notes(entry: &Entry, model: &Model) -> String {
+fn notes(entry: &ListEntry, model: &Model) -> String {
     let Some(notes) = entry.identifier.as_ref().and_then(|identifier| model.notes_on(identifier)) else {
         return String::new();
     };
@@ -115,7 +98,7 @@ fn notes(entry: &Entry, model: &Model) -> String {
     }
 }
 
-fn mark(entry: &Entry, model: &Model) -> &'static str {
+fn mark(entry: &ListEntry, model: &Model) -> &'static str {
     match (entry.here(), under_way(entry, model), &entry.failure) {
         (_, Some(_), _) => "◌ ",
         (Some(_), None, _) => "● ",
@@ -125,7 +108,7 @@ fn mark(entry: &Entry, model: &Model) -> &'static str {
 }
 
 /// What an entry's second row says of its report.
-fn state(entry: &Entry, model: &Model) -> String {
+fn state(entry: &ListEntry, model: &Model) -> String {
     match (entry.here(), under_way(entry, model), &entry.failure) {
         (_, Some(call), _) => progress(call, model.now),
         (None, None, Some(_)) => "failed".to_owned(),
@@ -140,18 +123,18 @@ fn state(entry: &Entry, model: &Model) -> String {
     }
 }
 
-fn price(entry: &Entry, model: &Model) -> String {
+fn price(entry: &ListEntry, model: &Model) -> String {
     let identifier = entry.identifier.clone();
     identifier.map_or_else(String::new, |identifier| words(model, &Request::Behaviour { identifier }))
 }
 
-fn under_way<'a>(entry: &Entry, model: &'a Model) -> Option<&'a InFlightCall> {
+fn under_way<'a>(entry: &ListEntry, model: &'a Model) -> Option<&'a InFlightCall> {
     let is_this = |call: &&InFlightCall| matches!(&call.request, Request::Behaviour { identifier } if entry.identifier.as_ref() == Some(identifier));
     model.calls.iter().find(is_this)
 }
 
 /// The row after the last entry: what can be asked for, or why nothing can.
-fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Meaning) {
+fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Tint) {
     let call = model.listing();
     let (words, detail) = match (call, &list.failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
@@ -162,9 +145,9 @@ fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, me
         (None, None, Next::Lost) => ("no way to the next page".to_owned(), "its word is too long".to_owned()),
         (None, None, Next::Nothing) => ("no sandbox listed".to_owned(), String::new()),
     };
-    LineWriter::new(buffer, area, 0).base(meaning).own(&words, Meaning::Text);
+    LineWriter::new(buffer, area, 0).base(meaning).own(&words, Tint::Text);
     if area.height > 1 {
-        LineWriter::new(buffer, area, 1).own(&format!("  {detail}"), Meaning::Faint);
+        LineWriter::new(buffer, area, 1).own(&format!("  {detail}"), Tint::Faint);
     }
 }
 
@@ -214,16 +197,11 @@ pub(super) fn since(then: Timestamp, now: Timestamp) -> String {
 /// Draws the text in the place of a report that is not stored: the reason, and the next key.
 pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = frame(buffer, area, " Report ", "", false);
-    let mut rows = absent(model);
-    let room = usize::from(inside.width.saturating_sub(4)).max(10);
-    rows = rows
-        .into_iter()
-        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
-        .collect();
+    let rows = wrapped(absent(model), inside.width.saturating_sub(4).into());
     let top = (inside.height / 3).min(inside.height.saturating_sub(u16::try_from(rows.len()).unwrap_or(u16::MAX)));
     for (row, (text, meaning)) in (top..inside.height).zip(fitting(rows, inside.height - top)) {
         let mut line = LineWriter::new(buffer, inside, row);
-        line.own("  ", Meaning::Text);
+        line.own("  ", Tint::Text);
         line.own(&text, meaning);
     }
 }
@@ -285,7 +263,7 @@ fn followed(model: &Model) -> Vec<Words> {
     std::iter::once(head).chain(model.following_rows().into_iter().map(row)).collect()
 }
 
-fn absent_report(entry: &Entry, model: &Model) -> Vec<Words> {
+fn absent_report(entry: &ListEntry, model: &Model) -> Vec<Words> {
     if let Some(call) = under_way(entry, model) {
         return vec![strong(format!("Fetching the report … {}", progress(call, model.now)))];
     }
@@ -297,18 +275,16 @@ fn absent_report(entry: &Entry, model: &Model) -> Vec<Words> {
 
 fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<Words> {
     let details = [&failure.what, &failure.cost, &failure.advice].map(text);
-    let what = (what.to_owned(), Meaning::Problem);
+    let what = (what.to_owned(), Tint::Problem);
     std::iter::once(what).chain(details).chain(next_key(model)).collect()
 }
 
-type Words = (String, Meaning);
-
 fn strong(words: impl Into<String>) -> Words {
-    (words.into(), Meaning::Strong)
+    (words.into(), Tint::Strong)
 }
 
 fn text(words: impl Into<String>) -> Words {
-    (words.into(), Meaning::Text)
+    (words.into(), Tint::Text)
 }
 
 /// The key that asks, with its price.
@@ -316,7 +292,7 @@ fn next_key(model: &Model) -> Vec<Words> {
     let first = Command::applying(model).find(|(_, command)| command.rank == 1 && model.over.is_empty());
     let words = |(key, command): (Key, &Command)| {
         let price = model.tag(command).words();
-        vec![(format!("{key}  {} · {price}", command.label), Meaning::Price)]
+        vec![(format!("{key}  {} · {price}", command.label), Tint::Price)]
     };
     first.map(words).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use super::form::DrawForm;
 use super::list::{progress, since};
 use super::overlay::DrawList;
 use super::pane::{columns_of, draw_labelled, draw_pieces};
-use super::theme::Meaning;
+use super::theme::Tint;
 use crate::app::away::saving::{SaveForm, SaveTarget};
 use crate::app::keys::{Key, KeyName};
 use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
@@ -53,7 +53,7 @@ impl DrawList for StoreContents {
         for (column, name) in columns.iter().zip(HELD) {
             if let Some(column) = column {
                 line.tab(*column);
-                line.own(name, Meaning::Strong);
+                line.own(name, Tint::Strong);
             }
         }
     }
@@ -77,14 +77,14 @@ impl DrawList for StoreContents {
             // Two numbers that touch are read as one.
             let next = columns.iter().flatten().find(|next| *next > column);
             let room = next.map_or(line.room(), |next| next - column - 1);
-            let (notes, meaning) = if at == 1 { (notes.as_str(), Meaning::Strong) } else { ("", Meaning::Text) };
+            let (notes, meaning) = if at == 1 { (notes.as_str(), Tint::Strong) } else { ("", Tint::Text) };
             line.own_cut(cell, room.saturating_sub(notes.columns()), meaning);
-            line.own(notes, Meaning::Key);
+            line.own(notes, Tint::Key);
         }
     }
 
-    fn words_below(&self, chosen: Option<&Holding>, model: &Model) -> Option<(String, Meaning)> {
-        Some((about(chosen?, model), Meaning::Faint))
+    fn words_below(&self, chosen: Option<&Holding>, model: &Model) -> Option<(String, Tint)> {
+        Some((about(chosen?, model), Tint::Faint))
     }
 }
 
@@ -169,7 +169,7 @@ impl DrawList for RowPicker {
     }
 
     /// Who saw the chosen row and why it is there, and the row itself where that is cut above.
-    fn words_below(&self, chosen: Option<&Spot>, model: &Model) -> Option<(String, Meaning)> {
+    fn words_below(&self, chosen: Option<&Spot>, model: &Model) -> Option<(String, Tint)> {
         let spot = chosen?;
         let is_reason_only = self.tells_below(model.overlay_room().width);
         let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
@@ -177,7 +177,7 @@ impl DrawList for RowPicker {
             Some(row) => format!("{by}{}: {}", spot.head, Untrusted::from(row.text()).visible()),
             None => format!("{by}{}", spot.head),
         };
-        Some((words, Meaning::Detail))
+        Some((words, Tint::Detail))
     }
 }
 
@@ -194,28 +194,28 @@ fn row_of<'a>(spot: &'a Spot, model: &Model) -> Option<Cow<'a, Row>> {
 
 fn draw_spot(mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, row: Option<&Row>) {
     if let Some(severity) = spot.severity {
-        let meaning = if severity == Severity::High { Meaning::Problem } else { Meaning::Price };
+        let meaning = if severity == Severity::High { Tint::Problem } else { Tint::Price };
         line.own(severity.sign(), meaning);
         line.tab(SIGN);
     }
     if !columns.tells_below {
-        let meaning = if spot.target.is_some() { Meaning::Strong } else { Meaning::Faint };
+        let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
         let before = if spot.severity.is_some() { SIGN } else { 0 };
         line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
         line.tab(columns.seen_by);
         if let Some(by) = &spot.seen_by {
-            line.visible(by, Meaning::Detail);
+            line.visible(by, Tint::Detail);
         }
         line.tab(columns.label);
     }
     if let Shows::Words(words) = &spot.shows {
-        line.own(words, Meaning::Faint);
+        line.own(words, Tint::Faint);
     }
     if let Some(row) = row {
         // Where it is narrow, words stand close together.
         let own = columns_of(std::iter::once(&row.label));
         draw_labelled(&mut line, columns.label, if columns.tells_below { own } else { columns.labels }, &row.label);
-        draw_pieces(&mut line, &row.pieces, Meaning::Text, true, None);
+        draw_pieces(&mut line, &row.pieces, Tint::Text, true, None);
     }
 }
 
@@ -254,15 +254,15 @@ impl DrawList for FoundIndicators {
     /// An indicator with its mark, and where it was seen.
     fn draw_row(&self, mut line: LineWriter<'_, '_>, end: &usize, indicator: &Indicator, model: &Model) {
         let mark = mark(indicator, model);
-        line.own(mark.map_or(" ", Severity::sign), Meaning::Price);
-        line.own(" ", Meaning::Text);
-        line.own(indicator.kind.name(), Meaning::Faint);
+        line.own(mark.map_or(" ", Severity::sign), Tint::Price);
+        line.own(" ", Tint::Text);
+        line.own(indicator.kind.name(), Tint::Faint);
         line.tab(KIND);
-        let meaning = if mark == Some(Severity::Noise) { Meaning::Faint } else { Meaning::Text };
+        let meaning = if mark == Some(Severity::Noise) { Tint::Faint } else { Tint::Text };
         line.within(*end, |line| line.visible(&indicator.defanged(), meaning));
         line.tab(end + 1);
         if line.room() > 0 {
-            line.own(&seen(indicator, model), Meaning::Detail);
+            line.own(&seen(indicator, model), Tint::Detail);
         }
     }
 }
@@ -274,8 +274,8 @@ fn draw_kinds(mut line: LineWriter<'_, '_>, list: &FoundIndicators) {
         kinds.map(|(kind, count)| (format!("{} {}", kind.name(), thousands(count as u64)), list.kind == Some(kind)));
     // Brackets mark the kind that is shown, for terminals without colour.
     let words = all.chain(kinds).map(|(text, is_shown)| match is_shown {
-        true => (format!("[{text}]"), Meaning::Focus),
-        false => (format!(" {text} "), Meaning::Text),
+        true => (format!("[{text}]"), Tint::Focus),
+        false => (format!(" {text} "), Tint::Text),
     });
     let words: Vec<_> = words.collect();
     let mut words = words.iter().peekable();
@@ -283,7 +283,7 @@ fn draw_kinds(mut line: LineWriter<'_, '_>, list: &FoundIndicators) {
         // A figure that is cut is another figure.
         let needs = text.columns() + if words.peek().is_some() { 2 } else { 0 };
         if line.room() < needs {
-            line.own("…", Meaning::Faint);
+            line.own("…", Tint::Faint);
             break;
         }
         line.own(text, *meaning);
@@ -330,20 +330,20 @@ impl DrawList for Artefacts {
     fn draw_row(&self, mut line: LineWriter<'_, '_>, (): &(), row: &Self::Row, model: &Model) {
         let (artefact, stored) = row;
         let request = self.request(*artefact);
-        line.own(artefact.words(), Meaning::Text);
+        line.own(artefact.words(), Tint::Text);
         line.tab(18);
         match (stored, model.calls.asking(&request)) {
-            (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Meaning::Strong),
+            (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Tint::Strong),
             (Some(when), None) => {
                 let (since, key) = (since(*when, model.now), model.way_to("fetch"));
-                line.own(&format!("held {since}, 0: {key} writes it to a file"), Meaning::Free);
+                line.own(&format!("held {since}, 0: {key} writes it to a file"), Tint::Free);
             }
-            (None, None) => line.own(&format!("not held · {}", model.price(&request).short()), Meaning::Price),
+            (None, None) => line.own(&format!("not held · {}", model.price(&request).short()), Tint::Price),
         }
     }
 
-    fn words_below(&self, _: Option<&Self::Row>, _: &Model) -> Option<(String, Meaning)> {
-        self.failure.as_ref().map(|failure| (failure.words(), Meaning::Problem))
+    fn words_below(&self, _: Option<&Self::Row>, _: &Model) -> Option<(String, Tint)> {
+        self.failure.as_ref().map(|failure| (failure.words(), Tint::Problem))
     }
 }
 
@@ -352,12 +352,12 @@ impl DrawForm for SaveTarget {
         format!("Write {} to a file", form.words())
     }
 
-    fn words(form: &SaveForm, _: &Model) -> Vec<(String, Meaning)> {
+    fn words(form: &SaveForm, _: &Model) -> Vec<(String, Tint)> {
         let (words, meaning) = match (form.source.is_under_way, &form.failure, form.is_held()) {
-            (true, ..) => return vec![("◌ writing …".to_owned(), Meaning::Strong)],
-            (false, Some(failure), _) => return vec![(failure.words(), Meaning::Problem)],
-            (false, None, false) => ("the end of the name says the format:", Meaning::Faint),
-            (false, None, true) => ("the bytes as they came; nothing opens the file", Meaning::Faint),
+            (true, ..) => return vec![("◌ writing …".to_owned(), Tint::Strong)],
+            (false, Some(failure), _) => return vec![(failure.words(), Tint::Problem)],
+            (false, None, false) => ("the end of the name says the format:", Tint::Faint),
+            (false, None, true) => ("the bytes as they came; nothing opens the file", Tint::Faint),
         };
         let words = match form.is_suggested() {
             true => format!("typing replaces the name, {} changes its end; {words}", Key::Named(KeyName::Backspace)),
@@ -378,12 +378,12 @@ fn draw_formats(buffer: &mut Canvas<'_>, area: Area, formats: &[(String, &'stati
     if formats.len() > usize::from(area.height) {
         let endings: Vec<_> = formats.iter().map(|(ending, _)| ending.as_str()).collect();
         let rows = words_in_rows_cut(&endings.join("  "), usize::from(area.width).max(10), area.height.into());
-        return buffer.write_rows(area, 0, rows.into_iter().map(|row| (row, Meaning::Key)));
+        return buffer.write_rows(area, 0, rows.into_iter().map(|row| (row, Tint::Key)));
     }
     for (row, (ending, about)) in (0..area.height).zip(formats) {
         let mut line = LineWriter::new(buffer, area, row);
-        line.own(ending, Meaning::Key);
+        line.own(ending, Tint::Key);
         line.tab(ENDING);
-        line.own(about, Meaning::Faint);
+        line.own(about, Tint::Faint);
     }
 }

@@ -18,10 +18,10 @@ use crate::app::over::RowWindow;
 use crate::app::{Area, Model, Place, Size};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-pub use theme::{Depth, Look, Theme};
+pub use theme::{Appearance, Depth, Theme};
 
 /// Draws the model over the whole of an empty buffer.
-pub fn draw(buffer: &mut Buffer, look: Look, model: &Model) {
+pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
     screen::draw(&mut canvas::Canvas::new(buffer, look), model);
 }
 
@@ -33,7 +33,7 @@ pub fn lines(model: &Model) -> Vec<String> {
     let area = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
     let mut buffer = Buffer::empty(area);
     let layout = model.layout();
-    screen::draw_content(&mut canvas::Canvas::new(&mut buffer, Look::default()), &layout, model);
+    screen::draw_content(&mut canvas::Canvas::new(&mut buffer, Appearance::default()), &layout, model);
     let cells = &buffer;
     let area = model.over.top().map_or(layout.content, |overlay| overlay.area(layout.content));
     let mut lines = vec![row(cells, layout.title, 0).trim().to_owned()];

@@ -1,10 +1,10 @@
 //! Draws the overlays: the frame, lists with their filter line and rows, pages of words, row details, keys, answers.
 
-use super::canvas::{Canvas, LineWriter};
+use super::canvas::{Canvas, LineWriter, Words};
 use super::form::{self, DrawForm};
 use super::list::progress;
 use super::pane::frame;
-use super::theme::Meaning;
+use super::theme::Tint;
 use crate::app::over::detail::{AnswerTree, Detail};
 use crate::app::over::generic::{IdleLine, ListSource, ListView, TypeAheadGuard};
 use crate::app::over::held::{AgeForm, AgeInDays, NoteForm, TypedNote};
@@ -45,8 +45,8 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
 
 fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &Model) {
     let found = palette.matching();
-    let inside = inside(buffer, area, model, palette.title(), 0, 0);
-    draw_line(buffer, inside, 0, ":", &palette.typed, true);
+    let inside = inside(buffer, area, model, palette.title(), (0, 0), 0);
+    draw_line(buffer, inside, 0, (":", Tint::Strong), &palette.typed, true);
     let told = u16::try_from(told(inside.height)).unwrap_or(0);
     let columns = columns(&found, inside.width.into());
     let rows = inside.height.saturating_sub(told);
@@ -69,19 +69,18 @@ fn columns(found: &[&PaletteItem], room: usize) -> (usize, usize) {
 }
 
 fn draw_item(mut line: LineWriter<'_, '_>, (names, words): (usize, usize), item: &PaletteItem) {
-    let (key, name) =
-        if item.off.is_some() { (Meaning::Faint, Meaning::Faint) } else { (Meaning::Key, Meaning::Strong) };
+    let (key, name) = if item.off.is_some() { (Tint::Faint, Tint::Faint) } else { (Tint::Key, Tint::Strong) };
     line.within(names - 1, |line| line.own(&item.keys, key));
     line.tab(names);
     line.own_cut(item.name, words - names - 1, name);
     line.tab(words);
     match (&item.off, item.price(line.room())) {
-        (Some(why), _) => line.own(&format!("off: {why}"), Meaning::Faint),
+        (Some(why), _) => line.own(&format!("off: {why}"), Tint::Faint),
         (None, Some(price)) => {
-            line.own(&price, Meaning::Price);
-            line.own(&format!(" · {}", item.help), Meaning::Text);
+            line.own(&price, Tint::Price);
+            line.own(&format!(" · {}", item.help), Tint::Text);
         }
-        (None, None) => line.own(item.help, Meaning::Text),
+        (None, None) => line.own(item.help, Tint::Text),
     }
 }
 
@@ -89,7 +88,7 @@ fn draw_told(buffer: &mut Canvas<'_>, area: Area, item: &PaletteItem) {
     let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
     let columns = usize::from(area.width).max(10);
     let rows = words_in_rows_cut(&format!("{}.{off}", item.help), columns, area.height.into());
-    buffer.write_rows(area, 0, rows.into_iter().map(|row| (row, Meaning::Detail)));
+    buffer.write_rows(area, 0, rows.into_iter().map(|row| (row, Tint::Detail)));
 }
 
 fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model: &Model) {
@@ -102,7 +101,7 @@ fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model:
         }
         _ => "nothing is called so".to_owned(),
     };
-    LineWriter::new(buffer, inside, 2).own(&words, Meaning::Faint);
+    LineWriter::new(buffer, inside, 2).own(&words, Tint::Faint);
 }
 
 /// The typed operation and the plan, below the line.
@@ -111,41 +110,37 @@ impl DrawForm for PlannedOperations {
         "What would it cost?".to_owned()
     }
 
-    fn words(_: &Planner, _: &Model) -> Vec<(String, Meaning)> {
+    fn words(_: &Planner, _: &Model) -> Vec<Words> {
         Vec::new()
     }
 
     fn draw_rest(form: &Planner, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-        let rows = form.rows(model).into_iter().skip(form.source.top).collect();
-        let sheet = Sheet::new("", rows, area.width.into());
-        let height = if sheet.count() > area.height.into() { area.height.saturating_sub(1) } else { area.height };
+        let mut sheet = Sheet::new("", form.rows(model), area.width.into());
+        sheet.top = form.source.top.min(sheet.count().saturating_sub(area.height.into()));
+        let is_cut = sheet.count() - sheet.top > area.height.into();
+        let height = area.height.saturating_sub(u16::from(is_cut));
         draw_rows(buffer, Area { height, ..area }, &sheet);
-        if height < area.height {
-            LineWriter::new(buffer, area, height).own("…", Meaning::Faint);
+        if is_cut {
+            LineWriter::new(buffer, area, height).own("…", Tint::Faint);
         }
     }
 }
 
-/// A text field, of which the end is seen.
-pub(super) fn draw_line(buffer: &mut Canvas<'_>, area: Area, row: u16, prompt: &str, typed: &str, is_typed: bool) {
-    draw_line_as(buffer, area, row, (prompt, Meaning::Strong), typed, is_typed);
-}
-
-/// The same, with a meaning for the typed text.
-pub(super) fn draw_line_as(
+/// A text field, of which the end is seen, with a meaning for the typed text.
+pub(super) fn draw_line(
     buffer: &mut Canvas<'_>,
     area: Area,
     row: u16,
-    (prompt, meaning): (&str, Meaning),
+    (prompt, meaning): (&str, Tint),
     typed: &str,
     is_typed: bool,
 ) {
     let room = usize::from(area.width).saturating_sub(prompt.columns() + 3);
     let mut line = LineWriter::new(buffer, area, row);
-    line.own(&format!("{prompt} "), Meaning::Key);
+    line.own(&format!("{prompt} "), Tint::Key);
     line.typed(typed, room, meaning);
     if is_typed {
-        line.own("▏", Meaning::Focus);
+        line.own("▏", Tint::Focus);
     }
 }
 
@@ -154,21 +149,21 @@ impl DrawForm for TypedQuestion {
         form.source.ask.help.to_owned()
     }
 
-    fn words(form: &Prompt, model: &Model) -> Vec<(String, Meaning)> {
+    fn words(form: &Prompt, model: &Model) -> Vec<Words> {
         let request = form.request(model.now);
-        let input = || (form.source.ask.input.to_owned(), Meaning::Text);
+        let input = || (form.source.ask.input.to_owned(), Tint::Text);
         match (&form.failure, request) {
             (Some(failure), _) => vec![
-                (failure.what.clone(), Meaning::Problem),
-                (failure.cost.clone(), Meaning::Text),
-                (failure.advice.clone(), Meaning::Text),
+                (failure.what.clone(), Tint::Problem),
+                (failure.cost.clone(), Tint::Text),
+                (failure.advice.clone(), Tint::Text),
             ],
             // An empty field is not a mistake.
             (None, Err(_)) if form.text().is_empty() => vec![input()],
-            (None, Err(missing)) => vec![input(), (missing, Meaning::Faint)],
+            (None, Err(missing)) => vec![input(), (missing, Tint::Faint)],
             (None, Ok(request)) => match model.calls.asking(&request) {
-                Some(call) => vec![(format!("◌ asking … {}", progress(call, model.now)), Meaning::Strong)],
-                None => vec![(priced(form, &request, model), Meaning::Price)],
+                Some(call) => vec![(format!("◌ asking … {}", progress(call, model.now)), Tint::Strong)],
+                None => vec![(priced(form, &request, model), Tint::Price)],
             },
         }
     }
@@ -179,8 +174,8 @@ impl DrawForm for AgeInDays {
         "Delete what is older than how many days?".to_owned()
     }
 
-    fn words(_: &AgeForm, model: &Model) -> Vec<(String, Meaning)> {
-        vec![(format!("{} says what that would be, and asks.", model.way_to("take-age")), Meaning::Faint)]
+    fn words(_: &AgeForm, model: &Model) -> Vec<Words> {
+        vec![(format!("{} says what that would be, and asks.", model.way_to("take-age")), Tint::Faint)]
     }
 }
 
@@ -190,9 +185,9 @@ impl DrawForm for TypeAheadGuard {
         "Nothing can be typed here".to_owned()
     }
 
-    fn words(form: &IdleLine, model: &Model) -> Vec<(String, Meaning)> {
+    fn words(form: &IdleLine, model: &Model) -> Vec<Words> {
         let end = model.way_to("end-idle-line");
-        vec![(format!("{} What is typed here does nothing; {end} ends it.", form.source.why), Meaning::Faint)]
+        vec![(format!("{} What is typed here does nothing; {end} ends it.", form.source.why), Tint::Faint)]
     }
 }
 
@@ -204,7 +199,7 @@ impl DrawForm for TypedNote {
         }
     }
 
-    fn words(form: &NoteForm, model: &Model) -> Vec<(String, Meaning)> {
+    fn words(form: &NoteForm, model: &Model) -> Vec<Words> {
         let TypedNote { standing, is_late, .. } = &form.source;
         let emptied = if standing.is_some() { "An empty line deletes the note. " } else { "" };
         let standing = standing.as_ref().filter(|_| *is_late).map(|note| note.visible_cut(200));
@@ -213,7 +208,7 @@ impl DrawForm for TypedNote {
             true => "It is gone when this run ends",
             false => "It is kept on this machine only",
         };
-        vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Meaning::Faint)]
+        vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Tint::Faint)]
     }
 }
 
@@ -225,19 +220,19 @@ fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
 }
 
 fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, model: &Model) {
-    let inside = inside(buffer, area, model, "Are you sure?", 0, 0);
+    let inside = inside(buffer, area, model, "Are you sure?", (0, 0), 0);
     let room = usize::from(inside.width).max(10);
     let keys = question.key_rows(model, room);
     // A confirmation needs its keys: the words give way to them.
     let words = words_in_rows_cut(&question.details, room, usize::from(inside.height).saturating_sub(keys.len()));
-    let words = words.iter().map(|row| (row, Meaning::Problem)).chain(keys.iter().map(|row| (row, Meaning::Text)));
+    let words = words.iter().map(|row| (row, Tint::Problem)).chain(keys.iter().map(|row| (row, Tint::Text)));
     buffer.write_rows(inside, 0, words);
 }
 
 fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: &Model) {
     let since = super::list::since(answer.received, model.now);
     let title = format!("{} · held since {since}", answer.title);
-    let inside = inside(buffer, area, model, &title, answer.scroll.top, answer.count());
+    let inside = inside(buffer, area, model, &title, (answer.scroll.top, answer.count()), 0);
     for row in 0..inside.height {
         let position = answer.scroll.top + usize::from(row);
         let Some((found, children)) = answer.line(position) else { break };
@@ -249,31 +244,21 @@ fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: 
                 Some(false) => "▾ ",
                 None => "  ",
             },
-            Meaning::Faint,
+            Tint::Faint,
         );
         if let Some(name) = &found.name {
-            line.visible(&name.visible_cut(40), Meaning::Key);
-            line.own(": ", Meaning::Faint);
+            line.visible(&name.visible_cut(40), Tint::Key);
+            line.own(": ", Tint::Faint);
         }
         if let Some(value) = &found.value {
-            line.outside(value, Meaning::Text);
+            line.outside(value, Tint::Text);
         }
     }
 }
 
+/// Draws the frame of an overlay, with its title, which rows of how many are in sight, and the way back; `beside` rows inside are not
+/// part of the count.
 pub(super) fn inside(
-    buffer: &mut Canvas<'_>,
-    area: Area,
-    model: &Model,
-    title: &str,
-    top: usize,
-    count: usize,
-) -> Area {
-    inside_beside(buffer, area, model, title, (top, count), 0)
-}
-
-/// The same with rows inside that are not part of the count.
-pub(super) fn inside_beside(
     buffer: &mut Canvas<'_>,
     area: Area,
     model: &Model,
@@ -300,7 +285,7 @@ pub(super) fn window(top: usize, height: usize, count: usize) -> String {
 }
 
 fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model) {
-    let inside = inside(buffer, area, model, &sheet.title, sheet.top, sheet.count());
+    let inside = inside(buffer, area, model, &sheet.title, (sheet.top, sheet.count()), 0);
     draw_rows(buffer, inside, sheet);
 }
 
@@ -308,22 +293,22 @@ fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model)
 fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, sheet: &Sheet) {
     for (row, shown) in (0..inside.height).zip(sheet.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
-        line.own(&shown.head, Meaning::Key);
+        line.own(&shown.head, Tint::Key);
         line.tab(HEAD);
-        line.own(&shown.text, Meaning::Text);
+        line.own(&shown.text, Tint::Text);
     }
 }
 
 fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Model) {
-    let inside = inside(buffer, area, model, &detail.title, detail.top, detail.count());
-    for (row, shown) in (0..inside.height).zip(detail.rows(inside.height.into())) {
-        let mut line = LineWriter::of_list(buffer, inside, row, shown.is_chosen);
+    let inside = inside(buffer, area, model, &detail.title, (detail.top, detail.count()), 0);
+    for (row, (shown, is_chosen)) in (0..inside.height).zip(detail.rows()) {
+        let mut line = LineWriter::of_list(buffer, inside, row, is_chosen);
         line.tab(shown.indent);
         if let Some(name) = &shown.name {
-            line.visible(name, Meaning::Key);
-            line.own(": ", Meaning::Faint);
+            line.visible(name, Tint::Key);
+            line.own(": ", Tint::Faint);
         }
-        line.visible(&shown.value, Meaning::Text);
+        line.visible(&shown.value, Tint::Text);
     }
 }
 
@@ -349,7 +334,7 @@ pub(super) trait DrawList: ListSource + Sized {
     fn draw_row(&self, line: LineWriter<'_, '_>, columns: &Self::Columns, row: &Self::Row, model: &Model);
 
     /// The words below the rows, about the chosen one or about the list.
-    fn words_below(&self, _chosen: Option<&Self::Row>, _model: &Model) -> Option<(String, Meaning)> {
+    fn words_below(&self, _chosen: Option<&Self::Row>, _model: &Model) -> Option<(String, Tint)> {
         None
     }
 }
@@ -362,13 +347,13 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     let part = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
     let (filter, above, below) = (part(list.filter.rows()), part(rows.above), part(rows.below));
     let shown = (list.scroll.top, rows.count);
-    let inside = inside_beside(buffer, area, model, &S::title(list, model), shown, above + below);
+    let inside = inside(buffer, area, model, &S::title(list, model), shown, above + below);
     if filter > 0 {
-        draw_line(buffer, inside, 0, "/", &list.filter.typed, list.filter.is_typing);
+        draw_line(buffer, inside, 0, ("/", Tint::Strong), &list.filter.typed, list.filter.is_typing);
         if list.filter.typed.is_empty() {
             let mut hint = LineWriter::new(buffer, inside, 0);
             hint.tab(HINT);
-            hint.own(S::HINT, Meaning::Faint);
+            hint.own(S::HINT, Tint::Faint);
         }
     }
     let above = above.min(inside.height);
@@ -380,7 +365,7 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     }
     if window.is_empty() {
         let words = if list.counts().1 == 0 { S::EMPTY } else { "no row holds this" };
-        LineWriter::new(buffer, body, 0).own(words, Meaning::Faint);
+        LineWriter::new(buffer, body, 0).own(words, Tint::Faint);
     }
     for (at, (position, row)) in (0..body.height).zip((list.scroll.top..).zip(&window)) {
         let line = LineWriter::of_list(buffer, body, at, position == list.scroll.cursor);

@@ -1,7 +1,7 @@
 //! A pane of a report: its frame with title and count, and the rows that fit.
 
 use super::canvas::{Canvas, LineWriter};
-use super::theme::Meaning;
+use super::theme::Tint;
 use crate::app::list::OpenReport;
 use crate::app::over::held::MARK;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState};
@@ -31,10 +31,10 @@ pub(super) const NO_REPORT: &str = "no behaviour report";
 
 /// Draws a frame and gives back its inside.
 pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
-    let meaning = if has_focus { Meaning::Focus } else { Meaning::Faint };
+    let meaning = if has_focus { Tint::Focus } else { Tint::Faint };
     buffer.border(area, has_focus);
     let top = Area { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
-    let title_meaning = if has_focus { Meaning::Focus } else { Meaning::Strong };
+    let title_meaning = if has_focus { Tint::Focus } else { Tint::Strong };
     let left = usize::from(top.width).saturating_sub(right.columns());
     let mut line = LineWriter::new(buffer, top, 0);
     line.tab(left);
@@ -58,7 +58,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let inside =
         frame(buffer, area, &title(pane, open, state, model), &position(state, pane, open, has_focus), has_focus);
     if count == 0 {
-        LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Meaning::Faint);
+        LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Tint::Faint);
         return draw_problem(buffer, inside, state);
     }
     let notes = notes(model);
@@ -134,12 +134,12 @@ impl PaneRows<'_> {
         // A row that fits does not scroll.
         let is_shifted = row.branch.is_none() && shift > 0 && width_of(pieces) > line.room();
         if is_shifted {
-            line.own("…", Meaning::Faint);
+            line.own("…", Tint::Faint);
             line.shift(shift);
         }
         // Rows that are shown only for their matching descendants step back.
         let steps_back = !is_wanted || mark == Some(Severity::Noise);
-        let value = if steps_back { Meaning::Faint } else { Meaning::Text };
+        let value = if steps_back { Tint::Faint } else { Tint::Text };
         draw_pieces(&mut line, pieces, value, is_elided && !is_shifted, self.sought());
         line.shows_sought()
     }
@@ -165,7 +165,7 @@ fn shift_to(sought: &Pattern, pieces: &[Piece]) -> Option<usize> {
 fn draw_note_mark(buffer: &mut Canvas<'_>, inside: Area) -> Area {
     let width = inside.width.saturating_sub(2);
     let end = Area { x: inside.x + width, width: inside.width - width, ..inside };
-    LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Meaning::Key);
+    LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Tint::Key);
     Area { width, ..inside }
 }
 
@@ -174,7 +174,7 @@ fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
     if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
         let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
         buffer.clear(last);
-        LineWriter::new(buffer, last, 0).own(problem, Meaning::Problem);
+        LineWriter::new(buffer, last, 0).own(problem, Tint::Problem);
     }
 }
 
@@ -184,8 +184,8 @@ fn draw_note(buffer: &mut Canvas<'_>, inside: Area, notes: Option<&Notes>) {
     let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
     buffer.clear(last);
     let mut line = LineWriter::new(buffer, last, 0);
-    line.own(&format!("{MARK} "), Meaning::Key);
-    line.outside(&note.text, Meaning::Strong);
+    line.own(&format!("{MARK} "), Tint::Key);
+    line.outside(&note.text, Tint::Strong);
 }
 
 /// Why a pane shows no row.
@@ -232,9 +232,9 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
 /// The sign of a row's mark in a column of its own.
 fn draw_mark(line: &mut LineWriter<'_, '_>, mark: Option<Severity>) {
     let meaning = match mark {
-        Some(Severity::High) => Meaning::Problem,
-        Some(Severity::Medium) => Meaning::Price,
-        _ => Meaning::Faint,
+        Some(Severity::High) => Tint::Problem,
+        Some(Severity::Medium) => Tint::Price,
+        _ => Tint::Faint,
     };
     line.own(mark.map_or(" ", Severity::sign), meaning);
 }
@@ -286,8 +286,8 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
 /// The word beside a row.
 pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
     match label {
-        Label::Known(word) => line.own(word, Meaning::Faint),
-        Label::Named(name) => line.visible(&name.visible_cut(LABELS), Meaning::Faint),
+        Label::Known(word) => line.own(word, Tint::Faint),
+        Label::Named(name) => line.visible(&name.visible_cut(LABELS), Tint::Faint),
     }
 }
 
@@ -295,7 +295,7 @@ pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
 pub(super) fn draw_labelled(line: &mut LineWriter<'_, '_>, from: usize, columns: usize, label: &Label) {
     draw_label(line, label);
     if columns > 0 && line.starts_after(from + columns) {
-        line.own(" ", Meaning::Text);
+        line.own(" ", Tint::Text);
     }
     line.tab(from + columns);
 }
@@ -314,7 +314,7 @@ pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
 pub(super) fn draw_pieces<'a>(
     line: &mut LineWriter<'a, '_>,
     pieces: &[Piece],
-    value: Meaning,
+    value: Tint,
     is_elided: bool,
     sought: Option<&'a Pattern>,
 ) {
@@ -328,15 +328,15 @@ pub(super) fn draw_pieces<'a>(
             },
             (Piece::Detail(text), kept) => {
                 room = kept;
-                line.outside(text, Meaning::Detail);
+                line.outside(text, Tint::Detail);
             }
             (Piece::Own(text), kept) => {
                 room = kept;
                 // Shows that the part behind it has no room; a time alone still has its day and minute.
                 let more = if at + 1 < pieces.len() { "…" } else { "" };
                 match is_elided && at > 0 && text.columns() + more.columns() > line.room() {
-                    true => line.own_cut(&format!("{text}{more}"), line.room(), Meaning::Faint),
-                    false => line.own(text, Meaning::Faint),
+                    true => line.own_cut(&format!("{text}{more}"), line.room(), Tint::Faint),
+                    false => line.own(text, Tint::Faint),
                 }
             }
         }
@@ -364,10 +364,10 @@ fn piece_width(piece: &Piece) -> usize {
 fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch, is_wanted: bool) {
     let depth = branch.guides.len();
     if depth > GUIDES {
-        line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Meaning::Faint);
+        line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Tint::Faint);
     } else if let Some((last, above)) = branch.guides.split_last() {
-        above.iter().for_each(|goes_on| line.own(if *goes_on { "│ " } else { "  " }, Meaning::Faint));
-        line.own(if *last { "├─" } else { "└─" }, Meaning::Faint);
+        above.iter().for_each(|goes_on| line.own(if *goes_on { "│ " } else { "  " }, Tint::Faint));
+        line.own(if *last { "├─" } else { "└─" }, Tint::Faint);
     }
     let mark = match branch.children {
         Some(true) if is_wanted => "▸ ",
@@ -376,5 +376,5 @@ fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch, is_wanted: bool) 
         Some(false) => "▿ ",
         None => "• ",
     };
-    line.own(mark, if branch.children == Some(true) { Meaning::Strong } else { Meaning::Faint });
+    line.own(mark, if branch.children == Some(true) { Tint::Strong } else { Tint::Faint });
 }

@@ -1,7 +1,7 @@
 //! The whole screen: title, content, bar.
 
-use super::canvas::{Canvas, LineWriter};
-use super::theme::Meaning;
+use super::canvas::{Canvas, LineWriter, Words, wrapped};
+use super::theme::Tint;
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
@@ -9,7 +9,7 @@ use crate::app::over::held::MARK;
 use crate::app::panes;
 use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
-use crate::report::Pane;
+use crate::report::{Pane, Recent};
 use crate::text::{Columns, count, said, thousands, words_in_rows};
 
 /// Columns of a file's own name in the title, at most.
@@ -49,13 +49,13 @@ fn too_small(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.way_to("quit"));
     let words = format!("behaview needs {columns} columns and {rows} rows. {quit} quits.");
     let rows = words_in_rows(&words, usize::from(area.width).max(1)).into_iter();
-    buffer.write_rows(area, 0, rows.map(|row| (row, Meaning::Text)));
+    buffer.write_rows(area, 0, rows.map(|row| (row, Tint::Text)));
 }
 
 fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let right = right_of_title(model, area.width.into());
     let mut line = LineWriter::new(buffer, area, 0);
-    line.own(" behaview", Meaning::Focus);
+    line.own(" behaview", Tint::Focus);
     let gap = usize::from(!right.is_empty());
     let mut left = line.room().saturating_sub(right.columns() + gap);
     for (at, (text, meaning)) in title(model, area.width).into_iter().enumerate() {
@@ -69,7 +69,7 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     }
     if line.room() >= right.columns() {
         line.tab(usize::from(area.width) - right.columns());
-        line.own(&right, Meaning::Price);
+        line.own(&right, Tint::Price);
     }
 }
 
@@ -77,39 +77,39 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 const TITLE: usize = 33;
 
 /// The parts of the title, what matters most first.
-fn title(model: &Model, columns: u16) -> Vec<(String, Meaning)> {
+fn title(model: &Model, columns: u16) -> Vec<Words> {
     let mut parts = Vec::new();
     match model.list().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
-        None => parts.push((own_name(&model.service.name), Meaning::Faint)),
+        None => parts.push((own_name(&model.service.name), Tint::Faint)),
         Some(ListOrigin::Document(name)) => {
             let document = model.chosen().and_then(|entry| entry.document.as_ref());
-            parts.extend(document.map(|document| (document.visible_cut(40).to_string(), Meaning::Strong)));
-            parts.push((own_name(name), if document.is_some() { Meaning::Key } else { Meaning::Strong }));
+            parts.extend(document.map(|document| (document.visible_cut(40).to_string(), Tint::Strong)));
+            parts.push((own_name(name), if document.is_some() { Tint::Key } else { Tint::Strong }));
         }
         Some(ListOrigin::Service(file)) => {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
-            parts.extend([(own_name(&model.service.name), Meaning::Faint), (hash, Meaning::Strong)]);
+            parts.extend([(own_name(&model.service.name), Tint::Faint), (hash, Tint::Strong)]);
             // A name in few columns is useless; sandbox and verdict have the room.
             let name = model.file_name().filter(|_| columns >= NAMED);
             let name = name.map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
-            parts.extend(name.map(|name| (name, Meaning::Strong)));
+            parts.extend(name.map(|name| (name, Tint::Strong)));
             let number = model.file_number().map(|(shown, all)| format!("file {shown} of {all}"));
-            parts.extend(number.map(|number| (number, Meaning::Key)));
+            parts.extend(number.map(|number| (number, Tint::Key)));
         }
     }
     let Some(entry) = model.chosen().filter(|_| model.screen == Screen::File) else { return parts };
     if let Some(known) = &entry.parts {
-        parts.push((known.sandbox.visible_cut(40).to_string(), Meaning::Strong));
+        parts.push((known.sandbox.visible_cut(40).to_string(), Tint::Strong));
     }
     let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(24).to_string());
-    parts.extend(verdict.map(|verdict| (verdict, Meaning::Strong)));
+    parts.extend(verdict.map(|verdict| (verdict, Tint::Strong)));
     let when = entry.parts.as_ref().and_then(list::when);
-    parts.extend(when.map(|when| (format!("ran {when} UTC"), Meaning::Faint)));
+    parts.extend(when.map(|when| (format!("ran {when} UTC"), Tint::Faint)));
     if let Some(here) = entry.here().filter(|_| !model.is_document()) {
         let since = list::since(here.received, model.now);
         parts.push(match &entry.imported {
-            Some(imported) => (format!("imported {since} {}", imported.words()), Meaning::Free),
-            None => (format!("held since {since}"), Meaning::Free),
+            Some(imported) => (format!("imported {since} {}", imported.words()), Tint::Free),
+            None => (format!("held since {since}"), Tint::Free),
         });
     }
     parts
@@ -149,8 +149,8 @@ fn followed(model: &Model, room: usize) -> String {
         (None, [one]) => format!("following {}", one.file.short()),
         (None, all) => format!("following {}", count(all.len() as u64, "file")),
     };
-    let whole = format!("◷ {what}, {} so far ", cost.short());
-    if whole.columns() <= room { whole } else { format!("◷ {} ", cost.brief()) }
+    let forms = [format!("◷ {what}, {} so far ", cost.short()), format!("◷ {} so far ", cost.short())];
+    forms.into_iter().find(|form| form.columns() <= room).unwrap_or_else(|| format!("◷ {} ", cost.brief()))
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
@@ -189,13 +189,13 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         }
     };
     let mut line = LineWriter::new(buffer, area, 0);
-    line.own(" ", Meaning::Text);
+    line.own(" ", Tint::Text);
     let mut entries: Vec<StripEntry> = PANES.iter().map(entry).collect();
     if open.report.is_of_another_kind() {
         // A count of none would read as if something had looked and seen nothing.
         entries.retain(|entry| !entry.is_empty);
-        line.own(pane::NO_REPORT, Meaning::Problem);
-        line.own("  ", Meaning::Text);
+        line.own(pane::NO_REPORT, Tint::Problem);
+        line.own("  ", Tint::Text);
     }
     let width = |entries: &[StripEntry], is_named: bool| -> usize {
         let named = |entry: &&StripEntry| is_named || entry.has_focus;
@@ -211,15 +211,15 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let gap = if width(&entries, is_named) <= room { "  " } else { " " };
     for entry in entries {
         draw_stop(&mut line, &entry, is_named || entry.has_focus);
-        line.own(gap, Meaning::Text);
+        line.own(gap, Tint::Text);
     }
 }
 
 fn draw_stop(line: &mut LineWriter<'_, '_>, entry: &StripEntry, is_named: bool) {
     let (key, name, count) = match (entry.has_focus, entry.is_empty) {
-        (true, _) => (Meaning::Focus, Meaning::Focus, Meaning::Focus),
-        (false, true) => (Meaning::Faint, Meaning::Faint, Meaning::Faint),
-        (false, false) => (Meaning::Key, Meaning::Text, Meaning::Faint),
+        (true, _) => (Tint::Focus, Tint::Focus, Tint::Focus),
+        (false, true) => (Tint::Faint, Tint::Faint, Tint::Faint),
+        (false, false) => (Tint::Key, Tint::Text, Tint::Faint),
     };
     line.own(&entry.key, key);
     if is_named {
@@ -259,17 +259,13 @@ fn around(areas: &[Area]) -> Option<Area> {
 
 fn draw_message(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let is_problem = model.notice.as_ref().is_some_and(|notice| notice.is_problem);
-    let meaning = if is_problem { Meaning::Problem } else { Meaning::Strong };
+    let meaning = if is_problem { Tint::Problem } else { Tint::Strong };
     buffer.write_rows(area, 0, model.message().into_iter().map(|row| (format!(" {row}"), meaning)));
 }
 
 fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = pane::frame(buffer, area, " Which file? ", "", true);
-    let room = usize::from(inside.width.saturating_sub(4)).max(10);
-    let rows = start_words(model).into_iter();
-    let rows: Vec<_> = rows
-        .flat_map(|(text, meaning)| words_in_rows(&text, room).into_iter().map(move |row| (row, meaning)))
-        .collect();
+    let rows = wrapped(start_words(model), inside.width.saturating_sub(4).into());
     // In little room, the words give way to the typed hash and the chosen file.
     let words = inside.height.saturating_sub(START_ROWS);
     let words =
@@ -285,7 +281,7 @@ fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     draw_recent(buffer, recent, model);
 }
 
-fn start_words(model: &Model) -> Vec<(String, Meaning)> {
+fn start_words(model: &Model) -> Vec<Words> {
     let demo = format!(
         "{} tries the demo now: made-up reports, no key, no network, no cost. Held reports open without a key, too.",
         model.way_to("demo")
@@ -304,81 +300,81 @@ fn start_words(model: &Model) -> Vec<(String, Meaning)> {
     };
     let mut words = Vec::new();
     if model.service.is_offline {
-        words.extend([
-            ("This run is offline: what is held opens, and nothing is sent.", Meaning::Free),
-            ("", Meaning::Text),
-        ]);
+        words.extend([("This run is offline: what is held opens, and nothing is sent.", Tint::Free), ("", Tint::Text)]);
     } else if !model.service.has_key {
         words.extend([
-            ("There is no API key yet, so the service cannot be asked.", Meaning::Problem),
-            ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Meaning::Text),
-            (demo.as_str(), Meaning::Free),
+            ("There is no API key yet, so the service cannot be asked.", Tint::Problem),
+            ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Tint::Text),
+            (demo.as_str(), Tint::Free),
         ]);
     } else if model.start.recent.is_empty() {
         words.extend([
-            ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.", Meaning::Text),
-            (kept, Meaning::Free),
-            (keys.as_str(), Meaning::Text),
+            ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.", Tint::Text),
+            (kept, Tint::Free),
+            (keys.as_str(), Tint::Text),
         ]);
     }
-    let gap = if words.is_empty() { None } else { Some(("", Meaning::Text)) };
+    let gap = if words.is_empty() { None } else { Some(("", Tint::Text)) };
     words.extend(gap);
     words.extend([
-        ("Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.", Meaning::Text),
-        ("", Meaning::Text),
+        ("Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.", Tint::Text),
+        ("", Tint::Text),
     ]);
     words.into_iter().map(|(text, meaning)| (text.to_owned(), meaning)).collect()
 }
 
 fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
     let mut line = LineWriter::new(buffer, inside, row);
-    line.own("  SHA-256 ", Meaning::Key);
+    line.own("  SHA-256 ", Tint::Key);
     if model.start.typed.is_empty() {
         // An empty field takes digits of a hash only; other letters are keys.
-        return line.own("type its digits, 0 to 9 and a to f, or paste it", Meaning::Faint);
+        return line.own("type its digits, 0 to 9 and a to f, or paste it", Tint::Faint);
     }
-    line.own(&model.start.typed, Meaning::Strong);
-    line.own("▏", Meaning::Focus);
+    line.own(&model.start.typed, Tint::Strong);
+    line.own("▏", Tint::Focus);
     let more = match crate::report::identifier::Sha256::LENGTH.saturating_sub(model.start.typed.len()) {
         0 => format!(" {} opens it", model.way_to("open-file")),
         missing => format!(" {missing} to go"),
     };
-    line.own(&more, Meaning::Faint);
+    line.own(&more, Tint::Faint);
 }
 
 fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     if model.start.recent.is_empty() {
-        return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Meaning::Faint);
+        return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Tint::Faint);
     }
     let heading =
         if model.start.recent.iter().any(|recent| recent.reports == 0) { "  Files" } else { "  Earlier files" };
-    LineWriter::new(buffer, area, 0).own(heading, Meaning::Strong);
+    LineWriter::new(buffer, area, 0).own(heading, Tint::Strong);
     let fit = usize::from(area.height.saturating_sub(1));
     let scroll = model.start.scroll;
     let top = scroll.top.max(scroll.cursor.saturating_sub(fit.saturating_sub(1)));
     for (row, (position, recent)) in (1..area.height).zip(model.start.recent.iter().enumerate().skip(top).take(fit)) {
         let line = LineWriter::new(buffer, area, row);
         let is_chosen = position == scroll.cursor && model.start.typed.is_empty();
-        let mut line = if is_chosen { line.base(Meaning::Cursor) } else { line };
-        let held = match recent.reports {
-            0 => "nothing held".to_owned(),
-            reports => {
-                format!("{} held, last used {}", count(reports, "report"), list::since(recent.opened, model.now))
-            }
-        };
-        let hash = if area.width >= 140 { recent.file.to_string() } else { recent.file.short() };
-        line.own(&format!("  {hash}  "), Meaning::Text);
-        if let Some(name) = &recent.name {
-            let room = line.room();
-            line.visible(&name.visible_cut(room.min(40)), Meaning::Strong);
-            line.own("  ", Meaning::Text);
-        }
-        line.own(&held, Meaning::Faint);
+        let mut line = if is_chosen { line.base(Tint::Cursor) } else { line };
+        line.own("  ", Tint::Text);
+        draw_earlier(&mut line, recent, model);
         if recent.notes > 0 {
-            line.own(&format!("  {MARK}{}", recent.notes), Meaning::Key);
+            line.own(&format!("  {MARK}{}", recent.notes), Tint::Key);
         }
         if recent.scan.as_ref().is_some_and(|scan| scan.is_pending(model.now)) {
-            line.own("  ◷ scan not seen to its end", Meaning::Price);
+            line.own("  ◷ scan not seen to its end", Tint::Price);
         }
     }
+}
+
+/// A file that was opened before: its hash, its name, and what is held of it.
+pub(super) fn draw_earlier(line: &mut LineWriter<'_, '_>, recent: &Recent, model: &Model) {
+    let hash = if model.size.width >= 140 { recent.file.to_string() } else { recent.file.short() };
+    line.own(&format!("{hash}  "), Tint::Text);
+    if let Some(name) = &recent.name {
+        line.visible(&name.visible_cut(line.room().min(40)), Tint::Strong);
+        line.own("  ", Tint::Text);
+    }
+    let held = match recent.reports {
+        0 => "nothing held".to_owned(),
+        reports => format!("{} held, last used {}", count(reports, "report"), list::since(recent.opened, model.now)),
+    };
+    line.own(&held, Tint::Faint);
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// What a piece of the screen means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meaning {
+pub enum Tint {
     Text,
     /// Details of a thing, beside it.
     Detail,
@@ -54,13 +54,13 @@ pub enum Depth {
 
 /// The theme and the colours of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct Appearance {
     pub theme: Theme,
     /// The colours that it may use.
     pub depth: Depth,
 }
 
-impl Default for Look {
+impl Default for Appearance {
     fn default() -> Self {
         Self { theme: Theme::Dark, depth: Depth::Sixteen }
     }
@@ -99,32 +99,32 @@ type Hue = (u32, u8, Color);
 
 /// The style of a meaning: its letters where there are colours, its colours in the dark and in the light theme, its letters in
 /// the theme of contrast, and without any colour.
-fn ink(meaning: Meaning) -> (Modifier, Option<[Hue; 2]>, Modifier, Modifier) {
+fn ink(meaning: Tint) -> (Modifier, Option<[Hue; 2]>, Modifier, Modifier) {
     let marked = BOLD.union(Modifier::UNDERLINED);
     match meaning {
-        Meaning::Text => (NONE, None, NONE, NONE),
-        Meaning::Detail => (NONE, Some([(0x8f_bcbb, 109, Cyan), (0x1f_6f78, 24, Blue)]), NONE, NONE),
-        Meaning::Faint => (NONE, Some([(0x8b_93a7, 103, DarkGray), (0x5c_6370, 241, DarkGray)]), NONE, DIM),
-        Meaning::Frame => (NONE, Some([(0x4c_5670, 240, DarkGray), (0xa4_abb8, 145, DarkGray)]), NONE, DIM),
-        Meaning::Focus => (BOLD, Some([(0x7a_a8f0, 111, Cyan), (0x1a_56b0, 25, Blue)]), BOLD, BOLD),
+        Tint::Text => (NONE, None, NONE, NONE),
+        Tint::Detail => (NONE, Some([(0x8f_bcbb, 109, Cyan), (0x1f_6f78, 24, Blue)]), NONE, NONE),
+        Tint::Faint => (NONE, Some([(0x8b_93a7, 103, DarkGray), (0x5c_6370, 241, DarkGray)]), NONE, DIM),
+        Tint::Frame => (NONE, Some([(0x4c_5670, 240, DarkGray), (0xa4_abb8, 145, DarkGray)]), NONE, DIM),
+        Tint::Focus => (BOLD, Some([(0x7a_a8f0, 111, Cyan), (0x1a_56b0, 25, Blue)]), BOLD, BOLD),
         // Behind the text.
-        Meaning::Cursor => {
+        Tint::Cursor => {
             let reversed = Modifier::REVERSED;
             (BOLD, Some([(0x2c_3a55, 237, Reset), (0xd5_e3f7, 189, Reset)]), reversed, reversed)
         }
-        Meaning::Price => (BOLD, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
-        Meaning::Free => (NONE, Some([(0x94_c97a, 114, Green), (0x2c_6e1f, 22, Green)]), BOLD, NONE),
-        Meaning::Problem => {
+        Tint::Price => (BOLD, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
+        Tint::Free => (NONE, Some([(0x94_c97a, 114, Green), (0x2c_6e1f, 22, Green)]), BOLD, NONE),
+        Tint::Problem => {
             (BOLD, Some([(0xf0_7178, 204, LightRed), (0xb3_1d28, 124, Red)]), BOLD.union(Modifier::REVERSED), marked)
         }
-        Meaning::Key => (NONE, Some([(0x7f_c8ff, 117, Cyan), (0x1a_56b0, 25, Blue)]), marked, BOLD),
-        Meaning::Strong => (BOLD, None, BOLD, BOLD),
-        Meaning::Found => (marked, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
+        Tint::Key => (NONE, Some([(0x7f_c8ff, 117, Cyan), (0x1a_56b0, 25, Blue)]), marked, BOLD),
+        Tint::Strong => (BOLD, None, BOLD, BOLD),
+        Tint::Found => (marked, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
     }
 }
 
-impl Look {
-    pub fn style(self, meaning: Meaning) -> Style {
+impl Appearance {
+    pub fn style(self, meaning: Tint) -> Style {
         let (letters, hues, contrast, mono) = ink(meaning);
         let style = Style::new();
         let hue = match (self.depth, self.theme) {
@@ -138,9 +138,9 @@ impl Look {
         let [_, red, green, blue] = rgb.to_be_bytes();
         match (meaning, self.depth) {
             // Sixteen colours have none that is quiet behind every other.
-            (Meaning::Cursor, Depth::Sixteen) => style.add_modifier(Modifier::REVERSED),
-            (Meaning::Cursor, Depth::Indexed) => style.bg(Color::Indexed(indexed)),
-            (Meaning::Cursor, _) => style.bg(Color::Rgb(red, green, blue)),
+            (Tint::Cursor, Depth::Sixteen) => style.add_modifier(Modifier::REVERSED),
+            (Tint::Cursor, Depth::Indexed) => style.bg(Color::Indexed(indexed)),
+            (Tint::Cursor, _) => style.bg(Color::Rgb(red, green, blue)),
             (_, Depth::Sixteen) => style.fg(sixteen),
             (_, Depth::Indexed) => style.fg(Color::Indexed(indexed)),
             _ => style.fg(Color::Rgb(red, green, blue)),
@@ -182,7 +182,7 @@ impl Depth {
 mod tests {
     use super::*;
 
-    impl Meaning {
+    impl Tint {
         const ALL: [Self; 12] = [
             Self::Text,
             Self::Detail,
@@ -216,8 +216,8 @@ mod tests {
     #[test]
     fn words_can_be_read_on_the_background_and_on_the_chosen_row() {
         for (theme, background) in [0x1e_2230, 0xff_ffff].into_iter().enumerate() {
-            let row = ink(Meaning::Cursor).1.unwrap()[theme].0;
-            for meaning in Meaning::ALL.into_iter().filter(|meaning| *meaning != Meaning::Frame) {
+            let row = ink(Tint::Cursor).1.unwrap()[theme].0;
+            for meaning in Tint::ALL.into_iter().filter(|meaning| !matches!(meaning, Tint::Frame | Tint::Cursor)) {
                 let Some((rgb, ..)) = ink(meaning).1.map(|hues| hues[theme]) else { continue };
                 for behind in [background, row] {
                     let contrast = contrast_of(rgb, behind);
@@ -229,35 +229,35 @@ mod tests {
 
     #[test]
     fn without_colours_no_style_has_one() {
-        let looks = Theme::ALL.map(|theme| Look { theme, depth: Depth::None });
-        let looks =
-            looks.into_iter().chain([Theme::Mono, Theme::Contrast].map(|theme| Look { theme, depth: Depth::True }));
+        let looks = Theme::ALL.map(|theme| Appearance { theme, depth: Depth::None });
+        let looks = looks
+            .into_iter()
+            .chain([Theme::Mono, Theme::Contrast].map(|theme| Appearance { theme, depth: Depth::True }));
         for look in looks {
             assert!(
-                Meaning::ALL
-                    .iter()
-                    .all(|meaning| look.style(*meaning).fg.is_none() && look.style(*meaning).bg.is_none())
+                Tint::ALL.iter().all(|meaning| look.style(*meaning).fg.is_none() && look.style(*meaning).bg.is_none())
             );
         }
     }
 
     #[test]
     fn what_costs_and_what_went_wrong_stand_out_in_every_theme_without_colour() {
-        for look in
-            Theme::ALL.into_iter().flat_map(|theme| [Depth::None, Depth::Sixteen].map(|depth| Look { theme, depth }))
+        for look in Theme::ALL
+            .into_iter()
+            .flat_map(|theme| [Depth::None, Depth::Sixteen].map(|depth| Appearance { theme, depth }))
         {
-            for meaning in [Meaning::Price, Meaning::Problem, Meaning::Cursor] {
+            for meaning in [Tint::Price, Tint::Problem, Tint::Cursor] {
                 assert_ne!(
                     look.style(meaning).add_modifier,
-                    look.style(Meaning::Text).add_modifier,
+                    look.style(Tint::Text).add_modifier,
                     "{look:?} {meaning:?}"
                 );
             }
         }
         // Nothing blinks.
-        for look in Theme::ALL.map(|theme| Look { theme, depth: Depth::True }) {
+        for look in Theme::ALL.map(|theme| Appearance { theme, depth: Depth::True }) {
             let blink = Modifier::SLOW_BLINK | Modifier::RAPID_BLINK;
-            assert!(Meaning::ALL.iter().all(|meaning| !look.style(*meaning).add_modifier.intersects(blink)));
+            assert!(Tint::ALL.iter().all(|meaning| !look.style(*meaning).add_modifier.intersects(blink)));
         }
     }
 

@@ -1,12 +1,12 @@
 //! Every theme as it looks, styles and all; and that nothing is said by colour alone.
 
 use crate::stage::Stage;
-use behaview::view::{Depth, Look, Theme};
+use behaview::view::{Appearance, Depth, Theme};
 use ratatui::style::{Color, Modifier};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-fn in_pane(look: Look) -> Stage {
+fn in_pane(look: Appearance) -> Stage {
     let mut stage = Stage::listed();
     stage.session.set_look(look);
     stage.size(100, 18).keys("enter j");
@@ -39,20 +39,23 @@ fn styled(stage: &Stage) -> String {
 #[test]
 fn every_theme_at_every_depth() {
     for theme in Theme::ALL {
-        let stage = in_pane(Look { theme, depth: Depth::True });
+        let stage = in_pane(Appearance { theme, depth: Depth::True });
         insta::assert_snapshot!(format!("look_{}", theme.name()), styled(&stage));
     }
     for (name, depth) in [("none", Depth::None), ("16", Depth::Sixteen), ("256", Depth::Indexed)] {
-        insta::assert_snapshot!(format!("look_dark_{name}"), styled(&in_pane(Look { theme: Theme::Dark, depth })));
+        insta::assert_snapshot!(
+            format!("look_dark_{name}"),
+            styled(&in_pane(Appearance { theme: Theme::Dark, depth }))
+        );
     }
 }
 
 #[test]
 fn without_colours_the_same_letters_stand_and_nothing_blinks() {
-    let letters = in_pane(Look::default()).screen();
+    let letters = in_pane(Appearance::default()).screen();
     for theme in Theme::ALL {
         for depth in [Depth::None, Depth::True] {
-            let stage = in_pane(Look { theme, depth });
+            let stage = in_pane(Appearance { theme, depth });
             assert_eq!(stage.screen(), letters, "{theme:?} {depth:?}");
             for cell in stage.session.terminal().backend().buffer().content() {
                 assert!(!cell.modifier.intersects(Modifier::SLOW_BLINK | Modifier::RAPID_BLINK));

@@ -5,7 +5,7 @@
 use crate::stage::Stage;
 use crate::svg::svg;
 use behaview::quota::{Kind, OPTIONS, RULES};
-use behaview::view::{Depth, Look, Theme};
+use behaview::view::{Appearance, Depth, Theme};
 use std::path::Path;
 
 /// Compares the part of a topic that begins with `<!-- name:` with what it should be, or writes it.
@@ -55,7 +55,7 @@ const PICTURE: &str = "assets/screen.svg";
 #[test]
 fn the_picture_is_current() {
     let mut stage = Stage::listed();
-    stage.session.set_look(Look { theme: Theme::Dark, depth: Depth::True });
+    stage.session.set_look(Appearance { theme: Theme::Dark, depth: Depth::True });
     stage.size(132, 36).keys("enter j j");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PICTURE);
     let wanted = svg(&stage, "behaview demo");

@@ -7,7 +7,7 @@ pub use saving::{NotSaved, Save, SaveForm, Saved};
 
 use crate::app::over::{IndicatorList, NotableScope, Shows};
 use crate::app::spending::{Consent, KeyedAnswer};
-use crate::app::{Entry, Failure, FileJob, Focus, Model, Overlay};
+use crate::app::{Failure, FileJob, Focus, ListEntry, Model, Overlay};
 use crate::export::{self, Source, What};
 use crate::report::json::{Kind, Raw};
 use crate::report::{Pane, Piece, Place, Row, RowSet, Section};
@@ -210,7 +210,7 @@ impl Model {
         }
     }
 
-    fn source_of(&self, entry: &Entry) -> Option<Source> {
+    fn source_of(&self, entry: &ListEntry) -> Option<Source> {
         let here = entry.here()?;
         let origin = match self.list().map(|list| &list.origin) {
             Some(super::list::ListOrigin::Document(name)) => {

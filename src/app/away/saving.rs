@@ -1,6 +1,6 @@
 //! The line that says where something is written, and in which format.
 
-use crate::app::over::{Form, FormSource, SMALL, TextField};
+use crate::app::over::{FormSource, InputForm, SMALL, TextField};
 use crate::export::{FORMATS, Format, Source, What, file};
 use crate::report::rules::Rules;
 use crate::report::{Pane, RowSet};
@@ -46,7 +46,7 @@ pub enum NotSaved {
 }
 
 /// A form for the path of a file, with the format's name before it where the end of the path does not say.
-pub type SaveForm = Form<SaveTarget>;
+pub type SaveForm = InputForm<SaveTarget>;
 
 #[derive(Debug)]
 pub struct SaveTarget {

@@ -37,7 +37,6 @@ use crate::app::spending::{Prompt, Together};
 use crate::app::{Focus, Key, Model, Overlay, Place, Screen};
 use crate::report::Pane;
 use crate::request::Request;
-use std::sync::LazyLock;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
 pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, general::COMMANDS];
@@ -206,12 +205,9 @@ impl Command {
 
     /// The commands that the bar shows at a place, the most important first.
     pub fn told_at(place: Place) -> impl Iterator<Item = &'static Self> {
-        static RANKED: LazyLock<Vec<&'static Command>> = LazyLock::new(|| {
-            let mut ranked: Vec<_> = Command::all().filter(|command| command.rank > 0).collect();
-            ranked.sort_by_key(|command| command.rank);
-            ranked
-        });
-        RANKED.iter().copied().filter(move |command| command.place.contains(place))
+        let mut told: Vec<_> = Self::at(place).filter(|command| command.rank > 0).collect();
+        told.sort_by_key(|command| command.rank);
+        told.into_iter()
     }
 
     /// The enabled commands, each with its first working key; computed lazily.

@@ -1,6 +1,6 @@
 //! The controller of a comparison: its columns, its view, and the price of missing reports.
 
-use crate::app::compare::{Compare, ComparedColumn, OtherFile, OtherFiles, cut};
+use crate::app::compare::{Compare, OtherFile, OtherFiles, SandboxColumn, cut};
 use crate::app::files::OpenFile;
 use crate::app::over::pieces_in_rows;
 use crate::app::{HeldPage, HeldReport, List, Model, ReportJob, SearchJob, StoreJob};
@@ -24,7 +24,7 @@ impl Model {
     pub(in crate::app) fn compare(&mut self) {
         let number = self.next_number();
         let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
-        let compare = compared.take().unwrap_or_else(|| Compare::new(number, ComparedColumn::of(list, 0)));
+        let compare = compared.take().unwrap_or_else(|| Compare::new(number, SandboxColumn::of(list, 0)));
         let is_awaited = compare.columns.iter().all(|column| column.side == 0);
         let other = compare.other.clone().filter(|_| is_awaited);
         self.over.put(compare);
@@ -54,7 +54,8 @@ impl Model {
         let before = std::mem::take(&mut compare.columns);
         compare.columns = columns.into_iter().chain(before.iter().filter(|column| column.side == 1).cloned()).collect();
         compare.left_out = cut(&mut compare.columns);
-        if before.len() != compare.columns.len() || !before.iter().zip(&compare.columns).all(|(was, is)| was.is_of(is)) {
+        if before.len() != compare.columns.len() || !before.iter().zip(&compare.columns).all(|(was, is)| was.is_of(is))
+        {
             compare.forget_matrix();
         }
         compare.choose(here.as_ref());
@@ -125,12 +126,12 @@ impl Model {
             let state = if column.is_compared() { thousands(count as u64) } else { "not held".to_owned() };
             format!("{chosen}{} {file}{name} {state}", n + 1)
         });
-        let mut remarks: Vec<_> = self.compare_missing(compare).into_iter().collect();
+        let mut remarks: Vec<_> = self.compare_missing(compare).collect();
         if compare.has_more_pages.contains(&true) {
             remarks.push("further sandboxes on pages that were not listed".to_owned());
         }
         if !compare.without.is_empty() {
-            let names: Vec<_> = compare.without.iter().map(ComparedColumn::words).collect();
+            let names: Vec<_> = compare.without.iter().map(SandboxColumn::words).collect();
             remarks.push(format!("without {}: {} brings back", names.join(", "), self.way_to("compare-every")));
         }
         if compare.left_out > 0 {
@@ -156,15 +157,12 @@ impl Model {
     }
 
     /// What holding the missing columns costs.
-    fn compare_missing(&self, compare: &Compare) -> Option<String> {
-        let missing = |side| compare.columns.iter().filter(|c| c.side == side && c.body.is_none()).count();
-        let mine = (missing(0) > 0)
-            .then(|| format!("{} fetches the missing: {}", self.way_to("open-all"), self.missing_price()));
-        let other = (missing(1) > 0).then(|| "the other file's missing are fetched from its own list".to_owned());
-        match (mine, other) {
-            (Some(mine), Some(other)) => Some(format!("{mine}; {other}")),
-            (mine, other) => mine.or(other),
-        }
+    fn compare_missing(&self, compare: &Compare) -> impl Iterator<Item = String> {
+        let is_missing = |side| compare.columns.iter().any(|c| c.side == side && c.body.is_none());
+        let mine =
+            is_missing(0).then(|| format!("{} fetches the missing: {}", self.way_to("open-all"), self.missing_price()));
+        let other = is_missing(1).then(|| "the other file's missing are fetched from its own list".to_owned());
+        mine.into_iter().chain(other)
     }
 
     /// Shows where the chosen item was seen.
@@ -219,7 +217,7 @@ impl Model {
         };
         compare.columns.retain(|column| column.side == 0);
         compare.without.retain(|column| column.side == 0);
-        compare.columns.extend(ComparedColumn::of(&list, 1));
+        compare.columns.extend(SandboxColumn::of(&list, 1));
         compare.has_more_pages[1] = list.has_more_pages();
         self.compare_anew()
     }

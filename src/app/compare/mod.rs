@@ -5,7 +5,7 @@ pub(super) mod comparing;
 use crate::app::over::{ListFilter, ListSource, ListView, OverlayScreen, RowPicker, RowWindow, Spot, Spots, Target};
 use crate::app::panes::{PANES, Scroll};
 use crate::app::{List, Place, Size};
-use crate::report::compare::{MOST_COLUMNS, Matrix};
+use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{self, Body, Pane, Recent, Report, Row};
 use crate::text::Untrusted;
@@ -20,7 +20,7 @@ const MOST_TIMES: usize = 50;
 pub struct Compare {
     /// Which comparison: an answer to an earlier one is passed over.
     pub number: u64,
-    pub columns: Vec<ComparedColumn>,
+    pub columns: Vec<SandboxColumn>,
     pub matrix: Option<Arc<Matrix>>,
     /// Why there is none, if so.
     pub failure: Option<String>,
@@ -43,12 +43,12 @@ pub struct Compare {
     /// Items that match the filter.
     pub(super) found: Option<Vec<u32>>,
     /// Columns that the analyst left out.
-    pub(super) without: Vec<ComparedColumn>,
+    pub(super) without: Vec<SandboxColumn>,
 }
 
 /// One sandbox that is compared.
 #[derive(Debug, Clone)]
-pub struct ComparedColumn {
+pub struct SandboxColumn {
     pub name: Untrusted,
     /// The document that it is of, where several are open.
     pub document: Option<Untrusted>,
@@ -85,10 +85,10 @@ impl ListSource for OtherFiles {
     }
 }
 
-impl ComparedColumn {
+impl SandboxColumn {
     /// The sandboxes of a list, as columns of one side.
     pub(super) fn of(list: &List, side: usize) -> Vec<Self> {
-        let column = |(entry, found): (usize, &super::list::Entry)| Self {
+        let column = |(entry, found): (usize, &super::list::ListEntry)| Self {
             name: found
                 .parts
                 .as_ref()
@@ -152,7 +152,7 @@ pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
 }
 
 impl Compare {
-    pub(super) fn new(number: u64, columns: Vec<ComparedColumn>) -> Self {
+    pub(super) fn new(number: u64, columns: Vec<SandboxColumn>) -> Self {
         let here = columns.iter().position(|column| column.body.is_some()).unwrap_or(0);
         Self {
             number,
@@ -209,7 +209,7 @@ impl Compare {
     pub(super) fn step_column(&mut self, forward: bool) {
         let count = self.columns.len();
         let steps = (1..=count).map(|n| if forward { self.here + n } else { self.here + count * 2 - n } % count.max(1));
-        let held = |column: &usize| self.columns.get(*column).is_some_and(ComparedColumn::is_compared);
+        let held = |column: &usize| self.columns.get(*column).is_some_and(SandboxColumn::is_compared);
         self.here = steps.into_iter().find(held).unwrap_or(self.here);
         self.refresh();
     }
@@ -217,7 +217,7 @@ impl Compare {
     /// Whether two columns remain without the chosen one.
     pub(super) fn can_leave_out(&self) -> bool {
         let others = self.sides().into_iter().filter(|bits| bits & !(1 << self.here) != 0);
-        self.columns.get(self.here).is_some_and(ComparedColumn::is_compared) && others.count() > 1
+        self.columns.get(self.here).is_some_and(SandboxColumn::is_compared) && others.count() > 1
     }
 
     /// Leaves the chosen column out, and chooses the next stored one.
@@ -242,7 +242,7 @@ impl Compare {
     }
 
     /// Chooses the same column again, wherever it stands now.
-    pub(super) fn choose(&mut self, column: Option<&ComparedColumn>) {
+    pub(super) fn choose(&mut self, column: Option<&SandboxColumn>) {
         let now = column.and_then(|column| self.columns.iter().position(|now| now.is_of(column)));
         self.here = now.unwrap_or(self.here);
     }
@@ -254,9 +254,9 @@ impl Compare {
     }
 
     /// The columns of a list that are not left out.
-    pub(super) fn columns_of(&self, list: &List) -> Vec<ComparedColumn> {
-        let is_left_out = |column: &ComparedColumn| self.without.iter().any(|without| without.is_of(column));
-        ComparedColumn::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
+    pub(super) fn columns_of(&self, list: &List) -> Vec<SandboxColumn> {
+        let is_left_out = |column: &SandboxColumn| self.without.iter().any(|without| without.is_of(column));
+        SandboxColumn::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
     }
 
     /// Shows the items of the next pane that has any; after the last, those of all.
@@ -271,31 +271,32 @@ impl Compare {
         self.refresh();
     }
 
+    fn chosen_item(&self) -> Option<(&Matrix, usize, &Item)> {
+        let (matrix, number) = (self.matrix.as_deref()?, *self.shown.get(self.scroll.cursor)? as usize);
+        Some((matrix, number, matrix.items().get(number)?))
+    }
+
     /// The chosen item's row, as the first column that saw it has it, and its pane.
     pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {
-        let matrix = self.matrix.as_ref()?;
-        let item = matrix.items().get(*self.shown.get(self.scroll.cursor)? as usize)?;
-        Some((item.pane, matrix.row(item)))
+        self.chosen_item().map(|(matrix, _, item)| (item.pane, matrix.row(item)))
     }
 
     /// The stored columns that saw the chosen item.
     pub(super) fn seen_words(&self) -> Option<String> {
-        let matrix = self.matrix.as_ref()?;
-        let item = matrix.items().get(*self.shown.get(self.scroll.cursor)? as usize)?;
+        let (_, _, item) = self.chosen_item()?;
         let held = || self.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
-        let saw = held().filter(|(n, _)| item.seen >> n & 1 == 1).map(|(_, column)| column.name.visible_cut(24));
-        let saw: Vec<_> = saw.map(|name| name.to_string()).collect();
-        let other = held().filter(|(n, _)| item.other >> n & 1 == 1).map(|(_, column)| column.name.visible_cut(24));
-        let other: Vec<_> = other.map(|name| name.to_string()).collect();
+        let names = |bits: u64| -> Vec<String> {
+            let of = held().filter(|(n, _)| bits >> n & 1 == 1);
+            of.map(|(_, column)| column.name.visible_cut(24).to_string()).collect()
+        };
+        let (saw, other) = (names(item.seen), names(item.other));
         let other = if other.is_empty() { String::new() } else { format!("; told otherwise by {}", other.join(", ")) };
         Some(format!("seen by {} of {}: {}{other}", saw.len(), held().count(), saw.join(", ")))
     }
 
     /// Where the chosen item was seen.
     pub(super) fn spots(&self) -> Option<Spots> {
-        let matrix = self.matrix.as_ref()?;
-        let number = *self.shown.get(self.scroll.cursor)? as usize;
-        let item = matrix.items().get(number)?;
+        let (matrix, number, item) = self.chosen_item()?;
         let mut spots = Vec::new();
         for (n, column) in self.columns.iter().enumerate() {
             let head = format!("{} {}", n + 1, column.words());

@@ -223,13 +223,9 @@ impl Model {
 
     pub(in crate::app) fn go_to_hit(&mut self) {
         let chosen = self.over.top_as::<Finder>().and_then(|finder| finder.chosen());
-        match chosen.map(|(group, _)| group.of.out_of_reach()) {
-            None => return,
-            Some(Some(why)) => {
-                self.warn(why);
-                return;
-            }
-            Some(None) => {}
+        let Some(out_of_reach) = chosen.map(|(group, _)| group.of.out_of_reach()) else { return };
+        if let Some(why) = out_of_reach {
+            return self.warn(why);
         }
         let left = self.leave_list();
         self.go_to_found();
@@ -239,8 +235,7 @@ impl Model {
     pub(super) fn go_to_found(&mut self) {
         let Some((group, hit)) = self.search().and_then(Finder::chosen) else { return };
         if let Some(why) = group.of.out_of_reach() {
-            self.warn(why);
-            return;
+            return self.warn(why);
         }
         let place = hit.at.map(|(_, place)| place);
         match group.of.clone() {

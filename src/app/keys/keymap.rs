@@ -5,9 +5,7 @@
 
 use crate::app::{Command, Key, Model, Place, Screen};
 use crate::text::words_in_rows_cut;
-use foldhash::fast::RandomState;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
 
 /// The word that takes a command's keys away.
 pub const NONE: &str = "none";
@@ -62,7 +60,8 @@ impl Keymap {
 
     /// The commands of a key, in the order of the table; first those with unchanged keys.
     pub(in crate::app) fn having(&self, key: Key) -> impl Iterator<Item = &'static Command> {
-        let usual = usual(key).filter(|command| !self.changed.contains_key(command.name));
+        let has_key = move |command: &&Command| command.keys.contains(&key);
+        let usual = Command::all().filter(has_key).filter(|command| !self.changed.contains_key(command.name));
         let changed = self.changed.iter().filter(move |(_, keys)| keys.contains(&key));
         usual.chain(changed.filter_map(|(name, _)| Command::named(name)))
     }
@@ -92,18 +91,6 @@ impl Keymap {
             Some(format!("{key} does {} already, {}; give that another key, too", other.name, place.words()))
         })
     }
-}
-
-/// The commands that have a key in the table, in its order: each frame asks for many keys.
-fn usual(key: Key) -> impl Iterator<Item = &'static Command> {
-    static BY_KEY: LazyLock<HashMap<Key, Vec<&'static Command>, RandomState>> = LazyLock::new(|| {
-        let mut all: HashMap<Key, Vec<_>, RandomState> = HashMap::default();
-        for (command, key) in Command::all().flat_map(|command| command.keys.iter().map(move |key| (command, key))) {
-            all.entry(*key).or_default().push(command);
-        }
-        all
-    });
-    BY_KEY.get(&key).into_iter().flatten().copied()
 }
 
 /// Whether two commands have a key in common in the table, and so never apply at the same moment.

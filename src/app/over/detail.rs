@@ -23,10 +23,8 @@ pub struct Detail {
     /// The line that is chosen to be copied.
     chosen: usize,
     columns: usize,
-    /// For each line, the screen row at which it starts; one more for the end.
-    starts: Vec<usize>,
-    /// The remarks as screen rows.
-    told: Vec<DetailRow>,
+    /// Screen rows, each with the number of its line; those of the remarks have none.
+    rows: Vec<(Option<usize>, DetailRow)>,
 }
 
 /// Words of our own on a row.
@@ -44,15 +42,12 @@ pub struct DetailRow {
     pub name: Option<Visible>,
     /// A piece of the value.
     pub value: Visible,
-    /// Whether it is of the line that is chosen, where there are several.
-    pub is_chosen: bool,
 }
 
 impl Detail {
     pub fn new(title: String, lines: Vec<Line>, remarks: Vec<Annotation>, columns: usize) -> Self {
         let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
-        let (starts, told) = (Vec::new(), Vec::new());
-        let mut detail = Self { title, lines, remarks, top: 0, chosen, columns: 0, starts, told };
+        let mut detail = Self { title, lines, remarks, top: 0, chosen, columns: 0, rows: Vec::new() };
         detail.lay_out(columns);
         detail
     }
@@ -69,32 +64,15 @@ impl Detail {
             return;
         }
         self.columns = columns;
-        self.starts = vec![0];
-        let mut at = 0;
-        for line in &self.lines {
-            at += line.value.as_ref().map_or(1, |value| value.lines(self.room(line)).count().max(1));
-            self.starts.push(at);
-        }
-        self.told = self.remarks.iter().flat_map(|remark| remark.rows(columns)).collect();
-        if !self.told.is_empty() && !self.lines.is_empty() {
-            self.told.insert(0, DetailRow::default());
-        }
-    }
-
-    /// Columns that a line's value has.
-    fn room(&self, line: &Line) -> usize {
-        self.columns
-            .saturating_sub(indent(line) + line.name.as_ref().map_or(0, |name| name_of(name).width() + 2))
-            .max(8)
+        let of_line = |(number, line)| line_rows(line, columns).into_iter().map(move |row| (Some(number), row));
+        let lines = self.lines.iter().enumerate().flat_map(of_line);
+        let remarks: Vec<_> = self.remarks.iter().flat_map(|remark| remark.rows(columns)).collect();
+        let gap = (!remarks.is_empty() && !self.lines.is_empty()).then(DetailRow::default);
+        self.rows = lines.chain(gap.into_iter().chain(remarks).map(|row| (None, row))).collect();
     }
 
     pub fn count(&self) -> usize {
-        self.ends() + self.told.len()
-    }
-
-    /// The screen row after the last line.
-    fn ends(&self) -> usize {
-        self.starts.last().copied().unwrap_or(0)
+        self.rows.len()
     }
 
     fn scroll_by(&mut self, movement: Move, height: usize) {
@@ -121,51 +99,42 @@ impl Detail {
         };
         let Some((chosen, _)) = found else { return };
         self.chosen = chosen;
-        let start = self.starts.get(chosen).copied().unwrap_or(0);
-        let end = self.starts.get(chosen + 1).copied().unwrap_or(start);
-        if start < self.top || end > self.top + height {
+        let is_its = |(line, _): &(Option<usize>, DetailRow)| *line == Some(chosen);
+        let start = self.rows.iter().position(is_its).unwrap_or(0);
+        let last = self.rows.iter().rposition(is_its).unwrap_or(0);
+        if start < self.top || last >= self.top + height {
             self.scroll_by(Move::First, height);
             self.scroll_by(Move::Down(start), height);
         }
     }
 
-    pub fn rows(&self, height: usize) -> Vec<DetailRow> {
-        let first = self.starts.partition_point(|start| *start <= self.top).saturating_sub(1);
-        let mut rows = Vec::new();
-        for (number, (line, start)) in self.lines.iter().zip(&self.starts).enumerate().skip(first) {
-            let known = rows.len();
-            if *start >= self.top + height {
-                break;
-            }
-            let from = self.top.saturating_sub(*start);
-            rows.extend(self.line_rows(line, from, height - rows.len()));
-            if number == self.chosen && self.lines.len() > 1 {
-                rows.iter_mut().skip(known).for_each(|row| row.is_chosen = true);
-            }
-        }
-        let told = self.told.iter().skip(self.top.saturating_sub(self.ends()));
-        rows.extend(told.take(height.saturating_sub(rows.len())).cloned());
-        rows.truncate(height);
-        rows
+    /// The rows from the first in sight on, each with whether it is of the chosen line, where there are several.
+    pub fn rows(&self) -> impl Iterator<Item = (&DetailRow, bool)> {
+        let is_chosen = |line: &Option<usize>| self.lines.len() > 1 && *line == Some(self.chosen);
+        self.rows.iter().skip(self.top).map(move |(line, row)| (row, is_chosen(line)))
     }
+}
 
-    fn line_rows(&self, line: &Line, from: usize, most: usize) -> Vec<DetailRow> {
-        let name = line.name.as_ref().map(name_of);
-        let hanging = indent(line) + name.as_ref().map_or(0, |name| name.width() + 2);
-        let pieces = match &line.value {
-            Some(value) => value.wrapped(self.room(line), from..from + most),
-            None => Vec::new(),
-        };
-        let mut rows: Vec<DetailRow> =
-            pieces.into_iter().map(|value| DetailRow { indent: hanging, value, ..DetailRow::default() }).collect();
-        if from == 0 {
-            if rows.is_empty() {
-                rows.push(DetailRow::default());
-            }
-            rows.iter_mut().take(1).for_each(|first| (first.indent, first.name) = (indent(line), name.clone()));
-        }
-        rows
+/// Most screen rows of one value; what is longer is for a file.
+const MOST_ROWS: usize = 20_000;
+
+fn line_rows(line: &Line, columns: usize) -> Vec<DetailRow> {
+    let name = line.name.as_ref().map(|name| name.visible_cut(40));
+    let indent = (line.depth * INDENT).min(40);
+    let hanging = indent + name.as_ref().map_or(0, |name| name.width() + 2);
+    let room = columns.saturating_sub(hanging).max(8);
+    let mut values = line.value.as_ref().map(|value| value.wrapped(room, 0..MOST_ROWS)).unwrap_or_default();
+    if values.len() == MOST_ROWS {
+        values.push(Untrusted::from("…").visible());
     }
+    values.resize_with(values.len().max(1), Visible::default);
+    let row = |value| DetailRow { indent: hanging, value, ..DetailRow::default() };
+    let mut rows: Vec<_> = values.into_iter().map(row).collect();
+    if let Some(first) = rows.first_mut() {
+        first.indent = indent;
+        first.name = name;
+    }
+    rows
 }
 
 impl OverlayScreen for Detail {
@@ -210,18 +179,9 @@ impl Annotation {
             indent: if n == 0 { 0 } else { hanging },
             name: (n == 0).then(|| head.clone()),
             value: Untrusted::from(words).visible(),
-            is_chosen: false,
         };
         words.enumerate().map(row).collect()
     }
-}
-
-fn indent(line: &Line) -> usize {
-    (line.depth * INDENT).min(40)
-}
-
-fn name_of(name: &Untrusted) -> Visible {
-    name.visible_cut(40)
 }
 
 #[derive(Debug)]

@@ -149,7 +149,7 @@ impl ListFilter {
 const OPEN_A_LINE: [&str; 6] = ["filter", "find", "find-from-list", "find-held", "palette", "note"];
 
 /// A form that is typed into where nothing can be: what follows a key that is off would act as keys otherwise.
-pub type IdleLine = Form<TypeAheadGuard>;
+pub type IdleLine = InputForm<TypeAheadGuard>;
 
 /// Why nothing can be typed.
 #[derive(Debug)]
@@ -202,17 +202,17 @@ impl Model {
 
 pub trait FormSource: Sized {
     /// Screen rows that it fills at a width.
-    fn height(_: &Form<Self>, _: usize) -> usize {
+    fn height(_: &InputForm<Self>, _: usize) -> usize {
         SMALL
     }
 
     /// Types a key into the line that has the keys, up to a length in bytes; returns whether the line takes the key.
-    fn press(form: &mut Form<Self>, key: Key, most: usize) -> bool {
+    fn press(form: &mut InputForm<Self>, key: Key, most: usize) -> bool {
         form.type_key(key, most)
     }
 
     /// Moves through what stands below the lines.
-    fn go(_: &mut Form<Self>, _: Move) {}
+    fn go(_: &mut InputForm<Self>, _: Move) {}
 }
 
 /// A line that is typed into.
@@ -224,7 +224,7 @@ pub struct TextField {
 }
 
 /// Lines that are typed into.
-pub struct Form<S> {
+pub struct InputForm<S> {
     pub source: S,
     pub fields: Vec<TextField>,
     /// The line that has the keys.
@@ -233,13 +233,13 @@ pub struct Form<S> {
 }
 
 /// The text may be a password and is not shown.
-impl<S: fmt::Debug> fmt::Debug for Form<S> {
+impl<S: fmt::Debug> fmt::Debug for InputForm<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Form({:?})", self.source)
+        write!(f, "InputForm({:?})", self.source)
     }
 }
 
-impl<S> Form<S> {
+impl<S> InputForm<S> {
     /// A form of one line that says this.
     pub fn new(source: S, text: String) -> Self {
         Self { fields: vec![TextField { text, is_suggested: false }], ..Self::with_fields(source, 0) }
@@ -269,7 +269,7 @@ impl<S> Form<S> {
     }
 }
 
-impl<S: FormSource> OverlayScreen for Form<S> {
+impl<S: FormSource> OverlayScreen for InputForm<S> {
     fn place(&self) -> Place {
         Place::Form
     }

@@ -1,6 +1,6 @@
 //! What the store holds beside reports on the screen: everything by size, age and origin, and its deletion; and notes.
 
-use crate::app::over::{Detail, Form, FormSource, ListSource, ListView};
+use crate::app::over::{Detail, FormSource, InputForm, ListSource, ListView};
 use crate::app::spending::{Consent, Deletion, KeyedAnswer};
 use crate::app::{Focus, Model, Overlay, Screen, Size, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
@@ -99,7 +99,7 @@ impl ListSource for StoreContents {
     }
 }
 
-pub type AgeForm = Form<AgeInDays>;
+pub type AgeForm = InputForm<AgeInDays>;
 
 #[derive(Debug)]
 pub struct AgeInDays;
@@ -218,7 +218,6 @@ impl Model {
 
     fn purge_words(&self, what: &Purge) -> String {
         let Doomed { things: doomed, notes, .. } = Doomed::of(from_ref(what), self.held_lines(), None);
-        let reports: Vec<_> = doomed.iter().filter(|line| line.report().is_some()).collect();
         let sum = |of: fn(&Holding) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
         let file = match what {
             Purge::Before(_) | Purge::DownTo(_) | Purge::Everything => None,
@@ -227,16 +226,16 @@ impl Model {
         let name = |name: &Untrusted| format!(" ({})", name.visible_cut(40));
         let file =
             file.map(|(file, given)| format!(" of file {}{}", file.short(), given.map(name).unwrap_or_default()));
-        let answers: Vec<_> = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).collect();
-        let others = answers.len();
-        let many = |number: usize, one: &str| count(number as u64, one);
-        let words = match (reports.as_slice(), others) {
-            ([], 0) => "what was written of reports that are not stored".to_owned(),
-            ([one], 0) => format!("the report by {}", title(one).cut(40)),
-            (several, 0) => many(several.len(), "report"),
-            ([], 1) => answers.iter().map(|one| format!("the {}", title(one).cut(60))).collect(),
-            ([], others) => many(others, "answer"),
-            (several, others) => format!("{} and {}", many(several.len(), "report"), many(others, "other answer")),
+        let counted = |is_it: fn(&Holding) -> bool| doomed.iter().filter(|line| is_it(line)).count() as u64;
+        let reports = counted(|line| line.report().is_some());
+        let others = counted(|line| matches!(line.what, Held::Answer { .. }));
+        let words = match (doomed.as_slice(), reports, others) {
+            (_, 0, 0) => "what was written of reports that are not stored".to_owned(),
+            ([one], 1, _) => format!("the report by {}", title(one).cut(40)),
+            ([one], ..) => format!("the {}", title(one).cut(60)),
+            (_, reports, 0) => count(reports, "report"),
+            (_, 0, others) => count(others, "answer"),
+            (_, reports, others) => format!("{} and {}", count(reports, "report"), count(others, "other answer")),
         };
         let (whose, size, on_disk) = (whose(doomed.iter().copied()), sum(|line| line.bytes), sum(|line| line.on_disk));
         let mut words = format!("{words} {whose}: {}, {} on disk", bytes(size), bytes(on_disk));
@@ -301,7 +300,7 @@ impl AllNotes {
     }
 }
 
-pub type NoteForm = Form<TypedNote>;
+pub type NoteForm = InputForm<TypedNote>;
 
 #[derive(Debug)]
 pub struct TypedNote {

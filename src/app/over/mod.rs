@@ -9,7 +9,7 @@ pub mod sheet;
 pub mod spots;
 
 pub use detail::{Annotation, AnswerTree, Detail, DetailRow};
-pub use generic::{Form, FormSource, IdleLine, ListFilter, ListSource, ListView, TextField, TypeAheadGuard};
+pub use generic::{FormSource, IdleLine, InputForm, ListFilter, ListSource, ListView, TextField, TypeAheadGuard};
 pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
 pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
 pub use palette::Palette;

@@ -224,6 +224,9 @@ impl SheetRow {
     }
 }
 
+/// The title of the page that shows when processes started: it is drawn for a width.
+pub(in crate::app) const TIMELINE: &str = "When processes started";
+
 /// Levels with an indent of their own.
 const DEEPEST: u16 = 8;
 
@@ -257,7 +260,7 @@ impl Sheet {
             let why = "A process has an earlier offset than its parent: the rows are in the order of the tree.";
             paragraphs.push(paragraph("", why));
         }
-        Self::new("When processes started", paragraphs, columns)
+        Self::new(TIMELINE, paragraphs, columns)
     }
 }
 

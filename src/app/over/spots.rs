@@ -2,7 +2,7 @@
 
 use crate::app::over::{Annotation, ListFilter, ListSource, ListView};
 use crate::app::panes::{Move, PANES, Scroll};
-use crate::app::{Entry, List, Model, OpenReport, Opening, ReportJob, Screen, Size};
+use crate::app::{List, ListEntry, Model, OpenReport, Opening, ReportJob, Screen, Size};
 use crate::export::What;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
@@ -499,7 +499,7 @@ impl Model {
     }
 
     /// The reports of the list that are here, by their place.
-    pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &Entry)> {
+    pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries().iter().enumerate());
         entries.filter(|(_, entry)| entry.here().is_some())
     }

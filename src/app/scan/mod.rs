@@ -3,7 +3,7 @@
 pub mod follow;
 
 use crate::app::keys::key;
-use crate::app::over::{Form, FormSource, SMALL};
+use crate::app::over::{FormSource, InputForm, SMALL};
 use crate::app::spending::{Confirmation, Consent, InFlightCall, KeyedAnswer, Together};
 use crate::app::{Failure, FileJob, Key, List, Model, StoreJob};
 use crate::export::file;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The form of a file that is submitted, line by line: [`FIELDS`].
-pub type SubmitForm = Form<FileToScan>;
+pub type SubmitForm = InputForm<FileToScan>;
 
 /// A file that is to be submitted.
 #[derive(Debug, Default)]

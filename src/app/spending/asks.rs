@@ -2,7 +2,7 @@
 //!
 //! The palette and `behaview call` read this table. A question's price follows from the question itself.
 
-use crate::app::over::{Form, FormSource, SMALL};
+use crate::app::over::{FormSource, InputForm, SMALL};
 use crate::export::file;
 use crate::report::identifier::{FileHash, Identifier};
 use crate::request::Request;
@@ -100,7 +100,7 @@ pub(in crate::app) fn last_days(now: Timestamp) -> Request {
     Request::Usage { first, last }
 }
 
-pub type Prompt = Form<TypedQuestion>;
+pub type Prompt = InputForm<TypedQuestion>;
 
 /// A question whose words are typed.
 #[derive(Debug)]

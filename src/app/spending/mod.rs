@@ -256,10 +256,6 @@ pub enum Consent {
 }
 
 impl Confirmation {
-    pub fn new(details: String, answer: KeyedAnswer) -> Self {
-        Self { details, answers: vec![answer] }
-    }
-
     /// Its keys with their labels, wrapped.
     pub fn key_rows(&self, model: &Model, columns: usize) -> Vec<String> {
         let answers = self.answers.iter().map(|answer| format!("{} {}", answer.key, answer.label));
@@ -321,7 +317,7 @@ impl Model {
 
     /// Puts a question that one key answers.
     pub(in crate::app) fn ask_first(&mut self, details: String, answer: KeyedAnswer) {
-        self.over.put(Confirmation::new(details, answer));
+        self.over.put(Confirmation { details, answers: vec![answer] });
     }
 
     /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.

@@ -1,7 +1,7 @@
 //! The planner: operations added up before any is asked, with what they would leave to the user and the group.
 
 use crate::app::keys::KeyName;
-use crate::app::over::{Form, FormSource, SheetRow, TextField};
+use crate::app::over::{FormSource, InputForm, SheetRow, TextField};
 use crate::app::panes::Move;
 use crate::app::{Key, Model};
 use crate::export::file;
@@ -9,7 +9,7 @@ use crate::quota::{Amount, Entitlements, Kind, Line, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
 
-pub type Planner = Form<PlannedOperations>;
+pub type Planner = InputForm<PlannedOperations>;
 
 /// The operations that are added up.
 #[derive(Debug, Default)]
@@ -151,12 +151,13 @@ impl FormSource for PlannedOperations {
     }
 
     fn go(form: &mut Planner, movement: Move) {
-        let top = form.source.top;
+        // Each operation takes a row or two, and so does each limit.
+        let (top, most) = (form.source.top, 2 * form.source.items.len() + 20);
         form.source.top = match movement {
             Move::Up(rows) => top.saturating_sub(rows),
-            Move::Down(rows) => (top + rows).min(form.source.items.len()),
+            Move::Down(rows) => (top + rows).min(most),
             Move::First => 0,
-            Move::Last => form.source.items.len(),
+            Move::Last => most,
         };
     }
 }
