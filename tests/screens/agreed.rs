@@ -66,13 +66,6 @@ fn while_all_is_opened_every_other_question_wants_its_yes() {
 
 #[test]
 fn a_question_stays_until_it_is_answered() {
-    let mut stage = Stage::at(main_file(), slow(identifiers()));
-    stage.keys("enter");
-    stage.press("enter");
-    stage.press("E");
-    stage.rest();
-    assert_eq!(stage.calls(Endpoint::Behaviour), 1);
-    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
     let mut stage = opening_all();
     stage.keys("E");
     stage.later(61);
@@ -81,18 +74,6 @@ fn a_question_stays_until_it_is_answered() {
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
     stage.keys("esc");
     assert!(!stage.screen().contains("Are you sure?"), "{}", stage.screen());
-}
-
-#[test]
-fn opening_all_goes_on_though_the_clock_is_set_back() {
-    let mut stage = opening_all();
-    stage.later(-3600);
-    stage.later(59);
-    stage.rest();
-    assert_eq!(stage.calls(Endpoint::Behaviour), 1);
-    stage.later(1);
-    stage.rest();
-    assert_eq!(stage.calls(Endpoint::Behaviour), 4, "{}", stage.screen());
 }
 
 #[test]
@@ -154,17 +135,6 @@ fn a_form_stays_as_it_was_agreed_to_while_its_address_is_under_way() {
 }
 
 #[test]
-fn a_large_file_that_costs_more_than_is_let_pass_wants_a_yes() {
-    let mut stage = large("");
-    stage.confirm_above(0);
-    stage.keys("enter");
-    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
-    assert_eq!(stage.calls(Endpoint::UploadUrl), 0);
-    stage.keys("y");
-    assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1, "{}", stage.screen());
-}
-
-#[test]
 fn what_takes_several_calls_is_dear_by_what_they_cost_together() {
     let mut stage = large("");
     stage.confirm_above(1);
@@ -200,16 +170,10 @@ fn what_cannot_be_sent_is_refused_in_the_same_words_everywhere() {
     stage.keys("R");
     refused(&stage);
     assert_eq!(stage.paid_calls(), seen);
-    let mut stage = Stage::at(file("Still in the queue"), options());
-    without_licence(&mut stage);
-    stage.keys("W");
-    refused(&stage);
     let mut stage = Stage::without_key();
     stage.open(&main_file());
-    for key in ["enter", "W"] {
-        stage.keys(key);
-        assert!(stage.screen().contains("There is no key: nothing was sent."), "{}", stage.screen());
-    }
+    stage.keys("W");
+    assert!(stage.screen().contains("There is no key: nothing was sent."), "{}", stage.screen());
 }
 
 #[test]
@@ -221,20 +185,6 @@ fn following_that_may_cost_more_than_is_let_pass_wants_a_yes() {
     assert_eq!(stage.paid_calls(), 0);
     stage.keys("y");
     assert!(stage.paid_calls() > 0, "{}", stage.screen());
-}
-
-#[test]
-fn the_end_of_an_upload_leaves_another_form_alone() {
-    let mut stage = large("");
-    stage.session.model_mut().service.upload_direct = 10_000;
-    stage.keys("backspace n enter");
-    stage.press("enter");
-    stage.press("esc");
-    stage.press("U");
-    stage.session.take(TerminalEvent::Paste("/another/file".to_owned()));
-    stage.rest();
-    assert_eq!(stage.demo.as_ref().unwrap().submitted().len(), 1, "{}", stage.screen());
-    assert!(stage.screen().contains("/another/file"), "{}", stage.screen());
 }
 
 #[test]
@@ -253,22 +203,6 @@ fn what_was_shown_as_held_is_never_asked_for() {
     stage.keys("enter");
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::File), 1);
-}
-
-#[test]
-fn a_download_that_is_gone_shows_its_price_again() {
-    let mut stage = Stage::listed();
-    stage.keys("enter d enter");
-    assert_eq!(stage.calls(Endpoint::Artefact), 1);
-    stage.delete_stored("/artefact-");
-    stage.keys("enter ctrl-u");
-    let path = stage.folder.path().join("page.html");
-    stage.session.take(TerminalEvent::Paste(path.to_str().unwrap().to_owned()));
-    stage.keys("enter");
-    assert!(stage.screen().contains("it is not held any more"), "{}", stage.screen());
-    stage.keys("esc");
-    assert!(stage.screen().contains("fetch · 1 request"), "{}", stage.screen());
-    assert_eq!(stage.calls(Endpoint::Artefact), 1);
 }
 
 /// Types keys one after another, all of them read when the frame that is on the screen was the last one drawn.
@@ -334,35 +268,6 @@ fn a_yes_is_one_to_a_question_that_stood_there() {
 }
 
 #[test]
-fn counters_from_before_a_renewal_refuse_nothing() {
-    let mut options = options();
-    options.user_limits.hourly = 1;
-    let mut stage = Stage::at(main_file(), options);
-    stage.keys("enter");
-    assert!(stage.screen().contains("spent: r refetch"), "{}", stage.screen());
-    stage.later(3599);
-    assert!(stage.screen().contains("you 0 of 1 left this hour"), "{}", stage.screen());
-    stage.later(1);
-    assert!(stage.screen().contains("you at most 1 of 1 left this hour"), "{}", stage.screen());
-    assert!(stage.screen().contains("1 req: r refetch"), "{}", stage.screen());
-    stage.keys("r");
-    assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
-}
-
-#[test]
-fn a_clock_that_is_set_back_renews_no_counter() {
-    let mut options = options();
-    options.user_limits.hourly = 1;
-    let mut stage = Stage::at(main_file(), options);
-    stage.keys("enter");
-    for seconds in [-3601, -86_400] {
-        stage.later(seconds);
-        assert!(stage.screen().contains("you 0 of 1 left this hour"), "{}", stage.screen());
-        assert!(stage.screen().contains("spent: r refetch"), "{}", stage.screen());
-    }
-}
-
-#[test]
 fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
@@ -378,13 +283,6 @@ fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
     stage.later(15);
     stage.rest();
     assert_eq!(stage.calls(Endpoint::Behaviour), 4, "{}", stage.screen());
-    let mut stage = Stage::at(file("Still in the queue"), options());
-    minute(&mut stage, 4, 4);
-    stage.keys("W");
-    assert_eq!(stage.paid_calls(), 0);
-    stage.later(60);
-    stage.rest();
-    assert!(stage.paid_calls() > 0, "{}", stage.screen());
 }
 
 #[test]
@@ -401,11 +299,4 @@ fn the_keys_of_a_question_are_on_the_screen_wherever_it_can_be_answered() {
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 0);
     stage.size(40, 10).keys("f");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 1, "{}", stage.screen());
-    stage.keys("H X");
-    assert!(stage.screen().contains("esc no"), "{}", stage.screen());
-    stage.size(39, 10).keys("Y");
-    stage.size(120, 40);
-    assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
-    stage.keys("Y");
-    assert!(stage.screen().contains("Nothing is held."), "{}", stage.screen());
 }

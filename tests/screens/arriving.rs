@@ -39,17 +39,6 @@ fn what_did_not_come_whole_is_not_held() {
 }
 
 #[test]
-fn a_report_that_turns_out_to_be_another_is_taken_back() {
-    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
-    stage.keys("enter");
-    arm(stage.demo.as_ref().unwrap(), "behaviour:stranger*1");
-    stage.keys("enter");
-    assert!(stage.screen().contains("! CAPE"), "{}", stage.screen());
-    stage.keys("enter");
-    assert!(stage.screen().contains("setup.tmp"), "{}", stage.screen());
-}
-
-#[test]
 fn the_place_in_a_report_stays_when_the_rest_has_come() {
     let drip = "behaviour:drip=40000*1";
     let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });

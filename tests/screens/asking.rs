@@ -104,18 +104,6 @@ fn a_failure_is_told_in_the_line_of_the_question() {
 }
 
 #[test]
-fn a_long_value_is_shown_whole() {
-    let mut stage = typed("v3-file", &public()[0]);
-    stage.keys("enter");
-    stage.keys("G enter");
-    screen!("asking_value_whole", stage);
-    stage.keys("esc");
-    assert!(stage.screen().contains("▾ data"), "{}", stage.screen());
-    stage.keys("esc esc");
-    assert!(!stage.screen().contains("A public file"), "{}", stage.screen());
-}
-
-#[test]
 fn a_plan_says_what_it_would_leave_before_anything_is_asked() {
     let mut stage = Stage::new(options());
     stage.keys("p");
@@ -173,24 +161,6 @@ fn what_the_user_has_bought_is_read_and_the_key_in_the_answer_is_shown_nowhere()
         (stage.calls(Endpoint::User), stage.session.model().spent().into_values().sum::<Spent>().charged),
         (1, 1)
     );
-}
-
-#[test]
-fn a_line_that_nobody_has_typed_into_is_not_wrong_yet() {
-    let mut stage = typed("v3-file", "");
-    let told = |stage: &Stage| stage.screen().contains("that is no MD5, SHA-1 or SHA-256");
-    assert!(stage.screen().contains("MD5, SHA-1 or SHA-256") && !told(&stage), "{}", stage.screen());
-    stage.keys("x");
-    assert!(told(&stage), "{}", stage.screen());
-}
-
-#[test]
-fn what_has_no_room_in_the_palette_is_cut_with_a_sign() {
-    let mut stage = Stage::listed();
-    stage.size(80, 24).keys(": n o t e");
-    let screen = stage.screen();
-    let told = screen.lines().rev().nth(3).unwrap_or_default();
-    assert!(told.contains("fetched") && told.contains('…'), "{screen}");
 }
 
 #[test]

@@ -35,15 +35,6 @@ fn the_key_of_a_pane_shows_its_items_only_or_all_again() {
 }
 
 #[test]
-fn items_are_found_by_what_is_typed() {
-    let mut stage = Stage::listed();
-    stage.keys("c / l u m e n enter");
-    screen!("compare_found", stage);
-    stage.keys("/ esc");
-    assert!(stage.screen().contains("everything"), "{}", stage.screen());
-}
-
-#[test]
 fn a_row_leads_to_where_it_was_seen_and_back() {
     let mut stage = Stage::listed();
     stage.keys("c / l u m e n enter enter");
@@ -93,19 +84,6 @@ fn two_sandboxes_are_compared_alone_and_the_others_come_back() {
 }
 
 #[test]
-fn a_file_keeps_a_column_when_two_are_compared() {
-    let mut stage = Stage::listed();
-    stage.keys("f");
-    stage.open(&file("Unfriendly"));
-    stage.keys("enter c w enter");
-    stage.keys("- - - - - - - -");
-    let left = stage.screen();
-    assert!(left.contains("this: ") && left.contains("other: "), "{left}");
-    stage.keys("+");
-    assert!(!stage.screen().contains("without"), "{}", stage.screen());
-}
-
-#[test]
 fn two_files_are_held_against_each_other() {
     let mut stage = Stage::listed();
     stage.keys("f");
@@ -119,31 +97,10 @@ fn two_files_are_held_against_each_other() {
 }
 
 #[test]
-fn pages_of_the_other_file_that_were_not_listed_are_missed_as_well() {
-    let mut stage = Stage::listed();
-    stage.keys("f");
-    stage.open(&file("Unfriendly"));
-    stage.keys("enter c");
-    let words = "further sandboxes on pages that were not listed";
-    assert!(!stage.screen().contains(words), "{}", stage.screen());
-    stage.keys("w enter");
-    assert!(stage.screen().contains(words), "{}", stage.screen());
-}
-
-#[test]
 fn what_one_sandbox_tells_otherwise_than_another_is_marked_and_differs() {
     let mut stage = Stage::listed();
     stage.keys("c 4 d / p e _ d l l enter");
     screen!("compare_told_otherwise", stage);
     stage.keys("enter");
     screen!("compare_told_where", stage);
-}
-
-#[test]
-fn an_item_can_be_read_where_it_is_narrow() {
-    let mut stage = Stage::listed();
-    stage.size(40, 12).keys("c");
-    assert!(stage.screen().contains("proc … statement viewer.exe"), "{}", stage.screen());
-    stage.keys("/ r u n d l l 3 2 . e x e space enter");
-    assert!(stage.screen().contains("proc created rundll32"), "{}", stage.screen());
 }

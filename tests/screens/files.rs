@@ -1,15 +1,12 @@
 //! Reports that were saved by any tool, opened in the same screens.
 
 use crate::screen;
-use behaview::app::message::Effect;
 use behaview::app::message::Here;
-use behaview::app::{Model, ReportEvent, ReportJob, Size};
-use behaview::report::rules::Rules;
-use behaview::report::{Body, Cancel, Indexer};
+use behaview::app::{Model, Size};
+use behaview::report::Body;
 use behaview::runtime::{Backing, Session};
 use jiff::Timestamp;
 use ratatui::backend::TestBackend;
-use std::sync::Arc;
 use std::time::Duration;
 
 struct Opened(Session<TestBackend>);
@@ -24,7 +21,7 @@ impl Opened {
         model.size = Size { width: 100, height: 24 };
         let here = |json: &str| {
             let body = Body::in_memory(json.as_bytes().to_vec());
-            Here::new(Timestamp::UNIX_EPOCH, body, None)
+            Here { received: Timestamp::UNIX_EPOCH, body, unkept: None }
         };
         let document = |(name, json): &(&str, &str)| ((*name).to_owned(), vec![(None, here(json))]);
         model.open_documents(documents.iter().map(document).collect());
@@ -163,37 +160,10 @@ fn what_a_filter_found_in_a_part_of_a_row_that_is_left_out_is_brought_into_sight
     }
 }
 
-#[test]
-fn what_deserves_a_look_stands_in_one_order_in_one_report_and_in_all() {
-    let report = r#"{"tags":["PERSISTENCE","CREATES_SERVICE"],"verdicts":["MALWARE"],
-        "registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x","value":"y"}],
-        "command_executions":["schtasks.exe /create /tn x","vssadmin delete shadows"]}"#;
-    let mut opened = Opened::several(&[("one.json", report), ("two.json", report)]);
-    let values = ["MALWARE", "PERSISTENCE", "CREATES_SERVICE", "schtasks.exe /create", "vssadmin", "CurrentVersion"];
-    let order = |screen: &str| -> Vec<_> {
-        let list: String = screen.lines().skip_while(|line| !line.contains("What deserves a look")).collect();
-        let mut found: Vec<_> = values.iter().filter_map(|value| Some((list.find(value)?, *value))).collect();
-        found.sort_unstable();
-        found.into_iter().map(|(_, value)| value).collect()
-    };
-    opened.keys("!");
-    let one = order(&opened.screen());
-    opened.keys("tab");
-    assert!(one.len() > 4 && one == order(&opened.screen()), "{one:?}\n{}", opened.screen());
-}
-
 /// A tree whose processes say who they are behind their children.
 const TOLD_BEHIND: &str = r#"{"processes_tree":[{"children":[{"name":"C:\\W\\cmd.exe","process_id":"7"}],
     "process_id":"3316","name":"C:\\W\\WINWORD.EXE"}],
     "files_dropped":[{"path":"C:\\a.txt","process_name":"WINWORD.EXE","process_id":"3316"}]}"#;
-
-#[test]
-fn the_way_to_a_process_that_says_who_it_is_behind_its_children() {
-    let mut opened = Opened::new(TOLD_BEHIND);
-    opened.keys("4 ^ enter");
-    let screen = opened.screen();
-    assert!(screen.contains("→ dropped") && screen.contains("→ started"), "{screen}");
-}
 
 #[test]
 fn what_deserves_a_look_below_a_process_that_says_who_it_is_behind_its_children() {
@@ -218,59 +188,6 @@ fn of_several_documents_each_row_says_which_it_is_of() {
     screen!("documents_compared", opened);
 }
 
-/// A report with a row that a rule marks.
-const REPORT: &[u8] = br#"{"tags":["PERSISTENCE","RUNTIME_MODULES"]}"#;
-
-#[test]
-fn marks_move_no_text_when_they_come() {
-    let mut model = Model::new(Default::default(), Timestamp::UNIX_EPOCH);
-    model.size = Size { width: 100, height: 24 };
-    let body = Body::in_memory(REPORT.to_vec());
-    let here = Here::new(Timestamp::UNIX_EPOCH, body, None);
-    model.open_documents(vec![("report.json".to_owned(), vec![(None, here)])]);
-    let first = model.take_effects();
-    let mut session =
-        Session::new(TestBackend::new(100, 24), model, Backing::Nothing, || Timestamp::UNIX_EPOCH).unwrap();
-    let opening = first.iter().find_map(|effect| match effect {
-        Effect::Report(ReportJob::Index { opening, .. }) => Some(*opening),
-        _ => None,
-    });
-    let opening = opening.expect("the report is read");
-    let mut tell = |message| {
-        session.model_mut().update(message, Timestamp::UNIX_EPOCH);
-        session.draw().unwrap();
-        let open = session.model().open().unwrap().report.clone();
-        let screen = screen_of(&session);
-        let row = screen.lines().find(|row| row.contains("RUNTIME_MODULES"));
-        (row.map(|row| row[..row.find("RUNTIME").unwrap()].chars().count()), screen, open)
-    };
-    let mut indexer = Indexer::default();
-    indexer.feed(REPORT);
-    let (before, _, report) = tell(ReportEvent::Indexed { opening, batch: indexer.finish() });
-    let rules = Rules::shipped();
-    let marks = rules.judge(&report, &Cancel::default()).unwrap();
-    tell(ReportEvent::RulesLoaded { rules: Arc::new(rules), problems: Vec::new() });
-    let (after, screen, _) = tell(ReportEvent::Evaluated { opening, marks });
-    assert!(screen.contains("*PERSISTENCE"), "{screen}");
-    assert!(before.is_some() && before == after, "from {before:?} to {after:?}: {screen}");
-}
-
-#[test]
-fn what_a_conversation_is_about_is_its_address_and_not_how_it_was_asked_for() {
-    let report = r#"{"data":{"attributes":{"http_conversations":[{"request_method":"GET","url":"http://c2.example/a"}],
-        "tls":[{"sni":"","version":"TLSv1.3","thumbprint":"ab12cd"}],"memory_pattern_urls":["http://c2.example/a"]}}}"#;
-    let mut opened = Opened::new(report);
-    opened.keys("5 g e");
-    assert!(
-        opened.screen().contains("http://c2.example/a▏") && opened.screen().contains("2 hits"),
-        "{}",
-        opened.screen()
-    );
-    let mut opened = Opened::new(report);
-    opened.keys("5 g j e");
-    assert!(opened.screen().contains("ab12cd▏"), "{}", opened.screen());
-}
-
 /// Three processes of one name, and rows that name one of them: by its number, by another's, by none.
 const NAMESAKES: &str = r#"{"processes_tree":[{"name":"C:\\W\\svchost.exe","process_id":"1188"},
     {"name":"C:\\W\\svchost.exe","process_id":"1044"},{"name":"C:\\T\\svchost.exe","process_id":"77"}],
@@ -285,36 +202,6 @@ fn of_several_processes_with_one_name_what_names_another_number_is_none_of_this_
     opened.keys("backspace");
     let screen = opened.screen();
     assert!(screen.contains("svchost.ex▏") && screen.contains("6 hits") && !screen.contains("1044, or"), "{screen}");
-}
-
-#[test]
-fn beside_what_a_service_runs_it_is_found_whether_it_starts_by_itself() {
-    let mut opened = Opened::new(
-        r#"{"registry_keys_set":[{"key":"HKLM\\System\\CurrentControlSet\\Services\\R\\Start","value":"DWORD (0x00000003)"},
-        {"key":"HKLM\\System\\CurrentControlSet\\Services\\R\\ImagePath","value":"r.sys"},
-        {"key":"HKLM\\System\\CurrentControlSet\\Services\\R\\Start","value":"DWORD (0x00000004)"}]}"#,
-    );
-    opened.keys("! / p e r s i s t e n c e");
-    for found in ["Writes a service's registration", "Sets a service to start on demand only", "Switches a service off"]
-    {
-        assert!(opened.screen().contains(found), "{found}\n{}", opened.screen());
-    }
-}
-
-#[test]
-fn of_processes_with_one_name_that_of_the_very_path_is_offered_first_and_each_says_where_it_is_from() {
-    let mut opened = Opened::new(
-        r#"{"processes_tree":[{"name":"%WINDIR%\\explorer.exe","process_id":"3308","children":[
-        {"name":"a.exe","process_id":"7","children":[{"name":"C:\\Windows\\explorer.exe","process_id":"3496"}]},
-        {"name":"C:\\T\\explorer.exe","process_id":"9","time_offset":"12"}]}],
-        "command_executions":["c:\\windows\\Explorer.exe  --algo=rx"],"processes_injected":["C:\\Windows\\explorer.exe"]}"#,
-    );
-    for keys in ["6 g ^", "esc 1 G ^"] {
-        opened.keys(keys);
-        let screen = opened.screen();
-        assert!(screen.contains("›parent a.exe  7 C:\\Windows\\explorer.exe  3496"), "{keys}\n{screen}");
-        assert!(screen.contains("begins +12") && screen.contains("%WINDIR%\\explorer.exe  3308"), "{keys}\n{screen}");
-    }
 }
 
 #[test]

@@ -42,23 +42,6 @@ fn one_report_is_deleted_after_a_yes() {
 }
 
 #[test]
-fn no_file_stays_open_of_which_nothing_is_held_any_more() {
-    let mut stage = Stage::listed();
-    stage.open_other(&file("Parcel"));
-    stage.keys("enter J");
-    assert!(stage.screen().contains("file 1 of 2") && stage.screen().contains("held <1m"), "{}", stage.screen());
-    stage.keys("H X Y esc");
-    let is_left = |stage: &Stage| {
-        let screen = stage.screen();
-        assert!(screen.contains(": enter list sandboxes ") && !screen.contains("held <1m"), "{screen}");
-    };
-    stage.open(&file("Parcel"));
-    is_left(&stage);
-    stage.open_other(&main_file());
-    is_left(&stage);
-}
-
-#[test]
 fn a_file_what_is_old_and_everything_go_after_a_yes() {
     let mut stage = Stage::listed();
     stage.keys("H p 3 0 enter");

@@ -3,6 +3,7 @@
 use crate::stage::{Stage, file, options};
 use behaview::app::model::Service;
 use behaview::app::{Here, Model, Overlay, PANES, Size};
+use behaview::demo::Options;
 use behaview::export::{Format, Job, Source, What};
 use behaview::report::rules::Rules;
 use behaview::report::{Body, Cancel};
@@ -26,7 +27,7 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
 
 /// A report of one of the demo's files, as it came.
 fn made(word: &str, entry: usize) -> Vec<u8> {
-    let mut stage = Stage::at(file(word), options());
+    let mut stage = Stage::at(file(word), Options { rows: 60, ..options() });
     stage.keys("enter");
     for _ in 0..entry {
         stage.keys("j");

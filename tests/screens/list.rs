@@ -54,21 +54,3 @@ fn a_file_without_reports_says_so() {
     stage.keys("enter");
     screen!("list_empty", stage);
 }
-
-#[test]
-fn lists_that_go_on_below_say_which_of_their_rows_are_in_sight() {
-    let mut stage = Stage::listed();
-    assert!(!stage.screen().contains("1–"), "{}", stage.screen());
-    stage.size(120, 14);
-    let screen = stage.screen();
-    assert!(screen.lines().any(|line| line.contains("Sandboxes") && line.contains("1–")), "{screen}");
-    stage.size(120, 40);
-    stage.keys("enter ! /");
-    for height in [40, 30] {
-        stage.size(120, height);
-        let screen = stage.screen();
-        // The line that is typed into is no row of the list.
-        let rows = screen.lines().filter(|line| line.starts_with('┃')).count() - 1;
-        assert!(screen.contains(&format!("1–{rows} of 45 ")), "{screen}");
-    }
-}

@@ -58,18 +58,6 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
 }
 
 #[test]
-fn a_press_long_after_another_is_no_double_one_though_the_clock_was_set_back() {
-    let mut stage = Stage::listed();
-    let focus = stage.session.model().focus();
-    point(&mut stage, MouseAction::Press, 3, 5);
-    stage.later(-3600);
-    point(&mut stage, MouseAction::Press, 3, 5);
-    assert_eq!(stage.session.model().focus(), focus);
-    point(&mut stage, MouseAction::Press, 3, 5);
-    assert_ne!(stage.session.model().focus(), focus);
-}
-
-#[test]
 fn a_double_press_in_the_palette_spends_no_more_than_one_on_the_row_itself() {
     let mut stage = Stage::listed();
     stage.keys("G ? n e x t - p");

@@ -2,8 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
-use behaview::app::spending::counters::LedgerPage;
-use behaview::app::{StoreEvent, TerminalEvent};
+use behaview::app::TerminalEvent;
 use behaview::report::Pane;
 
 fn write(stage: &mut Stage, text: &str) {
@@ -77,25 +76,6 @@ fn a_note_costs_nothing_and_needs_no_key() {
 }
 
 #[test]
-fn a_note_on_a_row_and_one_on_the_report_are_told_apart_in_the_list() {
-    let mut stage = Stage::listed();
-    stage.keys("enter 2 a t a g enter");
-    assert!(stage.screen().contains("CAPE Sandbox (✎)"), "{}", stage.screen());
-    stage.keys("j a t w o enter");
-    assert!(stage.screen().contains("CAPE Sandbox (✎2)"), "{}", stage.screen());
-    stage.keys("esc a a l l enter");
-    assert!(stage.screen().contains("CAPE Sandbox ✎ (✎2)"), "{}", stage.screen());
-}
-
-#[test]
-fn a_run_that_keeps_nothing_does_not_promise_to_keep_a_note() {
-    let mut stage = Stage::listed();
-    stage.session.model_mut().settings.forgets = true;
-    stage.keys("a");
-    assert!(stage.screen().contains("It is gone when this run ends, and costs nothing."), "{}", stage.screen());
-}
-
-#[test]
 fn a_note_that_another_program_wrote_meanwhile_is_shown_and_not_overwritten() {
     let mut stage = Stage::listed();
     stage.keys("a m i n e");
@@ -121,21 +101,6 @@ fn a_note_that_another_program_wrote_meanwhile_is_shown_and_not_overwritten() {
 }
 
 #[test]
-fn who_writes_over_a_note_that_was_deleted_with_its_report_is_told() {
-    let mut stage = Stage::listed();
-    write(&mut stage, "first");
-    stage.keys("a m o r e");
-    stage.sql("DELETE FROM note");
-    stage.delete_stored("");
-    stage.keys("enter");
-    assert!(stage.screen().contains("The report was deleted meanwhile"), "{}", stage.screen());
-    stage.keys("a m o r e");
-    stage.sql("DELETE FROM note");
-    stage.keys("enter");
-    assert!(stage.screen().contains("deleted meanwhile"), "{}", stage.screen());
-}
-
-#[test]
 fn who_writes_the_first_note_on_a_report_that_was_deleted_is_told() {
     let mut stage = Stage::listed();
     stage.keys("a o n e");
@@ -155,34 +120,6 @@ fn a_note_that_is_too_long_is_not_cut_and_stays_in_its_line() {
 }
 
 #[test]
-fn what_comes_while_a_note_is_typed_takes_none_of_its_letters() {
-    let mut stage = Stage::listed();
-    stage.keys("a o n e");
-    let page = LedgerPage::default();
-    for late in [StoreEvent::Inventory(Vec::new()), StoreEvent::Ledger(page)] {
-        stage.session.take(late);
-        stage.keys("space q");
-    }
-    stage.keys("enter");
-    assert!(stage.screen().contains("✎ one q q"), "{}", stage.screen());
-}
-
-#[test]
-fn a_note_leaves_the_value_chosen_that_was_chosen() {
-    let mut stage = Stage::listed();
-    stage.keys("enter 1 enter tab tab");
-    let copied = |stage: &mut Stage| {
-        stage.keys("y");
-        stage.copied()
-    };
-    let before = copied(&mut stage);
-    write(&mut stage, "seen");
-    assert_eq!(copied(&mut stage), before);
-    stage.keys("tab");
-    assert_ne!(copied(&mut stage), before);
-}
-
-#[test]
 fn who_leaves_while_another_program_writes_is_told_what_is_waited_for_and_nothing_is_lost() {
     let mut stage = Stage::listed();
     let other = rusqlite::Connection::open(stage.folder.path().join("store/records.db")).unwrap();
@@ -198,15 +135,4 @@ fn who_leaves_while_another_program_writes_is_told_what_is_waited_for_and_nothin
     assert!(stage.session.exit().is_some());
     let notes = || other.query_row("SELECT COUNT(*) FROM note", [], |row| row.get::<_, u32>(0)).unwrap();
     assert_eq!(notes(), 1);
-    let mut stage = stage.restart();
-    stage.keys("H");
-    lock("BEGIN IMMEDIATE");
-    stage.keys("X");
-    stage.press("Y");
-    stage.press("q");
-    stage.until("Waiting for the store");
-    // Who does not want to wait goes.
-    stage.press("q");
-    assert!(stage.session.exit().is_some());
-    lock("ROLLBACK");
 }

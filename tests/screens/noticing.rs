@@ -71,36 +71,6 @@ fn what_deserves_a_look_in_all_held_reports_is_written_whole() {
     assert!(stage.screen().contains("Write the value"), "{}", stage.screen());
 }
 
-#[test]
-fn what_is_sought_among_what_deserves_a_look_stays_sought_from_one_sandbox_to_all_and_back() {
-    let mut stage = Stage::listed();
-    stage.keys("enter ! / d e m o b a c k u p enter");
-    assert!(stage.screen().contains("no row holds this"), "{}", stage.screen());
-    stage.keys("tab");
-    assert!(stage.screen().contains("DemoBackup"), "{}", stage.screen());
-    stage.keys("tab");
-    let screen = stage.screen();
-    assert!(screen.contains("no row holds this") && screen.contains("0 of 45 rows"), "{screen}");
-    assert!(screen.contains("/ demobackup"), "{screen}");
-    stage.keys("x");
-    assert_eq!(offered(&stage), 0, "{}", stage.screen());
-}
-
-#[test]
-fn of_what_deserves_a_look_in_all_held_reports_the_rows_that_are_shown_are_written() {
-    let mut stage = Stage::listed();
-    stage.keys("enter ! tab / t a s k enter");
-    assert!(stage.screen().contains("6 of 71 rows"), "{}", stage.screen());
-    stage.keys("x");
-    let offered = offered(&stage);
-    // What several saw is listed once, and stands in each of their reports.
-    assert!((6..69).contains(&offered), "{}", stage.screen());
-    let written = write(&mut stage, "tasks.csv");
-    assert_eq!(rows_of(&written), offered, "{written}");
-    assert!(written.contains("LumenUpdate") || written.contains("DailyStatement"), "{written}");
-    assert!(!written.contains("DemoBackup"), "{written}");
-}
-
 /// How many rows the line that is asked for says it will write.
 fn offered(stage: &Stage) -> usize {
     let screen = stage.screen();

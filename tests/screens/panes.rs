@@ -145,15 +145,6 @@ fn what_names_a_process_is_found_in_all_panes() {
 }
 
 #[test]
-fn a_subtree_is_counted_among_all_rows_of_the_pane() {
-    let mut stage = Stage::listed();
-    stage.keys("enter");
-    assert!(stage.screen().contains("1 Processes 21 "), "{}", stage.screen());
-    stage.keys("j j j j .");
-    assert!(stage.screen().contains("1 Processes 10 of 37 "), "{}", stage.screen());
-}
-
-#[test]
 fn a_filter_seeks_in_the_subtree_that_stands_alone() {
     let mut stage = Stage::listed();
     let shows = |stage: &Stage, title: &str| {

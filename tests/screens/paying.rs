@@ -262,20 +262,6 @@ fn a_key_that_was_pressed_before_its_price_was_shown_does_not_pay() {
 }
 
 #[test]
-fn a_screen_with_no_room_for_prices_offers_nothing() {
-    let mut stage = Stage::at(main_file(), options());
-    for (width, height) in [(39, 20), (300, 9), (1, 1)] {
-        stage.size(width, height).rest();
-        for key in ["enter", "A", "R", "W", "r"] {
-            let frame = stage.session.frame();
-            stage.session.take(TerminalEvent::KeyInput { key: key.parse().unwrap(), frame });
-            stage.rest();
-        }
-        assert_eq!(stage.paid_calls(), 0, "{width}x{height}");
-    }
-}
-
-#[test]
 fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
@@ -320,29 +306,6 @@ fn every_key_that_can_cost_is_priced_though_it_asks_first() {
         assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());
     }
     assert_eq!(stage.paid_calls(), 1);
-}
-
-#[test]
-fn a_narrow_bar_drops_words_and_never_a_unit() {
-    let mut stage = Stage::listed();
-    stage.size(80, 24);
-    assert!(stage.screen().contains("1 req: r refetch  R relist"), "{}", stage.screen());
-    stage.size(40, 10);
-    let bar = stage.screen();
-    assert!(bar.contains("1 req: r  R") && bar.contains("0: enter open"), "{bar}");
-}
-
-#[test]
-fn the_ledgers_sums_name_each_unit_by_itself() {
-    let mut stage = Stage::listed();
-    stage.keys("U");
-    let path = stage.sample("sample.bin", 4_000);
-    stage.session.take(behaview::app::TerminalEvent::Paste(path));
-    stage.keys("enter enter");
-    stage.rest();
-    stage.keys("L");
-    let shown = stage.screen();
-    assert!(shown.contains("this session 1 request and 1 scan · today 1 request and 1 scan"), "{shown}");
 }
 
 /// The priced part of the bar.

@@ -17,16 +17,6 @@ fn a_stored_report_is_shown_as_when_it_came() {
 }
 
 #[test]
-fn a_list_that_cannot_be_read_is_said_to_be_quarantined() {
-    let stage = Stage::listed();
-    stage.damage_stored("");
-    let mut again = stage.restart_without_service();
-    again.open(&main_file());
-    let screen = again.screen();
-    assert!(screen.contains("the list of its sandboxes of") && screen.contains("is in quarantine"), "{screen}");
-}
-
-#[test]
 fn where_a_list_is_quarantined_what_is_held_beside_it_is_counted() {
     let mut stage = Stage::listed();
     stage.keys("G enter");

@@ -1,7 +1,7 @@
 //! Lists that are left for one of their rows, and the way back; what a key says that does nothing.
 
 use crate::screen;
-use crate::stage::{Stage, file, identifiers, main_file};
+use crate::stage::{Stage, file, main_file};
 
 /// The row under the cursor; the last one, as what stands over the screen stands at its end.
 fn chosen(stage: &Stage) -> String {
@@ -117,18 +117,4 @@ fn a_message_takes_a_row_of_its_own() {
     screen!("message_in_a_row_of_its_own", stage);
     stage.size(40, 10);
     screen!("message_in_a_row_of_its_own_40x10", stage);
-}
-
-#[test]
-fn opening_all_of_another_file_says_what_it_waits_for() {
-    let mut stage = Stage::at(main_file(), identifiers());
-    stage.keys("enter");
-    stage.open_other(&file("Parcel"));
-    stage.keys("enter");
-    for key in ["A", "J", "A"] {
-        stage.press(key);
-    }
-    let said = stage.session.model().notice.as_ref().map(|notice| notice.text.clone()).unwrap_or_default();
-    assert!(said.contains("it needs the reports that are being opened to be here first"), "{said}");
-    stage.rest();
 }

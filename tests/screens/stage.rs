@@ -1,7 +1,9 @@
 //! The app on a stage: the real loop, store and HTTP, a demo service, a terminal made of cells, and a clock that stands still.
 
 use crate::faults::arm;
-use behaview::app::spending::price::Allowance;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use behaview::app::spending::figures::Allowance;
 use behaview::app::{Message, Model, Size, TerminalEvent};
 use behaview::cli;
 use behaview::demo::{Demo, ListContent, Options};
@@ -60,21 +62,6 @@ impl Write for Clipboard {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-/// Reads base64.
-fn base64(text: &str) -> Vec<u8> {
-    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
-    for digit in text.trim_end_matches('=').chars() {
-        bits = bits << 6 | u32::try_from(DIGITS.find(digit).expect("a digit of base64")).unwrap();
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push(u8::try_from(bits >> held & 0xff).unwrap());
-        }
-    }
-    bytes
 }
 
 /// Options of a demo service that is the same at every run.
@@ -184,12 +171,6 @@ impl Stage {
         self.restart()
     }
 
-    /// Ends the program and starts it again on the same store, with another profile for the same service.
-    pub fn restart_as(mut self, profile: &str) -> Self {
-        self.profile.name = profile.to_owned();
-        self.restart()
-    }
-
     /// Ends the program and starts it again on the same store.
     pub fn restart(mut self) -> Self {
         self.session = session(&self.folder, &self.profile, self.key.as_deref());
@@ -225,13 +206,6 @@ impl Stage {
             }
         }
         found
-    }
-
-    /// Has it that what is stored came from another service.
-    pub fn move_to_another_service(&self) {
-        let reports = self.folder.path().join("store/reports");
-        let service = reports.read_dir().unwrap().next().unwrap().unwrap().path();
-        std::fs::rename(service, reports.join("0".repeat(32))).unwrap();
     }
 
     /// Deletes stored responses behind the program's back.
@@ -309,7 +283,7 @@ impl Stage {
 
     /// Allows this run so many units.
     pub fn budget(&mut self, units: u64) {
-        let budget = Budget { session: Some(units), ..Budget::default() };
+        let budget = Budget { session: Some(units), daily: None };
         self.session.model_mut().figures.allowance = Allowance::new(budget, Spent::default(), clock());
         self.session.draw().unwrap();
     }
@@ -348,7 +322,7 @@ impl Stage {
         let text = String::from_utf8(bytes).unwrap();
         let inside = text.strip_prefix("\u{1b}]52;c;").and_then(|rest| rest.strip_suffix("\u{1b}\\"));
         let inside = inside.unwrap_or_else(|| panic!("{text:?} is not one OSC 52"));
-        String::from_utf8(base64(inside)).unwrap()
+        String::from_utf8(STANDARD.decode(inside).unwrap()).unwrap()
     }
 
     /// Calls that the service received and charged for.
