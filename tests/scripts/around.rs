@@ -39,22 +39,6 @@ fn help_of_every_command_begins_with_what_it_does() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn a_shell_reads_the_completions() {
-    let home = tempfile::tempdir().unwrap();
-    let completions = behaview(home.path()).args(["completions", "bash"]).output().unwrap();
-    let mut shell = std::process::Command::new("bash");
-    let line = "source /dev/stdin; COMP_WORDS=(behaview led); COMP_CWORD=1; _behaview behaview led behaview; echo ${COMPREPLY[@]}";
-    let Ok(mut child) =
-        shell.args(["-c", line]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn()
-    else {
-        return; // no such shell here
-    };
-    child.stdin.take().unwrap().write_all(&completions.stdout).unwrap();
-    assert_eq!(text(&child.wait_with_output().unwrap()), "ledger\n");
-}
-
 #[test]
 fn a_name_that_is_not_found_costs_nothing() {
     let desk = Desk::new();
@@ -212,16 +196,6 @@ fn a_page_that_gives_only_the_address_of_the_next_is_not_the_last() {
     assert_eq!((ids, listed["more"].as_bool()), (vec!["a", "b"], Some(true)));
 }
 
-#[test]
-fn a_refusal_that_says_only_when_to_come_back_says_it_in_one_piece() {
-    let desk = Desk::new();
-    let service = FakeService::of(vec![("600 Odd", "retry-after: 7\r\n", String::new())]);
-    let refused = desk.run(&["list", &main_file(), "--set", &service.set]);
-    let words = errors(&refused);
-    assert!(words.contains("(600)") && words.contains("The service says: again in 7 s."), "{words}");
-    assert!(!words.contains("  The"), "{words}");
-}
-
 /// Waits for one connection, says no, and gives what was said to it.
 fn proxy() -> (String, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -323,36 +297,6 @@ fn a_debian_package_holds_a_program_that_runs() {
     }
     let version = run(root.join("usr/bin/behaview").to_str().unwrap(), &["--version"], folder.path()).unwrap();
     assert_eq!(text(&version), concat!("behaview ", env!("CARGO_PKG_VERSION"), "\n"));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn help_that_cannot_be_written_is_a_failure_like_any_other() {
-    let home = tempfile::tempdir().unwrap();
-    for asked in ["--help", "-h", "--version", "keys"] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let failed = behaview(home.path()).arg(asked).stdout(full).output().unwrap();
-        assert_eq!(failed.status.code(), Some(1), "{asked}: {failed:?}");
-        assert!(errors(&failed).contains("No space left"), "{asked}: {failed:?}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_home_that_cannot_be_one_is_named_once_and_nothing_is_made() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = |home: &str| behaview(home.as_ref()).current_dir(folder.path()).arg("ledger").output().unwrap();
-    let relative = run("relative");
-    assert_eq!(relative.status.code(), Some(14), "{relative:?}");
-    assert!(errors(&relative).contains("set HOME to a path that begins at the root"), "{relative:?}");
-    let device = run("/dev/null");
-    assert_eq!(device.status.code(), Some(14), "{device:?}");
-    assert_eq!(errors(&device).matches("Not a directory").count(), 1, "{device:?}");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was made");
-    // Variables that name no whole path are as if they were not set.
-    let mut command = behaview(folder.path());
-    command.current_dir(folder.path()).env("XDG_DATA_HOME", "data").args(["config", "path"]);
-    assert!(!folder.path().join("data").exists() && command.output().unwrap().status.success());
 }
 
 #[test]

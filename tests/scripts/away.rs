@@ -2,7 +2,6 @@
 
 use crate::desk::{Desk, errors, json, main_file, run, text};
 use behaview::demo::Endpoint;
-use behaview::report::json::Raw;
 use behaview::report::rows::records::{Step, leaves, pointer};
 use behaview::report::{Body, Index, Place, Report};
 use behaview::text::Untrusted;
@@ -91,18 +90,6 @@ fn csv_is_read_back_to_the_same_leaves() {
 }
 
 #[test]
-fn a_path_in_csv_leads_to_one_leaf() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("report.json");
-    let attributes = r#"{"verdict_labels":{"a/":1,"a":2,"b":{"":3},"c/d":{"e":4},"c":{"d/e":5}}}"#;
-    std::fs::write(&path, format!(r#"{{"data":{{"id":"x","type":"t","attributes":{attributes}}}}}"#)).unwrap();
-    let rows = read_csv(&text(&run(&["export", path.to_str().unwrap(), "--format", "csv"], "")));
-    let found = rows[1..].iter().map(|row| (row[8].as_str(), row[9].as_str()));
-    let found: Vec<_> = found.filter(|(path, _)| !path.is_empty()).collect();
-    assert_eq!(found, [("a~1", "1"), ("a", "2"), ("b/", "3"), ("c~1d/e", "4"), ("c/d~1e", "5")]);
-}
-
-#[test]
 fn backslashes_are_no_escapes_where_another_program_reads_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.json");
@@ -121,33 +108,6 @@ fn backslashes_are_no_escapes_where_another_program_reads_them() {
     // A reader has to tell them from what they look like.
     let shown = run(&["--format", "txt"]);
     assert!(shown.contains(r"C:\Windows\x86_\x64\x5cx1f\x5cx5c\x5cu{7}\evil.exe"), "{shown}");
-}
-
-#[test]
-fn json_lines_are_read_back_to_the_same_leaves_by_a_strict_reader() {
-    for name in FIXTURES {
-        let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
-        for line in export(name, &["--format", "jsonl"]).lines() {
-            assert!(!line.chars().any(char::is_control));
-            let row: Value = serde_json::from_str(line).unwrap();
-            let is_visible = row["escaped"] == true;
-            // A text that stands in its visible form already.
-            let shown = |text: &Untrusted| match is_visible {
-                true => String::from_utf8(text.as_bytes().to_vec()).unwrap(),
-                false => text.visible().to_string(),
-            };
-            let (_, value) = line.split_once(",\"value\":").unwrap();
-            let member = row["member"].as_str().map(|member| Untrusted::from(member).visible().to_string());
-            leaves(Raw::new(value.as_bytes()).bytes(), &mut |way, value| {
-                let way = shown(&pointer(way.iter().skip(1)));
-                let way = [member.as_deref().unwrap_or_default(), &way].into_iter().filter(|s| !s.is_empty());
-                let attribute = Untrusted::from(row["attribute"].as_str().unwrap()).visible().to_string();
-                let at = (attribute, row["row"].as_u64().unwrap() as usize - 1, way.collect::<Vec<_>>().join("/"));
-                found.entry(at).or_default().push(shown(&value.text()));
-            });
-        }
-        assert_eq!(found, leaves_of(name, |text| text.visible().into()), "{name}");
-    }
 }
 
 #[test]
@@ -229,35 +189,6 @@ fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
     let bundle = export("dropper/1-cape", &["--format", "stix"]);
     // As the stix2 library of OASIS makes it.
     assert!(bundle.contains("domain-name--a38e3ae6-65ba-5fdb-baa3-de9ff92753c5"), "gate.lumen.example");
-}
-
-#[test]
-fn a_number_that_is_no_moment_dates_nothing() {
-    let desk = Desk::new();
-    let file = main_file();
-    for (n, date) in [
-        (7, ""),
-        (2, r#""analysis_date":9,"#),
-        (8, r#""analysis_date":-5,"#),
-        (9, r#""analysis_date":99999999999999,"#),
-    ] {
-        let id = format!("{file}_Box-{n}");
-        let report = format!(r#"{{"type":"file_behaviour","id":"{id}","attributes":{{{date}"tags":["A"]}}}}"#);
-        let path = desk.home.path().join("report.json");
-        std::fs::write(&path, report).unwrap();
-        let imported = desk.run(&["import", path.to_str().unwrap()]);
-        assert!(imported.status.success(), "{imported:?}");
-        let export = |format: &str| text(&desk.run(&["export", "--offline", &id, "--format", format]));
-        let line: Value = serde_json::from_str(export("jsonl").lines().next().unwrap()).unwrap();
-        let received = line["received"].as_str().unwrap();
-        let event: Value = serde_json::from_str(&export("misp")).unwrap();
-        assert_eq!(event["Event"]["date"], received[..10], "{id}: {event}");
-        let bundle: Value = serde_json::from_str(&export("stix")).unwrap();
-        let objects = bundle["objects"].as_array().unwrap();
-        let analysis = objects.iter().find(|object| object["type"] == "malware-analysis").unwrap();
-        assert_eq!(analysis["analysis_started"].as_str().unwrap()[..10], received[..10], "{id}: {analysis}");
-        assert!(!export("txt").contains("1970"), "{id}");
-    }
 }
 
 #[test]
@@ -347,20 +278,6 @@ fn a_rule_that_a_report_holds_is_of_use_in_markdown_while_addresses_elsewhere_ha
     let wanted = "  - `rule_src`\n    ````\n    rule L {\n    \tstrings:\n        $a = \"http://gate.example/\\x41\"\n    \n        // ``` \\x1b[2J\n    }\n    ````\n";
     assert!(shown.contains(wanted), "{shown}");
     assert!(shown.contains("hxxp[:]//a[.]example") && !shown.contains("http://a.example"), "{shown}");
-}
-
-#[test]
-fn misp_detects_by_what_a_rule_marks_alone() {
-    let event =
-        serde_json::from_str::<Value>(&export("dropper/1-cape", &["--format", "misp"])).unwrap()["Event"].clone();
-    let attributes = attributes(&event);
-    let sought: Vec<_> = attributes.iter().filter(|found| found["to_ids"] == true).collect();
-    let comments: Vec<_> = sought.iter().map(|found| found["comment"].as_str().unwrap()).collect();
-    assert_eq!(comments.len(), 3);
-    assert_eq!(comments[0], "The file that was run. Seen in the file itself.");
-    assert!(comments[1].starts_with("medium: Drops a script. ") && comments[1].ends_with(" Seen in files_dropped 1."));
-    assert!(comments[2].starts_with("medium: Drops a program where users can write. "), "{comments:?}");
-    assert!(attributes.iter().any(|found| found["type"] == "hostname" && found["to_ids"] == false));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every exit code that the help documents, had from the program; a code without a way to it here is a code that nobody has seen.
 
-use crate::desk::{Desk, behaview, errors, main_file, text};
-use behaview::demo::{Demo, Endpoint, Options};
+use crate::desk::{Desk, errors, main_file};
+use behaview::demo::{Endpoint, Options};
 use std::process::Output;
 
 /// What the program ends with where this goes wrong at the service.
@@ -46,19 +46,6 @@ fn every_documented_exit_code_can_be_had_and_says_why() {
 }
 
 #[test]
-fn the_same_kind_of_failure_has_the_same_code_whatever_was_asked() {
-    let (file, report) = (main_file(), format!("{}_CAPE Sandbox-1", main_file()));
-    let asked: [&[&str]; 4] = [&["list", &file], &["show", &report], &["follow", &file], &["delete", "--yes", &file]];
-    for (fault, code) in [("401-wrong", 3), ("403", 4), ("404", 5), ("429-quota", 6), ("429-rate", 7), ("reset", 8)] {
-        for arguments in asked {
-            let output = struck(fault, arguments);
-            assert_eq!(output.status.code(), Some(code), "{fault} {arguments:?} {output:?}");
-        }
-    }
-    assert_eq!(Demo::files()[0].sha256, file);
-}
-
-#[test]
 fn what_is_longer_than_any_address_is_refused_before_anything_is_sent() {
     let desk = Desk::new();
     let long = "x".repeat(100_000);
@@ -75,19 +62,4 @@ fn what_is_longer_than_any_address_is_refused_before_anything_is_sent() {
     let words = errors(&ended);
     assert!(ended.status.code() == Some(2) && words.contains("address") && words.contains("longer than"), "{words}");
     assert!(desk.demo.seen().iter().all(|call| call.endpoint == Some(Endpoint::Quotas)), "{:?}", desk.demo.seen());
-}
-
-#[test]
-fn what_is_refused_is_said_in_plain_words() {
-    let desk = Desk::new();
-    let export = desk.run(&["export", "x", "-o", "e.html"]);
-    assert!(errors(&export).contains("there are raw, json, jsonl, csv, md, txt, stix, misp"), "{export:?}");
-    desk.fails(&["call", "v3-quotas", "x"], 2, &["v3-quotas is asked about nothing"]);
-    assert!(desk.demo.seen().is_empty());
-    let help = text(&desk.run(&["submit", "--help"]));
-    assert!(!help.contains("asking back") && help.contains("without --yes that is refused"), "{help}");
-    let keyless = behaview(desk.home.path()).args(["list", &main_file()]).output().unwrap();
-    assert!(keyless.status.code() == Some(3) && !errors(&keyless).contains("[log"), "{keyless:?}");
-    let spent = desk.run(&["list", "--all", "--max-cost", "1", &main_file()]);
-    assert!(errors(&spent).contains("nothing is left of the 1 that this run may spend"), "{spent:?}");
 }

@@ -58,32 +58,6 @@ fn a_saved_page_is_compared_without_any_service() {
 }
 
 #[test]
-fn a_second_file_is_led_to_its_option() {
-    let home = tempfile::tempdir().unwrap();
-    let two = behaview(home.path()).args(["compare", &main_file(), &"ab".repeat(32)]).output().unwrap();
-    assert_eq!(two.status.code(), Some(2), "{two:?}");
-    assert!(errors(&two).contains("behaview compare A --with B"), "{two:?}");
-}
-
-#[test]
-fn a_document_that_is_no_report_is_refused_by_its_name_beside_one_that_is() {
-    let home = tempfile::tempdir().unwrap();
-    let hash = "ab".repeat(32);
-    std::fs::write(home.path().join("one.json"), r#"{"tags":["A"]}"#).unwrap();
-    for (name, text) in [
-        ("file.json", format!(r#"{{"data":{{"id":"{hash}","type":"file","attributes":{{"size":1}}}}}}"#)),
-        ("mitre_trees.json", r#"{"data":{"Box":{"tactics":[{"id":"TA0005"}]}}}"#.to_owned()),
-    ] {
-        std::fs::write(home.path().join(name), text).unwrap();
-        for pair in [[name, "one.json"], ["one.json", name]] {
-            let output = behaview(home.path()).current_dir(home.path()).arg("compare").args(pair).output().unwrap();
-            assert_eq!(output.status.code(), Some(9), "{output:?}");
-            assert!(errors(&output).contains(&format!("{name} is no behaviour report")), "{output:?}");
-        }
-    }
-}
-
-#[test]
 fn saved_reports_are_compared_with_each_other() {
     let home = tempfile::tempdir().unwrap();
     let path = |name: &str, tag: &str| {
@@ -135,33 +109,4 @@ fn what_two_reports_tell_differently_of_one_thing_is_marked_and_told_of_each() {
     let here = text(&compare(&["--only", "here", "--sandbox", "2"]));
     assert!(here.contains(r" 2  HKCU\Run\X = evil.exe") && !here.contains("xx"), "{here}");
     assert!(!text(&compare(&["--pane", "tags"])).contains('≠'));
-}
-
-#[test]
-fn of_processes_with_one_name_none_lends_its_number_and_where_a_report_is_fetched_is_no_difference() {
-    let home = tempfile::tempdir().unwrap();
-    let path = |name: &str, number: u8| {
-        let path = home.path().join(name);
-        let tree = format!(
-            r#"[{{"name":"svchost.exe","process_id":"1044"}},{{"name":"svchost.exe","process_id":"1188"}},
-            {{"name":"alone-{number}.exe","process_id":"5"}},{{"name":"both.exe","process_id":"{number}"}}]"#
-        );
-        let links = format!(r#"{{"self":"https://service.example/{number}"}}"#);
-        std::fs::write(&path, format!(r#"{{"data":{{"links":{links},"attributes":{{"processes_tree":{tree}}}}}}}"#))
-            .unwrap();
-        path.to_str().unwrap().to_owned()
-    };
-    let output = behaview(home.path()).args(["compare", &path("one.json", 1), &path("two.json", 2), "--json"]).output();
-    let compared = json(&output.unwrap());
-    let items: Vec<_> =
-        compared["items"].as_array().unwrap().iter().map(|item| item["item"].as_str().unwrap()).collect();
-    assert_eq!(items, ["svchost.exe", "alone-1.exe  5", "both.exe", "alone-2.exe  5"]);
-    let output = behaview(home.path()).args(["compare", &path("one.json", 1), &path("two.json", 1), "--json"]).output();
-    assert!(
-        json(&output.unwrap())["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|item| item["seen"] == serde_json::json!([1, 2]))
-    );
 }

@@ -1,6 +1,6 @@
 //! `behaview config`: what is set and by whom, a file to start from, mistakes by their lines.
 
-use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
+use crate::desk::{Desk, behaview, errors, json, main_file, text};
 use serde_json::{Value, json};
 
 fn setting(shown: &Value, name: &str) -> Value {
@@ -34,24 +34,6 @@ fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
         let said = text(output) + &errors(output);
         assert!(!said.contains("hidden") && !said.contains(&desk.key), "{said}");
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_config_behind_a_link_that_leads_nowhere_is_not_taken_for_none() {
-    let desk = Desk::new();
-    let folder = desk.home.path().join(".config/behaview");
-    let moved = desk.home.path().join("dotfiles");
-    std::fs::rename(&folder, &moved).unwrap();
-    std::os::unix::fs::symlink(&moved, &folder).unwrap();
-    assert!(desk.run(&["config", "check"]).status.success());
-    std::fs::rename(&moved, desk.home.path().join("away")).unwrap();
-    for arguments in [&["config", "show"][..], &["config", "check"], &["list", &main_file()], &["quota"]] {
-        let refused = desk.run(arguments);
-        let said = errors(&refused) + &text(&refused);
-        assert!(refused.status.code() == Some(14) && said.contains("leads nowhere"), "{arguments:?}: {said}");
-    }
-    assert!(desk.demo.seen().is_empty());
 }
 
 #[test]
@@ -141,52 +123,6 @@ fn a_file_to_start_from_is_made_once_and_is_right() {
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions()) & 0o077, 0);
 }
 
-#[cfg(unix)]
-#[test]
-fn a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for() {
-    let desk = Desk::new();
-    json(&desk.run(&["list", &main_file()]));
-    let paths = text(&desk.run(&["config", "path"]));
-    let path =
-        |name: &str| std::path::PathBuf::from(paths.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim());
-    let (config, store) = (path("config"), path("store"));
-    for file in [config.clone(), store.join("records.db"), store.join("records.lock")] {
-        let aside = file.with_extension("aside");
-        let was_there = std::fs::rename(&file, &aside).is_ok();
-        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
-        for arguments in [&["list", &main_file()][..], &["doctor"], &["ledger"], &["held"], &["--plain"]] {
-            let output = desk.run(arguments);
-            let said = errors(&output) + &text(&output);
-            assert!(!output.status.success(), "{arguments:?}: {output:?}");
-            assert!(
-                said.contains(&*file.to_string_lossy()) && said.contains("no ordinary file"),
-                "{arguments:?}: {said}"
-            );
-        }
-        std::fs::remove_file(&file).unwrap();
-        if was_there {
-            std::fs::rename(&aside, &file).unwrap();
-        }
-    }
-    json(&desk.run(&["list", &main_file()]));
-    assert_eq!(desk.paid(), 1);
-}
-
-#[test]
-fn a_name_that_is_no_settings_is_repeated_with_the_one_that_is_meant() {
-    let said = |name: &str| {
-        let output = run(&["config", "show", "--set", &format!("{name}=10")], "");
-        assert!(!output.status.success(), "{output:?}");
-        errors(&output)
-    };
-    assert!(said("budget.daly").contains("there is no setting budget.daly, perhaps budget.daily is meant;"));
-    assert!(said("tineout").contains("there is no setting tineout, perhaps timeout is meant;"));
-    assert!(said("quite.other").contains("there is no setting quite.other; behaview config show"));
-    // What may be a key is not repeated.
-    let key = "0123456789abcdef".repeat(4);
-    assert!(!said(&key).contains(&key[..8]));
-}
-
 #[test]
 fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_be_a_key() {
     let desk = Desk::new();
@@ -246,19 +182,6 @@ fn every_command_refuses_settings_that_are_none() {
     std::fs::write(&path, "profiel = 1\n").unwrap();
     for arguments in [&["held"][..], &["cost", "rules"]] {
         assert_eq!(desk.run(arguments).status.code(), Some(14), "{arguments:?}");
-    }
-}
-
-#[test]
-fn number_out_of_range_is_named_by_its_line() {
-    for number in ["9223372036854775808", "0xFFFFFFFFFFFFFFFF", "99999999999999999999", "[1, 99999999999999999999]"] {
-        let desk = Desk::new();
-        desk.configure(&format!("[follow]\nlooks = {number}\n[budget]\nsession = 1\n"));
-        let checked = desk.run(&["config", "check"]);
-        assert!(!checked.status.success() && text(&checked).contains("config.toml:6: "), "{number}: {checked:?}");
-        let file = main_file();
-        let listed = desk.run(&["list", "--all", &file]);
-        assert_eq!((listed.status.code(), desk.demo.seen().len()), (Some(14), 0), "{number}: {listed:?}");
     }
 }
 

@@ -324,16 +324,6 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
 }
 
 #[test]
-fn balances_that_cannot_be_had_are_no_fit() {
-    let desk = Desk::new();
-    let output = desk.command(&["cost", "v3-file", "--balances"]).env_remove("VT_APIKEY").output().unwrap();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{output:?}");
-    let desk = Desk::faulty("quotas:503");
-    let output = desk.run(&["cost", "v3-file", "--balances"]);
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(8), 0), "{output:?}");
-}
-
-#[test]
 fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
     let desk = Desk::new();
     desk.configure("[entitlements]\npremium_api = true\nprivate_scanning = false\n");

@@ -70,19 +70,6 @@ fn every_example_in_a_help_text_works() {
 }
 
 #[test]
-fn no_example_is_broken_in_a_terminal_of_80_columns() {
-    let desk = Desk::new();
-    for words in commands(&desk) {
-        let help: Vec<_> = words.iter().map(String::as_str).chain(["--help"]).collect();
-        let shown = text(&desk.command(&help).env("COLUMNS", "200").output().unwrap());
-        let examples = shown.lines().skip_while(|line| !line.starts_with("Example"));
-        for example in examples.filter(|line| line.starts_with("  ")) {
-            assert!(example.chars().count() <= 80, "{words:?}: {example}");
-        }
-    }
-}
-
-#[test]
 fn every_option_that_readme_and_manual_name_is_one() {
     let desk = Desk::new();
     let known = commands(&desk);
@@ -111,22 +98,4 @@ fn every_option_that_readme_and_manual_name_is_one() {
         }
     }
     assert!(tried > 15, "{tried}");
-}
-
-#[test]
-fn what_stands_behind_the_options_is_broken_where_the_terminal_ends_and_nowhere_else() {
-    const COLUMNS: usize = 60;
-    let desk = Desk::new();
-    for words in commands(&desk) {
-        let help: Vec<_> = words.iter().map(String::as_str).chain(["--help"]).collect();
-        let shown = text(&desk.command(&help).env("COLUMNS", COLUMNS.to_string()).output().unwrap());
-        let lines: Vec<_> = shown.lines().collect();
-        // What is indented is a list or an example; what ends with a colon is its title.
-        let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
-        for pair in lines.windows(2).filter(|pair| is_prose(pair[0]) && !pair[1].is_empty()) {
-            let next = pair[1].split(' ').next().unwrap_or_default();
-            let room = pair[0].len() + 1 + next.len();
-            assert!(pair[1].starts_with(' ') || room > COLUMNS, "{words:?} is broken early:\n{}\n{}", pair[0], pair[1]);
-        }
-    }
 }

@@ -101,68 +101,6 @@ fn notes_go_along_in_every_format_but_raw() {
 }
 
 #[test]
-fn a_note_on_a_process_is_none_on_the_files_that_it_only_names() {
-    let desk = Desk::new();
-    let id = format!("{}_Box-1794474845", main_file());
-    let command = r"wscript.exe C:\\Users\\a\\harmless.js";
-    let attributes = format!(
-        r#"{{"processes_created":["{command}"],"processes_tree":[{{"process_id":"7","name":"{command}","files_opened":["C:\\Users\\a\\letter.doc"]}}],
-            "files_dropped":[{{"path":"C:\\Users\\a\\second.js","sha256":"{}"}}]}}"#,
-        "cd".repeat(32)
-    );
-    let path = desk.home.path().join("report.json");
-    std::fs::write(&path, format!(r#"{{"type":"file_behaviour","id":"{id}","attributes":{attributes}}}"#)).unwrap();
-    assert!(desk.run(&["import", path.to_str().unwrap()]).status.success());
-    for (attribute, words) in [
-        ("processes_created", "second stage dropped here"),
-        ("processes_tree", "second stage started here"),
-        ("files_dropped", "this is the second stage"),
-    ] {
-        note_on_first_row(&desk, &id, attribute, words);
-    }
-    let names = |line: &str, words: &str| line.contains(words) && line.contains("second stage");
-    for format in ["csv", "md", "jsonl"] {
-        let written = export(&desk, &[&id, "--format", format, "--indicators"]);
-        let lines = || written.lines().filter(|line| !line.is_empty());
-        assert!(lines().any(|line| line.contains("harmless.js")), "{format}: {written}");
-        assert!(lines().any(|line| names(line, "second.js")), "{format}: {written}");
-        assert!(!lines().any(|line| names(line, "harmless.js") || names(line, "letter.doc")), "{format}: {written}");
-    }
-    let event: Value = serde_json::from_str(&export(&desk, &[&id, "--format", "misp"])).unwrap();
-    let objects = event["Event"]["Object"].as_array().unwrap().iter().flat_map(|held| held["Attribute"].as_array());
-    let attributes = || event["Event"]["Attribute"].as_array().unwrap().iter().chain(objects.clone().flatten());
-    let comment = |value: &str| attributes().find(|found| found["value"] == value).unwrap()["comment"].to_string();
-    assert!(!comment(r"C:\Users\a\harmless.js").contains("note"), "{event}");
-    assert!(!comment(r"C:\Users\a\letter.doc").contains("note"), "{event}");
-    assert!(comment(r"C:\Users\a\second.js").contains("note: this is the second stage"), "{event}");
-    assert!(comment("second stage dropped here").contains("note on processes_created"), "{event}");
-    let bundle: Value = serde_json::from_str(&export(&desk, &[&id, "--format", "stix"])).unwrap();
-    let objects = bundle["objects"].as_array().unwrap();
-    let refs = |words: &str| {
-        let note = objects.iter().find(|object| object["content"] == words).unwrap();
-        let refs = note["object_refs"].as_array().unwrap().iter();
-        refs.map(|found| found.as_str().unwrap().split("--").next().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(refs("second stage dropped here"), ["malware-analysis"]);
-    assert_eq!(refs("second stage started here"), ["malware-analysis"]);
-    assert_eq!(refs("this is the second stage"), ["malware-analysis", "file"]);
-}
-
-/// Writes a note on the first row of an attribute of a report that is held.
-fn note_on_first_row(desk: &Desk, identifier: &str, attribute: &str, words: &str) {
-    let found = Body::in_memory(desk.run(&["show", "--offline", identifier]).stdout);
-    let index = Index::of(&found);
-    let report = Report::new(found, index);
-    let sections = &report.index.sections;
-    let section = sections.iter().position(|found| found.name == Untrusted::from(attribute)).unwrap();
-    let item = report.item(section, &report.row(section, 0));
-    let about = About { identifier: Identifier::new(Untrusted::from(identifier)).unwrap(), item };
-    let written = Timestamp::from_second(1_795_168_800).unwrap();
-    let note = Note { about, file: Sha256::parse(&main_file()), text: Untrusted::from(words), written };
-    assert!(Store::open(&store(desk)).unwrap().write_note(&note, None).unwrap());
-}
-
-#[test]
 fn indicators_as_text_are_a_defanged_list_and_a_pane_has_its_own_only() {
     let desk = Desk::new();
     let id = &listed(&desk)[0];
@@ -280,18 +218,10 @@ fn a_store_that_keeps_nothing_keeps_neither_artefacts_nor_what_was_exported() {
     assert_eq!(desk.run(&["export", "--offline", id, "--format", "csv"]).status.code(), Some(13));
     let held = json(&desk.run(&["held", "--json"]));
     assert_eq!(held["held"].as_array().unwrap().len(), 0);
-    let mut folders = vec![desk.home.path().to_owned()];
-    while let Some(folder) = folders.pop() {
-        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let bytes = std::fs::read(&path).unwrap();
-            for word in ["made-up", "CAPE", &main_file()[..8], "gate.lumen", "viewer.exe"] {
-                let found = memchr::memmem::find(&bytes, word.as_bytes());
-                assert!(found.is_none() || path.ends_with("config.toml"), "{word} in {}", path.display());
-            }
+    for file in crate::store::files(desk.home.path()).iter().filter(|path| !path.ends_with("config.toml")) {
+        let bytes = std::fs::read(file).unwrap();
+        for word in ["made-up", "CAPE", &main_file()[..8], "gate.lumen", "viewer.exe"] {
+            assert!(memchr::memmem::find(&bytes, word.as_bytes()).is_none(), "{word} in {}", file.display());
         }
     }
     let one = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
@@ -354,18 +284,6 @@ fn what_the_held_report_says_is_not_there_is_paid_for_only_on_demand() {
 }
 
 #[test]
-fn of_a_download_that_failed_nothing_is_kept() {
-    let failing = Desk::faulty("503");
-    let id = format!("{}_CAPE Sandbox-1794474845", main_file());
-    assert!(!failing.run(&["fetch", &id, "pcap"]).status.success());
-    assert_eq!(text(&failing.run(&["held"])), "Nothing is held.\n");
-    let desk = Desk::faulty("artefact:cut=20");
-    let cut = desk.run(&["fetch", &id, "html"]);
-    assert!(!cut.status.success(), "{cut:?}");
-    assert_eq!(text(&desk.run(&["held"])), "Nothing is held.\n");
-}
-
-#[test]
 fn a_home_folder_that_no_shell_has_put_in_is_found() {
     let desk = Desk::new();
     let id = listed(&desk).swap_remove(0);
@@ -393,10 +311,10 @@ fn an_export_that_is_ended_leaves_nothing_behind() {
     use std::os::unix::process::ExitStatusExt;
     let desk = Desk::new();
     let (saved, out) = (desk.home.path().join("saved.json"), desk.home.path().join("out"));
-    let rows: Vec<_> = (0..400_000).map(|n| format!(r#""C:\\private\\{n:08}.dll""#)).collect();
+    let rows: Vec<_> = (0..200_000).map(|n| format!(r#""C:\\private\\{n:08}.dll""#)).collect();
     std::fs::write(&saved, format!(r#"{{"data":{{"attributes":{{"files_opened":[{}]}}}}}}"#, rows.join(","))).unwrap();
     std::fs::create_dir(&out).unwrap();
-    for (name, number) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
+    for (name, number) in [("TERM", 15), ("INT", 2)] {
         let path = out.join("x.md");
         let mut export = desk.command(&["export", saved.to_str().unwrap(), "--output", path.to_str().unwrap()]);
         let mut export = export.stderr(std::process::Stdio::null()).spawn().unwrap();

@@ -1,7 +1,7 @@
 //! `behaview held` and `behaview import`: what is held, deleted to the last byte, and taken over from a colleague.
 
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
-use crate::store::{files, records, store};
+use crate::store::{files, store};
 use behaview::demo::{ListContent, Options};
 use behaview::report::identifier::Identifier;
 use behaview::report::{About, Note};
@@ -156,14 +156,6 @@ fn what_is_to_be_deleted_says_whose_it_is() {
 }
 
 #[test]
-fn a_saved_report_is_listed_as_not_held() {
-    let desk = Desk::new();
-    let path = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
-    let listed = json(&desk.run(&["list", &path]));
-    assert_eq!(listed["sandboxes"][0]["held_since"], Value::Null, "{listed}");
-}
-
-#[test]
 fn one_report_of_a_list_goes_and_the_list_stays() {
     let desk = Desk::new();
     let listed = json(&desk.run(&["list", &main_file()]));
@@ -237,41 +229,6 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     assert!(text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
     assert!(desk.run(&["held", "--profile", "lab", "--delete", id, "--yes"]).status.success());
     assert!(!text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
-}
-
-#[test]
-fn what_was_imported_and_what_was_paid_for_with_one_profile_are_two_things() {
-    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
-    let listed = json(&colleague.run(&["list", &main_file()]));
-    let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
-    let all = file(folder.path(), "all.json", &page(&colleague, true));
-    assert!(desk.run(&["import", &all]).status.success());
-    assert!(desk.run(&["list", "--refresh", &main_file()]).status.success());
-    let page = folder.path().join("page.html");
-    assert!(desk.run(&["fetch", ids[0], "html", "--force", "--output", page.to_str().unwrap()]).status.success());
-    let of = |profile: &str, id: &str| {
-        let held = json(&desk.run(&["held", "--profile", profile, "--json"]))["held"].clone();
-        let of_id = held.as_array().unwrap().iter().filter(|row| row["id"] == id).cloned().collect::<Vec<_>>();
-        of_id.into_iter().map(|row| !row["imported_from"].is_null()).collect::<Vec<_>>()
-    };
-    let is_read = |profile: &str| desk.run(&["show", "--profile", profile, "--offline", ids[0]]).status.success();
-    // Another profile has the import alone, and can delete no more than that.
-    assert_eq!((of("lab", ids[0]).len(), of("virustotal", ids[0])), (2, vec![true]));
-    let asked = text(&desk.run(&["held", "--profile", "virustotal", "--delete", ids[0]]));
-    assert!(asked.contains("Would be deleted: 1 thing of no service (imported), "), "{asked}");
-    let paid = desk.paid();
-    assert!(desk.run(&["held", "--profile", "virustotal", "--delete", ids[0], "--yes"]).status.success());
-    assert_eq!((of("lab", ids[0]), is_read("lab"), is_read("virustotal")), (vec![false], true, false));
-    assert_eq!((of("lab", ids[1]).len(), of("virustotal", ids[1])), (2, vec![true]), "the others of the list stay");
-    // With its own profile both go, and what was fetched beside it.
-    let asked = text(&desk.run(&["held", "--profile", "lab", "--delete", ids[1]]));
-    assert!(
-        asked.contains("Would be deleted: 2 things of profile lab and of no service (lab 1, imported 1), "),
-        "{asked}"
-    );
-    let gone = text(&desk.run(&["held", "--profile", "lab", "--delete", ids[0], "--yes"]));
-    assert!(gone.contains("Deleted: 2 things of profile lab, ") && !is_read("lab"), "{gone}");
-    assert_eq!(desk.paid(), paid);
 }
 
 #[test]
@@ -418,29 +375,4 @@ fn what_never_ends_is_no_report_and_is_read_no_further() {
     }
     endless.wait().unwrap();
     assert!(held(&desk).is_empty() && desk.demo.seen().is_empty());
-}
-
-#[test]
-fn nothing_is_deleted_without_a_yes_where_nothing_is_held_either() {
-    let desk = Desk::new();
-    json(&desk.run(&["list", &main_file()]));
-    assert!(desk.run(&["held", "--delete", &main_file(), "--yes"]).status.success());
-    let connection = rusqlite::Connection::open(records(&desk)).unwrap();
-    let file = "INSERT INTO file (service, sha256, opened) VALUES ('lab', ?1, 0)";
-    connection.execute(file, [main_file()]).unwrap();
-    let files = || connection.query_row("SELECT COUNT(*) FROM file", [], |row| row.get::<_, i64>(0)).unwrap();
-    for which in [&["--all"][..], &["--older-than", "0h"]] {
-        let asked = desk.run(&[&["held"], which].concat());
-        let words = "Would be deleted: 0 things, 0 B, with 0 notes, 1 earlier file\n";
-        assert!(asked.status.code() == Some(2) && text(&asked).contains(words), "{asked:?}");
-        assert_eq!(files(), 1);
-    }
-    let gone = text(&desk.run(&["held", "--all", "--yes"]));
-    assert!(gone.contains("with 0 notes, 1 earlier file\n"), "{gone}");
-    assert_eq!(files(), 0);
-    let none = desk.run(&["held", "--all"]);
-    assert!(
-        none.status.success() && text(&none).contains("Would be deleted: 0 things, 0 B, with 0 notes\n"),
-        "{none:?}"
-    );
 }

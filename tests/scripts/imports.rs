@@ -32,67 +32,6 @@ fn entries_that_are_no_reports_are_counted_with_why() {
     assert!(whole.status.success() && !text(&whole).contains("passed over"), "{whole:?}");
 }
 
-#[test]
-fn what_is_held_under_an_identifier_like_a_path_is_named_on_standard_input() {
-    let (desk, file) = (Desk::new(), main_file());
-    let path = desk.home.path().join("odd.json");
-    std::fs::write(&path, r#"{"type":"file_behaviour","id":"../../../etc/x","attributes":{"tags":["ODD"]}}"#).unwrap();
-    let imported = desk.run(&["import", "--file", &file, path.to_str().unwrap()]);
-    assert!(imported.status.success(), "{imported:?}");
-    let missing = desk.run(&["export", "--format", "json", "../../../etc/x"]);
-    assert!(
-        errors(&missing).contains("an identifier that looks like a path is named on standard input"),
-        "{missing:?}"
-    );
-    let list = desk.home.path().join("list");
-    std::fs::write(&list, "../../../etc/x\n").unwrap();
-    let list = std::fs::File::open(list).unwrap();
-    let held = desk.command(&["export", "--format", "json", "-"]).stdin(list).output().unwrap();
-    assert!(text(&held).contains("ODD"), "{held:?}");
-}
-
-#[test]
-fn where_some_are_imported_and_some_refused_both_are_told_of() {
-    let (desk, file) = (Desk::new(), main_file());
-    let page = |reports: &str| format!(r#"{{"data":[{reports},{{"type":"file_behaviour"}}]}}"#);
-    let nameless = r#"{"type":"file_behaviour","attributes":{"tags":["A"]}}"#;
-    let both = import(
-        &desk,
-        "both.json",
-        &format!(
-            "{}
-{nameless}",
-            page(&report(&file, 1, "T"))
-        ),
-    );
-    assert_eq!(both.status.code(), Some(12), "{both:?}");
-    assert!(
-        text(&both).ends_with(
-            "imported 1, held already 0, refused 1, passed over 1
-"
-        ),
-        "{both:?}"
-    );
-    let told = "1 could not be imported; passed over, because they are no reports: 1";
-    assert!(errors(&both).contains(told), "{both:?}");
-    let none = import(&desk, "none.json", nameless);
-    assert_eq!(none.status.code(), Some(9), "{none:?}");
-    assert!(errors(&none).contains("1 could not be imported"), "{none:?}");
-    let bare = import(&desk, "bare.json", &page(&format!(r#"{{"id":"{file}_Other-1"}}"#)));
-    assert_eq!(bare.status.code(), Some(9), "{bare:?}");
-    let why = "passed over: 1 report only by identifier, 1 entry without an identifier";
-    assert!(text(&bare).contains(why), "{bare:?}");
-}
-
-#[test]
-fn what_goes_into_a_file_or_pipe_is_said_to_be_as_received() {
-    let desk = Desk::new();
-    for command in ["show", "call"] {
-        let help = text(&desk.run(&[command, "--help"])).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(help.contains("nto a file or pipe") && help.contains("as it was received"), "{command}: {help}");
-    }
-}
-
 /// Whether any file below a folder has one of these in it, or in its name.
 fn is_anywhere(folder: &Path, words: &[String]) -> bool {
     std::fs::read_dir(folder).unwrap().any(|entry| {

@@ -104,54 +104,6 @@ fn what_is_no_file_in_the_place_of_one_is_refused_at_once_and_by_its_name() {
     assert_eq!((held(&desk).len(), desk.paid()), (4, 1));
 }
 
-#[cfg(unix)]
-#[test]
-fn doctor_says_what_does_not_work_where_the_store_cannot_be_written() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-    // Whom no mode keeps from writing becomes somebody whom it does.
-    const NOBODY: u32 = 65534;
-    let desk = Desk::new();
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
-    let run = |arguments: &[&str]| {
-        if is_root {
-            let all =
-                std::process::Command::new("chown").arg("-R").arg(NOBODY.to_string()).arg(desk.home.path()).status();
-            assert!(all.unwrap().success());
-        }
-        let mut command = desk.command(arguments);
-        if is_root {
-            std::os::unix::process::CommandExt::uid(&mut command, NOBODY);
-        }
-        let output = command.output().unwrap();
-        (output.status.code(), squeezed(&text(&output)))
-    };
-    let doctor = || run(&["doctor"]);
-    let (_, sound) = doctor();
-    assert!(sound.contains("ok store "), "{sound}");
-    let folder = store(&desk);
-    let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
-    let share = folder.parent().unwrap();
-    std::fs::create_dir_all(share).unwrap();
-    mode(share, 0o500);
-    let words = "What is held is shown if it can be read; nothing can be asked, imported or deleted";
-    let (code, none) = doctor();
-    assert!(code == Some(1) && none.contains("WRONG store ") && none.contains(words), "{none}");
-    mode(share, 0o700);
-    if is_root {
-        chown(share, Some(0), None).unwrap();
-    }
-    json(&desk.run(&["list", &main_file()]));
-    for of_file in [0o600, 0o400] {
-        mode(&records(&desk), of_file);
-        mode(&folder, 0o500);
-        let (code, only_read) = doctor();
-        assert!(code == Some(1) && only_read.contains("WRONG store ") && only_read.contains(words), "{only_read}");
-        let (code, listed) = run(&["list", "--offline", &main_file()]);
-        assert!(code == Some(0) && listed.contains("CAPE"), "{listed}");
-    }
-    mode(&folder, 0o700);
-}
-
 /// Ends a program by a signal once it has asked so many things that are paid for; gives what it said, in time.
 #[cfg(unix)]
 fn ended_by(desk: &Desk, name: &str, arguments: &[&str]) -> Output {

@@ -160,26 +160,6 @@ fn others_are_told_to_block_the_sample_and_what_a_rule_marks_and_nothing_else() 
 }
 
 #[test]
-fn what_only_sounds_like_an_address_of_somebody_is_not_blocked() {
-    let alert = |to: &str, port: u16, severity: &str| {
-        format!(
-            r#"{{"ids_alerts":[{{"rule_msg":"x","alert_severity":"{severity}","alert_context":{{"dest_ip":"{to}","dest_port":{port},"hostname":"bad.example"}}}}]}}"#
-        )
-    };
-    let blocked = |attributes: &str| {
-        let bundle = parsed(&export_of(attributes, &["--format", "stix"]));
-        patterns(&bundle).len() - 1
-    };
-    assert_eq!(blocked(&alert("198.51.100.9", 443, "high")), 2);
-    // A resolver is asked for the name, and is nobody's.
-    assert_eq!(blocked(&alert("198.51.100.9", 53, "high")), 1);
-    let by_tcp = alert("198.51.100.9", 53, "high").replace(r#""dest_port""#, r#""protocol":"TCP","dest_port""#);
-    assert_eq!(blocked(&by_tcp), 2);
-    assert_eq!(blocked(&alert("192.168.1.7", 443, "high")), 1);
-    assert_eq!(blocked(&alert("198.51.100.9", 443, "low")), 0);
-}
-
-#[test]
 fn misp_is_told_what_was_dropped_what_was_only_read_and_how_bad_it_is() {
     let report = r#"{"files_opened":["C:\\read.txt","C:\\both.txt"],"files_written":["C:\\both.txt"],
         "registry_keys_opened":["HKCU\\Read"],"registry_keys_set":[{"key":"HKCU\\Set","value":"1"}],
@@ -261,12 +241,6 @@ fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
         assert!(all.lines().any(|found| found.starts_with(line)), "{line}: {all}");
     }
     assert!(all.contains("- technique `HIGH · T1055 Injects`") && !all.contains("record"), "{all}");
-    let text = export_of(report, &["--notable", "--format", "txt"]);
-    assert!(
-        text.contains("\n## Processes 3 of 6\n(below b.exe, which is left out) vssadmin")
-            && text.contains("\n  vssadmin"),
-        "{text}"
-    );
 }
 
 #[test]
@@ -279,35 +253,6 @@ fn an_address_with_colons_is_told_from_its_port_and_nothing_stands_before_the_fi
         ["address [2001[:]db8[:][:]24]:8443 TCP", "address 192[.]0[.]2[.]7:80", "tls TLSv1.3 · ab12", "tls TLSv1.2"]
     {
         assert!(text.lines().any(|found| found.starts_with(line)), "{line}: {text}");
-    }
-}
-
-#[test]
-fn a_mark_on_a_command_line_is_none_on_the_systems_files_in_it_and_capitals_lose_none() {
-    let report = r#"{"command_executions":["C:\\Windows\\System32\\cmd.exe /c vssadmin.exe delete shadows & C:\\Windows\\system32\\Tasks\\evil.exe"],
-        "files_dropped":[{"path":"C:\\Windows\\System32\\Tasks\\Evil.exe"}],
-        "ip_traffic":[{"destination_ip":"127.0.0.1"},{"destination_ip":"0.0.0.0"},{"destination_ip":"::1"},{"destination_ip":"192.0.2.7"}]}"#;
-    let csv = export_of(report, &["--indicators", "--format", "csv"]);
-    let of = |kind: &str| csv.lines().filter(|line| line.contains(&format!("\"{kind}\""))).collect::<Vec<_>>();
-    let paths = of("path");
-    assert_eq!((paths.len(), of("address").len()), (2, 1), "{csv}");
-    for path in paths {
-        assert_eq!(path.contains("\"high\""), path.to_lowercase().contains("evil.exe"), "{path}");
-    }
-}
-
-#[test]
-fn what_is_taken_out_of_a_scanners_sight_is_told_from_a_scanner_that_is_off() {
-    for (command, name) in [
-        (r"powershell Add-MpPreference -ExclusionPath C:\\x", "Makes the virus scanner look away"),
-        (r"powershell Set-MpPreference -ExclusionProcess x.exe", "Makes the virus scanner look away"),
-        (r"powershell Set-MpPreference -DisableRealtimeMonitoring $true", "Turns the virus scanner off"),
-        (r"powershell Set-MpPreference -MAPSReporting 0", "Turns the virus scanner off"),
-        (r"MpCmdRun.exe -RemoveDefinitions -All", "Turns the virus scanner off"),
-    ] {
-        let report = format!(r#"{{"command_executions":["{command}"]}}"#);
-        let text = export_of(&report, &["--notable", "--format", "txt"]);
-        assert!(text.contains(&format!("high: {name}.")), "{command}: {text}");
     }
 }
 
@@ -343,6 +288,11 @@ fn what_every_network_has_is_not_blocked_and_often_is_no_way_to_hide() {
     }
     // The URL alone: what else is on its host nobody knows.
     assert_eq!(blocked(rows(&["bad.example."], url)), 1);
+    // A resolver is asked for names, and is nobody's; what a rule ranks low is no reason to block.
+    let plain = alert.replace('#', "198.51.100.9");
+    assert_eq!(blocked(plain.replace("443", "53")), 0);
+    assert_eq!(blocked(plain.replace("443", r#"53,"protocol":"TCP""#)), 1);
+    assert_eq!(blocked(plain.replace("high", "low")), 0);
     let named = r#"{"hostname":"bad.example","resolved_ips":["203.0.113.9"]}"#;
     let often = format!(
         r#"{{"dns_lookups":[{}],"ids_alerts":[{{"rule_msg":"x","alert_severity":"high","alert_context":{{"dest_ip":"203.0.113.9","dest_port":443,"hostname":"bad.example"}}}}]}}"#,
@@ -391,23 +341,6 @@ fn a_mark_on_a_command_line_or_on_a_url_is_none_on_the_machines_that_it_names() 
     .map(|pattern| format!("[{pattern}]"));
     wanted.sort();
     assert_eq!(found, wanted);
-}
-
-#[test]
-fn a_port_that_much_else_uses_is_no_reason_to_block() {
-    let report =
-        |port: u16| format!(r#"{{"ip_traffic":[{{"destination_ip":"203.0.113.7","destination_port":{port}}}]}}"#);
-    for (port, severity) in
-        [(4444, "medium"), (1337, "medium"), (31337, "medium"), (8443, "low"), (5555, "low"), (9001, "low"), (443, "")]
-    {
-        let blocks = blocked(&report(port)).iter().any(|pattern| pattern.contains("203.0.113.7"));
-        assert_eq!(blocks, severity == "medium", "{port}");
-        let text = export_of(&report(port), &["--notable", "--format", "txt"]);
-        assert!(
-            text.contains(&format!("({severity}: A port that remote control tools like")) || severity.is_empty(),
-            "{text}"
-        );
-    }
 }
 
 #[test]

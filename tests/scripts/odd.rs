@@ -42,37 +42,6 @@ fn what_is_held_under_an_odd_name_is_shown_by_it_and_what_is_not_is_refused_befo
     assert_eq!(desk.paid(), 0);
 }
 
-#[test]
-fn identifiers_that_cannot_be_piped_are_named_and_missed() {
-    let desk = Desk::new();
-    import(&desk, br#"{"data":{"id":"one-1700000000","attributes":{"tags":["x"]}}}"#);
-    let list = || desk.run(&["list", "--offline", "--format", "ids", &main_file()]);
-    assert!(list().status.success());
-    import(&desk, br#"{"data":{"id":"two\nlines-1700000000","attributes":{"tags":["x"]}}}"#);
-    let listed = list();
-    assert_eq!((text(&listed).as_str(), listed.status.code()), ("one-1700000000\n", Some(12)));
-    assert!(errors(&listed).contains(r"two\x0alines-1700000000; --format json has it"), "{listed:?}");
-    assert!(errors(&listed).contains("1 of 2 are printed"), "{listed:?}");
-}
-
-#[test]
-fn a_note_that_was_edited_by_hand_is_listed_and_goes_with_its_report() {
-    let desk = Desk::new();
-    import(&desk, br#"{"data":{"id":"one-1700000000","attributes":{"tags":["x"]}}}"#);
-    let paths = text(&desk.run(&["config", "path"]));
-    let store = paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim().to_owned();
-    let store = rusqlite::Connection::open(std::path::Path::new(&store).join("records.db")).unwrap();
-    let note = "INSERT INTO note (identifier, is_item, attribute, item, text, written)
-                VALUES ('one-1700000000', 1, 'tags', 'x', 'why?', 0)";
-    store.execute(note, []).unwrap();
-    let held = json(&desk.run(&["held", "--json"]));
-    assert_eq!(held["held"][0]["notes"][0]["text"], "why?", "{held}");
-    let deleted = json(&desk.run(&["held", "--delete", "one-1700000000", "--yes", "--json"]));
-    assert_eq!(deleted["deleted"]["notes"], 1, "{deleted}");
-    assert!(ids(&desk).is_empty());
-    assert_eq!(store.query_row("SELECT COUNT(*) FROM note", [], |row| row.get::<_, i64>(0)), Ok(0));
-}
-
 #[cfg(unix)]
 #[test]
 fn a_path_is_escaped_once_whatever_it_is_made_of() {

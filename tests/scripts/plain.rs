@@ -60,13 +60,6 @@ fn what_the_budget_does_not_allow_is_said_and_never_asked_about() {
 }
 
 #[test]
-fn what_is_chosen_by_name_from_the_help_is_asked_about_as_well() {
-    let text = says(&["demo", "--plain"], "5\nhelp\nnext p\n\nn\nback\nquit\n");
-    assert!(text.contains("next page: 1 request. Send it? y or n: ") && text.contains("Nothing was sent."), "{text}");
-    assert!(!text.contains("spent this session: 2"), "{text}");
-}
-
-#[test]
 fn what_is_off_or_unknown_is_said() {
     let text = says(&["demo", "--plain"], "whole-row\nnonsense\nzoom\n");
     assert!(text.contains("whole-row does not apply here: it works in panes"), "{text}");
@@ -114,18 +107,4 @@ fn whoever_reads_along_may_stop() {
     let _ = child.stdin.take().unwrap().write_all(b"help\nquit\n");
     let ended = child.wait_with_output().unwrap();
     assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
-}
-
-#[test]
-fn a_document_has_no_notes_and_it_is_said_how_it_could() {
-    let report = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
-    let text = says(&["open", &report, "--plain"], "note\nquit\n");
-    assert!(text.contains("note does not apply here") && text.contains("behaview import holds saved ones"), "{text}");
-}
-
-#[test]
-fn a_line_that_is_too_long_is_no_answer_and_the_question_stands_again() {
-    let text = says(&["demo", "--plain"], &format!("5\n\n{}\nn\nquit\n", "y".repeat(100_000)));
-    assert_eq!(text.matches("Send it? y or n: ").count(), 2, "{text}");
-    assert!(text.contains("That line is longer than") && text.contains("Nothing was sent."), "{text}");
 }

@@ -132,16 +132,3 @@ fn an_empty_first_page_is_followed_by_one_more() {
     desk.fails(&["list", "--all", "--refresh", &main_file(), "--set", &circle.set], 12, &[]);
     assert_eq!((service.asked().len(), circle.asked().len()), (2, 2));
 }
-
-#[test]
-fn an_analysis_that_is_refused_as_invalid_is_free() {
-    for status in ["400 Bad Request", "404 Not Found"] {
-        let desk = Desk::new();
-        let set = service(move |_| (status, "", error("InvalidArgumentError", "no such analysis")));
-        let output = desk.run(&["call", "v3-analysis", "nonsense", "--yes", "--set", &set]);
-        assert!(!output.status.success(), "{output:?}");
-        let ledger = json(&desk.run(&["ledger", "--json", "--set", &set]));
-        let state = ledger.to_string();
-        assert!(state.contains("\"free\"") && !state.contains("\"unknown\""), "{status}: {state}");
-    }
-}

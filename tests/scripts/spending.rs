@@ -191,13 +191,6 @@ fn identifiers_come_from_standard_input() {
 }
 
 #[test]
-fn a_mistake_in_one_of_several_is_found_before_anything_is_asked() {
-    let desk = Desk::new();
-    let output = desk.run(&["list", &main_file(), "nonsense"]);
-    assert_eq!((output.status.code(), desk.demo.seen().len()), (Some(2), 0), "{output:?}");
-}
-
-#[test]
 fn some_of_several_is_an_exit_code_of_its_own() {
     let desk = Desk::new();
     let (there, gone) = (main_file(), "ab".repeat(32));

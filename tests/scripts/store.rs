@@ -138,27 +138,26 @@ fn a_flipped_bit_costs_no_more_than_one_report() {
     let sound: Vec<_> =
         files(&store(&desk)).into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
     for (n, (path, bytes)) in sound.iter().enumerate().filter(|(_, (_, bytes))| !bytes.is_empty()) {
-        for place in [bytes.len() / 3, bytes.len() - 2] {
-            std::fs::remove_dir_all(store(&desk)).unwrap();
-            for (path, bytes) in &sound {
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, bytes).unwrap();
-            }
-            let mut flipped = bytes.clone();
-            flipped[place] ^= 1 << (n % 8);
-            std::fs::write(path, &flipped).unwrap();
-            let shown: Vec<_> = ids.iter().map(|id| offline(&["show", "--offline", id])).collect();
-            let about = format!("{} at {place}", path.display());
-            assert!(shown.iter().all(is_civil), "{about}: {shown:?}");
-            let wrong = |(shown, whole): &(&Output, &Vec<u8>)| shown.status.success() && shown.stdout != **whole;
-            assert_eq!(shown.iter().zip(&whole).find(wrong), None, "{about}: something else was shown");
-            assert!(shown.iter().filter(|shown| !shown.status.success()).count() <= 1, "{about}");
-            let said = offline(&["ledger", "--all", "--json"]);
-            let entries = json(&said)["entries"].as_array().unwrap().clone();
-            let count: u64 = entries.iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum();
-            let is_open = entries.iter().any(|entry| entry["what"].as_str().unwrap().starts_with("calls that may be"));
-            assert!(count >= paid as u64 || is_open, "{about}: the ledger is too low: {entries:?}");
+        let place = if n % 2 == 0 { bytes.len() / 3 } else { bytes.len() - 2 };
+        std::fs::remove_dir_all(store(&desk)).unwrap();
+        for (path, bytes) in &sound {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
         }
+        let mut flipped = bytes.clone();
+        flipped[place] ^= 1 << (n % 8);
+        std::fs::write(path, &flipped).unwrap();
+        let shown: Vec<_> = ids.iter().map(|id| offline(&["show", "--offline", id])).collect();
+        let about = format!("{} at {place}", path.display());
+        assert!(shown.iter().all(is_civil), "{about}: {shown:?}");
+        let wrong = |(shown, whole): &(&Output, &Vec<u8>)| shown.status.success() && shown.stdout != **whole;
+        assert_eq!(shown.iter().zip(&whole).find(wrong), None, "{about}: something else was shown");
+        assert!(shown.iter().filter(|shown| !shown.status.success()).count() <= 1, "{about}");
+        let said = offline(&["ledger", "--all", "--json"]);
+        let entries = json(&said)["entries"].as_array().unwrap().clone();
+        let count: u64 = entries.iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum();
+        let is_open = entries.iter().any(|entry| entry["what"].as_str().unwrap().starts_with("calls that may be"));
+        assert!(count >= paid as u64 || is_open, "{about}: the ledger is too low: {entries:?}");
     }
     assert_eq!(desk.paid(), paid, "nothing was asked");
 }
@@ -221,7 +220,7 @@ fn damaged_records_come_back_from_the_copy() {
 #[test]
 fn a_disk_that_is_full_costs_nothing_twice() {
     let ids = identifiers();
-    for kilobytes in [0, 4, 16, 40, 60, 100, 140, 200] {
+    for kilobytes in [0, 16, 60, 140] {
         let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
         // In blocks of 512 bytes; the signal is ignored, so that writing fails as on a disk that is full.
         let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", kilobytes * 2);
@@ -242,17 +241,14 @@ fn a_disk_that_is_full_costs_nothing_twice() {
 #[test]
 fn a_program_that_is_killed_leaves_a_store_that_is_whole() {
     let desk = Desk::new();
-    let mut runs = 0;
-    for delay in (0..60).map(|n| Duration::from_micros(n * 900)) {
+    for delay in (0..20).map(|n| Duration::from_micros(n * 2700)) {
         let refresh = ["list", "--all", "--refresh", &main_file()];
         let mut child = desk.command(&refresh).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(delay);
         // One that has ended by itself cannot be killed any more.
         let _ = child.kill();
         child.wait().unwrap();
-        runs += 1;
     }
-    assert_eq!(runs, 60);
     let connection = rusqlite::Connection::open(records(&desk)).unwrap();
     let check: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(check, "ok");
@@ -282,30 +278,6 @@ fn what_the_store_is_made_of_is_the_owners_alone_under_any_umask() {
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     assert!(files(&folder).iter().all(|file| mode(file) == 0o600));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_file_that_may_not_grow_loses_no_answer_that_was_paid_for() {
-    let desk = Desk::new();
-    // Blocks of 512 bytes: the store takes a few answers, but none of this length.
-    let id = identifiers().into_iter().find(|id| id.contains("CAPE")).unwrap();
-    let limited = |blocks: u32, arguments: &[&str]| {
-        let mut shell = Command::new("sh");
-        let program = desk.command(arguments);
-        shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        shell.arg("-c").arg(format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")).arg(program.get_program());
-        shell.args(program.get_args()).stdin(Stdio::null()).output().unwrap()
-    };
-    drop(desk.run(&["held"]));
-    let output = limited(0, &["show", &id]);
-    assert!(is_civil(&output) && !errors(&output).is_empty(), "{output:?}");
-    for blocks in [8, 64, 120, 200] {
-        let output = limited(blocks, &["show", "--refresh", &id]);
-        assert!(is_civil(&output), "{output:?}");
-        assert!(output.status.success() || !errors(&output).is_empty(), "{output:?}");
-    }
-    assert!(counted(&desk) >= desk.paid() as u64);
 }
 
 #[cfg(unix)]
