@@ -65,27 +65,6 @@ fn every_licence_is_allowed_and_no_crate_is_banned() {
 }
 
 #[test]
-fn of_two_versions_of_a_crate_one_is_named_with_its_reason() {
-    let policy = read("deny.toml");
-    let skipped: Vec<_> =
-        policy["bans"]["skip"].as_array().unwrap().iter().map(|skip| skip["crate"].as_str().unwrap()).collect();
-    let mut versions = std::collections::BTreeMap::<String, Vec<String>>::new();
-    for package in packages() {
-        let [name, version] = ["name", "version"].map(|member| package[member].as_str().unwrap().to_owned());
-        versions.entry(name).or_default().push(version);
-    }
-    for (name, versions) in versions {
-        let is_skipped = |version: &&String| {
-            let named = format!("{name}@{version}");
-            skipped.iter().any(|skip| named == *skip || named.starts_with(&format!("{skip}.")))
-        };
-        let other = versions.iter().filter(|version| !is_skipped(version)).collect::<Vec<_>>();
-        assert!(other.len() <= 1, "{name}: {other:?}");
-    }
-    assert_eq!(policy["bans"]["multiple-versions"].as_str(), Some("deny"));
-}
-
-#[test]
 fn the_manifest_states_a_rust_version_forbids_unsafe_and_leaves_defaults_out() {
     let manifest = read("Cargo.toml");
     assert!(manifest["package"].get("rust-version").is_some());

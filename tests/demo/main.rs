@@ -7,7 +7,6 @@ mod each_fault;
 #[path = "../faults/mod.rs"]
 mod faults;
 mod private;
-mod public;
 mod server;
 
 use behaview::demo::{Demo, DemoFile, Options, PeriodAmounts};

@@ -1,6 +1,6 @@
 //! What holds for every operation: keys, licence, compression, what is told of calls, start and end.
 
-use behaview::demo::{Demo, Endpoint, Options};
+use behaview::demo::{Endpoint, Options};
 
 use super::*;
 
@@ -67,41 +67,4 @@ async fn calls_received_are_told_without_the_key() {
     assert_eq!(paths, expected);
     assert_eq!((seen[1].charged, seen[1].endpoint), (2, Some(Endpoint::V2Report)));
     assert_eq!((seen[3].charged, seen[3].endpoint), (0, None));
-}
-
-#[tokio::test]
-async fn a_port_can_be_given_and_taken_once() {
-    let demo = start_on_a_given_port().await;
-    let port = demo.root().rsplit(':').next().unwrap().parse().ok();
-    let again = Demo::start(Options { port, ..Options::default() }).await;
-    assert!(again.is_err());
-}
-
-/// Another program may take a free port before the service does, so a few are tried.
-async fn start_on_a_given_port() -> Demo {
-    for _ in 0..20 {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        if let Ok(demo) = Demo::start(Options { port: Some(free), ..Options::default() }).await {
-            assert_eq!(demo.root(), format!("http://127.0.0.1:{free}"));
-            return demo;
-        }
-    }
-    panic!("no port could be had");
-}
-
-#[tokio::test]
-async fn a_stopped_service_answers_no_more() {
-    let Visit { demo, client } = Visit::begin().await;
-    let key = demo.key().to_owned();
-    assert_eq!(key.len(), 64);
-    let address = format!("{}/users/{}/overall_quotas", demo.root(), demo.user());
-    let is_answered = async || {
-        let answer = client.get(&address).header("x-apikey", &key).send().await;
-        answer.is_ok_and(|answer| answer.status() == 200)
-    };
-    assert!(is_answered().await);
-    demo.stop();
-    while is_answered().await {
-        tokio::task::yield_now().await;
-    }
 }

@@ -19,21 +19,6 @@ fn span(result: Result<Answer, GatewayError>) -> Option<Span> {
 }
 
 #[tokio::test]
-async fn a_run_stops_at_its_budget_and_what_is_free_or_held_does_not_count() {
-    start_clock();
-    let visit = Visit::begin().await;
-    let gateway = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(2), None));
-    for over in [None, None, Some(Span::Session)] {
-        assert_eq!(span(visit::ask(&gateway, &first_report()).await), over);
-    }
-    assert_eq!((visit.calls(), gateway.spent().unwrap().total()), (2, 2));
-    assert!(visit::ask(&gateway, &Request::Quotas).await.is_ok());
-    assert!(gateway.held(&first_report()).unwrap().is_some());
-    let next = run("next", &visit.store(), &visit.demo).with_budget(limit(Some(2), None));
-    assert_eq!(span(visit::ask(&next, &first_report()).await), None);
-}
-
-#[tokio::test]
 async fn what_may_have_been_charged_counts() {
     start_clock();
     let visit = Visit::begin().await;

@@ -37,15 +37,3 @@ async fn a_hash_whose_report_is_stored_is_not_asked_for_in_another_set() {
     visit.gateway.ask(&quote, &|_| {}).await.unwrap();
     assert_eq!(visit.charged(), 5);
 }
-
-#[tokio::test]
-async fn submissions_are_stored_by_hash_as_well() {
-    let visit = Visit::begin().await;
-    let submissions = |numbers: &[usize]| Request::V2Submissions { files: numbers.iter().map(|n| hash(*n)).collect() };
-    let (first, _) = charged_for(&visit, &submissions(&[0])).await;
-    let (both, found) = charged_for(&visit, &submissions(&[0, 1])).await;
-    assert_eq!(found.as_array().map(Vec::len), Some(2));
-    let (second, _) = charged_for(&visit, &submissions(&[1])).await;
-    assert!(first > 0 && both > 0 && second == 0, "{first} {both} {second}");
-    assert_eq!(visit.gateway.spent().unwrap().total(), visit.charged());
-}

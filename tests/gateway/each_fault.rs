@@ -77,8 +77,10 @@ const FAULTS: [(&str, Comes, Comes); 43] = [
 
 #[tokio::test]
 async fn no_fault_is_dearer_than_the_ledger_says_or_leaves_junk_behind() {
-    for (fault, when_paid, when_free) in FAULTS {
-        for request in each_operation() {
+    // In the ordinary run each fault strikes a quarter of the operations, another quarter than the fault before it.
+    let step = if std::env::var_os("BEHAVIEW_TORTURE").is_some() { 1 } else { 4 };
+    for (number, (fault, when_paid, when_free)) in FAULTS.into_iter().enumerate() {
+        for request in each_operation().into_iter().skip(number % step).step_by(step) {
             let comes = if is_paid(&request) { when_paid } else { when_free };
             let trial = Trial { visit: Visit::begin().await, request, fault, comes };
             trial.run(1).await;
@@ -87,7 +89,8 @@ async fn no_fault_is_dearer_than_the_ledger_says_or_leaves_junk_behind() {
             trial.run(2).await;
         }
     }
-    println!("faults x operations: {} faults, {} operations, each twice", FAULTS.len(), each_operation().len());
+    let count = each_operation().len().div_ceil(step);
+    println!("faults x operations: {} faults, up to {count} operations each, each twice", FAULTS.len());
 }
 
 /// One fault against one operation.

@@ -10,19 +10,8 @@ use behaview::service::Client;
 use behaview::store::{State, Store};
 use jiff::Timestamp;
 
-use super::counted::{pass, run, start_clock};
+use super::counted::{run, start_clock};
 use super::*;
-
-#[tokio::test]
-async fn the_same_question_at_once_is_sent_once() {
-    for request in each_operation() {
-        let visit = Visit::begin().await;
-        let (first, second) = tokio::join!(visit.ask(&request), visit.ask(&request));
-        assert!(first.is_ok() && matches!(second, Err(GatewayError::UnderWay)), "{second:?}");
-        let spent = Spent { charged: u64::from(is_paid(&request)), ..Spent::default() };
-        assert_eq!((visit.calls(), visit.gateway.spent().unwrap()), (1, spent));
-    }
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_threads_that_ask_the_same_send_it_once() {
@@ -44,25 +33,6 @@ async fn many_threads_that_ask_the_same_send_it_once() {
 
 async fn ask_shared(visit: Arc<Visit>) -> Result<Answer, GatewayError> {
     visit.ask(&first_report()).await
-}
-
-#[tokio::test]
-async fn different_questions_do_not_wait_for_each_other() {
-    let visit = Visit::begin().await;
-    let [one, two, three] = each_operation();
-    let (one, two, three) = tokio::join!(visit.ask(&one), visit.ask(&two), visit.ask(&three));
-    assert!(one.is_ok() && two.is_ok() && three.is_ok());
-    assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: 2, ..Spent::default() });
-}
-
-#[tokio::test]
-async fn a_question_that_ended_can_be_asked_again() {
-    for fault in ["delay=0", "503", "lost", "not-json"] {
-        let visit = Visit::begin().await;
-        arm(&visit.demo, &format!("{fault}*1"));
-        let _ = visit.ask(&first_report()).await;
-        assert!(visit.ask(&first_report()).await.is_ok(), "{fault}");
-    }
 }
 
 #[tokio::test]
@@ -177,27 +147,6 @@ async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing(
 }
 
 #[tokio::test]
-async fn a_call_is_under_way_whatever_the_clocks_say() {
-    let visit = Visit::begin().await;
-    start_clock();
-    pass(&visit.demo, 60);
-    let third = run("a third", &visit.store(), &visit.demo);
-    let request = first_report();
-    while_another_asks(&visit, &request, async {
-        // Set back by an hour, ten minutes ahead, and a week.
-        start_clock();
-        for minutes in [0, 70, 7 * 24 * 60] {
-            pass(&visit.demo, minutes);
-            let result = visit::ask(&third, &request).await;
-            assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{minutes}: {result:?}");
-        }
-    })
-    .await;
-    start_clock();
-    assert!(visit::ask(&third, &request).await.is_ok());
-}
-
-#[tokio::test]
 async fn rows_of_a_report_are_told_before_the_rest_has_come() {
     let visit = Visit::begin().await;
     let request = first_report();
@@ -234,15 +183,6 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
         index.absorb(found.batch);
     }
     assert!(read == some && !index.is_complete && !index.sections.is_empty());
-}
-
-#[tokio::test]
-async fn what_no_call_locks_is_removed_with_the_next_call() {
-    let visit = Visit::begin().await;
-    visit.ask(&list(&dropper())).await.unwrap();
-    std::fs::write(visit.store().join("calls").join("a killed program's"), b"").unwrap();
-    visit.ask(&first_report()).await.unwrap();
-    assert!(visit.files("calls").is_empty());
 }
 
 #[tokio::test]

@@ -106,37 +106,6 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
 }
 
 #[tokio::test]
-async fn a_call_that_never_left_costs_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("store");
-    // Bound and not listening: nobody else can take the port, and nobody answers at it.
-    let socket = tokio::net::TcpSocket::new_v4().unwrap();
-    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let root = format!("http://{}", socket.local_addr().unwrap());
-    let gateway = gateway(&path, Profile::demo(root, "user".to_owned()), "key");
-    for request in each_operation() {
-        let result = visit::ask(&gateway, &request).await;
-        let Err(GatewayError::Service { error: ServiceError::Unreachable(_), cost, .. }) = result else {
-            panic!("{result:?}")
-        };
-        assert_eq!((cost, gateway.spent().unwrap()), (Cost::Nothing, Spent::default()));
-    }
-}
-
-#[tokio::test]
-async fn without_a_key_nothing_is_sent() {
-    let visit = Visit::begin().await;
-    let client = Client::new(Visit::profile(&visit.demo), None).unwrap();
-    let store = Arc::new(Store::open(&visit.store()).unwrap());
-    let keyless = Gateway::new(store, client, "keyless".to_owned(), jiff::Timestamp::now);
-    for request in each_operation() {
-        let result = visit::ask(&keyless, &request).await;
-        let Err(GatewayError::Service { error: ServiceError::NoKey, cost, .. }) = result else { panic!("{result:?}") };
-        assert_eq!((cost, keyless.spent().unwrap(), visit.calls()), (Cost::Nothing, Spent::default(), 0));
-    }
-}
-
-#[tokio::test]
 async fn runs_at_the_same_time_share_what_is_held_and_not_what_they_spent() {
     let visit = Visit::begin().await;
     let other = run_of("other", &visit);

@@ -11,7 +11,6 @@ mod faults;
 mod flight;
 mod held;
 mod ledger;
-mod licence;
 mod pages;
 mod rate;
 mod redirects;

@@ -19,34 +19,6 @@ async fn turn_to(visit: &Visit, request: &Request) -> Page {
 }
 
 #[tokio::test]
-async fn sound_cursors_lead_through_all_reports_once() {
-    let visit = Visit::begin().await;
-    let first = turn_to(&visit, &page_at(None)).await;
-    let second = turn_to(&visit, &page_at(first.cursor)).await;
-    assert_eq!((first.entries.len(), second.entries.len(), second.cursor), (4, 2, None));
-    assert_eq!(
-        (visit.calls(), visit.gateway.store().reports(visit.gateway.service(), &dropper()).unwrap().len()),
-        (2, 6)
-    );
-}
-
-#[tokio::test]
-async fn a_page_is_asked_for_when_it_is_asked_for() {
-    for fault in ["cursor-same", "cursor-cycle"] {
-        let visit = Visit::begin().await;
-        arm(&visit.demo, fault);
-        let mut cursor = None;
-        for calls in 1..=4 {
-            let answer = visit.ask(&page_at(cursor)).await.unwrap();
-            cursor = Page::of(&answer.body).unwrap().cursor;
-            assert!(cursor.is_some());
-            assert_eq!(visit.calls(), calls, "{fault}");
-        }
-        assert_eq!(visit.gateway.spent().unwrap(), Spent { charged: 4, ..Spent::default() });
-    }
-}
-
-#[tokio::test]
 async fn going_in_circles_is_free_after_the_first_round() {
     // A circle of two pages takes three calls: its first page is asked for without a cursor, and then by name.
     for (fault, pages) in [("cursor-same", 2), ("cursor-cycle", 3)] {

@@ -24,11 +24,3 @@ async fn a_redirect_reaches_nobody() {
         }
     }
 }
-
-#[tokio::test]
-async fn a_redirect_to_the_service_itself_is_not_followed_either() {
-    let visit = Visit::begin().await;
-    arm(&visit.demo, "redirect=/api/v3/files/none*1");
-    assert_eq!(refusal(visit.ask(&first_report()).await), Reason::Redirected);
-    assert_eq!((visit.calls(), visit.held(&first_report())), (1, None));
-}

@@ -20,7 +20,7 @@ use super::counted::{pass, run, start_clock, tick};
 use super::*;
 
 /// Schedules of the ordinary test.
-const ORDINARY: u32 = 40;
+const ORDINARY: u32 = 15;
 
 /// What strikes a call and ends by itself.
 const FAULTS: [&str; 17] = [

@@ -3,13 +3,11 @@
 use crate::faults::arm;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use behaview::demo::Endpoint;
 use behaview::gateway::{Received, submission};
-use behaview::quota::{Entitlements, Unit};
-use behaview::report::Analysis;
+use behaview::quota::Entitlements;
 use behaview::report::analysis::{submitted, upload_address};
 use behaview::request::{Password, ScanOptions, Submission, UploadAddress};
 
@@ -29,10 +27,6 @@ fn submission(path: PathBuf, options: ScanOptions) -> Arc<Submission> {
 
 fn scan(submission: &Arc<Submission>, to: Option<UploadAddress>) -> Request {
     Request::PrivateScan { submission: Arc::clone(submission), to }
-}
-
-fn public(path: &Path) -> Request {
-    Request::V2Scan { path: path.to_owned(), file: None }
 }
 
 fn small(visit: &Visit) -> Arc<Submission> {
@@ -108,23 +102,6 @@ async fn no_name_of_a_file_ends_its_part_of_the_form() {
 }
 
 #[tokio::test]
-async fn a_large_file_goes_to_the_address_that_the_service_hands_out() {
-    let visit = Visit::begin().await;
-    let submission = submission(file(&visit, "large.bin", (33 << 20) + 5), ScanOptions::default());
-    let error = visit.ask(&scan(&submission, None)).await.unwrap_err();
-    assert!(words(&error).contains("larger than"), "{error}");
-    assert_eq!(visit.calls(), 0);
-    let to = address(&visit).await;
-    let request = scan(&submission, Some(to.clone()));
-    visit.ask(&request).await.unwrap();
-    assert_eq!(visit.demo.submitted()[0].sha256, submission.file.as_str());
-    assert_eq!((counted(&visit), visit.charged()), (1, 1));
-    // The address is good for one upload, and no log or ledger has it.
-    assert_eq!(refusal(visit.ask(&request).await), Reason::Forbidden);
-    assert!(!format!("{request:?} {}", request.words()).contains("/large/"));
-}
-
-#[tokio::test]
 async fn an_address_on_another_host_gets_neither_file_nor_key() {
     let visit = Visit::begin().await;
     let submission = small(&visit);
@@ -185,44 +162,6 @@ async fn a_host_that_the_profile_names_gets_the_file_without_the_key() {
 }
 
 #[tokio::test]
-async fn an_upload_that_may_have_been_counted_is_sent_once_and_counts() {
-    let faults = ["lost", "503", "reset", "empty", "portal", "cut=10", "redirect=/x", "409", "not-json"];
-    for fault in faults {
-        let visit = Visit::begin().await;
-        arm(&visit.demo, &format!("scan:{fault}*9"));
-        let error = visit.ask(&scan(&small(&visit), None)).await.unwrap_err();
-        assert_eq!(visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1, "{fault}");
-        assert!(
-            matches!(error, GatewayError::Service { cost: Cost::Perhaps(Some((1, Unit::Scan))), .. }),
-            "{fault}: {error:?}"
-        );
-        let spent = visit.gateway.spent().unwrap();
-        assert!(spent.charged + spent.unsure >= counted(&visit), "{fault}: {spent:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_file_that_was_sent_after_the_look_at_it_is_not_sent_again_unasked() {
-    let visit = Visit::begin().await;
-    let small = small(&visit);
-    // Both looked before either sent.
-    assert_eq!(visit.gateway.unanswered(&scan(&small, None)).unwrap(), None);
-    arm(&visit.demo, "lost*1");
-    let other = gateway(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
-    assert!(visit::ask(&other, &scan(&small, None)).await.is_err());
-    let refused = visit.ask(&scan(&small, None)).await.unwrap_err();
-    assert!(matches!(refused, GatewayError::SentBefore(_)), "{refused:?}");
-    let sent = || visit.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count();
-    assert_eq!(sent(), 1);
-    // Nor is what was refused taken for sent.
-    assert!(visit.gateway.unanswered(&scan(&small, None)).unwrap().is_some());
-    let known = knowing(small);
-    assert!(scan(&known, None).warning().unwrap().contains("may have arrived"));
-    visit.ask(&scan(&known, None)).await.unwrap();
-    assert_eq!(sent(), 2);
-}
-
-#[tokio::test]
 async fn a_file_that_has_changed_is_not_sent() {
     let visit = Visit::begin().await;
     let changes = [
@@ -260,79 +199,6 @@ async fn a_file_written_to_while_it_is_sent_arrives_as_it_was() {
     visit.gateway.ask(&quote, &write).await.unwrap();
     assert!(is_written.into_inner());
     assert_eq!(visit.demo.submitted()[0].sha256, submission.file.as_str());
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn what_is_no_file_is_not_waited_for_and_costs_nothing() {
-    let visit = Visit::begin().await;
-    let pipe = visit.folder().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let empty = file(&visit, "empty", 0);
-    let others = [pipe, visit.folder().to_owned(), "/dev/zero".into(), visit.folder().join("nowhere"), empty];
-    for path in others {
-        // As it was when it was looked at.
-        let sound = small(&visit);
-        let submission = Arc::new(Submission { path: path.clone(), ..Submission::clone(&sound) });
-        for request in [scan(&submission, None), public(&path)] {
-            let asked = tokio::time::timeout(std::time::Duration::from_secs(20), visit.ask(&request));
-            let error = asked.await.expect("it ends at once").unwrap_err();
-            assert!(
-                matches!(error, GatewayError::Service { cost: Cost::Nothing, .. }),
-                "{}: {error:?}",
-                path.display()
-            );
-        }
-        assert!(submission::look_at(&path, u64::MAX, &|| true).is_err(), "{}", path.display());
-    }
-    let large = small(&visit);
-    assert!(submission::look_at(&large.path, 100, &|| true).unwrap_err().to_string().contains("larger than"));
-    assert_eq!((visit.demo.submitted(), counted(&visit), visit.gateway.spent().unwrap().total()), (Vec::new(), 0, 0));
-}
-
-#[tokio::test]
-async fn spent_scans_are_refused_by_the_service_and_cost_no_request() {
-    let mut options = Options::default();
-    options.scan_limits.monthly = options.scan_limits.spent + 1;
-    let visit = Visit::with(options).await;
-    visit.ask(&scan(&small(&visit), None)).await.unwrap();
-    let second = submission(file(&visit, "second", 10), ScanOptions::default());
-    assert_eq!(refusal(visit.ask(&scan(&second, None)).await), Reason::QuotaSpent);
-    assert_eq!((counted(&visit), visit.charged()), (1, 0));
-}
-
-#[tokio::test]
-async fn a_scan_is_done_after_some_looks_and_its_reports_are_listed() {
-    let visit = Visit::begin().await;
-    let submission = small(&visit);
-    let scan = submitted(&bytes(&visit.ask(&scan(&submission, None)).await.unwrap())).unwrap();
-    let look = Request::PrivateAnalysis { identifier: scan.clone() };
-    let mut done = Vec::new();
-    for _ in 0..4 {
-        done.push(Analysis::of(&bytes(&visit.ask(&look).await.unwrap())).unwrap());
-    }
-    assert_eq!(done.iter().map(Analysis::done).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    assert_eq!(done.iter().map(Analysis::is_done).collect::<Vec<_>>(), [false, false, false, true]);
-    assert_eq!(done[0].file.as_ref(), Some(&submission.file));
-    let by_file = Request::PrivateAnalyses { file: submission.file.clone() };
-    assert_eq!(Analysis::of(&bytes(&visit.ask(&by_file).await.unwrap())).unwrap().identifier, scan);
-    assert_eq!(visit.charged(), 5);
-    let page = behaview::report::page::Page::of(&visit.ask(&list(&submission.file)).await.unwrap().body).unwrap();
-    assert!(page.entries.len() == 3 && page.entries.iter().all(|entry| entry.report.is_some()));
-}
-
-#[tokio::test]
-async fn what_is_deleted_is_gone_and_its_reports_can_stay() {
-    let visit = Visit::begin().await;
-    let (first, second) = (files().swap_remove(0), files().swap_remove(1));
-    let delete = |file: &Sha256, only_from_storage| Request::PrivateDelete { file: file.clone(), only_from_storage };
-    visit.ask(&delete(&first, true)).await.unwrap();
-    visit.ask(&list(&first)).await.unwrap();
-    assert_eq!(refusal(visit.ask(&delete(&first, true)).await), Reason::NotFound);
-    visit.ask(&delete(&second, false)).await.unwrap();
-    assert_eq!(refusal(visit.ask(&list(&second)).await), Reason::NotFound);
-    arm(&visit.demo, "private-delete:portal*1");
-    assert!(visit.ask(&delete(&files()[2], false)).await.is_err(), "a page is no deletion");
 }
 
 #[tokio::test]
@@ -388,73 +254,4 @@ async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() 
 /// The same, by somebody who knows that it may have arrived before.
 fn knowing(submission: Arc<Submission>) -> Arc<Submission> {
     Arc::new(Submission { sent: Some(jiff::Timestamp::now()), ..Arc::unwrap_or_clone(submission) })
-}
-
-/// Three ways to write where a file of this visit's is.
-fn spellings(visit: &Visit) -> [PathBuf; 3] {
-    let path = file(visit, "spelled.bin", 900);
-    let [beside, below] = ["./spelled.bin", "../x/../spelled.bin"].map(|name| visit.folder().join("x").join(name));
-    std::fs::create_dir_all(visit.folder().join("x")).unwrap();
-    std::fs::copy(&path, &beside).unwrap();
-    [path, beside, below]
-}
-
-#[tokio::test]
-async fn a_file_is_the_same_whatever_its_path_is_called() {
-    type Spelled = fn(&Path) -> Request;
-    let private: Spelled = |path| scan(&knowing(submission(path.to_owned(), ScanOptions::default())), None);
-    for (spelled, endpoint) in [(public as Spelled, Endpoint::V2Scan), (private, Endpoint::Scan)] {
-        let visit = Visit::begin().await;
-        let [first, second, third] = spellings(&visit).map(|path| spelled(&path));
-        let sent = || visit.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
-        // Another program has it under way.
-        let third_run = crate::counted::run("a third", &visit.store(), &visit.demo);
-        flight::while_another_asks(&visit, &first, async {
-            let result = visit::ask(&third_run, &second).await;
-            assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{result:?}");
-        })
-        .await;
-        // This one has.
-        let (one, two, three) = tokio::join!(visit.ask(&first), visit.ask(&second), visit.ask(&third));
-        let results = [one, two, three];
-        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
-        assert!(results.iter().all(|result| matches!(result, Ok(_) | Err(GatewayError::UnderWay))), "{results:?}");
-        assert_eq!(sent(), 2);
-    }
-}
-
-#[tokio::test]
-async fn a_service_is_known_however_its_address_is_spelled() {
-    let visit = Visit::begin().await;
-    let small = small(&visit);
-    let root = visit.demo.root().trim_end_matches('/').to_owned();
-    let other = |root: String, prefix: &str| {
-        let profile = Profile {
-            name: format!("other {root} {prefix}"),
-            root,
-            v3_prefix: prefix.to_owned(),
-            ..Visit::profile(&visit.demo)
-        };
-        gateway(&visit.store(), profile, visit.demo.key())
-    };
-    arm(&visit.demo, "lost*1");
-    visit.ask(&scan(&small, None)).await.unwrap_err();
-    for (root, prefix) in [
-        (format!("{root}/"), "/api/v3"),
-        (format!("{root}//"), "//api/v3/"),
-        (root.replace("http:", "HTTP:"), "api/v3"),
-        (format!("{root}/api"), "/v3"),
-        (format!("{root}/api/v3"), ""),
-        (format!("{root}/api/v3/"), "/"),
-    ] {
-        let again = other(root.clone(), prefix);
-        assert!(again.unanswered(&scan(&small, None)).unwrap().is_some(), "{root} {prefix}");
-        let refused = visit::ask(&again, &scan(&small, None)).await;
-        assert!(matches!(refused, Err(GatewayError::SentBefore(_))), "{root} {prefix}: {refused:?}");
-        visit::ask(&again, &Request::Quotas).await.unwrap();
-        assert_eq!(again.client().account(), visit.gateway.client().account());
-    }
-    for (root, prefix) in [(root.clone(), ""), (root.clone(), "/v3"), (format!("{root}/x"), "/api/v3")] {
-        assert_eq!(other(root, prefix).unanswered(&scan(&small, None)).unwrap(), None);
-    }
 }

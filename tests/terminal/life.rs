@@ -118,13 +118,6 @@ fn a_closed_terminal_ends_the_program() {
     close_under(&[env!("CARGO_BIN_EXE_behaview"), "demo"]);
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_closed_terminal_that_sends_no_signal_ends_it_too() {
-    // In a session of its own it has no controlling terminal.
-    close_under(&["setsid", "--wait", env!("CARGO_BIN_EXE_behaview"), "demo"]);
-}
-
 #[test]
 fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_app_back() {
     let mut terminal = demo_in_a_shell("");
@@ -192,54 +185,6 @@ fn the_shell_ends_it_behind_the_prompt() {
         terminal.wait_for("Exit 143");
         terminal.assert_given_back();
     }
-}
-
-#[test]
-fn what_ends_during_a_call_takes_the_terminal_no_more() {
-    let mut terminal = Terminal::start(&["demo", "--delay", "3000"]);
-    terminal.wait_for("◌");
-    terminal.signal("TERM");
-    std::thread::sleep(Duration::from_millis(200));
-    terminal.signal("CONT");
-    assert_eq!(terminal.wait_for_end(), 143);
-    terminal.assert_given_back();
-}
-
-#[test]
-fn in_the_background_it_waits_for_the_terminal() {
-    let mut terminal = demo_in_a_shell("&");
-    // It is stopped by the system as it reaches for the terminal; the shell says so before its next prompt.
-    terminal.job();
-    while !terminal.text().contains("Stopped") {
-        terminal.press("\r");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    terminal.press("fg\r");
-    terminal.wait_for("Sandboxes 4 of 6");
-    terminal.press("q");
-    terminal.wait_for_shell();
-    terminal.press("echo code $?\r");
-    terminal.wait_for("code 0");
-    terminal.assert_given_back();
-}
-
-#[test]
-fn leading_its_session_it_is_not_stopped_for_ever() {
-    let mut terminal = demo();
-    terminal.press("\u{1a}");
-    terminal.signal("TSTP");
-    terminal.press("\t");
-    terminal.wait_for("1/37");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
-}
-
-#[test]
-fn without_a_terminal_it_says_so() {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_behaview")).arg("demo").output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("needs a terminal"));
-    assert!(output.stdout.is_empty());
 }
 
 #[test]

@@ -40,19 +40,6 @@ fn from_start_through_a_report_to_quit() {
 }
 
 #[test]
-fn a_budget_holds_in_the_demo_too() {
-    let mut terminal = Terminal::start_with(&["demo"], "[budget]\nsession = 2\n");
-    terminal.wait_for("Sandboxes 4 of 6");
-    terminal.wait_for("spent this session: 1");
-    terminal.press("R");
-    terminal.wait_for("over budget: r refetch  R relist");
-    terminal.press("R");
-    terminal.wait_for("ver the budget");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
-}
-
-#[test]
 fn what_is_copied_reaches_the_terminal_in_base64_only() {
     let mut terminal = Terminal::start(&["demo"]);
     terminal.wait_for("Sandboxes 4 of 6");
@@ -90,33 +77,6 @@ fn the_terminal_can_be_resized_while_the_program_runs() {
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);
     terminal.assert_given_back();
-}
-
-#[test]
-fn a_size_that_changes_to_and_fro_at_once_leaves_the_screen_whole() {
-    let mut terminal = Terminal::start(&["demo"]);
-    terminal.wait_for("Sandboxes 4 of 6");
-    let resize = |sizes: &[(u16, u16)]| {
-        // What is written meanwhile is read when the terminal has its last size.
-        let mut seen = terminal.screen.lock().unwrap();
-        for (rows, cols) in sizes {
-            seen.0.screen_mut().set_size(cells(*rows), cells(*cols));
-            terminal.master.resize(PtySize { rows: *rows, cols: *cols, pixel_width: 0, pixel_height: 0 }).unwrap();
-        }
-    };
-    resize(&[(24, 80)]);
-    terminal.wait_for("spent");
-    let whole = |text: &str| text.lines().count() == 24 && text.contains("Sandboxes") && text.contains("spent");
-    for _ in 0..5 {
-        resize(&[(10, 40), (24, 80)]);
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while !whole(&terminal.text()) {
-            assert!(Instant::now() < deadline, "the screen stays broken:\n{}", terminal.text());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
 }
 
 #[test]
@@ -213,16 +173,6 @@ fn hostile_strings_reach_the_terminal_as_text_only() {
     terminal.assert_given_back();
     let seen = terminal.screen.lock().unwrap();
     assert_eq!(foreign_controls(&seen.1), Vec::<String>::new());
-}
-
-#[test]
-fn the_config_file_tells_the_app_of_entitlements() {
-    let config = "profile = \"lab\"\napi_key = \"any\"\n[profiles.lab]\nroot = \"http://127.0.0.1:9\"\n\
-                  [entitlements]\nprivate_scanning = false\n";
-    let mut terminal = Terminal::start_with(&[&"ab".repeat(32)], config);
-    terminal.wait_for("refused");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
 }
 
 #[test]

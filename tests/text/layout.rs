@@ -27,24 +27,6 @@ fn a_cut_drops_whole_units() {
 }
 
 #[test]
-fn a_window_splits_escapes_and_blanks_half_characters() {
-    let text = Untrusted::from("a\u{1b}日b");
-    for (skip, columns, window) in [
-        (0, 20, r"a\x1b日b"),
-        (2, 3, "x1b"),
-        (0, 6, r"a\x1b "),
-        (6, 2, " b"),
-        (5, 2, "日"),
-        (6, 1, " "),
-        (8, 5, ""),
-        (3, 0, ""),
-        (usize::MAX, usize::MAX, ""),
-    ] {
-        assert_eq!(text.visible_window(skip, columns).as_str(), window);
-    }
-}
-
-#[test]
 fn lines_end_when_full_and_after_a_line_feed() {
     let text = Untrusted::from("0123456789ab\ncd\u{10ffff}");
     let lines = text.wrapped(10, 0..usize::MAX);

@@ -15,7 +15,10 @@ use behaview::report::{Body, Cancel, Index, Indexer, Report};
 use behaview::service::error::Refusal;
 use behaview::text::Untrusted;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
+
+static RULES: LazyLock<Rules> = LazyLock::new(Rules::shipped);
 
 /// Inputs a parser gets in the ordinary test.
 const ORDINARY: u64 = 150;
@@ -41,43 +44,16 @@ impl Noise {
     }
 }
 
-/// Pieces that parsers stumble over.
-const PIECES: [&[u8]; 34] = [
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-    b"\"",
-    b":",
-    b",",
-    b"\\",
-    b"\\u",
-    b"\\ud800",
-    b"\\u0000",
-    b"null",
-    b"true",
-    b"-1",
-    b"1e999",
-    b"18446744073709551616",
-    b"\xef\xbb\xbf",
-    b"\xed\xa0\x80",
-    b"\xff",
-    b"\x00",
-    b"\x1b[2J",
-    b"\xc2\x9b",
-    b"\xe2\x80\xae",
-    b"\"data\":",
-    b"\"attributes\":{",
-    b"\"processes_tree\":[",
-    b"\"children\":[",
-    b"\"meta\":{\"cursor\":\"",
-    b"\"id\":",
-    b"[[[[[[[[[[[[[[[[",
-    b"{\"a\":{\"a\":{\"a\":",
-    b"\xf0\x9f\x91\xa8\xe2\x80\x8d",
-    b"9999-99-99",
-    b"    ",
-];
+/// Pieces that parsers stumble over, with `~` between them.
+const PIECES: &[u8] = b"{~}~[~]~\"~:~,~\\~\\u~\\ud800~\\u0000~null~true~-1~1e999~18446744073709551616~\xef\xbb\xbf~\
+    \xed\xa0\x80~\xff~\x00~\x1b[2J~\xc2\x9b~\xe2\x80\xae~\"data\":~\"attributes\":{~\
+    \"processes_tree\":[~\"children\":[~\"meta\":{\"cursor\":\"~\"id\":~[[[[[[[[[[[[[[[[~\
+    {\"a\":{\"a\":{\"a\":~\xf0\x9f\x91\xa8\xe2\x80\x8d~9999-99-99~    ";
+
+fn piece(noise: &mut Noise) -> &'static [u8] {
+    let pieces: Vec<_> = PIECES.split(|byte| *byte == b'~').collect();
+    pieces[noise.below(pieces.len())]
+}
 
 fn mutated(noise: &mut Noise, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = seeds[noise.below(seeds.len())].clone();
@@ -86,7 +62,7 @@ fn mutated(noise: &mut Noise, seeds: &[Vec<u8>]) -> Vec<u8> {
         let end = (at + noise.below(64)).min(bytes.len());
         match noise.below(7) {
             0 if at < bytes.len() => bytes[at] ^= 1 << noise.below(8),
-            1 => drop(bytes.splice(at..at, PIECES[noise.below(PIECES.len())].iter().copied())),
+            1 => drop(bytes.splice(at..at, piece(noise).iter().copied())),
             2 => drop(bytes.drain(at..end)),
             3 => bytes.truncate(at),
             4 => {
@@ -99,7 +75,7 @@ fn mutated(noise: &mut Noise, seeds: &[Vec<u8>]) -> Vec<u8> {
                 let part = other[from..(from + noise.below(256)).min(other.len())].to_vec();
                 drop(bytes.splice(at..end, part));
             }
-            _ => drop(bytes.splice(at..end, PIECES[noise.below(PIECES.len())].iter().copied())),
+            _ => drop(bytes.splice(at..end, piece(noise).iter().copied())),
         }
     }
     bytes
@@ -158,12 +134,11 @@ fn screen(bytes: &[u8], noise: &mut Noise) {
 fn export(bytes: &[u8], _: &mut Noise) {
     let (origin, identifier, received, notes) = ("demo".to_owned(), None, Some(now()), Default::default());
     let sources = [Source { body: Body::in_memory(bytes.to_vec()), identifier, origin, received, notes }];
-    let rules = Rules::shipped();
     for format in &FORMATS {
         for what in [What::All, What::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();
             // What is no JSON is said to be none.
-            let job = Job { sources: &sources, what: what.clone(), rules: &rules, cancel: &Cancel::default() };
+            let job = Job { sources: &sources, what: what.clone(), rules: &RULES, cancel: &Cancel::default() };
             if format.write(&job, &mut out).is_err() {
                 continue;
             }
@@ -315,44 +290,24 @@ fn strings() -> Vec<Vec<u8>> {
     .to_vec()
 }
 
-#[test]
-fn noise_breaks_no_report() {
-    feed(&REPORT);
+macro_rules! noise_breaks_nothing {
+    ($($name:ident: $target:expr)*) => {$(
+        #[test]
+        fn $name() {
+            feed(&$target);
+        }
+    )*};
 }
 
-#[test]
-fn noise_breaks_no_screen() {
-    feed(&SCREEN);
-}
-
-#[test]
-fn noise_breaks_no_export() {
-    feed(&EXPORT);
-}
-
-#[test]
-fn noise_breaks_no_comparison() {
-    feed(&COMPARE);
-}
-
-#[test]
-fn noise_breaks_no_page() {
-    feed(&PAGE);
-}
-
-#[test]
-fn noise_breaks_no_tree() {
-    feed(&TREE);
-}
-
-#[test]
-fn noise_breaks_no_answer() {
-    feed(&ANSWER);
-}
-
-#[test]
-fn noise_breaks_no_escaper() {
-    feed(&ESCAPER);
+noise_breaks_nothing! {
+    noise_breaks_no_report: REPORT
+    noise_breaks_no_screen: SCREEN
+    noise_breaks_no_export: EXPORT
+    noise_breaks_no_comparison: COMPARE
+    noise_breaks_no_page: PAGE
+    noise_breaks_no_tree: TREE
+    noise_breaks_no_answer: ANSWER
+    noise_breaks_no_escaper: ESCAPER
 }
 
 /// Feeds one target; an input that breaks it is written to the temporary folder, to be kept in `found/`.
@@ -362,7 +317,9 @@ fn feed(target: &Target) {
     let (began, clock) = (Instant::now(), std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64);
     let mut noise = Noise::new(if seconds.is_some() { clock } else { 1 });
     let mut count = 0_u64;
-    while seconds.map_or(count < ORDINARY, |seconds| began.elapsed() < Duration::from_secs(seconds)) {
+    // Each input is a dozen screens, or as many files.
+    let most = if ["screen", "export"].contains(&target.name) { ORDINARY / 6 } else { ORDINARY };
+    while seconds.map_or(count < most, |seconds| began.elapsed() < Duration::from_secs(seconds)) {
         let bytes = mutated(&mut noise, &seeds);
         let result = std::panic::catch_unwind(|| (target.run)(&bytes, &mut Noise::new(count)));
         if result.is_err() {

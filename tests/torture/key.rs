@@ -174,18 +174,6 @@ fn a_service_that_repeats_the_key_is_believed_without_it() {
 
 #[cfg(unix)]
 #[test]
-fn what_the_program_writes_is_its_owners_alone() {
-    use std::os::unix::fs::MetadataExt;
-    let trial = Trial::begin();
-    trial.run(&["list", &Demo::files()[0].sha256], Some(CANARY));
-    let data = trial.home.path().join(".local/share/behaview");
-    for path in files(&data).into_iter().chain([data.clone()]) {
-        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o077, 0, "{}", path.display());
-    }
-}
-
-#[cfg(unix)]
-#[test]
 fn a_key_that_others_can_read_is_not_used() {
     let trial = Trial::begin();
     let config =
@@ -263,24 +251,5 @@ fn what_is_quoted_on_standard_error_is_visible() {
         for line in String::from_utf8(output.stderr).unwrap().lines() {
             assert!(super::wire::shown(line.as_bytes()).is_ok(), "{arguments:?}: {line:?}");
         }
-    }
-}
-
-#[test]
-fn input_without_an_end_is_refused_soon() {
-    let trial = Trial::begin();
-    for (arguments, code) in [
-        (vec!["show", "/dev/zero"], 9),
-        (vec!["list", "/dev/zero"], 9),
-        (vec!["cost", "v2-file-report", "--hashes-from", "/dev/zero"], 2),
-    ] {
-        let output = trial.run(&arguments, None);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
-    }
-    for text in ["", "nul", "<html>", "oops", "42", "\"x\"", "{\"data\":", "[1,2]"] {
-        let path = trial.home.path().join("bad.json");
-        std::fs::write(&path, text).unwrap();
-        let output = trial.run(&["show", path.to_str().unwrap()], None);
-        assert_eq!(output.status.code(), Some(9), "{text:?}: {output:?}");
     }
 }

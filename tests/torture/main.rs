@@ -26,7 +26,6 @@ mod parrot;
 #[cfg(unix)]
 mod printed;
 mod sizes;
-mod store;
 mod wire;
 
 /// Whether everything is taken.
