@@ -194,13 +194,4 @@ mod tests {
         assert!(analysis.is_done() && analysis.sandboxes[0].words() == "paused");
         assert_eq!(analysis.sandboxes[0].sandbox(), Untrusted::from("CAPE"));
     }
-
-    #[test]
-    fn what_names_nothing_is_nothing() {
-        for answer in ["", "null", "{}", r#"{"data":[]}"#, r#"{"data":{"id":7}}"#, r#"{"data":{"id":"."}}"#] {
-            assert_eq!((Analysis::of(answer.as_bytes()), submitted(answer.as_bytes())), (None, None), "{answer}");
-            assert_eq!(upload_address(answer.as_bytes()), None, "{answer}");
-        }
-        assert_eq!(upload_address(br#"{"data":"http:\/\/h\/u"}"#), Some(Untrusted::from("http://h/u")));
-    }
 }

@@ -52,18 +52,3 @@ impl std::fmt::Debug for Body {
         write!(f, "Body({} bytes)", self.len())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slices_and_windows_are_cut_to_what_there_is() {
-        let body = Body::in_memory(b"0123456789".to_vec());
-        let middle = body.slice(2..8);
-        assert_eq!(*middle, *b"234567");
-        assert_eq!(*middle.slice(4..100), *b"67");
-        assert!(body.window(20..30).is_empty() && body.slice(20..30).is_empty());
-        assert!(middle.is_same(&body.slice(2..8)) && !middle.is_same(&body));
-    }
-}

@@ -410,66 +410,6 @@ mod tests {
         (reports.into_iter().map(name).collect(), errors.iter().map(ToString::to_string).collect())
     }
 
-    fn report(id: &str) -> String {
-        format!(r#"{{"type":"file_behaviour","id":"{id}","attributes":{{"tags":["T"]}}}}"#)
-    }
-
-    #[test]
-    fn reports_are_found_wherever_tools_put_them() {
-        let (a, b) = (report("a"), report("b"));
-        for (json, found) in [
-            (a.clone(), &["a"][..]),
-            (format!(r#"{{"data":{a}}}"#), &["a"]),
-            (format!("{a}\n{b}"), &["a", "b"]),
-            (format!("[{a},{b}]"), &["a", "b"]),
-            (format!(r#"{{"data":[{a},{b}]}}"#), &["a", "b"]),
-            (format!(r#"[{{"data":{a}}},{{"data":{b}}}]"#), &["a0/data", "b1/data"]),
-            (format!(r#"{{"x":{{"y":[{a}],"z":7}},"w":{b}}}"#), &["ax/y/0", "bw"]),
-            (r#"[{"attributes":{"tags":[]}},{"sandbox_name":"Z","tags":[]}]"#.to_owned(), &["", ""]),
-            (r#"{"a":{"sandbox_name":"Z","files_opened":["x"]}}"#.to_owned(), &["a"]),
-        ] {
-            assert_eq!(read(&json), (found.iter().map(|&id| id.to_owned()).collect(), Vec::new()), "{json}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_report_is_named() {
-        let a = report("a");
-        for (json, reports, error) in [
-            ("{\n \"tags\": [\"a\",\n  ...\n ]\n}".to_owned(), &[][..], "line 3, column 3: not JSON"),
-            ("{'tags': ['a']}".to_owned(), &[], "line 1, column 2: not JSON"),
-            (format!("{a}\n{{\"tags\":[None]}}"), &["a"], "line 2, column 10: not JSON"),
-            (a[..a.len() - 1].to_owned(), &["a"], "it is cut short: what comes before its end is read"),
-            (format!(r#"{{"data":[{a}]"#), &["a"], "it is cut short: what comes before its end is read"),
-            (
-                format!(r#"{{"data":[{a},{{"type":"file_behaviour","id":"b","attributes":{{"tags":["#),
-                &["a"],
-                "the report b is cut short, and left out",
-            ),
-            (
-                r#"{"error":{"code":"NotFoundError","message":"no \u001b[2J"}}"#.to_owned(),
-                &[],
-                "an error response of the service, no report: NotFoundError: no \\x1b[2J",
-            ),
-            (
-                format!(r#"{{"data":[{a},{{"id":"b","error":{{"code":"NotFoundError"}}}}]}}"#),
-                &["a"],
-                "an error response of the service, no report: NotFoundError",
-            ),
-            (
-                r#"{"data":[{"id":"a","type":"file_behaviour"}]}"#.to_owned(),
-                &[],
-                "the list holds no report, only identifiers",
-            ),
-            ("<html>".to_owned(), &[], "it is not JSON"),
-            ("[]".to_owned(), &[], "the list is empty"),
-        ] {
-            let (found, errors) = read(&json);
-            assert_eq!((found, errors), (reports.iter().map(|&id| id.to_owned()).collect(), vec![error.to_owned()]));
-        }
-        assert_eq!(read(""), (Vec::new(), Vec::new()));
-    }
-
     #[test]
     fn a_document_of_another_kind_is_handed_over_whole() {
         assert_eq!(read(r#"{"hello":[{"world":1}]}"#), (vec![String::new()], Vec::new()));

@@ -162,14 +162,4 @@ mod tests {
         assert_eq!(count, 7);
         assert_eq!(report.find_item(&Item::new(Untrusted::from("tags"), b"C")), None);
     }
-
-    #[test]
-    fn an_item_of_a_long_row_is_found_by_what_its_pane_shows() {
-        let addresses: Vec<String> = (0..2_000).map(|n| format!(r#""10.0.{}.{}""#, n / 250, n % 250)).collect();
-        let json = format!(r#"{{"dns_lookups":[{{"hostname":"h","resolved_ips":[{}]}}]}}"#, addresses.join(","));
-        let body = Body::in_memory(json.into_bytes());
-        let report = Report::open(&body);
-        let item = report.item(0, &report.row(0, 0)).unwrap();
-        assert_eq!(report.find_item(&item), Some(Place { section: 0, row: 0 }), "{item:?}");
-    }
 }

@@ -72,21 +72,3 @@ impl RegistryValue {
         Untrusted::from([self.key.as_bytes(), &name].concat())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_unclear_is_not_split() {
-        let record = Raw::new(br#"{"key":"HKCU\\Run","value":"xws"}"#);
-        let of = |sandbox: &str| {
-            let value = RegistryValue::of(record, ValueMember::of(&Untrusted::from(sandbox))).unwrap();
-            [Some(value.key.clone()), value.name.clone(), value.data.clone(), Some(value.path())]
-                .map(|part| part.map(|part| part.visible().to_string()).unwrap_or_default())
-        };
-        assert_eq!(of("DAS-Security Orcas"), [r"HKCU\Run", "xws", "", r"HKCU\Run\xws"]);
-        assert_eq!(of("Zenbox"), ["HKCU", "Run", "xws", r"HKCU\Run"]);
-        assert_eq!(of(""), [r"HKCU\Run", "", "", r"HKCU\Run"]);
-    }
-}

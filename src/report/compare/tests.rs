@@ -46,17 +46,6 @@ fn items_stand_in_the_order_of_the_panes_and_what_happened_tells_them_apart() {
     assert_eq!(found.find(b"C:\\X", &Cancel::default()).unwrap(), [2, 3]);
 }
 
-#[test]
-fn records_are_the_same_by_what_says_which_they_are() {
-    let one = json!({"registry_keys_set": [{"key": r"HKLM\a", "value": "1"}], "dns_lookups": [{"hostname": "A.example"}],
-        "files_dropped": [{"sha256": "ff", "type": "x"}, {"path": r"C:\p", "sha256": "aa"}],
-        "processes_tree": [{"name": r"C:\Windows\cmd.exe", "process_id": "1", "children": [{"children": [], "name": "b.exe"}]}]});
-    let two = json!({"registry_keys_set": [{"value": "2", "key": r"HKEY_LOCAL_MACHINE\A"}], "dns_lookups": [{"hostname": "a.example", "resolved_ips": ["1"]}],
-        "files_dropped": [{"sha256": "FF"}, {"path": r"C:\P", "sha256": "bb"}],
-        "processes_tree": [{"name": "B.EXE"}, {"name": "CMD.exe", "process_id": "9"}]});
-    assert!(matrix(&[one, two]).items().iter().all(|item| item.seen == 3));
-}
-
 /// The bits of the reports that tell something else than the first, of the only item.
 fn others(name: &str, rows: &[Value]) -> u64 {
     let found = matrix(&rows.iter().map(|rows| json!({name: rows})).collect::<Vec<_>>());
@@ -99,26 +88,6 @@ fn neither_order_nor_number_nor_what_is_a_sandboxes_own_is_a_difference() {
     assert_eq!(others("processes_tree", &[tree(1), tree(2)]), 0);
     let seen_by = |n: u64| json!([{"id": "S", "severity": "low", "match_data": [n], "more": n}]);
     assert_eq!(others("signature_matches", &[seen_by(1), seen_by(2)]), 0);
-}
-
-#[test]
-fn what_differs_is_wanted_and_found_by_what_each_report_tells() {
-    let set = |value: &str| json!({"tags": ["A"], "registry_keys_set": [{"key": "K", "value": value}]});
-    let found = matrix(&[set("good"), set("evil")]);
-    assert_eq!(found.select(None, Only::Some, &[1, 2], 0), [1]);
-    assert_eq!(found.select(None, Only::All, &[1, 2], 0), [0, 1]);
-    assert_eq!(found.find(b"evil", &Cancel::default()).unwrap(), [1]);
-    let mut told = Vec::new();
-    found.each_of_differing(&mut |item, column, row| told.push((item, column, text(&row))));
-    assert_eq!(told, [(1, 0, "K = good".to_owned()), (1, 1, "K = evil".to_owned())]);
-}
-
-#[test]
-fn a_report_that_is_not_held_has_a_column_without_marks() {
-    let held = body(&json!({"tags": ["A"]}));
-    let found = Matrix::of(&[None, Some(held), None]);
-    assert_eq!((found.columns(), found.counts(None)), (3, vec![0, 1, 0]));
-    assert!(found.places(0, 0, 9).is_empty());
 }
 
 /// What the naive matrix holds a text to be.

@@ -107,12 +107,4 @@ mod tests {
         assert_eq!(&text[pattern("ße", false).spans(text)[0].clone()], "ße");
         assert_eq!(pattern("a|b*", true).spans("xay"), vec![Range { start: 1, end: 2 }]);
     }
-
-    #[test]
-    fn a_bad_expression_says_what_is_wrong_in_a_line() {
-        let how = How { is_regex: true, is_case_sensitive: false };
-        assert_eq!(Pattern::new("a(b", how).unwrap_err().to_string(), "unclosed group");
-        assert!(Pattern::new(r"\w{9999}{99}", how).unwrap_err().to_string().contains("memory"));
-        assert_eq!(Pattern::new("", how).unwrap_err(), BadPattern::Empty);
-    }
 }

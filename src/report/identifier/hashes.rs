@@ -45,25 +45,3 @@ fn complaint(wrong: &[(u64, &[u8])]) -> String {
     };
     format!("no MD5, SHA-1 or SHA-256: {}{more}", named.collect::<Vec<_>>().join(", "))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hashes_stand_one_a_line_or_several_and_repeated_ones_count() {
-        let (md5, sha1, sha256) = ("ab".repeat(16), "cd".repeat(20), "ef".repeat(32));
-        let list = format!("\u{feff}{md5}\r\n\n{sha1}, {sha256},{md5}\t{}\n", sha1.to_uppercase());
-        assert_eq!(Hashes::of(list.as_bytes()), Ok(Hashes { count: 5, repeated: 2 }));
-        assert_eq!(Hashes::of(b"\n , \n"), Ok(Hashes::default()));
-    }
-
-    #[test]
-    fn bad_lines_are_named_and_cannot_touch_a_terminal() {
-        let list = format!("{}\nno\x1b[2J\n\n{}\n", "ab".repeat(16), "ab".repeat(17));
-        let error = Hashes::of(list.as_bytes()).unwrap_err();
-        assert!(error.contains(r"line 2 (no\x1b[2J), line 4 (abab"), "{error}");
-        let error = Hashes::of("x\n".repeat(7).as_bytes()).unwrap_err();
-        assert!(error.ends_with("line 5 (x) and 2 more"), "{error}");
-    }
-}

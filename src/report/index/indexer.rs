@@ -378,30 +378,6 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_the_attributes_is_kept() {
-        let index = index(r#"{"data":{"links":{"self":"u"},"attributes":{"tags":[]}},"meta":{"count":1}}"#);
-        assert_eq!(picture(&index), ["links:Object:1", "tags:Array:0", "meta:Object:1"]);
-    }
-
-    #[test]
-    fn what_comes_a_second_time_is_shown_beside_the_report_and_not_as_its_rows() {
-        for (json, found) in [
-            (r#"{"data":{"attributes":{"tags":["A"]}}}{"data":{"attributes":{"tags":["B"]}}}"#, &["tags:Array:1"][..]),
-            (r#"{"tags":["A"]} ["B"] {"tags":["B"]}"#, &["tags:Array:1"]),
-            (
-                r#"{"data":{"attributes":{"tags":["A"]}},"data":{"id":"b","attributes":{}}}"#,
-                &["tags:Array:1", "data:Object:2"],
-            ),
-            (r#"{"attributes":{"tags":["A"]},"attributes":{"tags":["B"]}}"#, &["tags:Array:1", "attributes:Object:1"]),
-            (r#"[{"id":"a"}][{"id":"b"}]"#, &[]),
-        ] {
-            let index = index(json);
-            assert_eq!(picture(&index), found, "{json}");
-            assert!(index.id.is_none() && index.entries.len() == usize::from(index.is_page), "{json}");
-        }
-    }
-
-    #[test]
     fn a_page_is_told_apart_and_its_entries_found() {
         let json = r#"{"data":[{"id":"a","attributes":{"tags":["T"]}},{"type":"t","id":"b","attributes":{}},"c",7,[]],"meta":{"cursor":"x"}}"#;
         let index = index(json);
@@ -430,20 +406,6 @@ mod tests {
     fn null_is_no_row() {
         let json = r#"{"processes_tree":[null,{"children":[null,{}]}],"tags":[null,"A",null],"behash":null,"files_opened":null,"new":null}"#;
         assert_eq!(picture(&index(json)), ["processes_tree:Processes:2", "tags:Array:1", ":Loose:1"]);
-    }
-
-    #[test]
-    fn a_cut_report_keeps_the_rows_that_came() {
-        let index = index(r#"{"data":{"attributes":{"tags":["A","B"#);
-        assert!(index.is_cut && index.is_complete);
-        assert_eq!(picture(&index), ["tags:Array:2"]);
-    }
-
-    #[test]
-    fn what_is_no_json_is_said_so() {
-        assert!(!index("<html></html>").is_json);
-        assert!(!index("").is_json);
-        assert!(!index("42").is_json);
     }
 
     #[test]

@@ -203,13 +203,4 @@ mod tests {
             ]
         );
     }
-
-    #[test]
-    fn leaves_have_a_way_each() {
-        let mut found = Vec::new();
-        leaves(br#"{"a":[1,{"b/c":"x"},[]],"a":{},"d":null}"#, &mut |way, raw| {
-            found.push(format!("{}={}", pointer(way.iter().skip(1)).visible(), String::from_utf8_lossy(raw.bytes())));
-        });
-        assert_eq!(found, ["a/0=1", r#"a/1/b~1c="x""#, "a/2=[]", "a={}", "d=null"]);
-    }
 }

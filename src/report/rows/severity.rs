@@ -152,23 +152,3 @@ impl Arranged {
 fn severity(section: &Section) -> Option<&'static str> {
     section.attribute.and_then(|attribute| attribute.severity())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::Body;
-
-    #[test]
-    fn the_most_severe_come_first_and_equals_stay_as_they_are() {
-        let json = br#"{"mitre_attack_techniques":[{"severity":"IMPACT_SEVERITY_LOW"},{},{"severity":"IMPACT_SEVERITY_HIGH"},7,
-            {"severity":"odd"},{"severity":"IMPACT_SEVERITY_MEDIUM"},{"severity":"high"}],
-            "sigma_analysis_results":[{"rule_level":"critical"},{"rule_level":"high"}],"tags":["b","a"]}"#;
-        let body = Body::in_memory(json.to_vec());
-        let order = Order::of(&Report::open(&body), &Cancel::default()).unwrap();
-        let rows = |section| (0..7).map(|position| order.row(section, position)).collect::<Vec<_>>();
-        assert_eq!(rows(0), [2, 6, 5, 0, 1, 3, 4]);
-        assert!((0..7).all(|position| order.position(0, order.row(0, position)) == position));
-        assert_eq!(order.sections().collect::<Vec<_>>(), [0]);
-        assert_eq!((order.row(1, 1), order.position(2, 0)), (1, 0));
-    }
-}

@@ -76,16 +76,6 @@ fn moments_are_dates_where_they_can_be() {
 }
 
 #[test]
-fn lines_take_a_value_apart_without_losing_a_leaf() {
-    let found = lines(br#"{"a":[1,{"b":"x"}],"a":null}"#);
-    let shape: Vec<_> = found.iter().map(|l| (l.depth, l.name.is_some(), l.value.is_some())).collect();
-    assert_eq!(
-        shape,
-        [(0, false, false), (1, true, false), (2, false, true), (2, false, false), (3, true, true), (1, true, true)]
-    );
-}
-
-#[test]
 fn a_member_row_is_cut_at_its_own_end() {
     let found = report(r#"{"thing":{"a" : 1 , "b": [2, 3] }, "z": 1}"#);
     assert_eq!(found.raw_row(0, 0), br#""a" : 1"#);

@@ -170,49 +170,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn depths() -> Depths {
-        vec![0, 1, 2, 2, 1, 0, 1].into()
-    }
-
     fn visible(folds: &Folds, depths: &Depths) -> Vec<usize> {
         (0..folds.len(depths)).map(|n| folds.row(n)).collect()
-    }
-
-    #[test]
-    fn folding_hides_the_subtree_only() {
-        let mut folds = Folds::default();
-        folds.fold(1, &depths());
-        assert_eq!(visible(&folds, &depths()), [0, 1, 4, 5, 6]);
-        folds.fold(0, &depths());
-        assert_eq!(visible(&folds, &depths()), [0, 5, 6]);
-        folds.unfold(0, &depths());
-        assert_eq!(visible(&folds, &depths()), [0, 1, 4, 5, 6]);
-        folds.fold_all(true, &depths());
-        assert_eq!(visible(&folds, &depths()), [0, 5]);
-        folds.fold_all(false, &depths());
-        assert_eq!(visible(&folds, &depths()).len(), 7);
-    }
-
-    #[test]
-    fn a_leaf_does_not_fold() {
-        let mut folds = Folds::default();
-        folds.fold(2, &depths());
-        assert!(!folds.any());
-    }
-
-    #[test]
-    fn what_is_kept_keeps_those_above_it() {
-        let (mut folds, depths) = (Folds::default(), depths());
-        folds.keep(Some(&[3, 6]), &depths);
-        assert_eq!(visible(&folds, &depths), [0, 1, 3, 5, 6]);
-        assert_eq!(folds.guides(1, &depths, 100), [false]);
-        assert!(folds.has_children(1, &depths) && !folds.has_children(3, &depths));
-        folds.fold(0, &depths);
-        assert_eq!(visible(&folds, &depths), [0, 5, 6]);
-        folds.keep(None, &depths);
-        assert_eq!(visible(&folds, &depths), [0, 5, 6]);
-        folds.keep(Some(&[]), &depths);
-        assert_eq!(folds.len(&depths), 0);
     }
 
     /// What is done to the folds of a tree.

@@ -118,15 +118,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn parents_and_guides() {
-        let depths: Depths = vec![0, 1, 2, 2, 1, 0, 1].into();
-        assert_eq!((depths.parent(3), depths.parent(5)), (Some(1), None));
-        assert_eq!(depths.guides(2, 100), [true, true]);
-        assert_eq!(depths.guides(3, 100), [true, false]);
-        assert_eq!(depths.guides(4, 100), [false]);
-    }
-
     proptest! {
         #[test]
         fn a_subtree_ends_where_the_next_row_is_no_deeper(
