@@ -140,17 +140,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_visible_already_is_not_escaped_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = Log::open(folder.path(), Level::Info, "run").unwrap();
-        let raw = "C:\\x\u{1b}\u{202e}\n\\u{1b}";
-        let visible = Untrusted::from(raw).visible().to_string();
-        log.write(Level::Error, "call", &[("visible", &visible), ("raw", &raw)]).unwrap();
-        let text = std::fs::read_to_string(log.path().unwrap()).unwrap();
-        assert!(text.ends_with(&format!(" visible=\"{visible}\" raw=\"{visible}\"\n")), "{text}");
-    }
-
-    #[test]
     fn a_long_file_gives_way_and_one_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let log = Log::open(folder.path(), Level::Info, "run").unwrap();

@@ -80,12 +80,4 @@ mod tests {
         assert!(words.contains(r"st\x{ff}te\x1b") && !words.contains(char::REPLACEMENT_CHARACTER), "{words}");
         assert!(path.with_extension("damaged").exists());
     }
-
-    #[test]
-    fn a_newer_programs_state_is_read_as_far_as_it_is_known() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(FILE);
-        std::fs::write(&path, r#"{"sizes": {"list": 9, "depth": 1}, "new": true}"#).unwrap();
-        assert_eq!(read(&path).0.sizes.list, Some(9));
-    }
 }

@@ -293,19 +293,6 @@ mod tests {
     use crate::app::panes::PaneOrder;
     use proptest::prelude::*;
 
-    const FIRST: PaneGroup = [Some(Pane::Processes), Some(Pane::Tags), Some(Pane::Registry), Some(Pane::Files)];
-    const LIST: View = View {
-        has_report: true,
-        pane: None,
-        group: FIRST,
-        is_zoomed: false,
-        is_plain: false,
-        is_single: false,
-        message: 0,
-        sizes: NO_SIZES,
-    };
-    const NO_SIZES: Sizes = Sizes { list: None, middle: None, upper: None };
-
     fn view() -> impl Strategy<Value = View> {
         let pane = prop::option::of(prop::sample::select(&Pane::ALL[..]));
         let size = |most| prop::option::of(0_u16..most);
@@ -343,13 +330,5 @@ mod tests {
                 None => prop_assert!(layout.list.is_some_and(|area| area.inside().height > 0)),
             }
         }
-    }
-
-    #[test]
-    fn four_panes_stand_at_80_by_24() {
-        let four = View { pane: Some(Pane::Files), ..LIST };
-        assert_eq!(Layout::of(Size { width: 80, height: 24 }, four).panes.len(), 4);
-        assert_eq!(Layout::of(Size { width: 80, height: 24 }, LIST).panes.len(), 4);
-        assert_eq!(Layout::of(Size { width: 40, height: 10 }, four).panes.len(), 1);
     }
 }

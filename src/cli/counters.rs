@@ -267,15 +267,7 @@ fn usage_rows(table: &mut Table, day: &str, endpoints: &BTreeMap<&str, u64>, all
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jiff::civil::date;
     use serde_json::json;
-
-    #[test]
-    fn lengths_of_time_are_short() {
-        for (seconds, words) in [(59, "59 s"), (61, "1 min"), (7_260, "2 h 1 min"), (90_000, "1 d 1 h")] {
-            assert_eq!(length(SignedDuration::from_secs(seconds)), words);
-        }
-    }
 
     #[test]
     fn what_is_odd_is_named_and_cannot_touch_a_terminal() {
@@ -301,15 +293,6 @@ mod tests {
             assert!(squeezed(&shown).contains(&squeezed(words)), "{words}\n{shown}");
         }
         assert!(!shown.contains(['\u{1b}', '\u{202e}']));
-    }
-
-    #[test]
-    fn no_call_asks_for_more_than_thirty_days_and_together_they_leave_none_out() {
-        let today = date(2026, 3, 5);
-        assert_eq!(spans(1, today), [(today, today)]);
-        assert_eq!(spans(30, today), [(date(2026, 2, 4), today)]);
-        assert_eq!(spans(31, today), [(date(2026, 2, 4), today), (date(2026, 2, 3), date(2026, 2, 3))]);
-        assert_eq!(spans(60, today), [(date(2026, 2, 4), today), (date(2026, 1, 5), date(2026, 2, 3))]);
     }
 
     #[test]

@@ -271,12 +271,4 @@ mod tests {
         assert!(parse_sha256("da39a3ee5e6b4b0d3255bfef95601890afd80709").unwrap_err().to_string().contains("SHA-1"));
         assert!(parse_first(&"ab".repeat(32)).is_ok());
     }
-
-    #[test]
-    fn a_line_names_one_and_remarks_name_none() {
-        let named: Vec<_> = lines("a b\r\n\n# no\n  c  \n").collect();
-        assert_eq!(named, ["a b", "c"]);
-        assert!(is_json(b"\xef\xbb\xbf \n[ {") && is_json(b"{\"") && is_json(b"["));
-        assert!(!is_json(b"ab{") && !is_json(b"") && !is_json(b"[evil\nx") && !is_json(b"{evil"));
-    }
 }

@@ -148,17 +148,3 @@ impl fmt::Display for Table {
 fn width(cell: &str) -> usize {
     cell.chars().filter_map(UnicodeWidthChar::width).sum()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_stand_at_the_right_and_no_line_ends_in_blanks() {
-        let mut table = Table::new(&["day", "calls", "bar"], &[1]);
-        table.row(["2026-11-20".to_owned(), "12".to_owned(), String::new()]);
-        table.row(["語".to_owned(), "1".to_owned(), "#".to_owned()]);
-        let wanted = "day         calls  bar\n2026-11-20     12\n語              1  #\n";
-        assert_eq!(table.to_string(), wanted);
-    }
-}

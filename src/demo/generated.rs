@@ -164,11 +164,4 @@ mod tests {
             assert!((rows..rows + 12).contains(&total), "{rows} asked, {total} made");
         }
     }
-
-    #[test]
-    fn the_shares_add_up_and_every_list_ends_in_a_needle() {
-        assert_eq!(LISTS.iter().map(|(_, share)| share).sum::<u64>(), 100);
-        let report: serde_json::Value = serde_json::from_str(&attributes(5_000)).unwrap();
-        assert!(report["files_opened"].as_array().unwrap().last().unwrap().to_string().contains("needle"));
-    }
 }

@@ -179,18 +179,3 @@ fn generated_report(sha256: &str, rows: u64) -> Result<DemoReport, serde_json::E
     let id = format!("{sha256}_{}-1794474845", generated::SANDBOX);
     Ok(DemoReport { id, kind: "private_file_behaviour".to_owned(), attributes })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn objects_and_identifiers_name_the_hash_of_the_title() {
-        for file in Archive::open(100).unwrap().files {
-            assert_eq!(file.object["id"], file.sha256.as_str());
-            assert_eq!(file.object["attributes"]["sha256"], file.sha256.as_str());
-            let odd = file.reports.iter().filter(|report| !report.id.starts_with(&file.sha256));
-            assert!(odd.count() <= usize::from(file.sha256 == digest("Delivery note 20261109.docm")));
-        }
-    }
-}

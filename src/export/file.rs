@@ -144,26 +144,6 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_made_once_and_replaced_only_when_asked() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.csv");
-        assert_eq!(write(&path, false, "one").unwrap(), 3);
-        assert!(matches!(write(&path, false, "two"), Err(FileError::Exists(_))));
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
-        write(&path, true, "three").unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "three");
-        drop(Fresh::begin(&folder.path().join("never.csv"), false).unwrap());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(matches!(write(folder.path(), true, "x"), Err(FileError::NoFile(_))));
-        assert!(matches!(write(&folder.path().join("no/such"), true, "x"), Err(FileError::NoFolder(_))));
-        for folderlike in ["no/", "no/.", "no/.."] {
-            let path = PathBuf::from(format!("{}/{folderlike}", folder.path().display()));
-            assert!(matches!(check(&path, true), Err(FileError::NoFolder(_))), "{folderlike}");
-        }
-        assert!(matches!(check(Path::new(""), true), Err(FileError::Unnamed)));
-    }
-
-    #[test]
     fn what_came_meanwhile_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");

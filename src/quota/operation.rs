@@ -194,36 +194,6 @@ mod tests {
     }
 
     #[test]
-    fn numbers_left_out_are_one_or_unknown_or_the_dearer_case() {
-        assert_eq!(Operation::once(Kind::LivehuntRules), Operation::LivehuntRules { rules: 1, active: true });
-        assert_eq!(Operation::once(Kind::V3Analysis), Operation::V3Analysis { exists: None });
-        assert_eq!(Operation::once(Kind::V3File), Operation::V3File { calls: 1, after_new_upload: Some(false) });
-    }
-
-    #[test]
-    fn an_operation_says_what_it_counts() {
-        let hashes = Numbers { hashes: 600, ..Numbers::default() };
-        assert_eq!(Operation::with(Kind::V2FileReport, hashes).words(), "600 hashes");
-        assert_eq!(Operation::once(Kind::PrivateBehaviour).words(), "1 call");
-        assert_eq!(Operation::once(Kind::V3Search).words(), "1 search");
-        let submissions = Some(vec![4, 6]);
-        assert_eq!(Operation::V2FileSubmissions { submissions }.words(), "10 submissions");
-    }
-
-    #[test]
-    fn calls_are_counted_wherever_an_operation_has_them() {
-        let seven = |kind: &Kind| {
-            let calls = 7;
-            let numbers = Numbers { calls, ..Numbers::default() };
-            Operation::with(*kind, numbers)
-        };
-        for operation in Kind::ALL.iter().map(seven) {
-            let has_calls = format!("{operation:?}").contains("calls: 7");
-            assert_eq!(operation.calls(), if has_calls { 7 } else { 1 }, "{operation:?}");
-        }
-    }
-
-    #[test]
     fn a_total_saturates() {
         assert_eq!(total(&[u64::MAX, 1]), u64::MAX);
         assert_eq!(total(&[]), 0);

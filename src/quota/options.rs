@@ -254,13 +254,4 @@ mod tests {
             assert_ne!(numbers, Numbers::default(), "{choice:?}");
         }
     }
-
-    #[test]
-    fn an_operation_is_counted_by_the_first_of_its_numbers() {
-        let counted_by = |kind: Kind| kind.counted_by().map(|choice| choice.name);
-        assert_eq!(counted_by(Kind::GraphPublic), Some("--graphs"));
-        assert_eq!(counted_by(Kind::V2FileReport), Some("--hashes"));
-        assert_eq!(counted_by(Kind::V3Analysis), None);
-        assert_eq!(Kind::V2FileReport.options_words(), "--hashes N, --hashes-from FILE, --after-new-upload");
-    }
 }

@@ -353,27 +353,4 @@ mod tests {
         assert_eq!(Period::Hourly.reset_words(now), "09:00 UTC");
         assert!(Period::Hourly.reset_is_assumed() && !Period::Daily.reset_is_assumed());
     }
-
-    #[test]
-    fn json_names_are_the_spoken_names() {
-        for pool in [Pool::Api, Pool::PrivateScans, Pool::None] {
-            assert_eq!(serde_json::to_value(pool).unwrap(), pool.name());
-        }
-        for unit in Unit::ALL {
-            assert_eq!(serde_json::to_value(unit).unwrap(), unit.name());
-            assert_ne!(unit.pool(), Pool::None);
-        }
-        for period in Period::ALL {
-            assert_eq!(serde_json::to_value(period).unwrap(), period.name());
-        }
-    }
-
-    #[test]
-    fn counts_in_words() {
-        assert_eq!(Unit::Request.count(1), "1 request");
-        assert_eq!(Unit::Search.count(2), "2 searches");
-        assert_eq!(Unit::Request.count(30_000), "30,000 requests");
-        assert_eq!(["hash", "graph", Period::Monthly.noun()].map(plural), ["hashes", "graphs", "months"]);
-        assert_eq!(Unit::Graph.count(0), "0 graphs");
-    }
 }

@@ -140,25 +140,4 @@ mod tests {
         }
         assert_eq!(Request::holding_words(b"something \x1b new").as_str(), r"something \x1b new");
     }
-
-    #[test]
-    fn a_key_names_its_file_and_its_report_though_a_newer_version_made_it() {
-        let file = "ab".repeat(32);
-        let report = format!("{file}_CAPE Sandbox");
-        for (key, has_report) in [
-            (format!("behaviour {report}"), false),
-            (format!("identifiers {file} a b=="), false),
-            (format!("file {file}"), false),
-            (format!("artefact html {report}"), true),
-            (format!("artefact something-new {report}"), true),
-            (format!("something-new {file} of it"), false),
-        ] {
-            assert_eq!(Request::holding_file(key.as_bytes()), Sha256::parse(&file), "{key}");
-            let beside = Request::holding_beside(key.as_bytes());
-            assert_eq!(beside, Identifier::new(Untrusted::from(report.as_str())).filter(|_| has_report), "{key}");
-        }
-        for key in ["", "file", "user", "v2-report abc", "artefact html nothing"] {
-            assert_eq!(Request::holding_file(key.as_bytes()), None, "{key}");
-        }
-    }
 }

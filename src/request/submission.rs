@@ -152,18 +152,3 @@ impl Ord for Password {
         self.expose().cmp(other.expose())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_password_is_sent_and_never_shown() {
-        let password = Password::new("hunter2".to_owned());
-        let options = ScanOptions { password, retention: Some(3), ..ScanOptions::default() };
-        assert!(!format!("{options:?}").contains("hunter2"));
-        let told: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
-        assert_eq!(told, [("retention_period_days", "3".to_owned()), ("password", "hunter2".to_owned())]);
-        assert_eq!(Password::new(String::new()), None);
-    }
-}

@@ -103,20 +103,3 @@ fn a_page_is_held_under_the_cursor_that_the_page_before_leads_to() {
     assert_eq!(cursor, Some(Untrusted::from("a b+c")));
     assert_eq!(cursor, next);
 }
-
-#[test]
-fn of_a_scan_all_is_told_that_a_yes_is_wanted_for() {
-    let scan = |internet: Option<bool>, sent: Option<jiff::Timestamp>| {
-        let options = ScanOptions { internet, ..ScanOptions::default() };
-        let submission = Submission { path: "a".into(), file: file(), size: 1, options, sent };
-        Request::PrivateScan { submission: submission.into(), to: None }.warning()
-    };
-    let (internet, sent) = (Some(true), Some(jiff::Timestamp::UNIX_EPOCH));
-    let has = |words: &str, warning: &Option<String>| warning.as_ref().is_some_and(|warning| warning.contains(words));
-    for (internet, sent) in [(None, None), (internet, None), (None, sent), (internet, sent)] {
-        let warning = scan(internet, sent);
-        assert_eq!(has("access to the internet", &warning), internet.is_some(), "{warning:?}");
-        assert_eq!(has("it may have arrived, and been charged", &warning), sent.is_some(), "{warning:?}");
-        assert_eq!(warning.is_some(), internet.is_some() || sent.is_some());
-    }
-}

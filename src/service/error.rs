@@ -367,26 +367,6 @@ pub(super) fn reason(error: &reqwest::Error) -> String {
 mod tests {
     use super::*;
 
-    fn refusal(status: u16, body: &str) -> Refusal {
-        Refusal::of(status, None, body.as_bytes(), jiff::Timestamp::UNIX_EPOCH)
-    }
-
-    #[test]
-    fn a_spent_quota_is_told_apart_from_haste() {
-        let body = |code: &str| format!(r#"{{"error":{{"code":"{code}","message":"m"}}}}"#);
-        assert_eq!(refusal(429, &body("QuotaExceededError")).reason, Reason::QuotaSpent);
-        assert_eq!(refusal(429, &body("TooManyRequestsError")).reason, Reason::TooFast);
-        assert_eq!(refusal(429, "<title>429</title>").reason, Reason::TooFast);
-        assert_eq!(refusal(429, "<title>429</title>").message, None);
-        assert_eq!(refusal(302, "").reason, Reason::Redirected);
-    }
-
-    #[test]
-    fn the_services_words_are_shown_and_never_obeyed() {
-        let shown = refusal(400, r#"{"error":{"code":"BadRequestError","message":"\u001b[31mred\n"}}"#).to_string();
-        assert!(shown.contains("red") && !shown.contains(['\u{1b}', '\n']), "{shown}");
-    }
-
     #[test]
     fn waits_are_seconds_or_dates_or_nothing() {
         let now = "2026-11-20T10:00:00Z".parse().unwrap();

@@ -408,6 +408,3 @@ pub(super) fn unflat(name: &str) -> Option<(String, Timestamp)> {
         name.strip_prefix(QUARANTINE)?.trim_start_matches('/').strip_suffix(".zst")?.rsplit_once('_')?;
     Some((format!("{REPORTS}/{}.zst", place.replace('_', "/")), format::moment(when.parse().ok()?)))
 }
-
-#[cfg(test)]
-mod tests;

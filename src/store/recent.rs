@@ -110,29 +110,3 @@ fn pending(identifier: Option<Vec<u8>>, since: Option<i64>) -> Option<PendingSca
     let identifier = identifier.and_then(|bytes| Identifier::new(Untrusted::from(bytes)));
     since.map(|since| PendingScan { identifier, since: moment(since) })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_scan_is_pending_until_its_end_was_seen() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
-        let scan = |identifier: Option<&str>, since| PendingScan {
-            identifier: identifier.and_then(|text| Identifier::new(Untrusted::from(text))),
-            since: Timestamp::from_second(since).unwrap(),
-        };
-        assert_eq!(store.pending_scan("p", &file).unwrap(), None);
-        store.note_scan("p", &file, Some(&scan(None, 5))).unwrap();
-        store.note_file("p", &file, Some("a.exe"), Timestamp::from_second(9).unwrap()).unwrap();
-        assert_eq!(store.pending_scan("p", &file).unwrap(), Some(scan(None, 5)));
-        store.note_scan("p", &file, Some(&scan(Some("=scan 1"), 7))).unwrap();
-        assert_eq!(store.recent_files("p", 9).unwrap()[0].scan, Some(scan(Some("=scan 1"), 7)));
-        assert_eq!(store.pending_scan("another", &file).unwrap(), None);
-        store.note_scan("p", &file, None).unwrap();
-        assert_eq!(store.pending_scan("p", &file).unwrap(), None);
-        assert_eq!(store.recent_files("p", 9).unwrap().len(), 1);
-    }
-}

@@ -179,14 +179,6 @@ mod tests {
         assert_eq!(said("a\u{7}\\x1b").as_str(), r"a\x07\x5cx1b");
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn a_path_may_be_made_of_any_bytes() {
-        use std::os::unix::ffi::OsStrExt;
-        let odd = std::ffi::OsStr::from_bytes(b"/tmp/a\xff\x1b.json");
-        assert_eq!(path(odd).as_str(), r"/tmp/a\x{ff}\x1b.json");
-    }
-
     #[test]
     fn a_visible_form_is_cut_where_it_is_too_wide() {
         let words = said("日本 and more");

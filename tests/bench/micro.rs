@@ -91,7 +91,7 @@ fn compare(bencher: Bencher, rows: u64) {
 fn frame(bencher: Bencher, rows: u64) {
     let clock = || Timestamp::UNIX_EPOCH;
     let mut model = Model::new(Service::default(), clock());
-    let here = Here { received: clock(), body: report(rows).body, unkept: None };
+    let here = Here::new(clock(), report(rows).body, None);
     model.open_documents(vec![("bench".to_owned(), vec![(None, here)])]);
     let mut session = Session::new(TestBackend::new(120, 40), model, Backing::Nothing, clock).unwrap();
     session.begin();

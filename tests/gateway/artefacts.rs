@@ -4,7 +4,6 @@ use crate::faults::arm;
 use std::sync::Mutex;
 
 use behaview::gateway::{Gateway, Received};
-use behaview::quota::Entitlements;
 use behaview::request::Artefact;
 use behaview::service::error::Unusable;
 
@@ -28,7 +27,7 @@ async fn ask_from(visit: &Visit, request: &Request) -> (Result<Answer, GatewayEr
         let Received::Bytes { bytes, .. } = received else { panic!("an artefact has no rows") };
         first.lock().unwrap().get_or_insert(bytes);
     };
-    let quote = request.clone().quote(&Entitlements::default());
+    let quote = request.clone().quote(&visit::licensed());
     let answer = visit.gateway.get(&quote, &progress).await;
     let first = first.into_inner().unwrap().unwrap_or(0);
     (answer, first)

@@ -2,8 +2,6 @@
 
 use crate::faults::arm;
 
-use behaview::quota::Entitlements;
-
 use super::*;
 
 fn identifiers(file: &Sha256) -> Request {
@@ -13,7 +11,7 @@ fn identifiers(file: &Sha256) -> Request {
 #[tokio::test]
 async fn what_was_offered_as_held_is_not_sent_for_when_it_is_gone() {
     let visit = Visit::begin().await;
-    let quote = first_report().quote(&Entitlements::default());
+    let quote = first_report().quote(&visit::licensed());
     assert!(matches!(visit.gateway.get_held(&quote), Err(GatewayError::NotHeld)));
     assert_eq!((visit.demo.seen().len(), visit.gateway.spent().unwrap()), (0, Spent::default()));
     let answer = visit.ask(&first_report()).await.unwrap();

@@ -11,6 +11,7 @@ mod faults;
 mod flight;
 mod held;
 mod ledger;
+mod licence;
 mod pages;
 mod rate;
 mod redirects;

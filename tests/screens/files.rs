@@ -21,7 +21,7 @@ impl Opened {
         model.size = Size { width: 100, height: 24 };
         let here = |json: &str| {
             let body = Body::in_memory(json.as_bytes().to_vec());
-            Here { received: Timestamp::UNIX_EPOCH, body, unkept: None }
+            Here::new(Timestamp::UNIX_EPOCH, body, None)
         };
         let document = |(name, json): &(&str, &str)| ((*name).to_owned(), vec![(None, here(json))]);
         model.open_documents(documents.iter().map(document).collect());

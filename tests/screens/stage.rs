@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use behaview::app::spending::figures::Allowance;
+use behaview::app::spending::price::Allowance;
 use behaview::app::{Message, Model, Size, TerminalEvent};
 use behaview::cli;
 use behaview::demo::{Demo, ListContent, Options};
@@ -283,7 +283,7 @@ impl Stage {
 
     /// Allows this run so many units.
     pub fn budget(&mut self, units: u64) {
-        let budget = Budget { session: Some(units), daily: None };
+        let budget = Budget { session: Some(units), ..Budget::default() };
         self.session.model_mut().figures.allowance = Allowance::new(budget, Spent::default(), clock());
         self.session.draw().unwrap();
     }

@@ -337,14 +337,3 @@ impl OverlayScreen for Compare {
         Some(&mut self.filter)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_side_is_a_sandbox_or_a_whole_file() {
-        assert_eq!(sides(&[(0, true), (0, false), (0, true)]), [1, 4]);
-        assert_eq!(sides(&[(0, true), (0, true), (1, false), (1, true)]), [3, 8]);
-    }
-}

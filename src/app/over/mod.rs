@@ -364,14 +364,3 @@ impl Model {
         Some(RowWindow { above: rows.above + usize::from(self.legend_of(over)), ..rows })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_wrapped_between_their_pieces() {
-        let pieces = ["1 one".to_owned(), "2 two".to_owned(), "3 three".to_owned()];
-        assert_eq!(pieces_in_rows(&pieces, 14), ["1 one · 2 two", "3 three"]);
-    }
-}

@@ -257,36 +257,3 @@ fn gaps(letters: &str, text: &str) -> Option<usize> {
     }
     Some(sum)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::model::Service;
-    use jiff::Timestamp;
-
-    #[test]
-    fn letters_find_what_is_meant() {
-        let model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
-        let mut palette = Palette::everything(&model);
-        let mut first = |typed: &str| {
-            palette.typed = typed.to_owned();
-            palette.matching().first().map(|item| item.name)
-        };
-        assert_eq!(first("resc"), Some("v3-rescan"));
-        assert_eq!(first("v2rep"), Some("v2-file-report"));
-        assert_eq!(first("Upload a file"), Some("v2-file-scan"));
-        assert_eq!((first("opf"), first("ctrl-b")), (Some("open-file"), Some("page-up")));
-        assert_eq!(first("zzz"), None);
-    }
-
-    #[test]
-    fn what_is_off_comes_last_with_the_reason() {
-        let model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
-        let palette = Palette::everything(&model);
-        let (first, last) = (palette.matching()[0].clone(), palette.matching().pop().unwrap().clone());
-        assert_eq!((first.name, first.off), ("find-held", None));
-        assert_eq!(last.off.as_deref(), Some("it works in the list of sandboxes, in panes and in a comparison"));
-        let keys = Palette::keys(&model);
-        assert!(keys.matching().iter().all(|item| item.off.is_none() && !item.keys.is_empty()));
-    }
-}

@@ -437,16 +437,6 @@ mod tests {
         assert_eq!(follow.listed(true, true, now), WatchState::On);
         assert_eq!(follow.listed(true, false, now), WatchState::Done);
     }
-
-    #[test]
-    fn without_a_scan_the_list_alone_is_looked_at() {
-        let now = SignedDuration::ZERO;
-        let mut follow = Follow::new(Sha256::parse(&"ab".repeat(32)).unwrap(), None, Pace::default(), now);
-        follow.looked(None, now);
-        assert_eq!(follow.listed(false, false, now), WatchState::On);
-        assert_eq!(follow.request(Listing::Reports, None).operation().kind(), Kind::PrivateBehaviours);
-        assert_eq!(follow.listed(true, false, now), WatchState::Done);
-    }
 }
 
 #[cfg(test)]

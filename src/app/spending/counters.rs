@@ -251,15 +251,6 @@ mod tests {
     }
 
     #[test]
-    fn days_stand_side_by_side_with_gaps_where_nothing_was_used() {
-        let usage =
-            r#"{"data":{"daily":{"2026-11-01":{"a":80},"2026-11-03":{"a":8,"b":12},"2026-11-04":{"a":1}},"total":{}}}"#;
-        let rows = rows(usage);
-        assert_eq!(rows[0], "day by day ▕█·▂▁▏ 2026-11-01 to 2026-11-04, at most 80 a day");
-        assert!(rows[2].starts_with("2026-11-04 █ 1 · a 1") && rows[3].contains("20 · b 12 · a 8"), "{rows:?}");
-    }
-
-    #[test]
     fn one_day_needs_no_chart_and_a_wild_range_has_an_end() {
         assert!(rows(r#"{"data":{"daily":{"2026-11-01":{"a":80}}}}"#)[0].starts_with("2026-11-01"));
         let wild = rows(r#"{"data":{"daily":{"0001-01-01":{"a":1},"9999-12-31":{"a":2}}}}"#);

@@ -2,30 +2,64 @@
 
 use super::*;
 
+/// The cells whose price follows from the operation alone: rule, operation, pool, price.
+#[test]
+fn each_cell_has_its_price() {
+    use Operation as Of;
+    let (api, searches, free) = (Pool::Api, Pool::Intelligence, Pool::None);
+    let later = Some(true);
+    // A search with pivots and pages; one of many hashes.
+    let pivots = Of::WebSearch { calls: 1 + 2 + 3 };
+    let multihash = Of::with(Kind::WebSearch, Numbers { hashes: 300, ..Numbers::default() });
+    for (rule, operation, pool, words) in [
+        ("8.1.2", Of::PrivateBehaviour { calls: 7 }, api, "7 requests"),
+        ("8.2.1", report(25, false), api, "25 requests"),
+        ("8.2.1", report(1, false), api, "1 request"),
+        ("8.2.1", report(0, false), api, "0"),
+        ("8.2.2", Of::V2FileSubmissions { submissions: Some(vec![4, 6]) }, api, "10 requests"),
+        ("8.2.3", Of::V2FileScan { known: Some(false) }, free, "0"),
+        ("8.1.2", Of::V2FileScan { known: Some(true) }, api, "1 request"),
+        ("8.2.4", report(1, true), api, "1 request"),
+        ("8.2.4", report(3, true), api, "3 requests"),
+        ("8.3.3", Of::V3Quotas { calls: 9 }, free, "0"),
+        ("8.3.3", Of::V3Usage { calls: 9 }, free, "0"),
+        ("8.3.4", Of::V3Feed { calls: 60 }, free, "0"),
+        ("8.3.5", Of::V3Analysis { exists: Some(false) }, free, "0"),
+        ("8.1.2", Of::V3Analysis { exists: Some(true) }, api, "1 request"),
+        ("8.3.6", Of::V3FileUpload { known: Some(false) }, free, "0"),
+        ("8.1.2", Of::V3FileUpload { known: Some(true) }, api, "1 request"),
+        ("8.3.6", Of::V3FileUpload { known: None }, api, "0 or 1 request"),
+        ("8.3.6", Of::V3File { calls: 5, after_new_upload: later }, free, "0"),
+        ("8.3.6", Of::V3FileAnalyses { calls: 5, after_new_upload: later }, free, "0"),
+        ("8.3.7", Of::V3Rescan { calls: 2 }, api, "2 requests"),
+        ("8.4.1", Of::WebSearch { calls: 1 }, searches, "1 search"),
+        ("8.4.1", pivots, searches, "6 searches"),
+        ("8.4.1", multihash, searches, "1 search"),
+        ("8.5.1", Of::LivehuntRules { rules: 3, active: true }, Pool::Hunting, "3 rules"),
+        ("8.5.1", Of::LivehuntRules { rules: 3, active: false }, free, "0"),
+        ("8.5.2", Of::Retrohunt { jobs: 2 }, Pool::Hunting, "2 jobs"),
+        ("8.6.2", Of::GraphPublic { graphs: 1, loads: Some(12) }, api, "12 requests"),
+        ("8.6.2", Of::GraphPublic { graphs: 2, loads: Some(12) }, api, "24 requests"),
+    ] {
+        assert_price(&priced(&operation), rule, pool, words);
+    }
+}
+
 // §8.1 General rules
 
 #[test]
-fn rule_8_1_1_a_member_of_a_group_consumes_from_user_and_group() {
-    let price = priced(&Operation::once(Kind::V3File));
-    assert_eq!(price.charged, [Holder::User, Holder::Group]);
-}
-
-#[test]
-fn rule_8_1_1_a_user_without_a_group_consumes_alone() {
+fn rule_8_1_1_a_member_of_a_group_consumes_from_both_and_others_alone() {
     let alone = Entitlements { group: no(), ..entitled() };
-    let price = price(&Operation::once(Kind::V3File), &alone);
-    assert_eq!(price.charged, [Holder::User]);
-}
-
-#[test]
-fn rule_8_1_1_an_unknown_group_is_counted_for() {
-    let price = price(&Operation::once(Kind::V3File), &Entitlements::default());
-    assert_eq!(price.charged, [Holder::User, Holder::Group]);
-}
-
-#[test]
-fn rule_8_1_1_what_is_free_is_charged_to_nobody() {
-    assert!(priced(&Operation::once(Kind::V3Quotas)).charged.is_empty());
+    let both = [Holder::User, Holder::Group];
+    for (kind, entitled, charged) in [
+        (Kind::V3File, entitled(), &both[..]),
+        (Kind::V3File, alone, &both[..1]),
+        // A group that is not known is counted for.
+        (Kind::V3File, Entitlements::default(), &both),
+        (Kind::V3Quotas, entitled(), &[]),
+    ] {
+        assert_eq!(price(&Operation::once(kind), &entitled).charged, charged, "{kind:?}");
+    }
 }
 
 #[test]
@@ -35,12 +69,6 @@ fn rule_8_1_2_one_call_takes_one_request() {
         assert_price(&price, "8.1.2", Pool::Api, "1 request");
         assert_eq!(price.basis, Basis::Documented);
     }
-}
-
-#[test]
-fn rule_8_1_2_many_calls_take_as_many_requests() {
-    let seven = Operation::PrivateBehaviour { calls: 7 };
-    assert_price(&priced(&seven), "8.1.2", Pool::Api, "7 requests");
 }
 
 #[test]
@@ -94,26 +122,7 @@ fn rule_8_1_3_intelligence_hunting_and_graph_quota_are_limited_by_month() {
     }
 }
 
-#[test]
-fn rule_8_1_3_what_is_free_has_no_period() {
-    assert!(rule("8.3.3").unwrap().periods().is_empty());
-}
-
 // §8.2 API v2 consumption
-
-#[test]
-fn rule_8_2_1_a_list_of_hashes_takes_a_request_for_each() {
-    assert_price(&priced(&report(25, false)), "8.2.1", Pool::Api, "25 requests");
-    assert_price(&priced(&report(1, false)), "8.2.1", Pool::Api, "1 request");
-    assert_price(&priced(&report(0, false)), "8.2.1", Pool::Api, "0");
-}
-
-#[test]
-fn rule_8_2_2_submissions_are_summed_over_files() {
-    let submissions = Some(vec![4, 6]);
-    let price = priced(&Operation::V2FileSubmissions { submissions });
-    assert_price(&price, "8.2.2", Pool::Api, "10 requests");
-}
 
 #[test]
 fn rule_8_2_2_unknown_submissions_take_a_request_each() {
@@ -125,29 +134,11 @@ fn rule_8_2_2_unknown_submissions_take_a_request_each() {
 }
 
 #[test]
-fn rule_8_2_3_the_upload_of_an_unknown_file_is_free() {
-    let price = priced(&Operation::V2FileScan { known: Some(false) });
-    assert_price(&price, "8.2.3", Pool::None, "0");
-}
-
-#[test]
-fn rule_8_2_3_the_upload_of_a_known_file_is_a_call_as_any() {
-    let price = priced(&Operation::V2FileScan { known: Some(true) });
-    assert_price(&price, "8.1.2", Pool::Api, "1 request");
-}
-
-#[test]
 fn rule_8_2_3_the_upload_of_perhaps_a_new_file_is_nothing_or_one() {
     let price = priced(&Operation::V2FileScan { known: None });
     assert_price(&price, "8.2.3", Pool::Api, "0 or 1 request");
     assert_eq!(price.settle(Outcome::Existed(false)), Settled::Exactly(0));
     assert_eq!(price.settle(Outcome::Existed(true)), Settled::Exactly(1));
-}
-
-#[test]
-fn rule_8_2_4_a_check_after_such_an_upload_consumes_as_usual() {
-    assert_price(&priced(&report(1, true)), "8.2.4", Pool::Api, "1 request");
-    assert_price(&priced(&report(3, true)), "8.2.4", Pool::Api, "3 requests");
 }
 
 // §8.3 API v3 consumption
@@ -171,33 +162,6 @@ fn rule_8_3_2_searches_with_premium_api_take_api_quota() {
 }
 
 #[test]
-fn rule_8_3_3_quota_details_are_free() {
-    assert_price(&priced(&Operation::V3Quotas { calls: 9 }), "8.3.3", Pool::None, "0");
-}
-
-#[test]
-fn rule_8_3_3_usage_details_are_free() {
-    assert_price(&priced(&Operation::V3Usage { calls: 9 }), "8.3.3", Pool::None, "0");
-}
-
-#[test]
-fn rule_8_3_4_feeds_and_downloads_by_their_links_are_free() {
-    assert_price(&priced(&Operation::V3Feed { calls: 60 }), "8.3.4", Pool::None, "0");
-}
-
-#[test]
-fn rule_8_3_5_an_invalid_analysis_is_free() {
-    let price = priced(&Operation::V3Analysis { exists: Some(false) });
-    assert_price(&price, "8.3.5", Pool::None, "0");
-}
-
-#[test]
-fn rule_8_3_5_a_valid_analysis_is_a_call_as_any() {
-    let price = priced(&Operation::V3Analysis { exists: Some(true) });
-    assert_price(&price, "8.1.2", Pool::Api, "1 request");
-}
-
-#[test]
 fn rule_8_3_5_an_analysis_not_yet_seen_is_nothing_or_one() {
     let price = priced(&Operation::V3Analysis { exists: None });
     assert_price(&price, "8.3.5", Pool::Api, "0 or 1 request");
@@ -207,62 +171,7 @@ fn rule_8_3_5_an_analysis_not_yet_seen_is_nothing_or_one() {
     assert!(why.contains("Nothing if the identifier is invalid"), "{why}");
 }
 
-#[test]
-fn rule_8_3_6_the_upload_of_an_unknown_file_is_free() {
-    let price = priced(&Operation::V3FileUpload { known: Some(false) });
-    assert_price(&price, "8.3.6", Pool::None, "0");
-}
-
-#[test]
-fn rule_8_3_6_the_upload_of_a_known_file_is_a_call_as_any() {
-    let price = priced(&Operation::V3FileUpload { known: Some(true) });
-    assert_price(&price, "8.1.2", Pool::Api, "1 request");
-}
-
-#[test]
-fn rule_8_3_6_the_upload_of_perhaps_a_new_file_is_nothing_or_one() {
-    let price = priced(&Operation::V3FileUpload { known: None });
-    assert_price(&price, "8.3.6", Pool::Api, "0 or 1 request");
-}
-
-#[test]
-fn rule_8_3_6_looking_up_the_new_file_later_is_free() {
-    let price = priced(&Operation::V3File { calls: 5, after_new_upload: Some(true) });
-    assert_price(&price, "8.3.6", Pool::None, "0");
-}
-
-#[test]
-fn rule_8_3_6_looking_up_the_analyses_of_the_new_file_later_is_free() {
-    let price = priced(&Operation::V3FileAnalyses { calls: 5, after_new_upload: Some(true) });
-    assert_price(&price, "8.3.6", Pool::None, "0");
-}
-
-#[test]
-fn rule_8_3_7_a_rescan_consumes_as_any_call() {
-    assert_price(&priced(&Operation::V3Rescan { calls: 2 }), "8.3.7", Pool::Api, "2 requests");
-}
-
 // §8.4 Intelligence consumption
-
-#[test]
-fn rule_8_4_1_a_direct_search_on_the_website_takes_one_search() {
-    let price = priced(&Operation::WebSearch { calls: 1 });
-    assert_price(&price, "8.4.1", Pool::Intelligence, "1 search");
-}
-
-#[test]
-fn rule_8_4_1_pivots_and_pages_take_one_search_each() {
-    // A search, two pivots from it, three further pages.
-    let price = priced(&Operation::WebSearch { calls: 1 + 2 + 3 });
-    assert_price(&price, "8.4.1", Pool::Intelligence, "6 searches");
-}
-
-#[test]
-fn rule_8_4_1_a_multihash_search_takes_one_search() {
-    let many_hashes = Numbers { hashes: 300, ..Numbers::default() };
-    let price = priced(&Operation::with(Kind::WebSearch, many_hashes));
-    assert_price(&price, "8.4.1", Pool::Intelligence, "1 search");
-}
 
 #[test]
 fn rule_8_4_1_the_website_takes_searches_whether_premium_api_is_bought_or_not() {
@@ -294,14 +203,9 @@ fn rule_8_4_2_each_step_of_a_cursor_takes_one_search() {
 
 #[test]
 fn rule_8_4_3_enterprise_endpoints_take_premium_api_where_it_is_bought() {
-    let price = price(&Operation::V3Download { calls: 2 }, &searcher(yes(), yes()));
-    assert_price(&price, "8.4.3", Pool::Api, "2 requests");
-}
-
-#[test]
-fn rule_8_4_3_enterprise_endpoints_take_intelligence_quota_otherwise() {
-    let price = price(&Operation::V3Download { calls: 2 }, &searcher(no(), yes()));
-    assert_price(&price, "8.4.3", Pool::Intelligence, "2 downloads");
+    let download = |premium_api| price(&Operation::V3Download { calls: 2 }, &searcher(premium_api, yes()));
+    assert_price(&download(yes()), "8.4.3", Pool::Api, "2 requests");
+    assert_price(&download(no()), "8.4.3", Pool::Intelligence, "2 downloads");
 }
 
 #[test]
@@ -343,37 +247,12 @@ fn rule_8_4_3_an_inferred_entitlement_makes_an_assumed_price() {
 // §8.5 Hunting consumption
 
 #[test]
-fn rule_8_5_1_three_rules_in_an_active_ruleset_take_three() {
-    let active = true;
-    let price = priced(&Operation::LivehuntRules { rules: 3, active });
-    assert_price(&price, "8.5.1", Pool::Hunting, "3 rules");
-}
-
-#[test]
-fn rule_8_5_1_rules_in_an_inactive_ruleset_take_nothing() {
-    let active = false;
-    let price = priced(&Operation::LivehuntRules { rules: 3, active });
-    assert_price(&price, "8.5.1", Pool::None, "0");
-    assert_eq!(price.unit, Unit::Rule);
-}
-
-#[test]
-fn rule_8_5_2_each_job_takes_one() {
-    assert_price(&priced(&Operation::Retrohunt { jobs: 2 }), "8.5.2", Pool::Hunting, "2 jobs");
-}
-
-#[test]
-fn rule_8_5_2_jobs_that_match_nothing_take_one_all_the_same() {
-    let price = priced(&Operation::Retrohunt { jobs: 1 });
-    assert_eq!(price.settle(Outcome::Items(0)), Settled::Exactly(1));
-    assert_eq!(price.settle(Outcome::Answered), Settled::Exactly(1));
-}
-
-#[test]
-fn rule_8_5_2_jobs_that_fail_take_one_all_the_same() {
+fn rule_8_5_2_jobs_that_fail_or_match_nothing_take_one_all_the_same() {
     // The job fails, not the call that creates it: that one is answered.
     let price = priced(&Operation::Retrohunt { jobs: 1 });
-    assert_eq!(price.settle(Outcome::Existed(false)), Settled::Exactly(1));
+    for outcome in [Outcome::Items(0), Outcome::Answered, Outcome::Existed(false)] {
+        assert_eq!(price.settle(outcome), Settled::Exactly(1));
+    }
     assert_eq!(price.settle(Outcome::Failed).careful(), Some(1));
 }
 
@@ -386,15 +265,6 @@ fn rule_8_6_1_a_private_graph_takes_one_graph_and_nothing_else() {
     plan.add(Operation::GraphPrivate { graphs: 2, loads: None }, &entitled());
     let three = Total { min: 3, max: Some(3) };
     assert_eq!(plan.totals(), [(Unit::Graph, three)]);
-}
-
-#[test]
-fn rule_8_6_2_a_public_graph_takes_a_request_for_each_call_that_loads_it() {
-    let loads = Some(12);
-    let price = priced(&Operation::GraphPublic { graphs: 1, loads });
-    assert_price(&price, "8.6.2", Pool::Api, "12 requests");
-    let price = priced(&Operation::GraphPublic { graphs: 2, loads });
-    assert_price(&price, "8.6.2", Pool::Api, "24 requests");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Prices in words, as JSON, and settled.
 
 use super::*;
-use serde_json::json;
 
 #[test]
 fn a_price_is_explained_in_sentences() {
@@ -15,41 +14,6 @@ fn a_price_is_explained_in_sentences() {
             "This price is documented.",
         ]
     );
-}
-
-#[test]
-fn the_form_for_machines_of_an_exact_price() {
-    let json = serde_json::to_value(priced(&report(600, false))).unwrap();
-    assert_eq!(
-        json,
-        json!({
-            "operation": "v2-file-report", "rule": "8.2.1", "pool": "api", "unit": "request",
-            "units": 600, "charged": ["user", "group"], "basis": "documented", "allowed": true,
-            "why": "Rule 8.2.1: A v2 file report asked with a list of hashes takes one request for each hash. It takes 600 requests from the API quota of user and group (8.1.1). This price is documented.",
-        })
-    );
-}
-
-#[test]
-fn the_form_for_machines_of_ranges_and_refusals() {
-    let range = serde_json::to_value(priced(&Operation::once(Kind::V3Analysis))).unwrap();
-    assert_eq!(range["units"], json!({"min": 0, "max": 1}));
-    let open = serde_json::to_value(priced(&Operation::once(Kind::V2FileSubmissions))).unwrap();
-    assert_eq!(open["units"], json!({"min": 0, "max": null}));
-    let refused = price(&Operation::once(Kind::V3Search), &searcher(no(), no()));
-    let refused = serde_json::to_value(refused).unwrap();
-    assert_eq!((&refused["allowed"], &refused["units"]), (&json!(false), &json!(0)));
-    assert_eq!((&refused["pool"], &refused["charged"]), (&json!("none"), &json!([])));
-    assert!(refused["why"].as_str().unwrap().contains("neither premium API"));
-}
-
-#[test]
-fn ranges_in_words() {
-    let range = |min, max| Units::Range { min, max, why: "" }.to_string();
-    assert_eq!(range(0, Some(1)), "0 or 1");
-    assert_eq!(range(2, Some(5)), "2 to 5");
-    assert_eq!(range(2, Some(2)), "2");
-    assert_eq!((range(2, None), range(0, None)), ("at least 2".to_owned(), "0 or more".to_owned()));
 }
 
 // Settling

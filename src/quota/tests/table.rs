@@ -1,7 +1,6 @@
 //! The table of rules as a whole: complete, and of one mind.
 
 use super::*;
-use serde_json::json;
 
 #[test]
 fn the_rules_bear_the_numbers_of_section_8_in_its_order() {
@@ -69,16 +68,4 @@ fn what_no_document_prices_is_assumed() {
         let is_priced = operation.kind().is_priced_by_specification() || operation.kind() == Kind::PrivateScan;
         assert_eq!(documented, is_priced, "{operation:?}");
     }
-}
-
-#[test]
-fn a_rule_is_a_row_for_machines() {
-    let row = serde_json::to_value(rule("8.5.2").unwrap()).unwrap();
-    assert_eq!(
-        row,
-        json!({
-            "number": "8.5.2", "words": rule("8.5.2").unwrap().words, "operations": ["retrohunt"],
-            "pool": "hunting", "basis": "documented",
-        })
-    );
 }

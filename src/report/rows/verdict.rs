@@ -1,12 +1,9 @@
 //! What a sandbox holds the file to be, in the few words that a list has room for.
 
 use crate::report::identifier::is_moment;
-use crate::report::json::Raw;
+use crate::report::json::{Kind, Raw};
 use crate::report::{Body, Piece, Report, Section};
 use crate::text::Untrusted;
-
-/// The longest report that is read for its verdict alone, in bytes; of a longer one it is known once it has been opened.
-const SHORT: usize = 64 * 1024;
 
 /// What stands behind the service's words for verdicts, and says nothing.
 const ENDING: &[u8] = b"_VERDICT";
@@ -50,26 +47,38 @@ fn ran(report: &Report) -> Option<i64> {
     Raw::new(report.body.window(start..start + 64)).integer().filter(|seconds| is_moment(*seconds))
 }
 
-/// The verdict of a short report, without opening it.
-pub fn of_short(body: &Body) -> Option<Untrusted> {
-    if body.len() > SHORT { None } else { of(&Report::open(body)) }
+/// The verdict of a report that is not indexed.
+pub fn of_body(body: &Body) -> Option<Untrusted> {
+    let document = Raw::new(body.trim_ascii_start());
+    let report = document.member("data").unwrap_or(document);
+    let attributes = report.member("attributes").unwrap_or(report);
+    let first = |name: &str| {
+        let value = attributes.member(name)?;
+        match value.kind() {
+            Kind::Array => value.elements().next(),
+            _ => Some(value),
+        }
+    };
+    Some(words(first("verdicts")?.text(), first("verdict_confidence").map(Raw::text)))
 }
 
-/// The first verdict of a report, and how sure the sandbox is of it.
-pub fn of(report: &Report) -> Option<Untrusted> {
-    let mut words = word(report)?.as_bytes().to_vec();
-    if let Some(sure) = first(report, "verdict_confidence") {
+/// A verdict without its ending, and how sure the sandbox is of it.
+fn words(verdict: Untrusted, sure: Option<Untrusted>) -> Untrusted {
+    let mut words = without_ending(&verdict).to_vec();
+    if let Some(sure) = sure {
         words.push(b' ');
         words.extend_from_slice(sure.as_bytes());
     }
-    Some(Untrusted::from(words))
+    Untrusted::from(words)
+}
+
+fn without_ending(verdict: &Untrusted) -> &[u8] {
+    verdict.as_bytes().strip_suffix(ENDING).unwrap_or(verdict.as_bytes())
 }
 
 /// The first verdict.
 fn word(report: &Report) -> Option<Untrusted> {
-    let verdict = first(report, "verdicts")?;
-    let verdict = verdict.as_bytes();
-    Some(Untrusted::from(verdict.strip_suffix(ENDING).unwrap_or(verdict)))
+    Some(Untrusted::from(without_ending(&first(report, "verdicts")?)))
 }
 
 /// The first value of an attribute.
@@ -85,4 +94,17 @@ fn values<'r>(report: &'r Report, attribute: &'static str) -> impl Iterator<Item
     rows.filter_map(|row| {
         row.pieces.into_iter().find_map(|piece| if let Piece::Value(text) = piece { Some(text) } else { None })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_told_with_its_confidence() {
+        let told = |json: &str| of_body(&Body::in_memory(json.as_bytes().to_vec()));
+        assert_eq!(told(r#"{"verdicts":["MALWARE","TROJAN"],"verdict_confidence":92}"#), Some("MALWARE 92".into()));
+        assert_eq!(told(r#"{"verdicts":["UNKNOWN_VERDICT"]}"#), Some("UNKNOWN".into()));
+        assert_eq!((told(r#"{"verdicts":[]}"#), told("no JSON")), (None, None));
+    }
 }

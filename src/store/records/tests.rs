@@ -1,6 +1,6 @@
 use super::*;
 use crate::quota::{Entitlements, Kind, Operation, Period, price};
-use crate::store::{Entry, NewAnswer, Reserved, Settlement, Whose};
+use crate::store::{Entry, Reserved, Settlement, Whose};
 
 const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
 
@@ -26,7 +26,7 @@ fn a_flipped_bit_leaves_no_ledger_too_low() {
     drop(store);
     let sound = std::fs::read(&path).unwrap();
     let (mut damaged, mut unnoticed) = (0, 0);
-    for (n, at) in (0..sound.len()).step_by(97).chain(0..100).enumerate() {
+    for (n, at) in (0..sound.len()).step_by(307).chain((0..100).step_by(3)).enumerate() {
         let mut changed = sound.clone();
         changed[at] ^= 1 << (n % 8);
         std::fs::write(&path, &changed).unwrap();
@@ -88,63 +88,4 @@ fn a_newer_database_is_left_alone() {
     let newer = "ALTER TABLE note ADD COLUMN colour TEXT; PRAGMA user_version = 99";
     Connection::open(database(folder.path())).unwrap().execute_batch(newer).unwrap();
     assert!(matches!(Store::open(folder.path()), Err(StoreError::Newer { found: 99, .. })));
-}
-
-#[test]
-fn where_nothing_is_kept_no_byte_of_an_answer_is_on_disk() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open_keeping(folder.path(), Keep::Nothing).unwrap();
-    let (key, received) = (&b"file-analyses x"[..], Timestamp::UNIX_EPOCH);
-    let new = NewAnswer { service: "s", profile: "p", key, received, bytes: b"{}" };
-    store.keep(&new).unwrap();
-    store.accept(&new, &[]).unwrap();
-    assert_eq!(store.answer("s", key).unwrap().unwrap().body.to_vec(), b"{}");
-    charge(&store);
-    let names = |store: &Store| {
-        let names = store.folder().read_dir().unwrap().flatten();
-        let mut names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    };
-    assert_eq!(names(&store), ["calls", "records.copy.db", "records.db", "records.lock"]);
-    drop(store);
-    let store = Store::open(folder.path()).unwrap();
-    assert!(store.answer("s", key).unwrap().is_none() && spent(&store).charged == 1);
-    store.keep(&new).unwrap();
-    drop(store);
-    let refused = Store::open_keeping(folder.path(), Keep::Nothing);
-    assert!(matches!(refused, Err(StoreError::NotEmpty { what, .. }) if what == "1 response"));
-}
-
-#[cfg(unix)]
-#[test]
-fn files_are_the_owners_and_links_are_not_followed() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().join("deep/er");
-    let store = Store::open(&place).unwrap();
-    charge(&store);
-    let new = NewAnswer { service: "s", profile: "p", key: b"file x", received: Timestamp::UNIX_EPOCH, bytes: b"{}" };
-    store.keep(&new).unwrap();
-    store.accept(&new, &[]).unwrap();
-    drop(store);
-    let mut folders = vec![place.clone()];
-    while let Some(next) = folders.pop() {
-        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&next), 0o700, "{}", next.display());
-        for entry in next.read_dir().unwrap().flatten() {
-            match entry.path() {
-                inner if inner.is_dir() => folders.push(inner),
-                file => assert_eq!(mode(&file), 0o600, "{}", file.display()),
-            }
-        }
-    }
-    std::fs::set_permissions(database(&place), std::fs::Permissions::from_mode(0o644)).unwrap();
-    drop(Store::open(&place).unwrap());
-    assert!(!files::is_open_to_others(&database(&place)), "what others could read is closed to them");
-    symlink(&place, folder.path().join("link")).unwrap();
-    assert!(matches!(Store::open(&folder.path().join("link")), Err(StoreError::Link(_))));
-    std::fs::rename(database(&place), folder.path().join("victim")).unwrap();
-    symlink(folder.path().join("victim"), database(&place)).unwrap();
-    assert!(matches!(Store::open(&place), Err(StoreError::Link(_))));
 }
