@@ -1,7 +1,6 @@
 //! What a config may hold, and what is said of one that is wrong.
 
 use super::*;
-use crate::quota::Entitlement;
 
 fn read(text: &str) -> Result<Config, ConfigError> {
     let folder = tempfile::tempdir().unwrap();
@@ -107,74 +106,6 @@ fn every_mistake_is_named_by_its_line() {
     std::fs::write(&path, "a = \nb = 5ecretK3y\n[[x\n").unwrap();
     let found = Config::check(&path).unwrap();
     assert!(found.len() > 1 && found.iter().all(|finding| !finding.words.contains("5ecret")), "{found:?}");
-}
-
-#[test]
-fn flags_win_over_variables_over_the_file_over_defaults() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE);
-    std::fs::write(
-        &path,
-        "profile = \"a\"\n[budget]\nsession = 1\ndaily = 1\nconfirm_above = 1\n[profiles.a]\nuser = \"f\"\n",
-    )
-    .unwrap();
-    let variable = |name: &str| match name {
-        "BEHAVIEW_BUDGET_SESSION" | "BEHAVIEW_BUDGET_DAILY" => Some("2".to_owned()),
-        "BEHAVIEW_USER" => Some("12".to_owned()),
-        _ => None,
-    };
-    let set = |name: &str, value: &str| Overrides { profile: None, set: vec![(name.to_owned(), value.to_owned())] };
-    let config = Config::load(&path, &set("budget.session", "3"), variable).unwrap();
-    assert_eq!(
-        (config.budget(), config.confirm_above()),
-        (Budget { session: Some(3), daily: Some(2), per_minute: None }, Some(1))
-    );
-    assert_eq!(config.profile(None).unwrap().user.as_deref(), Some("12"));
-    let from = |name: &str| config.effective().iter().find(|one| one.name == name).unwrap().from.to_string();
-    assert_eq!(
-        ["budget.session", "budget.daily", "budget.confirm_above", "profiles.a.user", "profiles.a.root"].map(from),
-        ["flag", "variable BEHAVIEW_BUDGET_DAILY", "file, line 5", "variable BEHAVIEW_USER", "default"]
-    );
-    for (name, value) in [("budget.session", "many"), ("budget.weekly", "1"), ("api_key", "x"), ("profile.*", "x")] {
-        assert!(Config::load(&path, &set(name, value), |_| None).is_err(), "{name}");
-    }
-    let secret = Config::load(&path, &set("profiles.a.proxy", "http://u:pass@h"), |_| None).unwrap();
-    assert!(!format!("{:?}", secret.effective()).contains("pass@"));
-}
-
-#[test]
-fn entitlements_are_set_by_hand_and_what_is_left_out_is_unknown() {
-    let entitled = read("[entitlements]\npremium_api = true\nprivate_scanning = false\n").unwrap().entitlements();
-    assert_eq!(entitled.premium_api, Entitlement::by_hand(true));
-    assert_eq!(entitled.private_scanning, Entitlement::by_hand(false));
-    assert_eq!(entitled.premium_intelligence, Entitlement::Unknown);
-    assert_eq!(read("").unwrap().entitlements(), Entitlements::default());
-    let error = read("[entitlements]\npremium = true\n").unwrap_err().to_string();
-    assert!(error.contains("line 2") && error.contains("premium"), "{error}");
-    assert!(read("[entitlements]\npremium_api = \"yes\"\n").is_err());
-}
-
-#[test]
-fn a_budget_has_two_limits_and_no_other_word() {
-    assert_eq!(read("[budget]\ndaily = 5\n").unwrap().budget(), Budget { daily: Some(5), ..Budget::default() });
-    assert_eq!(read("").unwrap().budget(), Budget::default());
-    for wrong in ["dayly = 5", "daily = -1", "daily = \"5\""] {
-        assert!(read(&format!("[budget]\n{wrong}\n")).unwrap_err().to_string().contains("line 2"), "{wrong}");
-    }
-}
-
-#[test]
-fn profiles_are_found_by_name() {
-    let config =
-        read("profile = \"lab\"\n[profiles.lab]\nroot = \"https://lab.example\"\nheader = \"x-key\"\n").unwrap();
-    let profile = config.profile(None).unwrap();
-    assert_eq!(
-        (profile.name.as_str(), profile.header.as_str(), profile.v3_prefix.as_str()),
-        ("lab", "x-key", "/api/v3")
-    );
-    assert_eq!(config.profile(Some("virustotal")).unwrap(), Profile::default());
-    assert!(config.profile(Some("nope")).is_err());
-    assert!(Config::read(Path::new("/nonexistent/config.toml")).is_ok());
 }
 
 #[test]

@@ -599,13 +599,6 @@ mod tests_elide {
         assert_eq!(shown(path, 12), r#""…ndler.exe""#);
     }
 
-    #[test]
-    fn hives_have_short_names() {
-        assert_eq!(hive(r"HKEY_LOCAL_MACHINE\SOFTWARE"), Some(("HKLM", 18)));
-        assert_eq!(hive("hkey_users"), Some(("HKU", 10)));
-        assert_eq!((hive("HKEY_USERS_X"), hive("HKLM")), (None, None));
-    }
-
     proptest! {
         #[test]
         fn what_is_kept_fits_and_stands_in_order(text in r#"[a-z :\\/."%é日]{0,80}"#, columns in 8_usize..60) {

@@ -228,19 +228,6 @@ mod tests {
     }
 
     #[test]
-    fn without_colours_no_style_has_one() {
-        let looks = Theme::ALL.map(|theme| Appearance { theme, depth: Depth::None });
-        let looks = looks
-            .into_iter()
-            .chain([Theme::Mono, Theme::Contrast].map(|theme| Appearance { theme, depth: Depth::True }));
-        for look in looks {
-            assert!(
-                Tint::ALL.iter().all(|meaning| look.style(*meaning).fg.is_none() && look.style(*meaning).bg.is_none())
-            );
-        }
-    }
-
-    #[test]
     fn what_costs_and_what_went_wrong_stand_out_in_every_theme_without_colour() {
         for look in Theme::ALL
             .into_iter()

@@ -233,28 +233,3 @@ fn matrix_of(compare: &Compare) -> ReportJob {
     let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
     ReportJob::Compare { number: compare.number, bodies }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::Here;
-    use crate::report::Body;
-
-    #[test]
-    fn a_failure_takes_the_place_of_what_was_compared_and_gives_it_back() {
-        let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
-        let body = Body::in_memory(br#"{"tags":["A"]}"#.to_vec());
-        let here = || Here::new(jiff::Timestamp::UNIX_EPOCH, body.clone(), None);
-        model.open_documents(["one", "two"].map(|name| (name.to_owned(), vec![(None, here())])).to_vec());
-        model.compare();
-        let number = model.comparing().unwrap().number;
-        let matrix = || Arc::new(Matrix::of(&[Some(body.clone()), Some(body.clone())]));
-        let shown = |model: &mut Model, result| {
-            model.compared(number, result);
-            let compare = model.comparing().unwrap();
-            (compare.matrix.is_some(), compare.shown.len(), compare.failure.clone(), compare.here)
-        };
-        assert_eq!(shown(&mut model, Ok(matrix())), (true, 1, None, 0));
-        assert_eq!(shown(&mut model, Err("gone".to_owned())), (false, 0, Some("gone".to_owned()), 0));
-    }
-}

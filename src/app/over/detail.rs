@@ -290,26 +290,3 @@ impl Model {
         self.over.put(Detail::new(title, lines, remarks, columns));
     }
 }
-
-#[cfg(test)]
-mod tests_answer {
-    use super::*;
-    use crate::report::rows::lines;
-
-    #[test]
-    fn an_answer_folds_and_climbs() {
-        let lines = lines(br#"{"data":{"a":[1,2],"b":3}}"#);
-        let mut tree = AnswerTree::new("t".to_owned(), Timestamp::UNIX_EPOCH, lines);
-        assert_eq!(tree.count(), 6);
-        tree.scroll.cursor = 3;
-        tree.left();
-        assert_eq!(tree.scroll.cursor, 2);
-        tree.left();
-        assert_eq!(tree.count(), 4);
-        tree.toggle();
-        tree.fold_all(true);
-        assert_eq!((tree.count(), tree.scroll.cursor), (1, 0));
-        tree.right();
-        assert_eq!(tree.count(), 2);
-    }
-}

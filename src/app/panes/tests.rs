@@ -56,28 +56,6 @@ fn a_pane_shows_what_is_found_without_what_is_hidden() {
     assert_eq!(rows(&state, &report, Pane::Registry), all);
 }
 
-#[test]
-fn the_nearest_stands_for_a_row_that_is_filtered_out() {
-    let (report, mut state) = (report(), PaneState::default());
-    state.scroll.cursor = 3;
-    state.sift(&report, Pane::Registry, |sieve| sieve.find(Some([(1, 0), (3, 0)].into_iter().collect())));
-    assert_eq!(state.scroll.cursor, 1);
-    state.sift(&report, Pane::Registry, |sieve| sieve.find(Some([(1, 0)].into_iter().collect())));
-    assert_eq!(state.scroll.cursor, 0);
-}
-
-#[test]
-fn a_tree_keeps_those_above_what_is_found() {
-    let (report, mut state) = (report(), PaneState::default());
-    state.sift(&report, Pane::Processes, |sieve| sieve.find(Some([(0, 2)].into_iter().collect())));
-    assert_eq!(rows(&state, &report, Pane::Processes), ["^a", "c"]);
-    assert_eq!(state.wanted(&report, Pane::Processes), 1);
-    let place = state.place(&report, Pane::Processes, 1).unwrap();
-    assert_eq!(state.branch(&report, place), Some(Branch { guides: vec![false], children: None }));
-    state.sift(&report, Pane::Processes, |sieve| sieve.find(Some(RowSet::EMPTY)));
-    assert_eq!((state.count(&report, Pane::Processes), state.scroll.cursor), (0, 0));
-}
-
 /// A report with two panes that have rows.
 fn two_panes() -> Report {
     let body =

@@ -207,56 +207,6 @@ mod tests {
     }
 
     #[test]
-    fn operations_add_up_and_are_held_against_the_limits() {
-        let mut planner = typed("v2-file-report 590");
-        assert!(
-            text(&planner).contains("typed|v2-file-report · 590 hashes · 590 requests · rule 8.2.1"),
-            "{}",
-            text(&planner)
-        );
-        assert_eq!(planner.add(), Ok(None));
-        planner.set("v3-file 10".to_owned());
-        let shown = text(&planner);
-        assert!(shown.contains("too much|") && shown.contains("2 more than are left today"), "{shown}");
-        planner.set(String::new());
-        assert!(text(&planner).contains("fits|"), "{}", text(&planner));
-        assert!(planner.press(Key::Named(KeyName::Backspace), 100));
-        assert!(!text(&planner).contains("planned"));
-    }
-
-    #[test]
-    fn what_a_plan_of_the_command_line_takes_is_taken_here() {
-        for (entry, words) in [
-            ("private-behaviours --calls 3", "typed|private-behaviours · 3 calls"),
-            ("v2-file-report --hashes 600", "typed|v2-file-report · 600 hashes"),
-            ("v2-file-report --hashes", "--hashes takes a number"),
-            (
-                "v2-file-report --calls 3",
-                "v2-file-report does not take --calls; it takes --hashes N, --hashes-from FILE",
-            ),
-            ("v2-file-submissions 4,6", "typed|v2-file-submissions · 10 submissions"),
-            ("livehunt-rules 3 inactive", "typed|livehunt-rules · 3 rules · 0 · rule"),
-            ("livehunt-rules 3 --active no", "typed|livehunt-rules · 3 rules · 0 · rule"),
-            ("v3-file 3 times", "times is no number; v3-file does not take times; it takes --calls"),
-            ("v2-file-scan 3", "v2-file-scan does not take 3; it takes --known"),
-            ("v2-file-report --hashes-from a.txt", "enter counts the hashes that a.txt lists"),
-        ] {
-            let planner = typed(entry);
-            assert!(text(&planner).contains(words), "{entry}: {}", text(&planner));
-        }
-    }
-
-    #[test]
-    fn a_file_of_hashes_stands_for_their_number() {
-        let mut planner = typed("v2-file-report @my list.txt");
-        assert!(text(&planner).contains("enter counts the hashes that my list.txt lists"), "{}", text(&planner));
-        let path = planner.add().unwrap().unwrap();
-        planner.counted(Path::new("another"), 3);
-        planner.counted(&path, 590);
-        assert!(text(&planner).contains("typed|v2-file-report · 590 hashes · 590 requests"), "{}", text(&planner));
-    }
-
-    #[test]
     fn what_is_no_operation_is_helped_along() {
         let planner = typed("report");
         assert!(text(&planner).contains("tab takes the first of these\n|  v2-file-report\n"), "{}", text(&planner));

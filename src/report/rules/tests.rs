@@ -57,6 +57,8 @@ fn telling_rows_are_marked_and_ordinary_ones_are_not() {
     ] {
         assert!(marks(json).iter().any(|found| found == rule), "{rule}: {:?}", marks(json));
     }
+    let near_c2 = r#"{"ip_traffic":[{"destination_ip":"192.0.2.1","destination_port":44443}]}"#;
+    assert_eq!(marks(near_c2), Vec::<String>::new());
 }
 
 #[test]
