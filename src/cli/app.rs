@@ -1,7 +1,7 @@
 //! Starts the app on a service, or on reports saved in files.
 
 use super::inputs::{Spending, parse_first};
-use super::setup::{Prepared, Setup, open_store, say};
+use super::setup::{Setup, say};
 use super::{Common, FailureKind, demo, document, exit, show};
 use crate::app::model::Service;
 use crate::app::model::Settings;
@@ -14,14 +14,12 @@ use crate::quota::Period;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Display, Exit, Signals};
-use crate::service::Client;
 use crate::store::service_id;
 use crate::text;
 use crate::text::said;
 use crate::view::{Depth, Theme};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use jiff::Timestamp;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,10 +33,9 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let files: Vec<_> = named.into_iter().map(|(file, _)| file).filter(is_beside).collect();
     let (folders, config) = common.config()?;
     let display = display(&config);
-    runtime::attended(display)?;
-    let prepared = Prepared::of(common, &folders, &config, Spending::default())?;
-    let Setup { gateway, entitled, mut remarks, .. } = prepared.with(open_store(&folders, &config)?);
-    let mut model = Model::new(service(&gateway), crate::clock::now());
+    need_terminal(display)?;
+    let Setup { gateway, entitled, mut remarks, .. } = Setup::new(common, &folders, &config, Spending::default())?;
+    let mut model = model(&gateway);
     model.figures.entitlements = entitled;
     model.settings = settings(&config);
     let mut left = UiStateFile::of(&folders, &config);
@@ -50,7 +47,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    let backing = reach(gateway, &mut model);
+    let backing = Backing::Service(Arc::new(gateway));
     let ended = runtime::run(model, backing, display, Signals::listen()?, crate::clock::now)?;
     left.note(&ended);
     match ended.exit {
@@ -94,34 +91,26 @@ pub(super) fn rules_file() -> Option<PathBuf> {
     Folders::find().ok().map(|folders| folders.config.with_file_name("rules.toml"))
 }
 
-/// Updates the model with the gateway's state, and returns the gateway as the app's backing.
-pub(super) fn reach(gateway: Gateway, model: &mut Model) -> Backing {
-    model.service = service(&gateway);
-    model.figures.allowance = allowance(&gateway, model.now);
-    Backing::Service(Arc::new(gateway))
+/// The model of a gateway. Today's spending is read only if it is limited.
+pub(super) fn model(gateway: &Gateway) -> Model {
+    let mut model = Model::new(service(gateway), crate::clock::now());
+    let spent = gateway.budget().daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
+    model.figures.allowance = Allowance::new(gateway.budget(), spent.unwrap_or_default(), model.now);
+    model
 }
 
 /// The service's state for the model.
 pub fn service(gateway: &Gateway) -> Service {
-    service_of(gateway.client(), gateway.is_offline())
-}
-
-fn service_of(client: &Client, is_offline: bool) -> Service {
+    let client = gateway.client();
     Service {
         name: client.profile().name.clone(),
         id: service_id(&client.root()),
         has_key: client.credential().is_some(),
-        is_offline,
+        is_offline: gateway.is_offline(),
         listing: client.profile().listing,
         upload_direct: client.profile().largest(UploadLimit::Direct),
         upload_largest: client.profile().largest(UploadLimit::Large),
     }
-}
-
-/// The remaining budget. Today's spending is read only if it is limited.
-fn allowance(gateway: &Gateway, now: Timestamp) -> Allowance {
-    let spent = gateway.budget().daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
-    Allowance::new(gateway.budget(), spent.unwrap_or_default(), now)
 }
 
 /// The file of the saved UI state, and its content at the start.
@@ -161,7 +150,7 @@ impl UiStateFile {
 pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let display = display(&config);
-    runtime::attended(display)?;
+    need_terminal(display)?;
     let (documents, mut remarks) = documents(files, common)?;
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.settings = Settings { keys: config.keymap.clone(), rules_file: rules_file(), ..Settings::default() };
@@ -246,6 +235,18 @@ impl ScreenFlags {
             text::show_ascii_alone();
         }
     }
+}
+
+/// Fails where there is no terminal for the screens.
+pub(super) fn need_terminal(display: Display) -> anyhow::Result<()> {
+    if !runtime::is_attended(display) {
+        fail!(
+            Usage,
+            "behaview needs a terminal for its screens. Without one, use the commands for scripts: behaview list <sha256>, \
+             behaview show <identifier>, behaview demo --serve; behaview --help names them all"
+        );
+    }
+    Ok(())
 }
 
 /// The display options from the config.

@@ -60,8 +60,8 @@ impl CostArgs {
         }
         let mut files = InputFiles::default();
         // Parsed before any call, so that errors in a list are found first.
-        let asked =
-            self.planned()?.into_iter().map(|item| item.read(&mut files)).collect::<anyhow::Result<Vec<_>>>()?;
+        let asked = self.planned()?.into_iter().map(|item| counted(item, &mut files));
+        let asked = asked.collect::<anyhow::Result<Vec<_>>>()?;
         let balances = self.left(common, &mut files)?;
         let entitled = self.entitlements(&config, read, balances.as_ref());
         let mut plan = Plan::new();
@@ -81,7 +81,7 @@ impl CostArgs {
     }
 
     /// One operation, or the items of a plan.
-    fn planned(&mut self) -> Result<Vec<PlanItem>, CliError> {
+    fn planned(&mut self) -> Result<Vec<(Kind, Amount)>, CliError> {
         let usage = |why: String| FailureKind::Usage.error(why);
         match self.target {
             CostTarget::Operation(_) if self.items.iter().any(|item| is_operation(item)) => {
@@ -90,7 +90,7 @@ impl CostArgs {
             CostTarget::Operation(kind) => {
                 let mut words = std::mem::take(&mut self.items);
                 words.append(&mut self.options.given);
-                Ok(vec![PlanItem::of(kind, words).map_err(usage)?])
+                Ok(vec![(kind, Amount::of(kind, words).map_err(usage)?)])
             }
             _ if !self.options.given.is_empty() => {
                 let given = self.options.names().join(", ");
@@ -101,7 +101,7 @@ impl CostArgs {
             }
             _ => {
                 let item = |(n, text): (usize, &String)| {
-                    PlanItem::parse(text).map_err(|why| usage(format!("item {n} of the plan, \"{text}\": {why}")))
+                    plan_item(text).map_err(|why| usage(format!("item {n} of the plan, \"{text}\": {why}")))
                 };
                 (1..).zip(&self.items).map(item).collect()
             }
@@ -240,35 +240,21 @@ fn listed(path: &str, numbers: Numbers, files: &mut InputFiles) -> anyhow::Resul
     Ok(Numbers { hashes: found.count, ..numbers })
 }
 
-/// An operation with its amount.
-#[derive(Debug)]
-struct PlanItem {
-    kind: Kind,
-    amount: Amount,
+/// Parses an item of a plan: an operation, and the words and options after it in any order.
+fn plan_item(text: &str) -> Result<(Kind, Amount), String> {
+    let words = crate::quota::words(text)?;
+    let (name, amount) = words.split_first().ok_or("it names no operation")?;
+    let kind = Kind::named(name).ok_or("there is no such operation; behaview cost --help lists them")?;
+    Ok((kind, Amount::of(kind, amount.to_vec())?))
 }
 
-impl PlanItem {
-    /// An operation with the words and options after it, in any order.
-    fn of(kind: Kind, words: Vec<String>) -> Result<Self, String> {
-        Ok(Self { kind, amount: Amount::of(kind, words)? })
-    }
-
-    /// Parses an item of a plan.
-    fn parse(text: &str) -> Result<Self, String> {
-        let words = crate::quota::words(text)?;
-        let (name, amount) = words.split_first().ok_or("it names no operation")?;
-        let kind = Kind::named(name).ok_or("there is no such operation; behaview cost --help lists them")?;
-        Self::of(kind, amount.to_vec())
-    }
-
-    /// The operation; counts the hashes of the file, if it names one.
-    fn read(self, files: &mut InputFiles) -> anyhow::Result<Operation> {
-        let numbers = match self.amount {
-            Amount::Numbers(numbers) => numbers,
-            Amount::Listed { path, numbers, .. } => listed(&path, numbers, files)?,
-        };
-        Ok(Operation::with(self.kind, numbers))
-    }
+/// The operation of an item; counts the hashes of its file, if it names one.
+fn counted((kind, amount): (Kind, Amount), files: &mut InputFiles) -> anyhow::Result<Operation> {
+    let numbers = match amount {
+        Amount::Numbers(numbers) => numbers,
+        Amount::Listed { path, numbers, .. } => listed(&path, numbers, files)?,
+    };
+    Ok(Operation::with(kind, numbers))
 }
 
 /// Maximum size of a file, in bytes; a million hashes are smaller.

@@ -2,14 +2,13 @@
 
 use super::setup::session;
 use super::{Common, app, exit};
-use crate::app::Model;
 use crate::app::model::Settings;
 use crate::config::Config;
 use crate::demo::{Demo as Service, ListContent, Options};
 use crate::files;
 use crate::gateway::Gateway;
 use crate::report::identifier::Sha256;
-use crate::runtime::{self, Display, Signals};
+use crate::runtime::{self, Backing, Display, Signals};
 use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
@@ -63,7 +62,7 @@ impl DemoArgs {
             fail!(Usage, "{why}");
         }
         if !self.serve {
-            runtime::attended(display)?;
+            app::need_terminal(display)?;
         }
         let (serve, is_licensed) = (self.serve, !self.no_licence);
         let service = threads.block_on(Service::start(self.options())).context("the demo service cannot start")?;
@@ -112,7 +111,7 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
         files.push(sha256);
     }
     let gateway = Gateway::new(store, client, session(), crate::clock::now).with_budget(config.budget());
-    let mut model = Model::new(app::service(&gateway), crate::clock::now());
+    let mut model = app::model(&gateway);
     model.settings = Settings { forgets: true, lists_at_once: true, ..app::settings(config) };
     model.open_files(files.into_iter().take(1).collect());
     // A refused call is not charged.
@@ -121,7 +120,7 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
     model.say(format!(
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
-    let backing = app::reach(gateway, &mut model);
+    let backing = Backing::Service(Arc::new(gateway));
     exit::of_app(runtime::run(model, backing, display, signals, crate::clock::now)?.exit)
 }
 

@@ -5,7 +5,7 @@ use crate::config::ConfigError;
 use crate::gateway::GatewayError;
 use crate::log::{Level, Log};
 use crate::report::page::PageError;
-use crate::runtime::{Exit, TerminalUnavailable};
+use crate::runtime::Exit;
 use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError};
 use crate::service::profile::ProfileError;
@@ -171,7 +171,6 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
         Some(GatewayError::Service { error, .. }) => kind_of_service(error),
         _ if error.is::<CredentialError>() => FailureKind::Key,
         _ if error.is::<ProfileError>() => FailureKind::Config,
-        _ if error.is::<TerminalUnavailable>() => FailureKind::Usage,
         _ if error.is::<PageError>() => FailureKind::BadAnswer,
         // A damaged file.
         _ if error.downcast_ref::<io::Error>().is_some_and(|why| why.kind() == io::ErrorKind::InvalidData) => {

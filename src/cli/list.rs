@@ -12,6 +12,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, PageError, no_way_on};
 use crate::report::rows::verdict::Summary;
 use crate::request::Request;
+use crate::runtime::held_pages;
 use crate::store::StoredReport;
 use crate::text::{Untrusted, said};
 use clap::{Args, ValueEnum};
@@ -211,18 +212,12 @@ impl ListArgs {
         let (mut requests, mut is_open) = (Vec::new(), false);
         let listing = setup.gateway.client().profile().listing;
         for file in files.iter().filter_map(Subject::service) {
-            let (mut cursor, mut seen) = (None, HashSet::new());
-            while seen.insert(cursor.clone()) {
-                let request = Request::Behaviours { file: file.clone(), listing, cursor };
-                let held = if self.refresh { None } else { setup.gateway.held(&request)? };
-                let page = held.map(|held| Page::of_file(&held.body, file)).transpose()?;
-                is_open |= page.is_none() && self.all;
-                requests.push(request);
-                cursor = page.and_then(|page| page.cursor);
-                if cursor.is_none() || !self.all {
-                    break;
-                }
-            }
+            let held = if self.refresh { Vec::new() } else { held_pages(&setup.gateway, file, listing)? };
+            let cursors =
+                std::iter::once(None).chain(held.iter().map(|held| held.page.cursor.clone()).filter(Option::is_some));
+            let cursors = cursors.take(if self.all { usize::MAX } else { 1 });
+            requests.extend(cursors.map(|cursor| Request::Behaviours { file: file.clone(), listing, cursor }));
+            is_open |= self.all && held.last().is_none_or(|last| last.page.cursor.is_some());
         }
         let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
         let remark = is_open.then(|| DryRunRemark { words: remark.to_owned(), further: (0, None) });

@@ -5,8 +5,8 @@ use super::inputs::Spending;
 use crate::app::scan::follow::Pace;
 use crate::config::{Config, Folders};
 use crate::gateway::{Gateway, GatewayError};
-use crate::log::{Level, Log};
-use crate::quota::{Budget, Entitlements};
+use crate::log::Level;
+use crate::quota::Entitlements;
 use crate::report::Purge;
 use crate::service::{Client, Profile};
 use crate::store::{Keep, Store, StoreError, Whose, service_id};
@@ -27,18 +27,6 @@ pub(super) struct Setup {
     pub(super) remarks: Vec<String>,
 }
 
-/// A setup whose store is not open yet.
-pub(super) struct Prepared {
-    pub(super) client: Client,
-    pub(super) is_offline: bool,
-    pub(super) budget: Budget,
-    /// From the config file.
-    pub(super) entitled: Entitlements,
-    session: String,
-    log: Log,
-    pace: Pace,
-}
-
 /// The setup for a script; prints the remarks on the store on standard error.
 pub(super) fn setup(common: &Common) -> anyhow::Result<Setup> {
     setup_to_spend(common, Spending::default())
@@ -47,16 +35,14 @@ pub(super) fn setup(common: &Common) -> anyhow::Result<Setup> {
 /// Like [`setup()`], with the spending options of the command line.
 pub(super) fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
     let (folders, config) = common.config()?;
-    let prepared = Prepared::of(common, &folders, &config, spending)?;
-    let opened = open_store(&folders, &config)?;
-    let setup = prepared.with(opened);
+    let setup = Setup::new(common, &folders, &config, spending)?;
     setup.remarks.iter().for_each(say);
     Ok(setup)
 }
 
-impl Prepared {
+impl Setup {
     /// The setup from config and command line. A dry run never sends anything.
-    pub(super) fn of(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Self> {
+    pub(super) fn new(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Self> {
         let (profile, session) = (config.profile(None)?, session());
         let log = common.open_log(folders, config, &session);
         log.write(
@@ -72,21 +58,16 @@ impl Prepared {
         if std::env::args_os().any(|argument| client.has_key(argument.as_encoded_bytes())) {
             return Err(GatewayError::NamesKey.into());
         }
-        let budget = config.budget().at_most(spending.max_cost);
-        let (entitled, pace) = (config.entitlements(), config.pace());
-        Ok(Self { client, is_offline, budget, session, log, entitled, pace })
-    }
-
-    pub(super) fn with(self, (store, remarks): (Store, Vec<String>)) -> Setup {
-        let gateway = Gateway::new(Arc::new(store), self.client, self.session, crate::clock::now)
-            .with_budget(self.budget)
-            .with_offline(self.is_offline)
-            .with_log(self.log);
+        let (store, remarks) = open_store(folders, config)?;
+        let gateway = Gateway::new(Arc::new(store), client, session, crate::clock::now)
+            .with_budget(config.budget().at_most(spending.max_cost))
+            .with_offline(is_offline)
+            .with_log(log);
         // Without the uploads, later look-ups are priced like any other.
         let uploads = gateway.store().uploads(gateway.whose()).unwrap_or_default();
         let read = gateway.store().privileges(gateway.whose()).unwrap_or_default();
-        let entitled = Entitlements { uploads, ..read.updated(self.entitled) };
-        Setup { gateway, entitled, pace: self.pace, remarks }
+        let entitled = Entitlements { uploads, ..read.updated(config.entitlements()) };
+        Ok(Self { gateway, entitled, pace: config.pace(), remarks })
     }
 }
 
@@ -105,7 +86,7 @@ pub(super) fn session() -> String {
 }
 
 /// Opens the store, and deletes by the limits of the config; returns remarks for the user.
-pub(super) fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<String>)> {
+fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<String>)> {
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
     let store = Store::open_keeping(&folders.store, keep)?;
     let mut remarks: Vec<_> = store.notice().map(str::to_owned).into_iter().collect();

@@ -16,10 +16,10 @@ mod signals;
 mod terminal;
 
 pub use performer::{Backing, search};
-pub(crate) use performer::{held_of, read_rules};
+pub(crate) use performer::{held_of, held_pages, read_rules};
 pub use signals::{BlockedSignals, Signals, survive_file_limit};
 pub(crate) use signals::{LAST_WAIT, STUCK};
-pub use terminal::{Display, TerminalUnavailable, ask_hidden, attended, run, tame_panics, terminal_size};
+pub use terminal::{Display, ask_hidden, is_attended, run, tame_panics, terminal_size};
 
 use crate::app::{
     Command, Effect, FileEvent, FileJob, Key, Message, Model, Remembered, Size, TerminalAction, TerminalEvent,

@@ -240,20 +240,15 @@ pub(super) fn has_shell() -> bool {
     }
 }
 
-/// Suspends this program, and what it is piped to, until the shell lets it go on.
-pub(super) fn stop() {
+/// Suspends this program, and what it is piped to, until the shell lets it go on; as a background process that uses
+/// the terminal, it continues where there is no shell.
+pub(super) fn stop(is_behind: bool) {
     #[cfg(unix)]
-    stop_by(rustix::process::Signal::STOP);
-}
-
-/// The same for a background process that uses the terminal; without a shell it continues.
-pub(super) fn stop_behind() {
-    #[cfg(unix)]
-    stop_by(rustix::process::Signal::TTOU);
-}
-
-#[cfg(unix)]
-fn stop_by(signal: rustix::process::Signal) {
-    // A failed stop is ignored: the program continues.
-    let _ = rustix::process::kill_current_process_group(signal);
+    {
+        use rustix::process::{Signal, kill_current_process_group};
+        // A failed stop is ignored: the program continues.
+        let _ = kill_current_process_group(if is_behind { Signal::TTOU } else { Signal::STOP });
+    }
+    #[cfg(not(unix))]
+    let _ = is_behind;
 }

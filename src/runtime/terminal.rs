@@ -23,20 +23,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The reasons to run without a screen.
-#[derive(Debug, thiserror::Error)]
-pub enum TerminalUnavailable {
-    /// Standard output is not a terminal.
-    #[error(
-        "behaview needs a terminal for its screens. Without one, use the commands for scripts: \
-         behaview list <sha256>, behaview show <identifier>, behaview demo --serve; behaview --help names them all"
-    )]
-    NoTerminal,
-}
-
-/// Whether there is a terminal to draw on, where one is needed.
-pub fn attended(display: Display) -> Result<(), TerminalUnavailable> {
-    if display.is_plain || io::stdout().is_terminal() { Ok(()) } else { Err(TerminalUnavailable::NoTerminal) }
+/// Whether the app can run here: there is a terminal to draw on, or none is needed.
+pub fn is_attended(display: Display) -> bool {
+    display.is_plain || io::stdout().is_terminal()
 }
 
 /// What the user wants of the screen.
@@ -158,7 +147,7 @@ fn comes_to_front(ending: &Ending) -> bool {
         }
         std::thread::sleep(TOLD_WITHIN);
         if ending.signal().is_none() {
-            signals::stop_behind();
+            signals::stop(true);
         }
     }
     ending.signal().is_none()
@@ -220,7 +209,7 @@ fn run_to_the_end<W: Write>(
             LoopExit::Suspend if !signals::has_shell() => continue,
             LoopExit::Suspend => {
                 give_back();
-                signals::stop();
+                signals::stop(false);
             }
             LoopExit::Resume => {}
             LoopExit::Leave => {

@@ -254,7 +254,8 @@ pub fn held_of(gateway: &Gateway, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<H
     Ok((pages, reports.collect()))
 }
 
-fn held_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<Vec<HeldPage>, StoreError> {
+/// The stored list pages of a file, as far as each leads to the next.
+pub fn held_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<Vec<HeldPage>, StoreError> {
     let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
     while asked.insert(cursor.clone()) {
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };

@@ -5,7 +5,7 @@ mod report;
 pub mod search;
 mod service;
 
-pub(crate) use disk::held_of;
+pub(crate) use disk::{held_of, held_pages};
 pub(crate) use report::read_rules;
 
 use super::Outbox;
