@@ -22,7 +22,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("export", &["report", "text"]),
     ("config", &["app", "environment", "files", "log", "quota", "service", "state", "text", "view"]),
     ("demo", &[]),
-    ("runtime", &["app", "clock", "export", "files", "gateway", "quota", "report", "request", "store", "text", "view"]),
+    ("runtime", &["app", "export", "files", "gateway", "quota", "report", "request", "store", "text", "view"]),
     (
         "cli",
         &[

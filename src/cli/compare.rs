@@ -14,7 +14,8 @@ use crate::report::{Body, Pane};
 use crate::request::Request;
 use crate::runtime::held_of;
 use crate::text::{Untrusted, count};
-use clap::Args;
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -54,6 +55,23 @@ pub(super) struct CompareArgs {
     json: bool,
 }
 
+impl ValueEnum for Only {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Any, Self::All, Self::Some, Self::Here, Self::NotHere]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Any => ("any", "Everything"),
+            Self::All => ("all", "Seen in all"),
+            Self::Some => ("some", "Seen in some, not in all, or told otherwise by some"),
+            Self::Here => ("here", "Seen only here, or told otherwise"),
+            Self::NotHere => ("not-here", "Seen elsewhere, not here, or told otherwise"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
 /// One sandbox in the comparison.
 struct SandboxColumn {
     side: usize,
@@ -76,7 +94,7 @@ struct Compared {
     columns: Vec<SandboxColumn>,
     /// Whether further sandboxes may be on pages that are not stored.
     has_more_pages: bool,
-    /// What is not compared, because it cannot be read.
+    /// Why not everything is compared.
     gap: Option<&'static str>,
     /// Sandboxes beyond the maximum of a comparison.
     left_out: usize,

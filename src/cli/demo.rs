@@ -13,7 +13,8 @@ use crate::service::credential::{Credential, Source};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
 use anyhow::Context;
-use clap::Args;
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +43,19 @@ pub(super) struct DemoArgs {
     /// Requests a day that the demo user has
     #[arg(long, value_name = "N")]
     daily: Option<u64>,
+}
+
+impl ValueEnum for ListContent {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Attributes, Self::Identifiers]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Attributes => PossibleValue::new("reports").help("Whole reports"),
+            Self::Identifiers => PossibleValue::new("identifiers").help("Identifiers only"),
+        })
+    }
 }
 
 impl Default for DemoArgs {

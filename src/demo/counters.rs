@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::http::set;
 
-/// An amount for each period: what is allowed, or what is spent.
+/// An amount for each period: a limit, or the amount spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeriodAmounts {
     /// Requests a minute; beyond the limit comes TooManyRequestsError. No quota record shows it.

@@ -35,13 +35,12 @@ pub use reports::DemoFile;
 pub use routes::Endpoint;
 
 /// What the list operation answers with for each report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListContent {
-    /// Whole reports
+    /// The whole report, as the public service does.
     #[default]
-    #[value(name = "reports")]
     Attributes,
-    /// Identifiers only
+    /// The identifier only, which is all §1 promises.
     Identifiers,
 }
 

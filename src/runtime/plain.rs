@@ -9,7 +9,6 @@ use super::{Backing, Exit, Session, SessionResult};
 use crate::app::commands::Command;
 use crate::app::spending::price::Tag;
 use crate::app::{Key, Message, Model, Place, Size, TerminalEvent};
-use crate::environment::variable;
 use crate::gateway::Clock;
 use crate::text::{self, Untrusted};
 use crate::view;
@@ -44,7 +43,7 @@ pub(super) fn run(mut model: Model, backing: Backing, signals: Signals, clock: C
     let backend = TestBackend::new(PAGE.width, PAGE.height);
     let mut session = Session::new(backend, model, backing, clock)?;
     // A terminal that knows no control sequences takes no copies.
-    if variable("TERM").is_some_and(|kind| kind != "dumb") && io::stdout().is_terminal() {
+    if std::env::var_os("TERM").is_some_and(|kind| kind != "dumb") && io::stdout().is_terminal() {
         session = session.with_clipboard(Clipboard::of_environment(Box::new(io::stdout())));
     }
     let ending = signals.forward(session.outbox(), false)?;

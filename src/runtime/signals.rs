@@ -241,7 +241,7 @@ pub(super) fn has_shell() -> bool {
 }
 
 /// Suspends this program, and what it is piped to, until the shell lets it go on; as a background process that uses
-/// the terminal, it continues where there is no shell.
+/// the terminal, it continues without a shell.
 pub(super) fn stop(is_behind: bool) {
     #[cfg(unix)]
     {

@@ -59,18 +59,18 @@ pub struct Item {
 }
 
 /// Which items are wanted by who saw them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Only {
-    /// Everything
     #[default]
     Any,
-    /// Seen in all
+    /// Items that every side saw.
     All,
-    /// Seen in some, not in all, or told otherwise by some
+    /// Items that some sides saw and others did not, or whose details differ.
     Some,
-    /// Seen only here, or told otherwise
+    /// Items that only the side here saw, or for which it has details that no other side has.
     Here,
-    /// Seen elsewhere, not here, or told otherwise
+    /// Items that another side saw and the one here did not, or for which another side has details
+    /// that this one lacks.
     NotHere,
 }
 

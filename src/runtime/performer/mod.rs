@@ -24,7 +24,7 @@ const WORKERS: usize = 1;
 /// How often the loop hears of bytes that come, or of rows that are found.
 const PACE: Duration = Duration::from_millis(60);
 
-/// How long what is being written has to come to its end.
+/// How long unfinished writes may take at the end of the app.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// What the app can reach.
