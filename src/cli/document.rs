@@ -241,7 +241,7 @@ pub(super) fn read_bounded(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a document. What comes by a pipe may never end: what is not JSON there may have at most `most_else` bytes.
+/// Reads a document. A pipe may never end: input that is not JSON has at most `most_else` bytes there.
 pub(super) fn saved(path: &Path, most_else: u64) -> anyhow::Result<Vec<u8>> {
     let Input { mut source, name, is_file } = open(path)?;
     let (mut bytes, unreadable) = (Vec::new(), || format!("{name} cannot be read"));

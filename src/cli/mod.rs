@@ -18,7 +18,6 @@ mod follow;
 mod held;
 mod import;
 mod inputs;
-mod keys;
 mod ledger;
 mod list;
 mod manual;
@@ -133,7 +132,7 @@ enum CliCommand {
     /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
     Ledger(ledger::LedgerArgs),
     /// Print which keys do what, with the config's changes applied
-    Keys(keys::KeysArgs),
+    Keys(config::KeysArgs),
     /// Print what is held on this machine, and delete it; costs nothing
     Held(held::HeldArgs),
     /// Hold reports that a colleague exported, so that a group pays once for all; costs nothing
