@@ -1,6 +1,6 @@
 //! The controller of a comparison: its columns, its view, and the price of missing reports.
 
-use crate::app::compare::{Compare, OtherFile, OtherFiles, SandboxColumn, cut};
+use crate::app::compare::{Compare, MatrixColumn, OtherFile, OtherFiles, cut};
 use crate::app::files::OpenFile;
 use crate::app::over::pieces_in_rows;
 use crate::app::{HeldPage, HeldReport, List, Model, ReportJob, SearchJob, StoreJob};
@@ -24,7 +24,7 @@ impl Model {
     pub(in crate::app) fn compare(&mut self) {
         let number = self.next_number();
         let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
-        let compare = compared.take().unwrap_or_else(|| Compare::new(number, SandboxColumn::of(list, 0)));
+        let compare = compared.take().unwrap_or_else(|| Compare::new(number, MatrixColumn::of(list, 0)));
         let is_awaited = compare.columns.iter().all(|column| column.side == 0);
         let other = compare.other.clone().filter(|_| is_awaited);
         self.over.put(compare);
@@ -131,7 +131,7 @@ impl Model {
             remarks.push("further sandboxes on pages that were not listed".to_owned());
         }
         if !compare.without.is_empty() {
-            let names: Vec<_> = compare.without.iter().map(SandboxColumn::words).collect();
+            let names: Vec<_> = compare.without.iter().map(MatrixColumn::words).collect();
             remarks.push(format!("without {}: {} brings back", names.join(", "), self.way_to("compare-every")));
         }
         if compare.left_out > 0 {
@@ -217,7 +217,7 @@ impl Model {
         };
         compare.columns.retain(|column| column.side == 0);
         compare.without.retain(|column| column.side == 0);
-        compare.columns.extend(SandboxColumn::of(&list, 1));
+        compare.columns.extend(MatrixColumn::of(&list, 1));
         compare.has_more_pages[1] = list.has_more_pages();
         self.compare_anew()
     }

@@ -20,7 +20,7 @@ const MOST_TIMES: usize = 50;
 pub struct Compare {
     /// Which comparison: an answer to an earlier one is passed over.
     pub number: u64,
-    pub columns: Vec<SandboxColumn>,
+    pub columns: Vec<MatrixColumn>,
     pub matrix: Option<Arc<Matrix>>,
     /// Why there is none, if so.
     pub failure: Option<String>,
@@ -43,12 +43,12 @@ pub struct Compare {
     /// Items that match the filter.
     pub(super) found: Option<Vec<u32>>,
     /// Columns that the analyst left out.
-    pub(super) without: Vec<SandboxColumn>,
+    pub(super) without: Vec<MatrixColumn>,
 }
 
 /// One sandbox that is compared.
 #[derive(Debug, Clone)]
-pub struct SandboxColumn {
+pub struct MatrixColumn {
     pub name: Untrusted,
     /// The document that it is of, where several are open.
     pub document: Option<Untrusted>,
@@ -85,7 +85,7 @@ impl ListSource for OtherFiles {
     }
 }
 
-impl SandboxColumn {
+impl MatrixColumn {
     /// The sandboxes of a list, as columns of one side.
     pub(super) fn of(list: &List, side: usize) -> Vec<Self> {
         let column = |(entry, found): (usize, &super::list::ListEntry)| Self {
@@ -152,7 +152,7 @@ pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
 }
 
 impl Compare {
-    pub(super) fn new(number: u64, columns: Vec<SandboxColumn>) -> Self {
+    pub(super) fn new(number: u64, columns: Vec<MatrixColumn>) -> Self {
         let here = columns.iter().position(|column| column.body.is_some()).unwrap_or(0);
         Self {
             number,
@@ -209,7 +209,7 @@ impl Compare {
     pub(super) fn step_column(&mut self, forward: bool) {
         let count = self.columns.len();
         let steps = (1..=count).map(|n| if forward { self.here + n } else { self.here + count * 2 - n } % count.max(1));
-        let held = |column: &usize| self.columns.get(*column).is_some_and(SandboxColumn::is_compared);
+        let held = |column: &usize| self.columns.get(*column).is_some_and(MatrixColumn::is_compared);
         self.here = steps.into_iter().find(held).unwrap_or(self.here);
         self.refresh();
     }
@@ -217,7 +217,7 @@ impl Compare {
     /// Whether two columns remain without the chosen one.
     pub(super) fn can_leave_out(&self) -> bool {
         let others = self.sides().into_iter().filter(|bits| bits & !(1 << self.here) != 0);
-        self.columns.get(self.here).is_some_and(SandboxColumn::is_compared) && others.count() > 1
+        self.columns.get(self.here).is_some_and(MatrixColumn::is_compared) && others.count() > 1
     }
 
     /// Leaves the chosen column out, and chooses the next stored one.
@@ -242,7 +242,7 @@ impl Compare {
     }
 
     /// Chooses the same column again, wherever it stands now.
-    pub(super) fn choose(&mut self, column: Option<&SandboxColumn>) {
+    pub(super) fn choose(&mut self, column: Option<&MatrixColumn>) {
         let now = column.and_then(|column| self.columns.iter().position(|now| now.is_of(column)));
         self.here = now.unwrap_or(self.here);
     }
@@ -254,9 +254,9 @@ impl Compare {
     }
 
     /// The columns of a list that are not left out.
-    pub(super) fn columns_of(&self, list: &List) -> Vec<SandboxColumn> {
-        let is_left_out = |column: &SandboxColumn| self.without.iter().any(|without| without.is_of(column));
-        SandboxColumn::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
+    pub(super) fn columns_of(&self, list: &List) -> Vec<MatrixColumn> {
+        let is_left_out = |column: &MatrixColumn| self.without.iter().any(|without| without.is_of(column));
+        MatrixColumn::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
     }
 
     /// Shows the items of the next pane that has any; after the last, those of all.
