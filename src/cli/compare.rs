@@ -73,7 +73,7 @@ impl ValueEnum for Only {
 }
 
 /// One sandbox in the comparison.
-struct SandboxColumn {
+struct ComparedSandbox {
     side: usize,
     file: Option<Sha256>,
     /// The name of its document.
@@ -82,7 +82,7 @@ struct SandboxColumn {
     body: Option<Body>,
 }
 
-impl SandboxColumn {
+impl ComparedSandbox {
     fn sandbox(&self) -> Option<Untrusted> {
         self.identifier.as_ref().map(|identifier| identifier.parts().sandbox)
     }
@@ -91,7 +91,7 @@ impl SandboxColumn {
 /// The sandboxes to compare, and the gaps in their stored data.
 #[derive(Default)]
 struct Compared {
-    columns: Vec<SandboxColumn>,
+    columns: Vec<ComparedSandbox>,
     /// Whether further sandboxes may be on pages that are not stored.
     has_more_pages: bool,
     /// Why not everything is compared.
@@ -144,7 +144,7 @@ impl CompareArgs {
             let (pages, reports) = held_of(&gateway, file)?;
             let mut list = List::unasked(file.clone());
             list.take_recalled(pages, reports);
-            compared.columns.extend(list.entries().iter().map(|entry| SandboxColumn {
+            compared.columns.extend(list.entries().iter().map(|entry| ComparedSandbox {
                 side,
                 file: Some(file.clone()),
                 document: None,
@@ -179,7 +179,7 @@ impl CompareArgs {
                 compared.gap = Some("what could not be read is not compared");
             }
             let name = Some(Untrusted::from(document.name));
-            compared.columns.extend(document.reports.into_iter().map(|(identifier, here)| SandboxColumn {
+            compared.columns.extend(document.reports.into_iter().map(|(identifier, here)| ComparedSandbox {
                 side,
                 file: None,
                 document: name.clone(),
@@ -206,12 +206,12 @@ impl CompareArgs {
     }
 
     /// The column of `--sandbox`, or by default the first with a stored report.
-    fn named(&self, columns: &[SandboxColumn]) -> anyhow::Result<usize> {
+    fn named(&self, columns: &[ComparedSandbox]) -> anyhow::Result<usize> {
         let Some(wanted) = &self.sandbox else {
             return Ok(columns.iter().position(|column| column.body.is_some()).unwrap_or(0));
         };
         let number = wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let is_named = |column: &SandboxColumn| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
+        let is_named = |column: &ComparedSandbox| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
         let found = number.filter(|number| *number < columns.len()).or_else(|| columns.iter().position(is_named));
         let known = || columns.iter().map(name).collect::<Vec<_>>().join(", ");
         Ok(found.ok_or_else(|| FailureKind::Usage.error(format!("there is no such sandbox; there are {}", known())))?)
@@ -246,7 +246,7 @@ fn elsewhere(gateway: &Gateway, file: &Sha256) -> anyhow::Result<String> {
 }
 
 /// The total price of the missing reports; `None` if none is missing.
-fn price(columns: &[SandboxColumn], entitled: &Entitlements) -> Option<String> {
+fn price(columns: &[ComparedSandbox], entitled: &Entitlements) -> Option<String> {
     let mut plan = Plan::new();
     let missing = columns.iter().filter(|column| column.body.is_none()).filter_map(|column| column.identifier.clone());
     missing.for_each(|identifier| plan.add(Request::Behaviour { identifier }.operation(), entitled));
@@ -254,7 +254,7 @@ fn price(columns: &[SandboxColumn], entitled: &Entitlements) -> Option<String> {
     Some(words).filter(|words| !words.is_empty())
 }
 
-fn name(column: &SandboxColumn) -> String {
+fn name(column: &ComparedSandbox) -> String {
     column.sandbox().as_ref().map(visible).unwrap_or_default()
 }
 

@@ -64,7 +64,11 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     }
     line.own(&notes(entry, model), Tint::Key);
     let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(VERDICT));
-    if let Some(verdict) = verdict.filter(|verdict| verdict.width() < line.room()) {
+    let (beside, below): (Option<_>, Option<_>) = match verdict {
+        Some(verdict) if verdict.width() < line.room() => (Some(verdict), None),
+        verdict => (None, verdict.filter(|_| area.height > 1)),
+    };
+    if let Some(verdict) = beside {
         line.tab(usize::from(area.width) - if area.height < 2 { line.room() - 1 } else { verdict.width() });
         line.visible(&verdict, Tint::Strong);
     }
@@ -76,6 +80,10 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     line.own("  ", Tint::Text);
     if let Some(document) = &entry.document {
         return line.elided(document, line.room().saturating_sub(1), Tint::Faint);
+    }
+    if let Some(verdict) = below {
+        line.visible(&verdict, Tint::Strong);
+        line.own(" · ", Tint::Faint);
     }
     let when = entry.parts.as_ref().and_then(when).filter(|_| area.height > 1).unwrap_or_default();
     // The whole moment, or it without its year: as much as there is room for.

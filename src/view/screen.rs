@@ -175,7 +175,7 @@ struct StripEntry {
 }
 
 /// Draws every pane with its key, name and count, so that findings are seen at once. In little room the panes without rows are left
-/// out, then the names of all but the pane that has the focus.
+/// out, then names, from the last one on.
 fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
     let entry = |info: &PaneInfo| {
@@ -207,10 +207,14 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     if width(&entries, true) > room {
         entries.retain(|entry| !entry.is_empty || entry.has_focus);
     }
-    let is_named = width(&entries, true) <= room;
-    let gap = if width(&entries, is_named) <= room { "  " } else { " " };
+    let needed = width(&entries, false);
+    let gap = if needed <= room { "  " } else { " " };
+    let mut spare = room.saturating_sub(needed);
     for entry in entries {
-        draw_stop(&mut line, &entry, is_named || entry.has_focus);
+        let name = entry.name.columns() + 1;
+        let has_room = !entry.has_focus && name <= spare;
+        spare -= if has_room { name } else { 0 };
+        draw_stop(&mut line, &entry, has_room || entry.has_focus);
         line.own(gap, Tint::Text);
     }
 }
