@@ -203,7 +203,7 @@ impl Store {
         let is_of_another = found.file.is_some() && report.file.is_some() && found.file != report.file;
         let is_less = || found.body().is_ok_and(|stored| is_abstract(bytes, &stored));
         let is_shorter = (bytes.len() as u64) < found.length;
-        Ok(!is_of_another && !(is_shorter && is_less()))
+        Ok(!(is_of_another || is_shorter && is_less()))
     }
 
     /// Stores each part of a response that was read in its own place, under its key.

@@ -107,7 +107,7 @@ async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
 async fn a_refused_batch_does_not_use_up_the_day() {
     let scene = Scene::begin().await;
     let gateway = &scene.gateway;
-    let files = (0..130).map(|n| hash_numbered(n)).collect();
+    let files = (0..130).map(hash_numbered).collect();
     arm(&scene.visit.demo, "429-rate*1");
     let request = Request::V2Reports { files };
     assert_eq!(refusal(visit::ask(gateway, &request).await), Reason::TooFast);
