@@ -8,7 +8,7 @@ use crate::app::compare::{Only, cut, sides};
 use crate::app::list::List;
 use crate::gateway::Gateway;
 use crate::quota::{Entitlements, Plan};
-use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
+use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Body, Pane};
 use crate::request::Request;
@@ -328,7 +328,7 @@ struct Variants {
 impl CompareOutput {
     /// The items of these numbers; `shown` prepares untrusted text.
     fn new(compared: &Compared, matrix: &Matrix, numbers: &[u32], shown: fn(&Untrusted) -> String) -> Self {
-        let items: Vec<&Item> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
+        let items: Vec<&ComparedItem> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
         let columns = compared.columns.iter().enumerate().map(|(n, column)| {
             let document = || column.document.as_ref().map(|name| name.visible_cut(40).to_string());
             ColumnOutput {
@@ -345,7 +345,7 @@ impl CompareOutput {
         let columns_of = |is_meant: &dyn Fn(usize) -> bool| {
             (0..compared.columns.len()).filter(|n| is_meant(*n)).map(|n| n + 1).collect::<Vec<_>>()
         };
-        let item = |(item, told): (&&Item, Vec<Variants>)| {
+        let item = |(item, told): (&&ComparedItem, Vec<Variants>)| {
             let row = matrix.row(item);
             ItemOutput {
                 pane: item.pane.name(),

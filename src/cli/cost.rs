@@ -8,8 +8,8 @@ use super::setup::privileges;
 use super::{CliError, Common, FailureKind, setup};
 use crate::config::{Config, EntitlementTable};
 use crate::quota::{
-    Allowed, Amount, Balances, Choice, Entitlements, Fit, Forecast, Holder, Item, Kind, Numbers, OPTIONS, Operation,
-    Plan, Pool, Price, RULES, Rule, Units,
+    Allowed, Amount, Balances, Choice, Entitlements, Fit, Forecast, Holder, Kind, Numbers, OPTIONS, Operation, Plan,
+    PlannedItem, Pool, Price, PriceRule, RULES, Units,
 };
 use crate::report::identifier::hashes::Hashes;
 use crate::text::thousands;
@@ -281,7 +281,7 @@ fn rules_text() -> String {
     RULES.iter().map(|rule| rule_words(rule)).collect()
 }
 
-fn rule_words(rule: &Rule) -> String {
+fn rule_words(rule: &PriceRule) -> String {
     let names: Vec<_> = rule.operations.iter().map(|kind| kind.name()).collect();
     let operations = if rule.operations == Kind::ALL { "every operation".to_owned() } else { names.join(", ") };
     let (number, words) = (rule.number, rule.words);
@@ -306,7 +306,7 @@ fn forecast_text(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String 
 }
 
 /// One operation with its explanation.
-fn price(item: &Item) -> String {
+fn price(item: &PlannedItem) -> String {
     let Price { rule, pool, charged, basis, notes, agreeing, .. } = &item.price;
     let mut text = format!("{}: {}\n", item.price.operation.about(), item.operation.words());
     let mut line = |name: &str, words: &str| {
@@ -329,7 +329,7 @@ fn price(item: &Item) -> String {
 }
 
 /// The option that turns an open price into an exact one.
-fn settled(item: &Item) -> Option<String> {
+fn settled(item: &PlannedItem) -> Option<String> {
     let is_open = matches!(item.price.units, Units::PerItem { .. });
     let how_many = item.operation.kind().settled_by().filter(|_| is_open)?;
     Some(format!("with {}: {}", how_many.words(), phrase(how_many.about)))
@@ -358,9 +358,9 @@ fn holders(charged: &[Holder]) -> String {
 }
 
 /// Several operations, one per line.
-fn prices(items: &[Item]) -> String {
+fn prices(items: &[PlannedItem]) -> String {
     let mut table = Table::new(&["operation", "asked", "price", "rule", "pool", "charged", "basis"], &[]);
-    for Item { operation, price } in items {
+    for PlannedItem { operation, price } in items {
         table.row([
             price.operation.name().to_owned(),
             operation.words(),
@@ -371,7 +371,7 @@ fn prices(items: &[Item]) -> String {
             price.basis.name().to_owned(),
         ]);
     }
-    let exactly = |item: &Item| Some(format!("exactly  {} {}\n", item.price.operation.name(), settled(item)?));
+    let exactly = |item: &PlannedItem| Some(format!("exactly  {} {}\n", item.price.operation.name(), settled(item)?));
     let mut told: Vec<_> = items.iter().filter_map(exactly).collect();
     told.dedup();
     format!("{table}{}", told.concat())

@@ -9,7 +9,7 @@ use crate::files;
 use crate::gateway::Gateway;
 use crate::report::identifier::Sha256;
 use crate::runtime::{self, Backing, Display, Signals};
-use crate::service::credential::{Credential, Source};
+use crate::service::credential::{Credential, KeySource};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
 use anyhow::Context;
@@ -140,7 +140,7 @@ fn browse(service: &Service, config: &Config, display: Display, is_licensed: boo
 
 fn client(service: &Service) -> anyhow::Result<Client> {
     let profile = Profile::demo(service.root().to_owned(), service.user().to_owned());
-    Ok(Client::new(profile, Some(Credential::new(service.key(), Source::Demo)?))?)
+    Ok(Client::new(profile, Some(Credential::new(service.key(), KeySource::Demo)?))?)
 }
 
 /// Runs the service alone until it is interrupted.

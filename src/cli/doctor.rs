@@ -9,7 +9,7 @@ use crate::environment::variable;
 use crate::files;
 use crate::quota::Entitlements;
 use crate::runtime;
-use crate::service::Way;
+use crate::service::ProxyRoute;
 use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::store::Store;
 use crate::text::{self, bytes, said};
@@ -165,9 +165,9 @@ fn service(config: &Config) -> CheckResult {
     let checked = config
         .profile(None)
         .map_err(anyhow::Error::from)
-        .and_then(|profile| Ok((profile.name.clone(), profile.check()?, Way::of(&profile, &profile.check()?))));
+        .and_then(|profile| Ok((profile.name.clone(), profile.check()?, ProxyRoute::of(&profile, &profile.check()?))));
     match checked {
-        Ok((name, url, Ok(Way::Direct))) => good(format!("{name}: {url}")),
+        Ok((name, url, Ok(ProxyRoute::Direct))) => good(format!("{name}: {url}")),
         Ok((name, url, Ok(way))) => good(format!("{name}: {url}, {}", way.words())),
         Ok((name, url, Err(error))) => {
             wrong(FailureKind::Network, format!("{name}: {url}: {error}"), "correct the variable")

@@ -8,7 +8,7 @@ use super::setup::{say, store_and_service};
 use super::show::{identifier, listed};
 use super::{Common, FailureKind, Setup, Spending, document, setup_to_spend};
 use crate::export::file::{self, Fresh};
-use crate::export::{FORMATS, Format, Job, Source, Summary, What};
+use crate::export::{ExportSource, FORMATS, Format, Job, Summary, What};
 use crate::report::identifier::Sha256;
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
@@ -75,7 +75,7 @@ pub(super) struct ExportArgs {
 /// A report to export.
 enum ExportInput {
     /// Saved in a file.
-    Saved(Box<Source>),
+    Saved(Box<ExportSource>),
     /// Stored, or to be fetched from the service.
     Of(Identifier),
 }
@@ -192,14 +192,14 @@ impl ExportArgs {
     }
 
     /// Fetches a report.
-    async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<Source> {
+    async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<ExportSource> {
         let got = ask(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
         let notes = setup.gateway.store().notes_on(&identifier)?;
         let (origin, received) = (setup.gateway.profile().to_owned(), Some(got.received));
-        Ok(Source { body: got.body, identifier: Some(identifier), origin, received, notes })
+        Ok(ExportSource { body: got.body, identifier: Some(identifier), origin, received, notes })
     }
 
-    fn write(&self, format: &Format, sources: &[Source], path: Option<&Path>) -> anyhow::Result<()> {
+    fn write(&self, format: &Format, sources: &[ExportSource], path: Option<&Path>) -> anyhow::Result<()> {
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         // Errors are ignored: the result matters more than the remark.
         problems.iter().for_each(|problem| drop(writeln!(io::stderr(), "behaview: {problem}")));
@@ -252,7 +252,13 @@ fn wanted(
                 unread = unread.and(document.outcome());
                 wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
                     let (origin, notes) = (document.name.clone(), Notes::default());
-                    ExportInput::Saved(Box::new(Source { body: here.body, identifier, origin, received: None, notes }))
+                    ExportInput::Saved(Box::new(ExportSource {
+                        body: here.body,
+                        identifier,
+                        origin,
+                        received: None,
+                        notes,
+                    }))
                 }));
             }
         }

@@ -5,7 +5,7 @@ use super::output::print_text;
 use super::{Common, FailureKind, document, parse_sha256};
 use crate::environment::variable;
 use crate::gateway::GatewayError;
-use crate::gateway::import::{Import as One, ImportError, ImportedPage, Outcome, import, import_page};
+use crate::gateway::import::{Import as One, ImportError, ImportOutcome, ImportedPage, import, import_page};
 use crate::report::document::DocumentValue;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
@@ -191,13 +191,13 @@ impl Sums {
     }
 
     /// Counts the outcome of one report, and returns it as a line.
-    fn line(&mut self, path: &OsStr, came: anyhow::Result<Result<Outcome, ImportError>>) -> String {
+    fn line(&mut self, path: &OsStr, came: anyhow::Result<Result<ImportOutcome, ImportError>>) -> String {
         let (count, words) = match came {
-            Ok(Ok(Outcome::Held(id))) => (&mut self.held, format!("imported {}", id.text().visible())),
-            Ok(Ok(Outcome::Same(id))) => {
+            Ok(Ok(ImportOutcome::Held(id))) => (&mut self.held, format!("imported {}", id.text().visible())),
+            Ok(Ok(ImportOutcome::Same(id))) => {
                 (&mut self.same, format!("held already, and the same: {}", id.text().visible()))
             }
-            Ok(Ok(Outcome::Other(id, came))) => (&mut self.refused, other(&id, came.as_ref())),
+            Ok(Ok(ImportOutcome::Other(id, came))) => (&mut self.refused, other(&id, came.as_ref())),
             Ok(Err(error)) => (&mut self.refused, refused(&error.to_string())),
             Err(error) => (&mut self.refused, refused(&format!("{error:#}"))),
         };

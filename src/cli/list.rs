@@ -10,7 +10,7 @@ use crate::gateway::{Gateway, GatewayError};
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, PageError, no_way_on};
-use crate::report::rows::verdict::Summary;
+use crate::report::rows::verdict::ReportSummary;
 use crate::request::Request;
 use crate::runtime::held_pages;
 use crate::store::StoredReport;
@@ -346,7 +346,8 @@ fn sandbox(
 ) -> ListedSandbox {
     let parts = identifier.map(Identifier::parts);
     let body = stored.and_then(|stored| stored.body().ok());
-    let Summary { sandbox, ran, verdict, score, tags } = body.as_ref().or(report).map(Summary::of).unwrap_or_default();
+    let ReportSummary { sandbox, ran, verdict, score, tags } =
+        body.as_ref().or(report).map(ReportSummary::of).unwrap_or_default();
     let named = parts.as_ref().map(|parts| parts.sandbox.clone()).or(sandbox);
     let ran = parts.and_then(|parts| parts.when).or(ran);
     let imported = stored.and_then(|stored| stored.imported.as_ref());

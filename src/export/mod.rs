@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 /// A report, and where it came from.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct ExportSource {
     pub body: Body,
     /// What it is asked for by; none for one that does not say.
     pub identifier: Option<Identifier>,
@@ -146,7 +146,7 @@ pub static FORMATS: [Format; 8] = [
 /// Reports to be written.
 #[derive(Clone)]
 pub struct Job<'a> {
-    pub sources: &'a [Source],
+    pub sources: &'a [ExportSource],
     pub what: What,
     /// By what rows are marked.
     pub rules: &'a Rules,
@@ -225,7 +225,7 @@ fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     Ok(summary)
 }
 
-impl Source {
+impl ExportSource {
     /// The report, indexed.
     pub fn open(&self) -> io::Result<Report> {
         if self.body.len() > body::LARGEST {

@@ -1,7 +1,7 @@
 //! A report that is being written: which of its rows, and how the rules mark them.
 
 use super::verdict::{self, strings};
-use super::{Job, Source, What};
+use super::{ExportSource, Job, What};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::body;
 use crate::report::identifier::is_moment;
@@ -17,7 +17,7 @@ use std::ops::Range;
 /// A report of a job, opened and judged.
 pub(super) struct OpenedReport<'a> {
     pub(super) job: &'a Job<'a>,
-    pub(super) source: &'a Source,
+    pub(super) source: &'a ExportSource,
     pub(super) report: Report,
     /// What it is asked for by: the identifier that it was asked for by, or the one it gives itself.
     pub(super) identifier: Option<Identifier>,
@@ -29,7 +29,7 @@ pub(super) struct OpenedReport<'a> {
 
 impl<'a> OpenedReport<'a> {
     /// Opens a report, and judges it by these rules; where none are wanted no row is marked.
-    pub(super) fn new(job: &'a Job<'_>, source: &'a Source, rules: Option<&'a Rules>) -> io::Result<Self> {
+    pub(super) fn new(job: &'a Job<'_>, source: &'a ExportSource, rules: Option<&'a Rules>) -> io::Result<Self> {
         let report = source.open()?;
         let judged = |rules: &Rules| rules.judge(&report, job.cancel);
         let marks = rules.map(judged).transpose()?.unwrap_or_default();

@@ -4,7 +4,7 @@
 //! bytes are stored and have been read to their end.
 
 use super::flight::GivenUp;
-use super::{Gateway, Progress};
+use super::{Gateway, OnProgress};
 use crate::report::index::Batch;
 use crate::report::{Body, Index, Indexer};
 use crate::request::Request;
@@ -55,7 +55,7 @@ pub struct Rows {
 }
 
 /// A complete answer.
-pub(super) struct Gathered {
+pub(super) struct GatheredAnswer {
     pub(super) body: Body,
     /// Index of a report's rows.
     pub(super) index: Option<Index>,
@@ -68,9 +68,9 @@ impl Gateway {
     pub(super) async fn gather(
         &self,
         request: &Request,
-        progress: Progress<'_>,
+        progress: OnProgress<'_>,
         given_up: &GivenUp,
-    ) -> Result<Gathered, ServiceError> {
+    ) -> Result<GatheredAnswer, ServiceError> {
         let is_report = matches!(request, Request::Behaviour { .. });
         let coming = Arc::<Coming>::default();
         let (news, mut reading) =
@@ -99,7 +99,7 @@ impl Gateway {
         while let Some(rows) = reading.found.recv().await {
             progress(Received::Rows(rows));
         }
-        Ok(Gathered { body, index: reading.index().await, remark })
+        Ok(GatheredAnswer { body, index: reading.index().await, remark })
     }
 }
 
@@ -136,7 +136,7 @@ impl Coming {
 struct Gatherer<'a> {
     coming: Arc<Coming>,
     total: Option<u64>,
-    progress: Progress<'a>,
+    progress: OnProgress<'a>,
     /// Wakes the reader.
     news: Option<Sender<()>>,
     /// Whether a file was uploaded first: the progress of the upload matters more than that of its

@@ -27,7 +27,7 @@ pub struct Import<'a> {
 
 /// Outcome of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ImportOutcome {
     Held(Identifier),
     /// The same report is stored already.
     Same(Identifier),
@@ -61,7 +61,7 @@ pub enum ImportError {
 
 /// Imports a report, unless one with its identifier is stored. The same bytes replace nothing: the
 /// origin of the stored ones would be lost.
-pub fn import(store: &Store, import: &Import<'_>) -> Result<Outcome, ImportError> {
+pub fn import(store: &Store, import: &Import<'_>) -> Result<ImportOutcome, ImportError> {
     let report = Report::open(import.body);
     let identifier = report.identifier().ok_or_else(|| no_report(&report))?;
     let request = Request::Behaviour { identifier: identifier.clone() };
@@ -77,21 +77,25 @@ pub fn import(store: &Store, import: &Import<'_>) -> Result<Outcome, ImportError
     }
     let reports = [PageReport { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() }];
     match import.store(store, &key, &reports)? {
-        true => Ok(Outcome::Held(identifier)),
+        true => Ok(ImportOutcome::Held(identifier)),
         // Another program has imported one meanwhile.
-        false => Ok(stored_already(store, import, &identifier)?.unwrap_or(Outcome::Other(identifier, None))),
+        false => Ok(stored_already(store, import, &identifier)?.unwrap_or(ImportOutcome::Other(identifier, None))),
     }
 }
 
 /// The outcome if a report with this identifier is stored already, and stays.
-fn stored_already(store: &Store, import: &Import<'_>, identifier: &Identifier) -> Result<Option<Outcome>, ImportError> {
+fn stored_already(
+    store: &Store,
+    import: &Import<'_>,
+    identifier: &Identifier,
+) -> Result<Option<ImportOutcome>, ImportError> {
     let Some(stored) = store.report(import.service, identifier)? else { return Ok(None) };
     // A damaged file has just been moved to the quarantine.
     let Ok(body) = stored.body() else { return Ok(None) };
     let is_same = is_same(&body, import.body);
     Ok(match is_same {
-        true if !import.replaces || stored.file.is_some() => Some(Outcome::Same(identifier.clone())),
-        false if !import.replaces => Some(Outcome::Other(identifier.clone(), stored.imported)),
+        true if !import.replaces || stored.file.is_some() => Some(ImportOutcome::Same(identifier.clone())),
+        false if !import.replaces => Some(ImportOutcome::Other(identifier.clone(), stored.imported)),
         _ => None,
     })
 }
@@ -100,7 +104,7 @@ impl Import<'_> {
     /// Stores it, unless another program has imported the same; returns whether it was stored.
     fn store(&self, store: &Store, key: &[u8], reports: &[PageReport]) -> Result<bool, StoreError> {
         let Self { now, from, service, profile, replaces, body: bytes, .. } = *self;
-        store.import(&store::Import { service, profile, key, now, bytes, from, reports, replaces })
+        store.import(&store::NewImport { service, profile, key, now, bytes, from, reports, replaces })
     }
 }
 

@@ -31,7 +31,7 @@ use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
 use crate::store::{
-    ANSWERED, Call, Entry, Keep, Reserved, Settlement, Store, StoreError, StoredAnswer, TOO_FAST, Whose, service_id,
+    ANSWERED, Call, Keep, NewEntry, Reserved, Settlement, Store, StoreError, StoredAnswer, TOO_FAST, Whose, service_id,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::borrow::Cow;
@@ -75,7 +75,7 @@ const WRONG_CLOCK: SignedDuration = audit::QUIET;
 pub type Clock = fn() -> Timestamp;
 
 /// Callback for the progress of an answer.
-pub type Progress<'a> = &'a (dyn Fn(Received) + Send + Sync);
+pub type OnProgress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 
 /// An answer that was paid for, or was free.
 #[derive(Debug, Clone)]
@@ -233,7 +233,7 @@ impl Gateway {
     }
 
     /// The stored answer, or else the service's.
-    pub async fn get(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GatewayError> {
+    pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<Answer, GatewayError> {
         match self.get_held(quote) {
             Err(GatewayError::NotHeld) => self.ask_logged(quote, progress, false).await,
             found => found,
@@ -250,12 +250,12 @@ impl Gateway {
     /// Asks the service, even if an answer is stored.
     ///
     /// Once started, the future must run to its end: the answer may be paid for.
-    pub async fn ask(&self, quote: &Quote, progress: Progress<'_>) -> Result<Answer, GatewayError> {
+    pub async fn ask(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<Answer, GatewayError> {
         self.ask_logged(quote, progress, true).await
     }
 
     /// Asks, and logs the request, its duration and its outcome.
-    async fn ask_logged(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GatewayError> {
+    async fn ask_logged(&self, quote: &Quote, progress: OnProgress<'_>, anew: bool) -> Result<Answer, GatewayError> {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
         }
@@ -293,7 +293,7 @@ impl Gateway {
 
     /// Asks the service, or returns an answer that another program has stored meanwhile, if the
     /// caller accepts a stored one.
-    async fn ask_unless(&self, quote: &Quote, progress: Progress<'_>, anew: bool) -> Result<Answer, GatewayError> {
+    async fn ask_unless(&self, quote: &Quote, progress: OnProgress<'_>, anew: bool) -> Result<Answer, GatewayError> {
         if let Allowed::Refused(reason) = quote.price().allowed {
             return Err(GatewayError::NotEntitled(reason));
         }
@@ -371,7 +371,7 @@ impl Gateway {
         &self,
         asked: &Request,
         parts: &[Quote],
-        progress: Progress<'_>,
+        progress: OnProgress<'_>,
         under_way: &UnderWay<'_>,
     ) -> Result<Answer, GatewayError> {
         for part in parts {
@@ -412,7 +412,7 @@ impl Gateway {
         &self,
         request: &Request,
         look: Option<Look>,
-        progress: Progress<'_>,
+        progress: OnProgress<'_>,
         given_up: &GivenUp,
     ) -> Result<Result<Answer, ServiceError>, GatewayError> {
         let gathered = self.gather(request, progress, given_up).await;
@@ -433,7 +433,7 @@ impl Gateway {
     async fn reserve(
         &self,
         quote: &Quote,
-        progress: Progress<'_>,
+        progress: OnProgress<'_>,
         under_way: &UnderWay<'_>,
     ) -> Result<Call, GatewayError> {
         let mut is_reread = false;
@@ -471,7 +471,7 @@ impl Gateway {
         let write = move |store: &Store| {
             let whose = Whose { profile: &profile, service: &service, owner };
             let (session, what, claim, account) = (&session, &what, claim.as_deref(), account.as_deref());
-            store.reserve(&Entry { at, session, whose, what, claim, price: &price, account, budget })
+            store.reserve(&NewEntry { at, session, whose, what, claim, price: &price, account, budget })
         };
         self.work(write).await?.map_err(GatewayError::Ledger)
     }

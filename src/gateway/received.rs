@@ -1,6 +1,6 @@
 //! Finishes a call that was sent: stores and reads its answer, and settles its ledger entry.
 
-use super::arriving::Gathered;
+use super::arriving::GatheredAnswer;
 use super::reading::{self, read_stored};
 use super::{Answer, Gateway, GatewayError};
 use crate::log::Level;
@@ -27,7 +27,7 @@ impl Gateway {
         &self,
         request: &Request,
         received: Timestamp,
-        gathered: Gathered,
+        gathered: GatheredAnswer,
     ) -> Result<Result<Answer, ServiceError>, GatewayError> {
         let (service, profile) = (self.service().to_owned(), self.profile().to_owned());
         let (request, owner) = (request.clone(), self.client.owner());
@@ -35,7 +35,7 @@ impl Gateway {
             return Ok(Err(ServiceError::Refused(refusal)));
         }
         self.work(move |store| {
-            let Gathered { body, index, remark } = gathered;
+            let GatheredAnswer { body, index, remark } = gathered;
             let remark = remark.map(str::to_owned);
             let Some(key) = request.holding_key() else {
                 reading::check(&request, &body)?;

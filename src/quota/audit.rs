@@ -60,7 +60,7 @@ pub enum Charge {
 
 /// A call of this program that may have been charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct AuditedCall {
     /// Its number. Numbers grow with time, even if the clock is changed.
     pub number: i64,
     /// When it was recorded, which is before it was sent.
@@ -106,7 +106,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    fn of(call: &Call) -> Self {
+    fn of(call: &AuditedCall) -> Self {
         let is_unsure = matches!(call.charge, Charge::Unsure(_));
         let is_open = call.charge == Charge::Unsure(None);
         Self { number: call.number, operation: call.operation.clone(), is_unsure, is_open }
@@ -131,7 +131,7 @@ pub enum Finding {
 
 /// How often an operation's price was compared with the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Record {
+pub struct PriceRecord {
     /// Calls in windows where the counter rose by exactly the predicted units.
     pub confirmed: u64,
     /// Calls in windows where it rose by less.
@@ -186,7 +186,7 @@ impl Window {
 ///
 /// `looks` are in the order in which they were recorded, `calls` in the order of their numbers.
 /// Both belong to one profile.
-pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
+pub fn windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
     let mut found = Vec::new();
     for looks in by_account(looks, &Border::new(calls)).values() {
         let pairs = looks.iter().zip(looks.iter().skip(1));
@@ -203,7 +203,7 @@ pub fn windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
 ///
 /// The app reads the counters after each paid call, too soon for a final result. So a window with a
 /// late end reaches back over such readings.
-pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> {
+pub fn final_windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
     let proven = proven(&windows(looks, calls, unit));
     let mut found = Vec::new();
     for looks in by_account(looks, &Border::new(calls)).values() {
@@ -223,7 +223,7 @@ pub fn final_windows(looks: &[Look], calls: &[Call], unit: Unit) -> Vec<Window> 
 
 /// Whether the last reading, long after the calls of a window, still shows fewer units than they
 /// cost. A counter that lagged has caught up by then.
-fn is_lasting(window: &Window, looks: &[Look], calls: &[Call], unit: Unit) -> bool {
+fn is_lasting(window: &Window, looks: &[Look], calls: &[AuditedCall], unit: Unit) -> bool {
     let by_account = by_account(looks, &Border::new(calls));
     let Some(looks) = by_account.get(&*window.account) else { return false };
     let first = looks.iter().find(|first| first.look.received == window.since);
@@ -252,8 +252,8 @@ fn by_account<'a>(looks: &'a [Look], border: &Border<'_>) -> BTreeMap<&'a str, V
 }
 
 /// How often each operation's price was compared with the counters, by its name.
-pub fn record(windows: &[Window]) -> BTreeMap<String, Record> {
-    let mut record: BTreeMap<String, Record> = BTreeMap::new();
+pub fn record(windows: &[Window]) -> BTreeMap<String, PriceRecord> {
+    let mut record: BTreeMap<String, PriceRecord> = BTreeMap::new();
     for window in windows {
         let Some(first) = window.calls.first() else { continue };
         let is_one_kind = window.calls.iter().all(|call| call.operation == first.operation);
@@ -270,7 +270,7 @@ pub fn record(windows: &[Window]) -> BTreeMap<String, Record> {
     record
 }
 
-fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[Call], unit: Unit) -> Option<Window> {
+fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[AuditedCall], unit: Unit) -> Option<Window> {
     let between = calls.get(first.calls..second.calls)?;
     let (is_quiet, first, second) = (second.is_quiet, first.look, second.look);
     if between.iter().any(|call| call.account.as_deref() != Some(&*first.account)) {
@@ -332,13 +332,13 @@ struct LookPosition<'a> {
 /// Finds, for each position among the calls, when all earlier calls had ended and when the next one
 /// began.
 struct Border<'a> {
-    calls: &'a [Call],
+    calls: &'a [AuditedCall],
     over: Vec<Timestamp>,
     begin: Vec<Timestamp>,
 }
 
 impl<'a> Border<'a> {
-    fn new(calls: &'a [Call]) -> Self {
+    fn new(calls: &'a [AuditedCall]) -> Self {
         let mut over = vec![Timestamp::MIN];
         for call in calls {
             over.extend(over.last().map(|last| call.until.max(*last)));

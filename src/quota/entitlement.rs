@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The source of an entitlement; later sources are stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum EntitlementSource {
     /// Inferred from a response whose documentation does not say so.
     Inferred,
     Service,
@@ -25,23 +25,23 @@ pub enum Entitlement {
     Known {
         /// Whether the user has it.
         held: bool,
-        source: Source,
+        source: EntitlementSource,
     },
 }
 
 impl Entitlement {
     /// An entitlement read from the service.
     pub fn from_service(held: bool) -> Self {
-        Self::known(held, Source::Service)
+        Self::known(held, EntitlementSource::Service)
     }
 
     /// An entitlement set by the user.
     pub fn by_hand(held: bool) -> Self {
-        Self::known(held, Source::ByHand)
+        Self::known(held, EntitlementSource::ByHand)
     }
 
     /// An entitlement from any source.
-    pub fn known(held: bool, source: Source) -> Self {
+    pub fn known(held: bool, source: EntitlementSource) -> Self {
         Self::Known { held, source }
     }
 
@@ -55,7 +55,7 @@ impl Entitlement {
 
     /// Whether it is known, but only by inference.
     pub fn is_inferred(self) -> bool {
-        matches!(self, Self::Known { source: Source::Inferred, .. })
+        matches!(self, Self::Known { source: EntitlementSource::Inferred, .. })
     }
 
     /// The one with the stronger source; `newer` if both are equal.
@@ -132,12 +132,12 @@ impl Privileges {
 /// which is an inference.
 impl From<Privileges> for Entitlements {
     fn from(found: Privileges) -> Self {
-        let entitlement = |granted: Option<bool>, source: Source| {
+        let entitlement = |granted: Option<bool>, source: EntitlementSource| {
             granted.map_or(Entitlement::Unknown, |held| Entitlement::known(held, source))
         };
         Self {
-            premium_api: entitlement(found.premium_api, Source::Inferred),
-            premium_intelligence: entitlement(found.premium_intelligence, Source::Service),
+            premium_api: entitlement(found.premium_api, EntitlementSource::Inferred),
+            premium_intelligence: entitlement(found.premium_intelligence, EntitlementSource::Service),
             user_read: Some(found.at),
             ..Self::default()
         }
@@ -149,7 +149,7 @@ impl Entitlements {
     /// the licence for them, one of searches shows intelligence, and any counter of the group shows
     /// a group.
     pub fn from_balances(balances: &Balances) -> Self {
-        let allowance = |unit: Unit, source: Source| {
+        let allowance = |unit: Unit, source: EntitlementSource| {
             let counter = balances.counter(unit, Period::Monthly);
             let allowed = counter.and_then(super::Counter::allows_anything);
             allowed.map_or(Entitlement::Unknown, |held| Entitlement::known(held, source))
@@ -162,8 +162,8 @@ impl Entitlements {
         };
         Self {
             premium_api: Entitlement::Unknown,
-            premium_intelligence: allowance(Unit::Search, Source::Inferred),
-            private_scanning: allowance(Unit::Scan, Source::Service),
+            premium_intelligence: allowance(Unit::Search, EntitlementSource::Inferred),
+            private_scanning: allowance(Unit::Scan, EntitlementSource::Service),
             group,
             ..Self::default()
         }
@@ -214,7 +214,7 @@ mod tests {
         let read = Entitlements::from(Privileges::of_user(&user, at));
         assert!(read.words().ends_with("The user object was read 1970-01-01 00:00 UTC."), "{}", read.words());
         assert_eq!(read.premium_intelligence, Entitlement::from_service(true));
-        assert_eq!(read.premium_api, Entitlement::known(false, Source::Inferred));
+        assert_eq!(read.premium_api, Entitlement::known(false, EntitlementSource::Inferred));
         assert_eq!(read.private_scanning, Entitlement::Unknown);
         for odd in [json!(null), json!({"data": []}), json!({"privileges": {"private": {"granted": "yes"}}})] {
             let none = Privileges { premium_api: None, premium_intelligence: None, at };
@@ -254,7 +254,7 @@ mod tests {
     fn the_hand_overrules_the_service_and_the_service_an_inference() {
         let hand = Entitlement::by_hand(true);
         let service = Entitlement::from_service(false);
-        let inferred = Entitlement::known(true, Source::Inferred);
+        let inferred = Entitlement::known(true, EntitlementSource::Inferred);
         assert_eq!(hand.updated(service), hand);
         assert_eq!(service.updated(hand), hand);
         assert_eq!(service.updated(inferred), service);

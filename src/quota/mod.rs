@@ -14,7 +14,7 @@
 //! | [`Operation`] | a request to the service, with the numbers its price needs |
 //! | [`Choice`] | one row of [`OPTIONS`]: an option that gives operations a number, in the planner and on the command line |
 //! | [`Entitlements`] | the licences and features of the user, as far as known |
-//! | [`Rule`] | one row of [`RULES`]: one sentence or table cell of §8 of the specification |
+//! | [`PriceRule`] | one row of [`RULES`]: one sentence or table cell of §8 of the specification |
 //! | [`Price`] | units of one pool, before the call: exact, a range, or per item returned |
 //! | [`Settled`] | the cost after the call |
 //! | [`Balances`] | the service's own counters, for the user and the group |
@@ -43,15 +43,15 @@ mod usage;
 pub use amount::{Amount, words};
 pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, PRACTICALLY_UNLIMITED, Remainder, SetAside};
 pub use budget::{Budget, OverBudget, Span, Spent, in_units};
-pub use entitlement::{Entitlement, Entitlements, Privileges, Source, Uploads};
+pub use entitlement::{Entitlement, EntitlementSource, Entitlements, Privileges, Uploads};
 pub use numbers::Numbers;
 pub use operation::{Kind, Operation};
 pub use options::{Choice, OPTIONS};
-pub use plan::{Fit, Forecast, Item, Line, Plan, Total};
+pub use plan::{Fit, Forecast, ForecastLine, Plan, PlannedItem, Total};
 pub use pool::{Holder, Period, Pool, Unit};
 pub use price::{Allowed, Basis, Outcome, Price, Returned, Settled, Units, Verdict};
 pub use pricing::{price, rule_for};
-pub use rules::{Effect, NO_LICENCE, RULES, Rule, rule};
+pub use rules::{NO_LICENCE, PriceRule, RULES, RuleEffect, rule};
 pub use usage::Usage;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 /// One operation of a plan and its price.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct PlannedItem {
     pub operation: Operation,
     pub price: Price,
 }
@@ -15,7 +15,7 @@ pub struct Item {
 /// Operations planned together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    items: Vec<Item>,
+    items: Vec<PlannedItem>,
 }
 
 /// The units that a plan takes in total.
@@ -92,7 +92,7 @@ pub enum Fit {
 
 /// A plan compared with one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub struct ForecastLine {
     pub unit: Unit,
     /// The units that the plan takes of this limit.
     pub needed: Total,
@@ -126,7 +126,7 @@ pub struct Forecast {
     /// The units that the plan takes.
     pub totals: Vec<(Unit, Total)>,
     /// Every limit that the plan counts against: by unit, the shortest period first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ForecastLine>,
     pub prices: Vec<Price>,
 }
 
@@ -146,7 +146,7 @@ impl Plan {
     /// Adds an operation, priced for these entitlements.
     pub fn add(&mut self, operation: Operation, entitled: &Entitlements) {
         let price = price(&operation, entitled);
-        self.items.push(Item { operation, price });
+        self.items.push(PlannedItem { operation, price });
     }
 
     /// Merges both plans.
@@ -156,7 +156,7 @@ impl Plan {
     }
 
     /// The planned operations, in the order in which they were added.
-    pub fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &[PlannedItem] {
         &self.items
     }
 
@@ -219,16 +219,16 @@ impl Plan {
         forecast
     }
 
-    fn lines(&self, unit: Unit, balances: &Balances, now: Timestamp) -> Vec<Line> {
+    fn lines(&self, unit: Unit, balances: &Balances, now: Timestamp) -> Vec<ForecastLine> {
         let limits = balances.limits(unit).into_iter();
         limits
-            .map(|limit| Line::new(unit, self.total_of(unit, limit.holder), limit, now))
+            .map(|limit| ForecastLine::new(unit, self.total_of(unit, limit.holder), limit, now))
             .filter(|line| line.needed != Total::NOTHING)
             .collect()
     }
 }
 
-impl Line {
+impl ForecastLine {
     fn new(unit: Unit, needed: Total, limit: Limit, now: Timestamp) -> Self {
         let after = limit.after(needed.min, needed.max);
         let short = needed.beyond(limit.remaining);
@@ -277,7 +277,7 @@ impl Forecast {
 
     /// The line that decides. Among the lines with the worst fit it is the one that takes longest
     /// to recover or, if none is certainly short, the one with the least left.
-    pub fn binding(&self) -> Option<&Line> {
+    pub fn binding(&self) -> Option<&ForecastLine> {
         let worst = self.lines.iter().map(|line| line.fit).max()?;
         if worst == Fit::Short {
             return self.longest_wall(None);
@@ -287,8 +287,8 @@ impl Forecast {
     }
 
     /// The short line that takes longest to recover, of one unit or of any.
-    fn longest_wall(&self, unit: Option<Unit>) -> Option<&Line> {
-        let is_wall = |line: &&Line| line.fit == Fit::Short && unit.is_none_or(|unit| line.unit == unit);
+    fn longest_wall(&self, unit: Option<Unit>) -> Option<&ForecastLine> {
+        let is_wall = |line: &&ForecastLine| line.fit == Fit::Short && unit.is_none_or(|unit| line.unit == unit);
         let walls = self.lines.iter().filter(is_wall);
         walls.max_by_key(|line| (line.ready_at.is_none(), line.ready_at, line.limit.period, line.short.min))
     }
@@ -303,7 +303,7 @@ impl Forecast {
     }
 
     /// A limit that is exhausted before the deciding one, and so stops the plan first.
-    fn first_wall(&self, binding: &Line) -> Option<&Line> {
+    fn first_wall(&self, binding: &ForecastLine) -> Option<&ForecastLine> {
         let walls = self.lines.iter().filter(|line| line.unit == binding.unit && line.fit == Fit::Short);
         let first = walls.min_by_key(|line| line.limit.remaining)?;
         (first.limit.remaining < binding.limit.remaining).then_some(first)

@@ -1,6 +1,6 @@
 //! The price of a call before it is sent, as text and as JSON, and its settlement afterwards.
 
-use super::{Holder, Kind, Pool, Rule, Unit};
+use super::{Holder, Kind, Pool, PriceRule, Unit};
 use crate::text::thousands;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
@@ -165,7 +165,7 @@ pub enum Allowed {
 pub struct Price {
     pub operation: Kind,
     /// The rule that prices it.
-    pub rule: &'static Rule,
+    pub rule: &'static PriceRule,
     /// The pool it draws from; [`Pool::None`] if it is free or refused.
     pub pool: Pool,
     /// The unit in which it is, or would be, counted.

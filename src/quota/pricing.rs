@@ -1,12 +1,12 @@
 //! Prices an operation: finds the rule that applies and states the assumptions.
 
 use super::{
-    Allowed, Basis, Entitlements, Holder, Kind, Operation, Pool, Price, RULES, Rule, Unit, Units, Verdict,
+    Allowed, Basis, Entitlements, Holder, Kind, Operation, Pool, Price, PriceRule, RULES, Unit, Units, Verdict,
     rules::{GENERAL, charged},
 };
 
 /// The rule that prices an operation for a user with these entitlements.
-pub fn rule_for(operation: &Operation, entitled: &Entitlements) -> &'static Rule {
+pub fn rule_for(operation: &Operation, entitled: &Entitlements) -> &'static PriceRule {
     exceptions(operation, entitled).map(|(rule, _)| rule).next().unwrap_or(&GENERAL)
 }
 
@@ -14,7 +14,7 @@ pub fn rule_for(operation: &Operation, entitled: &Entitlements) -> &'static Rule
 fn exceptions<'a>(
     operation: &'a Operation,
     entitled: &'a Entitlements,
-) -> impl Iterator<Item = (&'static Rule, Verdict)> + 'a {
+) -> impl Iterator<Item = (&'static PriceRule, Verdict)> + 'a {
     let particular = RULES.into_iter().filter(|rule| *rule != &GENERAL);
     particular.filter_map(|rule| Some((rule, rule.verdict(operation, entitled)?)))
 }

@@ -8,13 +8,13 @@ use super::{
     Basis, Entitlements, Holder, Kind, Operation, Period, Pool, Returned, Unit, Units, Verdict, operation::total,
 };
 use Basis::Documented;
-use Effect::{Charges, Limits, Prices};
+use RuleEffect::{Charges, Limits, Prices};
 use Verdict::{Free, Refused, Takes};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
 
 /// One rule of consumption.
-pub struct Rule {
+pub struct PriceRule {
     /// Its number in the specification; rows of tables by their position; `A.` if it is not in the
     /// specification.
     pub number: &'static str,
@@ -25,11 +25,11 @@ pub struct Rule {
     pub pool: Pool,
     /// Whether the specification states it.
     pub basis: Basis,
-    pub effect: Effect,
+    pub effect: RuleEffect,
 }
 
 /// The effect of a rule.
-pub enum Effect {
+pub enum RuleEffect {
     /// Prices an operation; `None` if the rule does not apply to this case.
     Prices(fn(&Operation, &Entitlements) -> Option<Verdict>),
     /// Determines whose quota is charged.
@@ -38,7 +38,7 @@ pub enum Effect {
     Limits(fn(Unit) -> &'static [Period]),
 }
 
-impl Rule {
+impl PriceRule {
     /// The periods over which the pool it draws from is limited (§8.1.3), shortest first.
     pub fn periods(&self) -> &'static [Period] {
         Unit::ALL.iter().find(|unit| unit.pool() == self.pool).map_or(&[], |unit| limits(*unit))
@@ -54,13 +54,13 @@ impl Rule {
 }
 
 /// The rules of section 8.
-pub static RULES: [&Rule; 22] = [
+pub static RULES: [&PriceRule; 22] = [
     // 8.1 General rules
     &CHARGED,
     &GENERAL,
     &PERIODS,
     // 8.2 API v2 consumption
-    &Rule {
+    &PriceRule {
         number: "8.2.1",
         words: "A v2 file report asked with a list of hashes takes one request for each hash.",
         operations: &[Kind::V2FileReport],
@@ -71,7 +71,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.2.2",
         words: "V2 submissions take one request for each submission returned, summed over all files asked about.",
         operations: &[Kind::V2FileSubmissions],
@@ -83,7 +83,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.2.3",
         words: "Uploading by v2 a file that the service does not know takes nothing.",
         operations: &[Kind::V2FileScan],
@@ -95,7 +95,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.2.4",
         words: "A v2 file report that checks on such an upload takes its requests as usual.",
         operations: &[Kind::V2FileReport],
@@ -107,7 +107,7 @@ pub static RULES: [&Rule; 22] = [
         }),
     },
     // 8.3 API v3 consumption
-    &Rule {
+    &PriceRule {
         number: "8.3.1",
         words: "Searches by a user with intelligence quota and without premium API are taken from intelligence quota.",
         operations: &[Kind::V3Search],
@@ -118,7 +118,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.3.2",
         words: "Searches by a user with premium API are taken from API quota as usual.",
         operations: &[Kind::V3Search],
@@ -129,7 +129,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.3.3",
         words: "Quota details and usage details take nothing.",
         operations: &[Kind::V3Quotas, Kind::V3Usage],
@@ -140,7 +140,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.3.4",
         words: "Feeds take nothing, nor do file downloads by links that a feed gave.",
         operations: &[Kind::V3Feed],
@@ -151,7 +151,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.3.5",
         words: "Asking for an analysis by an invalid identifier takes nothing.",
         operations: &[Kind::V3Analysis],
@@ -165,7 +165,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.3.6",
         words: "Uploading a file that the service does not know takes nothing, nor do later look-ups of that file and of its analyses.",
         operations: &[Kind::V3FileUpload, Kind::V3File, Kind::V3FileAnalyses],
@@ -188,7 +188,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.3.7",
         words: "Scanning a public file again takes one request, as any call.",
         operations: &[Kind::V3Rescan],
@@ -200,7 +200,7 @@ pub static RULES: [&Rule; 22] = [
         }),
     },
     // 8.4 Intelligence consumption
-    &Rule {
+    &PriceRule {
         number: "8.4.1",
         words: "On the website each search, each pivot to another search and each further page takes one search, with many hashes or not.",
         operations: &[Kind::WebSearch],
@@ -214,7 +214,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.4.2",
         words: "By v3, with premium intelligence and without premium API, each request takes one search, and so does each step of a cursor.",
         operations: &[Kind::V3Search],
@@ -225,7 +225,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.4.3",
         words: "Enterprise endpoints take API quota where premium API is bought, otherwise intelligence quota.",
         operations: &[Kind::V3Search, Kind::V3Download],
@@ -245,7 +245,7 @@ pub static RULES: [&Rule; 22] = [
         }),
     },
     // 8.5 Hunting consumption
-    &Rule {
+    &PriceRule {
         number: "8.5.1",
         words: "Each live hunting rule created takes one rule, except in an inactive ruleset.",
         operations: &[Kind::LivehuntRules],
@@ -257,7 +257,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.5.2",
         words: "Each retrospective job created takes one job, whether it succeeds and finds anything or not.",
         operations: &[Kind::Retrohunt],
@@ -269,7 +269,7 @@ pub static RULES: [&Rule; 22] = [
         }),
     },
     // 8.6 Graph consumption
-    &Rule {
+    &PriceRule {
         number: "8.6.1",
         words: "Creating a private graph takes one graph and nothing else.",
         operations: &[Kind::GraphPrivate],
@@ -280,7 +280,7 @@ pub static RULES: [&Rule; 22] = [
             _ => None,
         }),
     },
-    &Rule {
+    &PriceRule {
         number: "8.6.2",
         words: "Creating a public graph takes one request for each call that loads its items.",
         operations: &[Kind::GraphPublic],
@@ -294,7 +294,7 @@ pub static RULES: [&Rule; 22] = [
         }),
     },
     // Beyond the specification
-    &Rule {
+    &PriceRule {
         number: "A.1",
         words: "Each private scan takes one private scan and no API request: the service's consumption page counts private scans of files and URLs in columns of their own.",
         operations: &[Kind::PrivateScan],
@@ -309,7 +309,7 @@ pub static RULES: [&Rule; 22] = [
 ];
 
 /// The holders that are charged.
-static CHARGED: Rule = Rule {
+static CHARGED: PriceRule = PriceRule {
     number: "8.1.1",
     words: "A group shares its quota: what a user consumes counts for the user and for the group.",
     operations: Kind::ALL,
@@ -319,7 +319,7 @@ static CHARGED: Rule = Rule {
 };
 
 /// The rule for everything without an exception.
-pub(super) static GENERAL: Rule = Rule {
+pub(super) static GENERAL: PriceRule = PriceRule {
     number: "8.1.2",
     words: "One API call takes one request, unless a rule below says otherwise.",
     operations: &[
@@ -345,7 +345,7 @@ pub(super) static GENERAL: Rule = Rule {
 };
 
 /// The periods over which each unit is limited.
-static PERIODS: Rule = Rule {
+static PERIODS: PriceRule = PriceRule {
     number: "8.1.3",
     words: "API quota is limited by minute, day and month; intelligence, hunting and graph quota by month.",
     operations: Kind::ALL,
@@ -429,26 +429,26 @@ fn refused(unit: Unit, reason: &'static str) -> Option<Verdict> {
     Some(Refused(unit, reason))
 }
 
-pub fn rule(number: &str) -> Option<&'static Rule> {
+pub fn rule(number: &str) -> Option<&'static PriceRule> {
     RULES.into_iter().find(|rule| rule.number == number)
 }
 
-impl PartialEq for Rule {
+impl PartialEq for PriceRule {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
     }
 }
 
-impl Eq for Rule {}
+impl Eq for PriceRule {}
 
-impl fmt::Debug for Rule {
+impl fmt::Debug for PriceRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Rule({})", self.number)
     }
 }
 
 /// The JSON form, a row with number, words, operations, pool and basis.
-impl Serialize for Rule {
+impl Serialize for PriceRule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut row = serializer.serialize_struct("Rule", 5)?;
         row.serialize_field("number", self.number)?;

@@ -29,12 +29,12 @@ pub(super) const MIN_KEY: usize = 16;
 #[derive(Clone)]
 pub struct Credential {
     key: SecretString,
-    source: Source,
+    source: KeySource,
 }
 
 /// The source of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum KeySource {
     Variable(&'static str),
     /// `api_key` of the config file.
     Config,
@@ -52,7 +52,7 @@ pub enum CredentialError {
     #[error(
         "the key from {0} is empty, longer than any key, or holds blanks or other characters that no key has; correct it there"
     )]
-    Malformed(Source),
+    Malformed(KeySource),
     #[error("api_key_command could not be run: {0}")]
     Command(std::io::Error),
     #[error("api_key_command ended with {0}; run it by hand to see why")]
@@ -63,7 +63,7 @@ pub enum CredentialError {
     OfficialFile(String),
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Variable(name) => write!(f, "the variable {name}"),
@@ -85,7 +85,7 @@ pub struct Configured {
 
 impl Credential {
     /// A key from a known place.
-    pub fn new(key: &str, source: Source) -> Result<Self, CredentialError> {
+    pub fn new(key: &str, source: KeySource) -> Result<Self, CredentialError> {
         let key = key.trim();
         if key.is_empty() || key.len() > LONGEST_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(CredentialError::Malformed(source));
@@ -101,17 +101,17 @@ impl Credential {
     ) -> Result<Option<Self>, CredentialError> {
         for name in VARIABLES {
             if let Some(key) = variable(name).filter(|key| !key.is_empty()) {
-                return Self::new(&key, Source::Variable(name)).map(Some);
+                return Self::new(&key, KeySource::Variable(name)).map(Some);
             }
         }
         if let Some(key) = &configured.key {
-            return Self::new(key.expose_secret(), Source::Config).map(Some);
+            return Self::new(key.expose_secret(), KeySource::Config).map(Some);
         }
         if let Some(command) = &configured.command {
-            return Self::new(&run(command)?, Source::Command).map(Some);
+            return Self::new(&run(command)?, KeySource::Command).map(Some);
         }
         let found = home.map(official_key).transpose()?.flatten();
-        found.map(|key| Self::new(key.expose_secret(), Source::OfficialFile)).transpose()
+        found.map(|key| Self::new(key.expose_secret(), KeySource::OfficialFile)).transpose()
     }
 
     /// Every key that can be found without running a command: keys that are not used are secrets
@@ -122,10 +122,10 @@ impl Credential {
         home: Option<&Path>,
     ) -> Vec<Self> {
         let variables =
-            VARIABLES.into_iter().filter_map(|name| Self::new(&variable(name)?, Source::Variable(name)).ok());
-        let config = configured.key.as_ref().and_then(|key| Self::new(key.expose_secret(), Source::Config).ok());
+            VARIABLES.into_iter().filter_map(|name| Self::new(&variable(name)?, KeySource::Variable(name)).ok());
+        let config = configured.key.as_ref().and_then(|key| Self::new(key.expose_secret(), KeySource::Config).ok());
         let official = home.and_then(|home| official_key(home).ok().flatten());
-        let official = official.and_then(|key| Self::new(key.expose_secret(), Source::OfficialFile).ok());
+        let official = official.and_then(|key| Self::new(key.expose_secret(), KeySource::OfficialFile).ok());
         variables.chain(config).chain(official).collect()
     }
 
@@ -142,7 +142,7 @@ impl Credential {
     }
 
     /// The source of the key.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &KeySource {
         &self.source
     }
 }
@@ -236,7 +236,7 @@ mod tests {
         configured.key = None;
         assert_eq!(next(&configured).expose(), "command");
         configured.command = None;
-        assert_eq!((next(&configured).expose(), next(&configured).source()), ("official", &Source::OfficialFile));
+        assert_eq!((next(&configured).expose(), next(&configured).source()), ("official", &KeySource::OfficialFile));
         assert!(find(&[], &configured, None).unwrap().is_none());
         for mode in [0o640, 0o604, 0o660, 0o601] {
             set_mode(mode);
@@ -270,7 +270,7 @@ mod tests {
     fn a_bad_key_is_named_by_its_place_and_never_shown() {
         let error = find(&[("VT_API_KEY", "sec ret")], &Configured::default(), None).unwrap_err();
         assert!(error.to_string().contains("VT_API_KEY") && !error.to_string().contains("sec"));
-        let found = Credential::new("secret", Source::Config).unwrap();
+        let found = Credential::new("secret", KeySource::Config).unwrap();
         assert!(!format!("{found:?}").contains("secret"));
         let failing = Configured { key: None, command: Some("exit 3".to_owned()) };
         assert!(matches!(find(&[], &failing, None), Err(CredentialError::CommandFailed(_))));

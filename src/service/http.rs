@@ -42,7 +42,7 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
 }
 
 /// The route of a profile's calls.
-pub enum Way {
+pub enum ProxyRoute {
     Direct,
     /// Through the proxy of the profile.
     Proxy(String),
@@ -50,7 +50,7 @@ pub enum Way {
     OfSystem(&'static str, String),
 }
 
-impl Way {
+impl ProxyRoute {
     /// The route of a profile's calls to its root. Unencrypted calls stay on this machine.
     pub fn of(profile: &Profile, root: &Url) -> Result<Self, ServiceError> {
         let system = || PROXY_VARIABLES.into_iter().find_map(|name| Some((name, variable(name)?)));
@@ -87,10 +87,10 @@ fn is_proxy_or_host(address: &str) -> bool {
 }
 
 fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> Result<ClientBuilder, ServiceError> {
-    let (address, exceptions) = match Way::of(profile, root)? {
-        Way::Direct => return Ok(builder),
-        Way::Proxy(address) => (address, None),
-        Way::OfSystem(_, address) => (address, exceptions(root)),
+    let (address, exceptions) = match ProxyRoute::of(profile, root)? {
+        ProxyRoute::Direct => return Ok(builder),
+        ProxyRoute::Proxy(address) => (address, None),
+        ProxyRoute::OfSystem(_, address) => (address, exceptions(root)),
     };
     let proxy = Proxy::all(address).map_err(|error| ServiceError::Unreachable(reason(&error)))?;
     Ok(builder.proxy(proxy.no_proxy(exceptions)))

@@ -16,6 +16,6 @@ mod upload;
 pub use client::Client;
 pub use credential::Credential;
 pub use error::ServiceError;
-pub use http::Way;
+pub use http::ProxyRoute;
 pub use profile::Profile;
 pub use redact::without_keys;

@@ -66,7 +66,7 @@ pub struct StoredReport {
 
 /// An export of a colleague, to be stored.
 #[derive(Debug)]
-pub struct Import<'a> {
+pub struct NewImport<'a> {
     /// The service whose start screen shows its file.
     pub service: &'a str,
     pub profile: &'a str,
@@ -300,8 +300,8 @@ impl Store {
 
     /// Stores an export of a colleague, a report or a page of them. Returns whether it was stored:
     /// unless `replaces` is set, an earlier import stays.
-    pub fn import(&self, import: &Import<'_>) -> Result<bool, StoreError> {
-        let Import { profile, key, now: received, bytes, from, reports, replaces, .. } = *import;
+    pub fn import(&self, import: &NewImport<'_>) -> Result<bool, StoreError> {
+        let NewImport { profile, key, now: received, bytes, from, reports, replaces, .. } = *import;
         let new = NewAnswer { service: IMPORTED, profile, key, received, bytes };
         let imported = Some([from.from.as_bytes().into(), from.by.as_bytes().into()]);
         for report in reports {

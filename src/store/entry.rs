@@ -3,7 +3,7 @@
 use super::format::moment;
 use super::sent::ANSWERED;
 use crate::quota::Period;
-use crate::quota::audit::{Call, Charge};
+use crate::quota::audit::{AuditedCall, Charge};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Row;
 
@@ -114,7 +114,7 @@ impl LedgerEntry {
     }
 
     /// The call as input for the audit of the counters; `None` if it cannot have been counted.
-    pub(super) fn call(&self) -> Option<Call> {
+    pub(super) fn call(&self) -> Option<AuditedCall> {
         let charge = match self.state {
             State::Charged => Charge::Certain(self.careful()),
             State::Free | State::Unsent => return None,
@@ -126,7 +126,14 @@ impl LedgerEntry {
         };
         let (account, operation) = (self.account.clone(), self.operation.clone());
         let is_counted = charge != Charge::Certain(0);
-        is_counted.then_some(Call { number: self.number, from: self.at, until: over, account, operation, charge })
+        is_counted.then_some(AuditedCall {
+            number: self.number,
+            from: self.at,
+            until: over,
+            account,
+            operation,
+            charge,
+        })
     }
 
     /// An entry, from a row with all of its columns.

@@ -6,7 +6,7 @@ use super::error::StoreError;
 use super::format::moment;
 use super::records::Store;
 use super::spent::Whose;
-use crate::quota::audit::{self, Call, Finding, Look, Reading, Record, Window};
+use crate::quota::audit::{self, AuditedCall, Finding, Look, PriceRecord, Reading, Window};
 use crate::quota::{Holder, Period, Unit};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -89,7 +89,7 @@ impl Store {
 
     /// How often the counters confirmed and contradicted the price of each operation, by its name,
     /// within the latest calls that are compared.
-    pub fn price_record(&self, whose: Whose<'_>) -> Result<BTreeMap<String, Record>, StoreError> {
+    pub fn price_record(&self, whose: Whose<'_>) -> Result<BTreeMap<String, PriceRecord>, StoreError> {
         self.read(|connection| {
             let entries = entries(connection, whose, COMPARED)?;
             let mut record = audit::record(&windows(connection, whose, &entries)?);
@@ -232,7 +232,7 @@ fn windows(connection: &Connection, whose: Whose<'_>, entries: &[LedgerEntry]) -
 }
 
 /// Calls in the unit whose counters are compared, in the order of their numbers.
-fn calls(entries: &[LedgerEntry]) -> Vec<Call> {
+fn calls(entries: &[LedgerEntry]) -> Vec<AuditedCall> {
     entries.iter().filter(|entry| entry.unit == COUNTED.name()).filter_map(LedgerEntry::call).collect()
 }
 

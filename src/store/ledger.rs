@@ -29,7 +29,7 @@ pub(super) const LOST: &str = "";
 
 /// A call, as recorded before it is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
+pub struct NewEntry<'a> {
     pub at: Timestamp,
     /// Identifies the run of the program.
     pub session: &'a str,
@@ -85,7 +85,7 @@ impl Settlement {
 impl Store {
     /// Records a call before it is sent, unless another program has the same in flight or the
     /// budget is too small.
-    pub fn reserve(&self, entry: &Entry<'_>) -> Result<Reserved, StoreError> {
+    pub fn reserve(&self, entry: &NewEntry<'_>) -> Result<Reserved, StoreError> {
         let mut call = Ok(None);
         // No other program writes between the check and the entry, so two cannot spend the same
         // remainder of a budget.
@@ -150,7 +150,7 @@ impl Store {
         Ok(())
     }
 
-    fn insert(&self, transaction: &Transaction<'_>, entry: &Entry<'_>, id: i64, lock: &str) -> rusqlite::Result<()> {
+    fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, id: i64, lock: &str) -> rusqlite::Result<()> {
         let units = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         let operation = entry.price.operation.name();
         let (what, key) = self.ledger_words(operation, entry.what, entry.claim);
@@ -201,7 +201,7 @@ pub(super) fn digest(key: &[u8]) -> Vec<u8> {
 }
 
 /// Compares the careful sums of this run and of this day with the budget.
-fn over_budget(transaction: &Transaction<'_>, entry: &Entry<'_>) -> rusqlite::Result<Option<OverBudget>> {
+fn over_budget(transaction: &Transaction<'_>, entry: &NewEntry<'_>) -> rusqlite::Result<Option<OverBudget>> {
     if !entry.budget.is_set() {
         return Ok(None);
     }

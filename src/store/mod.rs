@@ -30,12 +30,12 @@ mod sent;
 mod shelf;
 mod spent;
 
-pub use answers::{Import, Incoming, NewAnswer, StoredAnswer, StoredReport};
+pub use answers::{Incoming, NewAnswer, NewImport, StoredAnswer, StoredReport};
 pub use calls::Call;
 pub use entry::{LedgerEntry, State};
 pub use error::StoreError;
 pub use inventory::Purged;
-pub use ledger::{Entry, Reserved, Settlement};
+pub use ledger::{NewEntry, Reserved, Settlement};
 pub use page::PageReport;
 pub use rate::TOO_FAST;
 pub use records::{Keep, Store};

@@ -2,7 +2,7 @@
 
 use super::entry::LedgerEntry;
 use super::error::StoreError;
-use super::ledger::Entry;
+use super::ledger::NewEntry;
 use super::records::Store;
 use super::spent::{Whose, entries_since};
 use crate::quota::Unit;
@@ -35,7 +35,7 @@ impl Store {
 ///
 /// The start of the service's minute is not documented, so calls are counted over the last 60
 /// seconds.
-pub(super) fn wait(connection: &Connection, entry: &Entry<'_>) -> rusqlite::Result<Option<Timestamp>> {
+pub(super) fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Option<Timestamp>> {
     let price = entry.price;
     if price.is_free() || price.unit != Unit::Request {
         return Ok(None);

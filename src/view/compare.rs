@@ -12,7 +12,7 @@ use crate::app::find::{Finder, HitGroup, HitLine, HitSource, Quest};
 use crate::app::over::held::MARK;
 use crate::app::{Area, Model, panes};
 use crate::report::Recent;
-use crate::report::compare::{Item, Matrix};
+use crate::report::compare::{ComparedItem, Matrix};
 use crate::report::rows::Label;
 use crate::text::{Untrusted, thousands};
 
@@ -79,7 +79,7 @@ fn draw_numbers(mut line: LineWriter<'_, '_>, compare: &Compare) {
     }
 }
 
-fn draw_item(mut line: LineWriter<'_, '_>, compare: &Compare, matrix: &Matrix, item: &Item) {
+fn draw_item(mut line: LineWriter<'_, '_>, compare: &Compare, matrix: &Matrix, item: &ComparedItem) {
     for (n, column) in compare.columns.iter().enumerate() {
         line.tab(n * cell(compare));
         let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {

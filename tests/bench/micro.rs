@@ -106,7 +106,7 @@ fn frame(bencher: Bencher, rows: u64) {
 /// What an attacker can write much of: twice the bytes take twice the time.
 mod growth {
     use super::*;
-    use behaview::export::{Format, Job, Source, What};
+    use behaview::export::{ExportSource, Format, Job, What};
     use behaview::report::note::Notes;
     use behaview::report::rules::Rules;
 
@@ -117,7 +117,7 @@ mod growth {
         let body = Body::in_memory(json.into_bytes());
         let (identifier, origin, received) = (None, "bench".to_owned(), None);
         let (sources, rules) =
-            ([Source { body, identifier, origin, received, notes: Notes::default() }], Rules::shipped());
+            ([ExportSource { body, identifier, origin, received, notes: Notes::default() }], Rules::shipped());
         let format = Format::named(format).unwrap();
         bencher.bench(|| {
             let job = Job { sources: &sources, what: What::All, rules: &rules, cancel: &Cancel::default() };

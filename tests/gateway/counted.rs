@@ -11,7 +11,7 @@ use behaview::gateway::submission;
 use behaview::quota::{Budget, Entitlements};
 use behaview::report::identifier::FileHash;
 use behaview::service::Client;
-use behaview::service::credential::{Credential, Source};
+use behaview::service::credential::{Credential, KeySource};
 use behaview::store::{State, Store};
 use jiff::Timestamp;
 
@@ -47,7 +47,7 @@ pub fn jump(minutes: i64) {
 
 /// A run of the program with this test's clock.
 pub fn run(session: &str, path: &Path, demo: &Demo) -> Gateway {
-    let credential = Credential::new(demo.key(), Source::Demo).unwrap();
+    let credential = Credential::new(demo.key(), KeySource::Demo).unwrap();
     let client = Client::new(Visit::profile(demo), Some(credential)).unwrap();
     Gateway::new(Arc::new(Store::open(path).unwrap()), client, session.to_owned(), tick)
 }
@@ -233,7 +233,7 @@ async fn the_key_cannot_be_told_from_the_account() {
     let key = scene.visit.demo.key();
     let account = scene.gateway.client().account().unwrap();
     assert!(account.len() == 16 && !key.contains(&account), "{account}");
-    let other = Credential::new("another", Source::Demo).unwrap();
+    let other = Credential::new("another", KeySource::Demo).unwrap();
     let other = Client::new(Visit::profile(&scene.visit.demo), Some(other)).unwrap();
     assert_ne!(other.account().unwrap(), account);
 }

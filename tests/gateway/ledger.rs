@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use behaview::gateway::Gateway;
 use behaview::service::Client;
-use behaview::service::credential::{Credential, Source};
+use behaview::service::credential::{Credential, KeySource};
 use behaview::store::{State, Store};
 use std::sync::Arc;
 
@@ -122,7 +122,7 @@ async fn runs_at_the_same_time_share_what_is_held_and_not_what_they_spent() {
 
 /// Another run of the program, on the same store.
 fn run_of(session: &str, visit: &Visit) -> Gateway {
-    let credential = Credential::new(visit.demo.key(), Source::Demo).unwrap();
+    let credential = Credential::new(visit.demo.key(), KeySource::Demo).unwrap();
     let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
     Gateway::new(Arc::new(Store::open(&visit.store()).unwrap()), client, session.to_owned(), jiff::Timestamp::now)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use behaview::gateway::{Answer, Gateway, GatewayError};
 use behaview::quota::{Budget, Entitlement, Entitlements};
 use behaview::request::{Asker, Request};
-use behaview::service::credential::{Credential, Source};
+use behaview::service::credential::{Credential, KeySource};
 use behaview::service::{Client, Profile};
 use behaview::store::Store;
 use tempfile::TempDir;
@@ -30,7 +30,7 @@ pub struct Visit {
 
 /// A gateway to the service at `root`, with the store in a folder.
 pub fn gateway(path: &Path, profile: Profile, key: &str) -> Gateway {
-    let credential = Credential::new(key, Source::Demo).unwrap();
+    let credential = Credential::new(key, KeySource::Demo).unwrap();
     let client = Client::new(profile, Some(credential)).unwrap();
     // No refusal by rate makes the next call wait.
     let budget = Budget { per_minute: Some(1_000_000), ..Budget::default() };

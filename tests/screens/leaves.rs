@@ -4,7 +4,7 @@ use crate::stage::{Stage, file, options};
 use behaview::app::model::Service;
 use behaview::app::{Here, Model, Overlay, PANES, Size};
 use behaview::demo::Options;
-use behaview::export::{Format, Job, Source, What};
+use behaview::export::{ExportSource, Format, Job, What};
 use behaview::report::rules::Rules;
 use behaview::report::{Body, Cancel};
 use behaview::runtime::{Backing, Session};
@@ -187,7 +187,7 @@ fn every_leaf_stands_in_what_is_exported() {
         let wanted = counted(leaves(&bytes).into_iter().map(|(_, leaf)| leaf));
         let body = Body::in_memory(bytes);
         let notes = Default::default();
-        let sources = [Source { body, identifier: None, origin: String::new(), received: None, notes }];
+        let sources = [ExportSource { body, identifier: None, origin: String::new(), received: None, notes }];
         let job = Job { sources: &sources, what: What::All, rules: &Rules::shipped(), cancel: &Cancel::default() };
         for name in ["raw", "json", "jsonl"] {
             let mut out = Vec::new();

@@ -12,7 +12,7 @@ use behaview::quota::{Budget, Spent};
 use behaview::report::identifier::Sha256;
 use behaview::runtime::clipboard;
 use behaview::runtime::{Backing, Session};
-use behaview::service::credential::{Credential, Source};
+use behaview::service::credential::{Credential, KeySource};
 use behaview::service::{Client, Profile};
 use behaview::store::Store;
 use jiff::{SignedDuration, Timestamp};
@@ -350,7 +350,7 @@ fn without_port(screen: String) -> String {
 
 fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<TestBackend> {
     let store = Arc::new(Store::open(&folder.path().join("store")).unwrap());
-    let credential = key.map(|key| Credential::new(key, Source::Demo).unwrap());
+    let credential = key.map(|key| Credential::new(key, KeySource::Demo).unwrap());
     let client = Client::new(profile.clone(), credential).unwrap();
     let gateway = Gateway::new(store, client, "session".to_owned(), clock);
     let mut model = Model::new(cli::service(&gateway), clock());

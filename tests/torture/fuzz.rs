@@ -3,7 +3,7 @@
 //! Seeds are the demo's reports and sound answers of the service; `found/` keeps what once went wrong.
 
 use super::wire::{Stage, now, shown};
-use behaview::export::{FORMATS, Job, Source, What};
+use behaview::export::{ExportSource, FORMATS, Job, What};
 use behaview::quota::{Balances, Entitlements, Privileges, Usage};
 use behaview::report::analysis::{Analysis, submitted, upload_address};
 use behaview::report::compare::{Matrix, Only};
@@ -133,7 +133,7 @@ fn screen(bytes: &[u8], noise: &mut Noise) {
 /// Whatever is exported is valid by its standard, and obeyed by nobody.
 fn export(bytes: &[u8], _: &mut Noise) {
     let (origin, identifier, received, notes) = ("demo".to_owned(), None, Some(now()), Default::default());
-    let sources = [Source { body: Body::in_memory(bytes.to_vec()), identifier, origin, received, notes }];
+    let sources = [ExportSource { body: Body::in_memory(bytes.to_vec()), identifier, origin, received, notes }];
     for format in &FORMATS {
         for what in [What::All, What::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();

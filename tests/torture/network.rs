@@ -4,7 +4,7 @@ use super::is_long;
 use super::wire::shown;
 use behaview::report::identifier::Identifier;
 use behaview::request::Request;
-use behaview::service::credential::{Credential, Source};
+use behaview::service::credential::{Credential, KeySource};
 use behaview::service::error::{Reason, ServiceError};
 use behaview::service::{Client, Profile};
 use behaview::text::Untrusted;
@@ -56,7 +56,7 @@ impl Service {
     /// Asks once, with little patience; fails if that was more than one call, or its words show the key or a control.
     async fn ask(&self, profile: Profile) -> Result<Vec<u8>, ServiceError> {
         let profile = Profile { root: self.root.clone(), ..profile };
-        let client = Client::new(profile, Some(Credential::new(KEY, Source::Demo).unwrap())).unwrap();
+        let client = Client::new(profile, Some(Credential::new(KEY, KeySource::Demo).unwrap())).unwrap();
         let mut bytes = Vec::new();
         let result = tokio::time::timeout(Duration::from_secs(60), client.send(&request(), &mut bytes)).await;
         let result = result.expect("it ends by itself").map(|_| bytes);

@@ -8,7 +8,7 @@ pub use saving::{NotSaved, Save, SaveForm, Saved};
 use crate::app::over::{IndicatorList, NotableScope, Shows};
 use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Failure, FileJob, Focus, ListEntry, Model, Overlay};
-use crate::export::{self, Source, What};
+use crate::export::{self, ExportSource, What};
 use crate::report::json::{Kind, Raw};
 use crate::report::{Pane, Piece, Place, Row, RowSet, Section};
 use crate::text::{Untrusted, count};
@@ -198,19 +198,19 @@ impl Model {
     }
 
     /// Where the report that is open came from.
-    pub(super) fn source(&self) -> Option<Source> {
+    pub(super) fn source(&self) -> Option<ExportSource> {
         self.source_of(self.chosen()?)
     }
 
     /// The reports to export: the open one, or every stored one where a list covers them all.
-    fn sources(&self) -> Vec<Source> {
+    fn sources(&self) -> Vec<ExportSource> {
         match self.leads_back_to_one() {
             true => self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
             false => self.source().into_iter().collect(),
         }
     }
 
-    fn source_of(&self, entry: &ListEntry) -> Option<Source> {
+    fn source_of(&self, entry: &ListEntry) -> Option<ExportSource> {
         let here = entry.here()?;
         let origin = match self.list().map(|list| &list.origin) {
             Some(super::list::ListOrigin::Document(name)) => {
@@ -221,7 +221,7 @@ impl Model {
         let received = (!self.is_document()).then_some(here.received);
         let identifier = entry.identifier.clone();
         let notes = identifier.as_ref().and_then(|identifier| self.notes_on(identifier)).cloned().unwrap_or_default();
-        Some(Source { body: here.body.clone(), identifier, origin, received, notes })
+        Some(ExportSource { body: here.body.clone(), identifier, origin, received, notes })
     }
 
     pub(super) fn ask_where(&mut self) {

@@ -1,7 +1,7 @@
 //! The line that says where something is written, and in which format.
 
 use crate::app::over::{FormSource, InputForm, SMALL, TextField};
-use crate::export::{FORMATS, Format, Source, What, file};
+use crate::export::{ExportSource, FORMATS, Format, What, file};
 use crate::report::rules::Rules;
 use crate::report::{Pane, RowSet};
 use crate::request::Request;
@@ -22,7 +22,7 @@ pub struct Save {
 pub enum Saved {
     /// A report, or a part of it.
     Report {
-        sources: Vec<Source>,
+        sources: Vec<ExportSource>,
         what: What,
         format: &'static Format,
         /// The rules that mark its rows; those that are shipped where none have been read yet.
@@ -59,7 +59,7 @@ pub struct SaveTarget {
 enum ExportSubject {
     /// Parts of a report, or of several; without one there are only values.
     Report {
-        sources: Vec<Source>,
+        sources: Vec<ExportSource>,
         parts: Vec<Part>,
         chosen: usize,
     },
@@ -102,7 +102,7 @@ impl Part {
         }
     }
 
-    fn saved(&self, sources: &[Source], format: &'static Format) -> Result<Saved, String> {
+    fn saved(&self, sources: &[ExportSource], format: &'static Format) -> Result<Saved, String> {
         match (self, sources) {
             (Self::Value(text), _) if format.is_raw() || format.extension == self.described().2 => {
                 Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() })
@@ -121,7 +121,7 @@ impl Part {
 
 impl SaveForm {
     /// A part of a report, or of several, is to be written, the chosen one unless another is wanted; without a report, a value.
-    pub fn export(sources: Vec<Source>, parts: Vec<Part>, chosen: usize) -> Self {
+    pub fn export(sources: Vec<ExportSource>, parts: Vec<Part>, chosen: usize) -> Self {
         let subject = ExportSubject::Report { sources, parts, chosen };
         let mut form = Self::new(SaveTarget { is_under_way: false, subject }, String::new());
         form.suggest();

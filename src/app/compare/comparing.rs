@@ -4,7 +4,7 @@ use crate::app::compare::{Compare, MatrixColumn, OtherFile, OtherFiles, cut};
 use crate::app::files::OpenFile;
 use crate::app::over::pieces_in_rows;
 use crate::app::{HeldPage, HeldReport, List, Model, ReportJob, SearchJob, StoreJob};
-use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
+use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::Sha256;
 use crate::report::{Pane, Recent};
 use crate::text::thousands;
@@ -138,7 +138,7 @@ impl Model {
             remarks
                 .push(format!("{} left out: {MOST_COLUMNS} are compared at most", thousands(compare.left_out as u64)));
         }
-        let differs = |item: &Item| item.other != 0 && compare.pane.is_none_or(|pane| pane == item.pane);
+        let differs = |item: &ComparedItem| item.other != 0 && compare.pane.is_none_or(|pane| pane == item.pane);
         if compare.matrix.as_ref().is_some_and(|matrix| matrix.items().iter().any(differs)) {
             remarks.push("≠ tells something else, or less, than the first that saw it".to_owned());
         }

@@ -5,7 +5,7 @@ pub(super) mod comparing;
 use crate::app::over::{ListFilter, ListSource, ListView, OverlayScreen, RowPicker, RowWindow, Spot, Spots, Target};
 use crate::app::panes::{PANES, Scroll};
 use crate::app::{List, Place, Size};
-use crate::report::compare::{Item, MOST_COLUMNS, Matrix};
+use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{self, Body, Pane, Recent, Report, Row};
 use crate::text::Untrusted;
@@ -271,7 +271,7 @@ impl Compare {
         self.refresh();
     }
 
-    fn chosen_item(&self) -> Option<(&Matrix, usize, &Item)> {
+    fn chosen_item(&self) -> Option<(&Matrix, usize, &ComparedItem)> {
         let (matrix, number) = (self.matrix.as_deref()?, *self.shown.get(self.scroll.cursor)? as usize);
         Some((matrix, number, matrix.items().get(number)?))
     }

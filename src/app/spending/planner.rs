@@ -5,7 +5,7 @@ use crate::app::over::{FormSource, InputForm, SheetRow, TextField};
 use crate::app::panes::Move;
 use crate::app::{Key, Model};
 use crate::export::file;
-use crate::quota::{Amount, Entitlements, Kind, Line, Operation, Plan, price};
+use crate::quota::{Amount, Entitlements, ForecastLine, Kind, Operation, Plan, price};
 use crate::text::{Untrusted, thousands};
 use std::path::{Path, PathBuf};
 
@@ -173,7 +173,7 @@ fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> SheetRo
     row(head, text)
 }
 
-fn left(line: &Line) -> SheetRow {
+fn left(line: &ForecastLine) -> SheetRow {
     let (remaining, allowed) = (thousands(line.limit.remaining), thousands(line.limit.allowed));
     let (unit, period) = (line.unit.plural(), line.limit.period.current());
     let leaves = match line.short.min {

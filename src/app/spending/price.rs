@@ -6,8 +6,8 @@ use crate::app::spending::Prompt;
 use crate::app::spending::counters::when;
 use crate::app::{Command, Key, Model};
 use crate::quota::{
-    Balances, Budget, Entitlements, Fit, Holder, Item, Kind, Limit, Numbers, Operation, Period, Plan, Price, Spent,
-    Total, Unit, Usage, price,
+    Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Numbers, Operation, Period, Plan, PlannedItem, Price,
+    Spent, Total, Unit, Usage, price,
 };
 use crate::request::Request;
 use crate::text::thousands;
@@ -236,7 +236,7 @@ impl Model {
         if let Some(barred) = self.service.barred() {
             return Tag::Barred(barred);
         }
-        let bar = |item: &Item| self.figures.bar(&item.price, self.now);
+        let bar = |item: &PlannedItem| self.figures.bar(&item.price, self.now);
         let bar = together.plan.items().iter().find_map(bar).filter(|_| together.plan.refusal().is_none());
         bar.unwrap_or_else(|| tag(together))
     }

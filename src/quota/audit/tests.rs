@@ -12,16 +12,16 @@ fn look(second: i64, after: i64, used: u64) -> Look {
     Look { asked: at(second), received: at(second + 1), account: "me".to_owned(), after, readings }
 }
 
-fn call(number: i64, second: i64, charge: Charge) -> Call {
+fn call(number: i64, second: i64, charge: Charge) -> AuditedCall {
     let (account, operation) = (Some("me".to_owned()), "private-behaviour".to_owned());
-    Call { number, from: at(second), until: at(second + 1), account, operation, charge }
+    AuditedCall { number, from: at(second), until: at(second + 1), account, operation, charge }
 }
 
 const ONE: Charge = Charge::Certain(1);
 const PERHAPS: Charge = Charge::Unsure(Some(1));
 
 /// What is found after a first window that shows that the counter counts our calls.
-fn found(looks: &[Look], calls: &[Call]) -> Vec<Finding> {
+fn found(looks: &[Look], calls: &[AuditedCall]) -> Vec<Finding> {
     let mut proof = look(-2_000, -1, 0);
     let mut all = vec![proof.clone()];
     (proof.asked, proof.received, proof.after) = (at(-1_000), at(-999), 0);
@@ -89,7 +89,7 @@ fn what_is_in_doubt_makes_no_window() {
     let looks = [look(0, 0, 7), look(1_000, 1, 7)];
     let calls = [call(1, 10, PERHAPS)];
     assert_eq!(found(&looks, &calls), [Finding::Free]);
-    let other = |change: fn(&mut [Look; 2], &mut Call)| {
+    let other = |change: fn(&mut [Look; 2], &mut AuditedCall)| {
         let (mut looks, mut call) = (looks.clone(), calls[0].clone());
         change(&mut looks, &mut call);
         found(&looks, &[call])
@@ -126,7 +126,7 @@ fn the_record_of_a_price() {
     let looks =
         [look(0, 0, 0), look(1_000, 1, 1), look(3_000, 2, 1), look(5_000, 3, 9), look(7_000, 4, 9), look(9_000, 4, 9)];
     let record = record(&windows(&looks, &calls, Unit::Request));
-    assert_eq!(record["private-behaviour"], Record { confirmed: 1, contradicted: 1, unclear: 2 });
+    assert_eq!(record["private-behaviour"], PriceRecord { confirmed: 1, contradicted: 1, unclear: 2 });
 }
 
 /// What happens, with what is true of it and cannot be seen.

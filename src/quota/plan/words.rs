@@ -1,7 +1,7 @@
 //! The text of a forecast, shared by the planner and the command line.
 
 use super::wait::resets;
-use super::{Fit, Forecast, Line, Plan, Total};
+use super::{Fit, Forecast, ForecastLine, Plan, Total};
 use crate::quota::Unit;
 use crate::text::thousands;
 use jiff::Timestamp;
@@ -27,7 +27,7 @@ impl Plan {
     }
 }
 
-impl Line {
+impl ForecastLine {
     /// The units left afterwards, at worst and also at best if they differ.
     pub fn after_words(&self) -> String {
         match self.at_worst {
@@ -82,8 +82,8 @@ impl Forecast {
         if self.totals.len() == 1 { thousands(n) } else { unit.count(n) }
     }
 
-    fn short_words(&self, line: &Line, now: Timestamp) -> String {
-        let more = |line: &Line| {
+    fn short_words(&self, line: &ForecastLine, now: Timestamp) -> String {
+        let more = |line: &ForecastLine| {
             let short = if self.totals.len() == 1 { line.short.number() } else { line.short.words(line.unit) };
             format!("{short} more than {}", line.left_words())
         };
@@ -110,7 +110,7 @@ impl Forecast {
 
 impl Forecast {
     /// The number of further periods that the missing units take, and their start.
-    fn several_words(&self, line: &Line, now: Timestamp) -> String {
+    fn several_words(&self, line: &ForecastLine, now: Timestamp) -> String {
         let periods = |needed: u64| {
             let ready = self.ready_at(line.unit, needed, now)?;
             Some(resets(line.limit.period, now, ready))
@@ -121,7 +121,7 @@ impl Forecast {
     }
 }
 
-fn paced_words(line: &Line) -> String {
+fn paced_words(line: &ForecastLine) -> String {
     // A price without an upper end is described by its lower end.
     let most = line.needed.max.map_or(line.needed, |max| Total { min: max, max: Some(max) });
     let about = if most.max.is_some() { "about " } else { "" };

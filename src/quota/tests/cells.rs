@@ -236,7 +236,7 @@ fn rule_8_4_3_what_is_not_known_of_the_user_is_assumed_and_said() {
 
 #[test]
 fn rule_8_4_3_an_inferred_entitlement_makes_an_assumed_price() {
-    let inferred = Entitlement::known(true, Source::Inferred);
+    let inferred = Entitlement::known(true, EntitlementSource::Inferred);
     for entitled in [searcher(inferred, yes()), searcher(no(), inferred)] {
         let price = price(&Operation::V3Search { calls: 1 }, &entitled);
         assert_eq!(price.basis, Basis::Assumed);

@@ -23,7 +23,7 @@ fn every_operation_is_priced_by_a_rule_that_speaks_of_it() {
 
 #[test]
 fn every_rule_speaks_of_an_operation_in_some_case_and_of_no_other() {
-    for rule in RULES.iter().filter(|rule| matches!(rule.effect, Effect::Prices(_))) {
+    for rule in RULES.iter().filter(|rule| matches!(rule.effect, RuleEffect::Prices(_))) {
         let speaks = |operation: &Operation| {
             every_entitlement().iter().any(|entitled| {
                 rule_for(operation, entitled) == *rule || price(operation, entitled).agreeing.contains(&rule.number)

@@ -27,7 +27,7 @@ pub const MOST_COLUMNS: usize = 64;
 #[derive(Debug, Default)]
 pub struct Matrix {
     columns: Vec<Option<Column>>,
-    items: Vec<Item>,
+    items: Vec<ComparedItem>,
 }
 
 /// A report that is compared.
@@ -42,7 +42,7 @@ struct Column {
 
 /// One thing that at least one report saw.
 #[derive(Debug, Clone, Copy)]
-pub struct Item {
+pub struct ComparedItem {
     /// A bit for each report that saw it, the first report's lowest.
     pub seen: u64,
     /// A bit for each report whose rows differ from those of the first report that saw it.
@@ -77,7 +77,7 @@ pub enum Only {
 impl Only {
     /// Whether an item is selected. `sides` are the bits of the groups that are compared with each
     /// other, `here` is the number of a report.
-    fn wants(self, item: &Item, sides: &[u64], here: usize) -> bool {
+    fn wants(self, item: &ComparedItem, sides: &[u64], here: usize) -> bool {
         let (seen, other) = (item.seen, item.other);
         // Whether, where both saw it, `these` have details that `rest` lacks.
         let tell_more = |these: u64, rest: u64| these & other != 0 || rest & !other == 0;
@@ -124,14 +124,14 @@ impl Matrix {
     }
 
     /// Every item, in the order of the panes.
-    pub fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &[ComparedItem] {
         &self.items
     }
 
-    /// An item's row, from the first report that saw it; [`Item::other`] marks the reports that
+    /// An item's row, from the first report that saw it; [`ComparedItem::other`] marks the reports that
     /// differ. Identifier and time belong to one process: where the item covers several, the row
     /// has only the name.
-    pub fn row(&self, item: &Item) -> Row {
+    pub fn row(&self, item: &ComparedItem) -> Row {
         let Some(report) = self.column(item.column.into()).map(|column| &column.report) else { return Row::default() };
         let mut row = report.row(item.section as usize, item.row as usize);
         let is_process = report.tree().is_some_and(|(section, _)| section == item.section as usize);
@@ -151,7 +151,7 @@ impl Matrix {
     }
 
     /// Whether a report may have seen an item all the same: it does not list it, and its list was perhaps cut by the service.
-    pub fn is_perhaps_unlisted(&self, item: &Item, column: usize) -> bool {
+    pub fn is_perhaps_unlisted(&self, item: &ComparedItem, column: usize) -> bool {
         let is_cut = |(section, _): &(usize, usize), report: &Report| {
             report.section(*section).is_some_and(|found| order(found) == item.order && found.is_perhaps_cut())
         };
@@ -189,7 +189,7 @@ impl Matrix {
 
     /// The items of a pane, or of all, that are wanted by who saw them.
     pub fn select(&self, pane: Option<Pane>, only: Only, sides: &[u64], here: usize) -> Vec<u32> {
-        let wanted = |item: &Item| pane.is_none_or(|pane| pane == item.pane) && only.wants(item, sides, here);
+        let wanted = |item: &ComparedItem| pane.is_none_or(|pane| pane == item.pane) && only.wants(item, sides, here);
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 
@@ -264,7 +264,7 @@ fn hash(body: &Body, keys: &RandomState) -> Hashed {
 #[derive(Default)]
 struct Joined {
     columns: Vec<Option<Column>>,
-    items: Vec<Item>,
+    items: Vec<ComparedItem>,
     /// For each item, the sum of the detail hashes from the first report that saw it.
     told: Vec<u64>,
     by_hash: ByHash,
@@ -320,7 +320,7 @@ impl Joined {
     }
 }
 
-fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash) -> (Column, Vec<(u64, u64)>) {
+fn join(number: u8, hashed: Hashed, items: &mut Vec<ComparedItem>, by_hash: &mut ByHash) -> (Column, Vec<(u64, u64)>) {
     let Hashed { report, sections, hashes } = hashed;
     let mut rows = Vec::with_capacity(hashes.len());
     let ends = sections.iter().skip(1).map(|(_, first)| *first).chain([hashes.len()]);
@@ -332,7 +332,16 @@ fn join(number: u8, hashed: Hashed, items: &mut Vec<Item>, by_hash: &mut ByHash)
             let item = *by_hash.entry(*hash).or_insert(next);
             if item == next {
                 let section = u32::try_from(*section).unwrap_or(u32::MAX);
-                items.push(Item { seen: 0, other: 0, pane, order, column: number, is_shared: false, section, row });
+                items.push(ComparedItem {
+                    seen: 0,
+                    other: 0,
+                    pane,
+                    order,
+                    column: number,
+                    is_shared: false,
+                    section,
+                    row,
+                });
             }
             if let Some(item) = items.get_mut(item as usize) {
                 item.is_shared = item.seen != 0;
@@ -350,7 +359,7 @@ fn order(section: &Section) -> u16 {
 }
 
 /// Sorts items by their order, those of the same order as they come; gives each item's new place by its old one.
-fn sort(items: &mut Vec<Item>) -> Vec<u32> {
+fn sort(items: &mut Vec<ComparedItem>) -> Vec<u32> {
     let mut sorted: Vec<_> = (0_u32..).zip(items.iter().copied()).collect();
     sorted.sort_by_key(|(_, item)| item.order);
     let mut places = vec![0; sorted.len()];

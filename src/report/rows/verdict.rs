@@ -10,7 +10,7 @@ const ENDING: &[u8] = b"_VERDICT";
 
 /// What a list says of a report.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub struct ReportSummary {
     /// The sandbox by its own name.
     pub sandbox: Option<Untrusted>,
     /// When it ran, in seconds since 1970, for identifiers that do not say.
@@ -21,7 +21,7 @@ pub struct Summary {
     pub tags: Vec<Untrusted>,
 }
 
-impl Summary {
+impl ReportSummary {
     /// Reads a report for its summary.
     pub fn of(body: &Body) -> Self {
         let report = Report::open(body);

@@ -6,9 +6,9 @@ fn report() -> Price {
 }
 
 /// A question that every program asks alike.
-fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> Entry<'a> {
+fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> NewEntry<'a> {
     let (whose, claim, budget) = (whose("p", Some(7)), Some(&b"k"[..]), Budget::default());
-    Entry { at, session, whose, what: "w", claim, price, account: None, budget }
+    NewEntry { at, session, whose, what: "w", claim, price, account: None, budget }
 }
 
 fn whose(profile: &str, owner: Option<i64>) -> Whose<'_> {
@@ -53,7 +53,7 @@ fn what_is_not_known_counts_as_charged() {
         Reserved::Entry(call) => Some(call),
         _ => None,
     };
-    let call = |claim: Option<&'static [u8]>| match store.reserve(&Entry { claim, ..entry("s", now) }).unwrap() {
+    let call = |claim: Option<&'static [u8]>| match store.reserve(&NewEntry { claim, ..entry("s", now) }).unwrap() {
         Reserved::Entry(call) => call,
         other => panic!("{other:?}"),
     };
@@ -76,10 +76,10 @@ fn what_is_not_known_counts_as_charged() {
     drop(last);
     assert!(reserve("another program", now).is_some());
     let daily = Budget { daily: Some(4), ..budget };
-    let over = store.reserve(&Entry { budget: daily, claim: None, ..entry("a third", now) }).unwrap();
+    let over = store.reserve(&NewEntry { budget: daily, claim: None, ..entry("a third", now) }).unwrap();
     assert!(matches!(over, Reserved::OverBudget(OverBudget { spent: Some(4), limit: 4, .. })), "{over:?}");
     let tomorrow = now + jiff::SignedDuration::from_hours(24);
-    let next = store.reserve(&Entry { budget: daily, claim: None, ..entry("a third", tomorrow) }).unwrap();
+    let next = store.reserve(&NewEntry { budget: daily, claim: None, ..entry("a third", tomorrow) }).unwrap();
     assert!(matches!(next, Reserved::Entry(_)), "{next:?}");
     assert_eq!(store.spent("s").unwrap(), Spent { charged: 1, unsure: 2, is_open: false });
     assert_eq!(store.spent("other").unwrap().total(), 0);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::quota::{Entitlements, Kind, Operation, Period, price};
-use crate::store::{Entry, Reserved, Settlement, Whose};
+use crate::store::{NewEntry, Reserved, Settlement, Whose};
 
 const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
 
@@ -8,7 +8,8 @@ const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
 fn charge(store: &Store) {
     let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
     let (at, budget) = (crate::clock::now(), crate::quota::Budget::default());
-    let entry = Entry { at, session: "s", whose: WHOSE, what: "w", claim: None, price: &price, account: None, budget };
+    let entry =
+        NewEntry { at, session: "s", whose: WHOSE, what: "w", claim: None, price: &price, account: None, budget };
     let Reserved::Entry(call) = store.reserve(&entry).unwrap() else { panic!("nothing is in flight") };
     store.settle(call, Settlement::Charged(1), "200", at).unwrap();
 }
