@@ -101,10 +101,12 @@ impl Write for Output {
 }
 
 fn escaped(line: &[u8]) -> String {
-    match line.strip_suffix(b"\n") {
-        Some(line) => format!("{}\n", Untrusted::from(line).visible()),
-        None => Untrusted::from(line).visible().to_string(),
-    }
+    let end = if line.ends_with(b"\n") { "\n" } else { "" };
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    // Blanks at the end of a line are not at the end of a value.
+    let blanks = line.iter().rev().take_while(|byte| **byte == b' ').count();
+    let text = line.get(..line.len() - blanks).unwrap_or_default();
+    format!("{}{:blanks$}{end}", Untrusted::from(text).visible(), "")
 }
 
 /// The space between two columns.

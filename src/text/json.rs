@@ -27,7 +27,7 @@ pub fn escaped_json(json: &str) -> String {
         match unit {
             VisibleUnit::Shown { text, .. } => escaped.push_str(text),
             // What stands between values, and what begins an escape already.
-            VisibleUnit::Byte(byte @ (b'\n' | b'\\')) => escaped.push(char::from(byte)),
+            VisibleUnit::Byte(byte @ (b'\n' | b'\\' | b' ')) => escaped.push(char::from(byte)),
             VisibleUnit::Byte(byte) => push_escape(char::from(byte), &mut escaped),
             VisibleUnit::CodePoint(code) => char::from_u32(code).into_iter().for_each(|c| push_escape(c, &mut escaped)),
         }
@@ -48,6 +48,8 @@ fn push_escape(character: char, literal: &mut String) {
         '\n' => literal.push_str(r"\n"),
         '\r' => literal.push_str(r"\r"),
         '\t' => literal.push_str(r"\t"),
+        // Its place at the end of a text is what it is escaped for elsewhere.
+        ' ' => literal.push(' '),
         other => {
             for unit in other.encode_utf16(&mut [0; 2]) {
                 // Writing to a String does not fail.
