@@ -14,6 +14,7 @@ use reqwest::{RequestBuilder, Response, StatusCode, Url, Version as HttpVersion}
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 /// Maximum size of an artefact whose length is not announced, in bytes.
 const LONGEST_UNANNOUNCED: u64 = 1 << 30;
@@ -33,8 +34,8 @@ pub struct Client {
     pub(super) redactor: Redactor,
     /// Created at the first call: loading certificates takes longer than drawing the first screen.
     http: OnceLock<reqwest::Client>,
-    /// The time in the last response, until the gateway takes it.
-    date: Mutex<Option<Timestamp>>,
+    /// The time in the last response and when its head came, until the gateway takes it.
+    date: Mutex<Option<(Timestamp, Instant)>>,
 }
 
 /// The destination of a response's bytes.
@@ -216,16 +217,17 @@ impl Client {
         self.has_key(&path) || address.parameters.iter().any(is_key)
     }
 
-    /// The service's time in the last response, once.
+    /// The service's time by the last response, once. The rest of a response may take long.
     pub fn take_date(&self) -> Option<Timestamp> {
-        self.date.lock().unwrap_or_else(PoisonError::into_inner).take()
+        let (date, came) = self.date.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        date.checked_add(came.elapsed()).ok()
     }
 
     fn note_date(&self, response: &Response) {
         let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
         let parser = jiff::fmt::rfc2822::DateTimeParser::new();
         if let Some(date) = date.and_then(|date| parser.parse_timestamp(date).ok()) {
-            *self.date.lock().unwrap_or_else(PoisonError::into_inner) = Some(date);
+            *self.date.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, Instant::now()));
         }
     }
 
