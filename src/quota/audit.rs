@@ -101,15 +101,12 @@ pub struct Counted {
     pub operation: String,
     /// Whether its cost is uncertain.
     pub is_unsure: bool,
-    /// Whether its maximum cost is unknown.
-    pub is_open: bool,
 }
 
 impl Counted {
     fn of(call: &AuditedCall) -> Self {
         let is_unsure = matches!(call.charge, Charge::Unsure(_));
-        let is_open = call.charge == Charge::Unsure(None);
-        Self { number: call.number, operation: call.operation.clone(), is_unsure, is_open }
+        Self { number: call.number, operation: call.operation.clone(), is_unsure }
     }
 }
 
@@ -120,8 +117,7 @@ pub enum Finding {
     Confirmed,
     /// The unsure calls cost nothing.
     Free,
-    /// The unsure calls cost their maximum; those without a known limit cost at most this much
-    /// together.
+    /// The unsure calls cost their maximum; the only one, if it has no known limit, cost this much.
     Charged(Option<u64>),
     /// The counter rose by less than the assumed cost of the calls.
     Contradicted,
@@ -150,7 +146,8 @@ impl Window {
             _ if !self.is_final => Finding::Unclear,
             (Some(0), _) => Finding::Free,
             (Some(rest), Some(all)) if unsure > 0 && rest == all => Finding::Charged(None),
-            (Some(rest), None) => Finding::Charged(Some(rest)),
+            // Which of several calls cost the rest is not known, and another window may hold only some of them.
+            (Some(rest), None) if unsure == 1 => Finding::Charged(Some(rest)),
             (None, _) => Finding::Contradicted,
             _ => Finding::Unclear,
         }

@@ -153,7 +153,7 @@ fn reconcile(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<usiz
 
 /// Settles the calls of a window, if its finding allows that; returns their number.
 fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
-    let (state, mut settled) = match window.finding() {
+    let (state, settled) = match window.finding() {
         Finding::Free => (State::Free, Some(0)),
         Finding::Charged(units) => (State::Charged, units.map(|n| i64::try_from(n).unwrap_or(i64::MAX))),
         Finding::Contradicted => return correct(connection, window),
@@ -163,14 +163,10 @@ fn settle_window(connection: &Connection, window: &Window) -> rusqlite::Result<u
         "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3
          WHERE id = ?4 AND state IN ('reserved', 'unknown')",
     )?;
-    // Of several calls without a limit, one records the cost of all; calls with a limit keep
-    // theirs.
-    let is_open = window.unsure.is_none() && state == State::Charged;
     let mut changed = 0;
-    for call in window.calls.iter().filter(|call| if is_open { call.is_open } else { call.is_unsure }) {
+    for call in window.calls.iter().filter(|call| call.is_unsure) {
         changed += settle.execute(params![state.name(), settled, window.words(), call.number])?;
         checksum::write(connection, "ledger", call.number)?;
-        settled = settled.map(|_| 0);
     }
     Ok(changed)
 }

@@ -354,6 +354,23 @@ fn count(scene: &Scene, wanted: impl Fn(State) -> bool) -> u64 {
     entries.iter().filter(|entry| wanted(entry.state)).count() as u64
 }
 
+/// Overlapping times between looks, one of which has a call without a limit and others that are not
+/// certain: what all cost together was once recorded as the cost of the first.
+#[tokio::test]
+async fn the_cost_of_several_unsure_calls_is_given_to_none() {
+    let steps = [
+        Step::AskAndLook { what: 3, fault: Some(6) },
+        Step::AskAndLook { what: OPEN, fault: Some(0) },
+        Step::Pass(5),
+        Step::Killed { run: 0, what: 0, when: When::AtOnce },
+        Step::AskAndLook { what: 3, fault: Some(2) },
+        Step::LookAfter(5),
+        Step::AskAndLook { what: 0, fault: None },
+        Step::LookAfter(5),
+    ];
+    play(&steps, Budget { per_minute: Some(1_000_000), ..Budget::default() }, &Sum::default()).await;
+}
+
 #[test]
 #[allow(clippy::print_stdout, reason = "whoever runs many schedules wants to know what they were")]
 fn whatever_goes_wrong_nothing_is_sent_twice_and_the_ledger_is_never_too_low() {
