@@ -15,10 +15,10 @@ use behaview::report::{Body, Cancel, Index, Indexer, Report};
 use behaview::service::error::Refusal;
 use behaview::text::Untrusted;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-static RULES: LazyLock<Rules> = LazyLock::new(Rules::shipped);
+static RULES: LazyLock<Arc<Rules>> = LazyLock::new(Rules::shipped);
 
 /// Inputs a parser gets in the ordinary test.
 const ORDINARY: u64 = 150;

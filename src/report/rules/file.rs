@@ -6,6 +6,7 @@ use crate::text::Untrusted;
 use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
+use std::sync::{Arc, LazyLock};
 
 /// The most texts that a rule can want all at once: a bit each.
 const MOST_TEXTS: usize = 64;
@@ -161,7 +162,13 @@ impl Rules {
     /// any.
     ///
     /// An invalid rule is left out and reported with its line; the others work.
-    pub fn read(own: Option<(&str, &str)>) -> (Self, Vec<String>) {
+    pub fn read(own: Option<(&str, &str)>) -> (Arc<Self>, Vec<String>) {
+        // Compiling the shipped regular expressions takes longer than evaluating most reports.
+        static SHIPPED_RULES: LazyLock<(Arc<Rules>, Vec<String>)> = LazyLock::new(|| Rules::parse(None));
+        if own.is_none() { SHIPPED_RULES.clone() } else { Self::parse(own) }
+    }
+
+    fn parse(own: Option<(&str, &str)>) -> (Arc<Self>, Vec<String>) {
         let mut reading = RuleParser::default();
         SHIPPED.iter().copied().chain(own).for_each(|(name, text)| reading.file(name, text));
         let texts = AhoCorasick::new(&reading.texts);
@@ -170,11 +177,11 @@ impl Rules {
             reading.uses.clear();
             AhoCorasick::new([""; 0]).unwrap_or_else(|_| unreachable!("no text is not too large"))
         });
-        (Self { rules: reading.rules, texts, uses: reading.uses }, reading.problems)
+        (Arc::new(Self { rules: reading.rules, texts, uses: reading.uses }), reading.problems)
     }
 
     /// The rules that are shipped, alone: what goes to others is the same on every machine.
-    pub fn shipped() -> Self {
+    pub fn shipped() -> Arc<Self> {
         Self::read(None).0
     }
 

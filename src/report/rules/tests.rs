@@ -2,9 +2,9 @@ mod checklist;
 
 use super::*;
 use crate::report::{Body, Cancel, Index, Report};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-static RULES: LazyLock<Rules> = LazyLock::new(Rules::shipped);
+static RULES: LazyLock<Arc<Rules>> = LazyLock::new(Rules::shipped);
 
 pub(super) fn report(json: &str) -> Report {
     let body = Body::in_memory(json.as_bytes().to_vec());

@@ -315,7 +315,7 @@ fn write_new(
     let mut fresh = Fresh::begin(&path, save.may_replace)?;
     let written = match &save.what {
         Saved::Report { sources, what, format, rules } => {
-            let rules = rules.clone().unwrap_or_else(|| Arc::new(Rules::shipped()));
+            let rules = rules.clone().unwrap_or_else(Rules::shipped);
             let job = Job { sources, what: what.clone(), rules: &rules, cancel };
             format.write(&job, &mut fresh).map(Some)
         }

@@ -152,7 +152,6 @@ fn evaluate(
 ) {
     let rules = rules.unwrap_or_else(|| {
         let (rules, problems) = read_rules(own);
-        let rules = Arc::new(rules);
         work.send(ReportEvent::RulesLoaded { rules: Arc::clone(&rules), problems });
         rules
     });
@@ -162,7 +161,7 @@ fn evaluate(
 }
 
 /// The shipped rules and the user's own, with the mistakes in those; a missing file is no mistake.
-pub(crate) fn read_rules(own: Option<&Path>) -> (Rules, Vec<String>) {
+pub(crate) fn read_rules(own: Option<&Path>) -> (Arc<Rules>, Vec<String>) {
     let text = own.map(|own| files::read_text(own, LONGEST_RULES));
     match text {
         Some(Ok(text)) => Rules::read(Some(("rules.toml", &text))),
