@@ -239,7 +239,7 @@ where
                 self.draw()?;
                 return Ok(is_idle);
             }
-            if let Ok(message) = self.inbox.recv_timeout(Duration::from_millis(20)) {
+            if let Ok(message) = self.inbox.recv_timeout(Duration::from_millis(1)) {
                 self.take(message);
             }
         }
