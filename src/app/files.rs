@@ -18,11 +18,9 @@ const MOST: usize = 20;
 #[derive(Debug)]
 pub struct OpenFile {
     pub list: List,
-    /// Where the focus is among list and panes.
     pub focus: Focus,
     /// The group of four panes that is shown.
     pub(super) group: usize,
-    /// Whether the pane with the focus fills the screen.
     pub is_zoomed: bool,
     /// The comparison that was left for one of its rows.
     pub(super) compared: Option<Compare>,
@@ -35,7 +33,6 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
-    /// A file as it is when it is opened.
     pub fn new(list: List) -> Self {
         Self {
             list,
@@ -49,7 +46,6 @@ impl OpenFile {
         }
     }
 
-    /// The report that the panes show.
     pub fn open(&self) -> Option<&OpenReport> {
         self.list.chosen().and_then(|entry| entry.open.as_ref())
     }
@@ -61,7 +57,6 @@ impl OpenFile {
         }
     }
 
-    /// The panes in the order in which they share the screen.
     pub fn order(&self) -> PaneOrder {
         PaneOrder::of(self.open().map(|open| &open.report).filter(|report| report.index.is_complete))
     }
@@ -72,7 +67,6 @@ impl OpenFile {
         focused.unwrap_or_else(|| self.group.min(order.groups().saturating_sub(1)))
     }
 
-    /// Brings a pane to the screen and gives it the focus.
     pub(super) fn focus_pane(&mut self, pane: Pane) {
         self.focus = Focus::Pane(pane);
         self.group = self.order().group_of(pane).unwrap_or(self.group);
@@ -90,7 +84,6 @@ impl OpenFile {
         is_changed
     }
 
-    /// Moves to a pane with rows, where the one that a report opened in has none.
     pub(super) fn leave_empty_pane(&mut self, opening: Opening) {
         let open = self.open().filter(|open| open.opening == opening);
         let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
@@ -99,7 +92,6 @@ impl OpenFile {
         }
     }
 
-    /// Records the failure of a report, and leaves its partial view.
     pub(super) fn take_failure(&mut self, identifier: &Identifier, failure: &Failure) {
         let Some(entry) = self.list.entry_mut(identifier) else { return };
         entry.failure = Some(failure.clone());
@@ -125,7 +117,6 @@ impl OpenFiles {
         self.all.get_mut(self.shown)
     }
 
-    /// Whether there are others beside the one that is shown.
     pub fn are_several(&self) -> bool {
         self.all.len() > 1
     }
@@ -156,18 +147,15 @@ impl OpenFiles {
         self.all.get_mut(place)
     }
 
-    /// Those that list this sandbox.
     pub(super) fn listing_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut OpenFile> {
         self.all.iter_mut().filter(|open| open.list.place_of(identifier).is_some())
     }
 
-    /// This sandbox in all that list it.
     pub(super) fn each_entry_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut ListEntry> {
         self.all.iter_mut().filter_map(|open| open.list.entry_mut(identifier))
     }
 
-    /// Takes each report that is here in one of them to all that list it, where these have none or an older one: what one list
-    /// brings along is not paid for again from another.
+    /// Takes each report to all that list it: what one list brings along is not paid for again.
     pub(super) fn share_reports(&mut self) {
         if !self.are_several() {
             return;
@@ -184,22 +172,18 @@ impl OpenFiles {
         }
     }
 
-    /// The lists of those that a service was asked about.
     fn asked_lists_mut(&mut self) -> impl Iterator<Item = &mut List> {
         self.all.iter_mut().map(|open| &mut open.list).filter(|list| list.file().is_some())
     }
 
-    /// The one whose report this is an opening of.
     pub(super) fn with_opening_mut(&mut self, opening: Opening) -> Option<&mut OpenFile> {
         self.all.iter_mut().find_map(|open| open.list.opened_mut(opening).is_some().then_some(open))
     }
 
-    /// The last search of each.
     pub(super) fn finders_mut(&mut self) -> impl Iterator<Item = &mut Finder> {
         self.all.iter_mut().filter_map(|open| open.finder.as_mut())
     }
 
-    /// The sandboxes of all of them whose report is open.
     pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {
         self.all.iter_mut().flat_map(|open| open.list.open_entries_mut())
     }
@@ -215,7 +199,6 @@ impl Model {
         self.files.are_several().then_some((self.files.shown + 1, self.files.all.len()))
     }
 
-    /// The name of the file that is shown, where anybody gave it one.
     pub fn file_name(&self) -> Option<&Untrusted> {
         let file = self.file()?;
         self.start.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()
@@ -230,7 +213,6 @@ impl Model {
         }
     }
 
-    /// Shows the file at this place, as it was left.
     fn show_file(&mut self, place: usize) {
         self.screen = Screen::File;
         if place != self.files.shown {
@@ -249,8 +231,7 @@ impl Model {
         self.bound_for = None;
     }
 
-    /// Opens a file beside those that are open, from the store alone. One that is open already is shown as
-    /// it was left.
+    /// Opens a file from the store alone; an open one is shown as it was left.
     pub fn open_file(&mut self, file: Sha256) {
         self.open_files(vec![file])
     }
@@ -274,7 +255,6 @@ impl Model {
         self.emit(StoreJob::RecordFile(file));
     }
 
-    /// Opens files beside each other, and shows the first of them.
     pub fn open_files(&mut self, files: Vec<Sha256>) {
         let first = files.first().filter(|_| files.len() > 1).cloned();
         let before: Vec<_> = self.files.all.iter().filter_map(|open| open.list.file().cloned()).collect();
@@ -285,7 +265,6 @@ impl Model {
         }
     }
 
-    /// Opens a file and chooses one of its stored reports.
     pub fn open_report(&mut self, file: Sha256, identifier: Identifier) {
         self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
     }
@@ -354,7 +333,6 @@ impl Model {
         self.files.of(file).map(|open| &open.list)
     }
 
-    /// A report that is open, be its file shown or not.
     pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
         self.files.reports_mut().find(|open| open.opening == opening)
     }

@@ -31,7 +31,6 @@ pub struct Area {
     pub height: u16,
 }
 
-/// The smallest screen that shows anything but a message.
 pub const SMALLEST: Size = Size { width: 40, height: 10 };
 
 /// The width from which the list and the overview have places beside the panes.
@@ -52,15 +51,12 @@ const BAR: u16 = 2;
 /// Rows of a list of one report, the border included.
 const ONE: u16 = 3;
 
-/// What decides about the places, besides the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
     pub has_report: bool,
     /// The pane that has the focus; none while the list has it.
     pub pane: Option<Pane>,
-    /// The four panes that stand together.
     pub group: PaneGroup,
-    /// Whether the pane that has the focus fills the screen.
     pub is_zoomed: bool,
     /// Whether one thing is shown at a time, however large the screen.
     pub is_plain: bool,
@@ -128,20 +124,15 @@ impl Sizes {
     }
 }
 
-/// Where everything stands.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
-    /// One row at the top.
     pub title: Area,
-    /// Everything between title and bar.
     pub content: Area,
-    /// The list of sandboxes, if it is shown.
     pub list: Option<Area>,
     /// Panes with their places, borders included.
     pub panes: Vec<(Pane, Area)>,
     /// One row that names every pane with its count, where there is room.
     pub strip: Area,
-    /// The message to the analyst, above the bar; nothing gives way to it but rows.
     pub message: Area,
     pub bar: Area,
 }
@@ -156,7 +147,6 @@ impl Area {
         }
     }
 
-    /// Whether a cell lies in it.
     pub fn contains(self, x: u16, y: u16) -> bool {
         (self.x..self.x.saturating_add(self.width)).contains(&x)
             && (self.y..self.y.saturating_add(self.height)).contains(&y)
@@ -182,7 +172,6 @@ impl Area {
 }
 
 impl Size {
-    /// Whether there is room for more than a message.
     pub fn is_enough(self) -> bool {
         self.width >= SMALLEST.width && self.height >= SMALLEST.height
     }
@@ -236,7 +225,6 @@ impl Layout {
         self
     }
 
-    /// The border that can be dragged at a cell.
     pub fn edge_at(&self, x: u16, y: u16) -> Option<Edge> {
         let right = self.four_area()?;
         let first = self.panes.iter().map(|(_, area)| *area).find(|area| (area.x, area.y) == (right.x, right.y))?;

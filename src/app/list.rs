@@ -23,23 +23,19 @@ pub struct List {
     entries: Vec<ListEntry>,
     /// Where each identifier is found; of several entries with the same one the first.
     places: HashMap<Identifier, usize>,
-    /// What comes after the last entry.
     pub next: Next,
     /// When the first page came; none while no page is there.
     pub since: Option<Timestamp>,
     /// How many there are over all pages, if the service says so.
     pub total: Option<u64>,
     pub scroll: Scroll,
-    /// The last call for a page failed so.
     pub failure: Option<Failure>,
     /// Words of pages that were asked for: a service that repeats one would be paid for ever.
     used_cursors: Vec<Untrusted>,
 }
 
-/// Where a list comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListOrigin {
-    /// The service, by the file's hash.
     Service(Sha256),
     /// A document that was opened, by its name: no network, no key, no prices.
     Document(String),
@@ -58,7 +54,6 @@ pub enum Next {
 }
 
 impl Next {
-    /// What comes after a page with this word, if it has one.
     fn behind(cursor: Option<Untrusted>, is_lost: bool) -> Self {
         match cursor {
             Some(cursor) => Self::Page(Some(cursor)),
@@ -83,12 +78,10 @@ impl List {
         }
     }
 
-    /// A list of which nothing is known.
     pub fn unasked(file: Sha256) -> Self {
         Self::new(ListOrigin::Service(file), Next::Page(None))
     }
 
-    /// The reports of a document that was opened.
     pub fn document(name: String, entries: Vec<ListEntry>) -> Self {
         let mut list = Self::new(ListOrigin::Document(name), Next::Nothing);
         entries.into_iter().for_each(|entry| list.push(entry));
@@ -102,7 +95,6 @@ impl List {
         self.entries.push(entry);
     }
 
-    /// The file, where the list comes from the service.
     pub fn file(&self) -> Option<&Sha256> {
         match &self.origin {
             ListOrigin::Service(file) => Some(file),
@@ -114,7 +106,6 @@ impl List {
         &self.entries
     }
 
-    /// The sandboxes whose report is open.
     pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {
         self.entries.iter_mut().filter(|entry| entry.open.is_some())
     }
@@ -123,7 +114,6 @@ impl List {
         self.open_entries_mut().filter_map(|entry| entry.open.as_mut()).find(|open| open.opening == opening)
     }
 
-    /// Where the sandbox of this identifier stands.
     pub fn place_of(&self, identifier: &Identifier) -> Option<usize> {
         self.places.get(identifier).copied()
     }
@@ -167,12 +157,10 @@ impl List {
         self.entries.get_mut(place)
     }
 
-    /// Whether further sandboxes may be on pages that were not listed.
     pub fn has_more_pages(&self) -> bool {
         matches!(self.next, Next::Page(_) | Next::Lost)
     }
 
-    /// The question for the next page; none where there is none.
     pub fn next_page(&self, listing: Listing) -> Option<Request> {
         let file = self.file()?.clone();
         match &self.next {
@@ -181,7 +169,6 @@ impl List {
         }
     }
 
-    /// The question for the first page once more.
     pub fn first_page(&self, listing: Listing) -> Option<Request> {
         let file = self.file()?.clone();
         self.since?;
@@ -206,8 +193,7 @@ impl List {
         };
     }
 
-    /// Takes a first page. Where it is the same as before, later pages stay as they are: the service's word for the next one alone
-    /// says nothing, for it may be a number.
+    /// Takes a first page; later pages stay where it is the same as before.
     fn begin_anew(&mut self, page: Page, received: Timestamp, unkept: Option<String>, total: Option<u64>) {
         let chosen = self.entries().get(self.scroll.cursor).and_then(|entry| entry.identifier.clone());
         let before = std::mem::take(&mut self.entries);
@@ -268,7 +254,6 @@ impl List {
         self.take_all_held(reports);
     }
 
-    /// Takes stored reports, where they are newer than those of their page.
     pub fn take_all_held(&mut self, reports: Vec<HeldReport>) {
         for held in reports {
             if !self.take_newer(&held) {
@@ -305,19 +290,14 @@ impl List {
 pub struct ListEntry {
     /// What the report is asked for by; none for a report that does not say.
     pub identifier: Option<Identifier>,
-    /// The identifier by its parts.
     pub parts: Option<Parts>,
     /// Its report; none while that has not been paid for.
     here: Option<Here>,
-    /// The last call for the report failed so.
     pub failure: Option<Failure>,
-    /// The report as it is looked at.
     pub open: Option<OpenReport>,
-    /// Where the report came from, if not from the service.
     pub imported: Option<Imported>,
     /// The name of the document that it is of, where several are open.
     pub document: Option<Untrusted>,
-    /// What the sandbox holds the file to be, as far as it is known.
     pub verdict: Option<Untrusted>,
     /// The filters of a report that was open until a newer one came, for the panes of that.
     filters: BTreeMap<Pane, Filter>,
@@ -326,17 +306,12 @@ pub struct ListEntry {
 #[derive(Debug)]
 pub struct OpenReport {
     pub opening: Opening,
-    /// The report, as far as it is indexed.
     pub report: Report,
     /// How many bytes have been read of a report that is still coming; none for one that is here.
     pub coming: Option<usize>,
-    /// Why it cannot be read, if so.
     pub unreadable: Option<String>,
-    /// How each pane is looked at.
     pub panes: BTreeMap<Pane, PaneState>,
-    /// What others can look for, once it has been asked for.
     pub indicators: Option<Arc<Indicators>>,
-    /// What the rules make of it, once they have been applied.
     pub marks: Option<Arc<Marks>>,
 }
 
@@ -361,12 +336,10 @@ impl OpenReport {
         self.unreadable.is_none() && self.coming.is_none() && !self.report.index.is_complete
     }
 
-    /// The filters of its panes, to be sought in another report.
     fn into_filters(self) -> impl Iterator<Item = (Pane, Filter)> {
         self.panes.into_iter().filter_map(|(pane, state)| Some((pane, state.filter?.anew())))
     }
 
-    /// Adds a part that continues the last one.
     pub(in crate::app) fn add(&mut self, body: Body, read: Range<usize>, batch: Batch) {
         if self.coming == Some(read.start) {
             self.coming = Some(read.end);
@@ -375,7 +348,6 @@ impl OpenReport {
         }
     }
 
-    /// Adds rows that were found.
     pub(in crate::app) fn absorb(&mut self, batch: Batch) {
         self.report.absorb(batch);
         for (pane, state) in &mut self.panes {
@@ -411,7 +383,6 @@ impl ListEntry {
         entry
     }
 
-    /// The same, of a document that others are open with.
     pub(in crate::app) fn of_document(self, document: Option<Untrusted>) -> Self {
         Self { document, ..self }
     }
@@ -442,7 +413,6 @@ impl ListEntry {
         Some(HeldReport { identifier, here, imported: self.imported.clone() })
     }
 
-    /// Takes a stored report unless the entry has a newer one;
     pub(super) fn take_newer(&mut self, held: &HeldReport) {
         let is_newer = |here: &Here| here.received < held.here.received || is_abstract(&here.body, &held.here.body);
         if self.here().is_none_or(is_newer) {

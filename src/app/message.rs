@@ -39,11 +39,9 @@ pub enum Message {
     Report(ReportEvent),
     Search(SearchEvent),
     File(FileEvent),
-    /// A problem of the runtime that the user should know.
     Notice(String),
 }
 
-/// A conversion of each payload into the variant that carries it.
 macro_rules! carried_by {
     ($whole:ident: $($variant:ident($part:ident)),+) => {
         $(impl From<$part> for $whole {
@@ -59,7 +57,6 @@ carried_by! {
     File(FileEvent)
 }
 
-/// Input and signals.
 #[derive(Debug)]
 pub enum TerminalEvent {
     /// A key whose price was on the screen.
@@ -84,7 +81,6 @@ pub enum TerminalEvent {
     QuitNow,
 }
 
-/// What a call to the service reports.
 #[derive(Debug)]
 pub enum ServiceEvent {
     Progress {
@@ -96,7 +92,6 @@ pub enum ServiceEvent {
     /// Rows of a report whose download continues.
     RowsStreamed {
         request: Request,
-        /// The bytes so far.
         body: Body,
         /// The part of them that holds these rows.
         read: Range<usize>,
@@ -113,7 +108,6 @@ pub enum ServiceEvent {
     RateLimitedUntil(Timestamp),
 }
 
-/// A response of the service, parsed.
 #[derive(Debug)]
 pub enum Response {
     Report(Here),
@@ -124,7 +118,6 @@ pub enum Response {
     /// When an artifact was received, and its length in bytes.
     Artefact(Timestamp, u64),
     UploadUrl(UploadAddress),
-    /// The service's identifier of a new scan.
     Scan(Identifier),
     /// The progress of a scan; none where the service knows no scan.
     Progress(Option<Analysis>),
@@ -133,7 +126,6 @@ pub enum Response {
     Tree(Timestamp, Vec<Line>),
 }
 
-/// What the store has read or written.
 #[derive(Debug)]
 pub enum StoreEvent {
     RecentFiles(Vec<Recent>),
@@ -149,7 +141,6 @@ pub enum StoreEvent {
         pages: Vec<HeldPage>,
         reports: Vec<HeldReport>,
     },
-    /// When the response to a request was stored, if it is.
     Checked {
         request: Request,
         since: Option<Timestamp>,
@@ -170,7 +161,6 @@ pub enum StoreEvent {
         what: Purge,
         lines: Vec<Holding>,
     },
-    /// What the ledger says of prices.
     PriceRecord {
         /// How often the counters confirmed and contradicted the price of each operation.
         record: BTreeMap<String, (u64, u64)>,
@@ -178,46 +168,24 @@ pub enum StoreEvent {
     },
 }
 
-/// What reading reports has produced.
 #[derive(Debug)]
 pub enum ReportEvent {
-    Indexed {
-        opening: Opening,
-        batch: Batch,
-    },
-    Unreadable {
-        opening: Opening,
-        why: String,
-    },
-    Evaluated {
-        opening: Opening,
-        marks: Marks,
-    },
-    Indicators {
-        opening: Opening,
-        result: Result<Indicators, String>,
-    },
-    RulesLoaded {
-        rules: Arc<Rules>,
-        /// The mistakes in the user's own rules.
-        problems: Vec<String>,
-    },
-    /// The findings in every stored report of the file, the most severe first.
-    AllEvaluated {
-        number: u64,
-        found: Vec<NotableRow>,
-    },
-    Compared {
-        number: u64,
-        result: Result<Arc<Matrix>, String>,
-    },
+    Indexed { opening: Opening, batch: Batch },
+    Unreadable { opening: Opening, why: String },
+    Evaluated { opening: Opening, marks: Marks },
+    Indicators { opening: Opening, result: Result<Indicators, String> },
+    RulesLoaded { rules: Arc<Rules>, problems: Vec<String> },
+    AllEvaluated { number: u64, found: Vec<NotableRow> },
+    Compared { number: u64, result: Result<Arc<Matrix>, String> },
 }
 
-/// What a search has found.
 #[derive(Debug)]
 pub enum SearchEvent {
-    /// Rows that match a pane's filter.
-    Rows { search: u64, rows: RowSet, ended: SearchEnd },
+    Rows {
+        search: u64,
+        rows: RowSet,
+        ended: SearchEnd,
+    },
     Hits {
         search: u64,
         groups: Vec<HitGroup>,
@@ -228,22 +196,18 @@ pub enum SearchEvent {
     ComparisonFiltered {
         number: u64,
         sought: String,
-        /// The numbers of the items that match.
         found: Vec<u32>,
     },
 }
 
-/// What became of files of the user and of the clipboard.
 #[derive(Debug)]
 pub enum FileEvent {
-    /// A file to be submitted was read.
     Inspected {
         path: PathBuf,
         /// Its hash and its size in bytes.
         result: Result<(Sha256, u64), String>,
         /// When it was uploaded before without a response.
         sent: Option<Timestamp>,
-        /// An earlier scan, in words.
         before: Option<String>,
     },
     HashesCounted {
@@ -273,9 +237,7 @@ pub struct HeldPage {
 #[derive(Debug, Clone)]
 pub struct HeldReport {
     pub identifier: Identifier,
-    /// When it came, and its bytes.
     pub here: Here,
-    /// Where it came from, if not from the service.
     pub imported: Option<Imported>,
 }
 
@@ -283,9 +245,7 @@ pub struct HeldReport {
 pub struct Here {
     pub received: Timestamp,
     pub body: Body,
-    /// Why they could not be kept, if so.
     pub unkept: Option<String>,
-    /// The report's verdict, as the list shows it.
     pub verdict: Option<Untrusted>,
 }
 
@@ -297,7 +257,6 @@ impl Here {
     }
 }
 
-/// Why something asked for is not there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     pub what: String,
@@ -312,7 +271,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What happened, where nothing was sent.
     pub fn new(what: String) -> Self {
         Self { what, ..Self::default() }
     }
@@ -323,13 +281,11 @@ impl Failure {
         sentences.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The rows that its text fills at a width, each sentence on its own.
     pub fn rows(&self, columns: usize) -> usize {
         [&self.what, &self.cost, &self.advice].into_iter().map(|words| words_in_rows(words, columns).len()).sum()
     }
 }
 
-/// Where an answer may come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseSource {
     /// The store alone, since the screen showed a price of 0.
@@ -368,7 +324,6 @@ pub enum StoreJob {
     FindRecent,
     LoadFile(Sha256),
     LoadCompareFile(Sha256),
-    /// Checks whether a response is stored.
     Check(Request),
     RecordFile(Sha256),
     /// Records a running scan for the next run of the program, or its end.
@@ -380,7 +335,6 @@ pub enum StoreJob {
         note: Note,
         /// The text of the note that this one replaces.
         known: Option<Untrusted>,
-        /// Whether its report was stored, as far as the screen knows.
         was_held: bool,
     },
     /// Deletes a note unless it has changed.
@@ -409,12 +363,10 @@ pub enum ReportJob {
     Evaluate {
         opening: Opening,
         report: Report,
-        /// The rules, once they are loaded.
         rules: Option<Arc<Rules>>,
         /// The user's own rules, where none are loaded.
         own: Option<PathBuf>,
     },
-    /// Applies the rules to every stored report of a file.
     EvaluateAll {
         number: u64,
         reports: Vec<ReportToEvaluate>,
@@ -423,7 +375,6 @@ pub enum ReportJob {
     FindIndicators {
         opening: Opening,
         report: Report,
-        /// The file that ran, where it is known.
         sample: Option<Sha256>,
         rules: Option<Arc<Rules>>,
         marks: Option<Arc<Marks>>,
@@ -437,17 +388,14 @@ pub enum ReportJob {
 
 #[derive(Debug)]
 pub enum SearchJob {
-    /// Finds the rows of a report that match a pane's filter.
     Filter {
         ticket: Ticket,
-        /// The report, as far as it is indexed.
         report: Report,
         pattern: Arc<Pattern>,
         scope: Scope,
     },
     Panes {
         ticket: Ticket,
-        /// The report, as far as it is indexed.
         report: Report,
         pattern: Arc<Pattern>,
         /// The one process that is meant: a row with another process number is no hit.
@@ -466,7 +414,6 @@ pub enum SearchJob {
 
 #[derive(Debug)]
 pub enum FileJob {
-    /// Hashes a file that is to be submitted.
     Inspect(PathBuf),
     CountHashes(PathBuf),
     Write(Save),
@@ -475,16 +422,13 @@ pub enum FileJob {
 
 #[derive(Debug)]
 pub enum TerminalAction {
-    /// Ends this run and starts the demo.
     Demo,
     Suspend,
-    /// Takes the terminal over again and redraws all of it.
     Resume,
     Quit,
 }
 
 impl Effect {
-    /// Whether it writes what must survive the end of the program.
     pub(super) fn writes(&self) -> bool {
         matches!(self, Self::Store(job) if job.is_write())
     }

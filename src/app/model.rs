@@ -44,36 +44,28 @@ pub struct Model {
     pub files: OpenFiles,
     pub notes: AllNotes,
     pub follows: Vec<Follow>,
-    /// Scans that are known, by their file.
     pub(super) scans: BTreeMap<Sha256, Identifier>,
-    /// Whether the user has confirmed raw copies.
     pub copies_raw: bool,
-    /// Reports that are being opened one after another.
     pub batch: Option<OpenAllBatch>,
     pub calls: Calls,
     pub figures: Figures,
     pub sizes: Sizes,
-    /// The state of earlier runs, and of reports that were left.
     pub remembered: Remembered,
     pub notice: Option<Notice>,
     /// Whether the program ends as soon as nothing is in flight that must not be lost.
     pub is_quitting: bool,
     /// Notes and deletions that the store has not taken in yet.
     pub(super) writes: usize,
-    /// The rules that mark rows, once they have been read.
     pub rules: Option<Arc<Rules>>,
-    /// Whether rows that are noise are hidden.
     pub hides_noise: bool,
     /// The row that the cursor goes to as soon as it is found.
     pub(super) bound_for: Option<Target>,
-    /// What the last frame offered for a price.
     pub(super) offers: Offers,
     pub(super) mouse: Mouse,
     /// The last search of all stored reports that was left for one of its hits.
     pub(super) finder: Option<Finder>,
     /// The words that a report was last searched for.
     pub(super) sought: Quest,
-    /// The last number that was given to a search, or to the opening of a report.
     numbered: u64,
     /// Effects that the runtime has not taken yet, in order.
     effects: Vec<Effect>,
@@ -82,12 +74,9 @@ pub struct Model {
 #[derive(Debug, Clone, Default)]
 pub struct Service {
     pub name: String,
-    /// Its identifier in the store.
     pub id: String,
     pub has_key: bool,
-    /// Whether nothing is to be sent.
     pub is_offline: bool,
-    /// What its lists are asked to bring along.
     pub listing: Listing,
     /// The largest file that goes along with one call, in bytes.
     pub upload_direct: u64,
@@ -96,7 +85,6 @@ pub struct Service {
 }
 
 impl Service {
-    /// Why it cannot be asked; none where it can.
     pub fn barred(&self) -> Option<Barred> {
         match self {
             Self { is_offline: true, .. } => Some(Barred::Offline),
@@ -108,10 +96,8 @@ impl Service {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Screen {
-    /// Asks for a hash and offers earlier files.
     #[default]
     Start,
-    /// Shows a file's sandboxes and their reports.
     File,
 }
 
@@ -130,7 +116,6 @@ pub struct Notice {
 }
 
 impl Model {
-    /// The first state: a start screen for a service.
     pub fn new(service: Service, now: Timestamp) -> Self {
         Self { service, now, ..Self::default() }
     }
@@ -160,7 +145,6 @@ impl Model {
         self.effects.push(effect);
     }
 
-    /// The effects that were asked for since the last call.
     pub fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
@@ -197,7 +181,6 @@ impl Model {
         self.list().and_then(List::file)
     }
 
-    /// Whether a document is open, which no service knows.
     pub fn is_document(&self) -> bool {
         self.list().is_some_and(|list| matches!(list.origin, ListOrigin::Document(_)))
     }
@@ -211,12 +194,10 @@ impl Model {
         self.shown().and_then(OpenFile::open)
     }
 
-    /// The report that the panes show, to be changed.
     pub fn open_mut(&mut self) -> Option<&mut OpenReport> {
         self.list_mut().and_then(List::chosen_mut).and_then(|entry| entry.open.as_mut())
     }
 
-    /// Where the focus is among list and panes.
     pub fn focus(&self) -> Focus {
         self.shown().map_or(Focus::List, |file| file.focus)
     }
@@ -225,12 +206,10 @@ impl Model {
         self.files.shown_mut().into_iter().for_each(|file| file.focus = Focus::List);
     }
 
-    /// Whether the pane with the focus fills the screen.
     pub fn is_zoomed(&self) -> bool {
         self.shown().is_some_and(|file| file.is_zoomed)
     }
 
-    /// Lets the pane with the focus fill the screen, or stand among the others.
     pub(super) fn zoom(&mut self, is_zoomed: bool) {
         self.files.shown_mut().into_iter().for_each(|file| file.is_zoomed = is_zoomed);
     }
@@ -239,7 +218,6 @@ impl Model {
         self.shown().and_then(OpenFile::focused)
     }
 
-    /// Where everything stands.
     pub fn layout(&self) -> Layout {
         let has_report = self.screen == Screen::File && self.open().is_some();
         let order = self.order();
@@ -256,7 +234,6 @@ impl Model {
         Layout::of(self.size, view)
     }
 
-    /// The panes in the order in which they share the screen.
     pub fn order(&self) -> PaneOrder {
         self.shown().map_or_else(|| PaneOrder::of(None), OpenFile::order)
     }
@@ -269,7 +246,6 @@ impl Model {
         self.is_document() && self.list().is_some_and(|list| list.entries().len() == 1)
     }
 
-    /// Goes into the panes that are shown.
     pub(super) fn enter_group(&mut self) {
         let first = self.order().first(self.shown_group());
         first.into_iter().for_each(|pane| self.focus_pane(pane));
@@ -292,12 +268,10 @@ impl Model {
         if rows >= 8 && !self.settings.is_plain { 2 } else { 1 }
     }
 
-    /// How a pane is looked at.
     pub fn pane_state(&self, pane: Pane) -> &PaneState {
         self.open().and_then(|open| open.panes.get(&pane)).unwrap_or_else(|| PaneState::untouched())
     }
 
-    /// Brings a pane to the screen and gives it the focus.
     pub fn focus_pane(&mut self, pane: Pane) {
         self.files.shown_mut().into_iter().for_each(|file| file.focus_pane(pane));
     }
@@ -308,7 +282,6 @@ impl Model {
         self.numbered
     }
 
-    /// A number for the next opening of a report.
     pub(super) fn next_opening(&mut self) -> Opening {
         Opening(self.next_number())
     }
@@ -330,16 +303,13 @@ impl Model {
 #[derive(Debug, Default)]
 pub struct Settings {
     pub keys: Keymap,
-    /// The price above which the user has to confirm.
     pub confirm_above: Option<u64>,
     pub pace: Pace,
-    /// The user's own rules, where there may be such a file.
     pub rules_file: Option<PathBuf>,
     /// Whether one thing is shown at a time, in lines.
     pub is_plain: bool,
     /// Whether the store is in memory and ends with the run.
     pub forgets: bool,
-    /// Whether there is a shell that can have the terminal for a while.
     pub has_shell: bool,
     /// Whether the first file without stored reports is listed at once, as in the demo.
     pub lists_at_once: bool,

@@ -324,7 +324,6 @@ impl Model {
         }
     }
 
-    /// Does what needs all rows of a report.
     fn known_whole(&mut self, opening: Opening) {
         // Who is bound for a row gets to its pane.
         if self.bound_for.is_none() {
@@ -334,7 +333,6 @@ impl Model {
         self.have_judged(opening)
     }
 
-    /// The indicators of a report are there, and are shown unless the analyst has gone elsewhere.
     pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) {
         let Some(open) = self.opened_mut(opening) else { return };
         match result {

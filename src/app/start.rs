@@ -11,12 +11,10 @@ use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use std::collections::HashSet;
 
-/// The most files that are opened at once by pasting their hashes.
 const MOST_PASTED: usize = 20;
 
 #[derive(Debug, Default)]
 pub struct StartScreen {
-    /// What has been typed of a hash.
     pub typed: String,
     /// Files whose hashes were pasted together; the first one is in the line.
     pasted: Vec<Sha256>,
@@ -41,8 +39,7 @@ impl StartScreen {
 }
 
 impl Model {
-    /// Types a key into the hash. Where nothing is typed yet a letter that is no digit of one keeps its meaning; behind a digit it
-    /// it means none: a typed word is no row of commands. Returns whether the key was used.
+    /// Types a key into the hash; a letter that is no digit means a command only while the line is empty.
     pub(super) fn press_digit(&mut self, key: Key) -> bool {
         let typed = &mut self.start.typed;
         match key {
@@ -85,7 +82,6 @@ impl Model {
         self.start.pasted = found;
     }
 
-    /// Opens the typed file, or the chosen earlier one; with it those that were pasted together with it.
     pub(super) fn open_typed(&mut self) {
         let files = self.start.chosen();
         if files.is_empty() {
@@ -97,13 +93,10 @@ impl Model {
     }
 }
 
-/// Reports whose folds are remembered at most; those that were left first are forgotten first.
 const REPORTS: usize = 100;
 
-/// Folded rows that are remembered of one report at most.
 const ROWS: usize = 10_000;
 
-/// How the screen was left.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remembered {
@@ -112,7 +105,6 @@ pub struct Remembered {
     folded: Vec<Folded>,
 }
 
-/// The folds of one report's process tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Folded {
@@ -122,7 +114,6 @@ struct Folded {
 }
 
 impl Remembered {
-    /// The rows of a report's process tree that were folded.
     pub(super) fn rows(&self, report: &Identifier) -> &[u32] {
         let name = name(report);
         self.folded.iter().find(|folded| folded.report == name).map_or(&[], |folded| &folded.rows)
@@ -145,13 +136,11 @@ fn name(report: &Identifier) -> String {
 }
 
 impl Model {
-    /// Leaves the screen as it was left.
     pub fn resume(&mut self, remembered: Remembered) {
         self.sizes = remembered.sizes;
         self.remembered = remembered;
     }
 
-    /// How the screen is left now.
     pub fn remember(&mut self) -> Remembered {
         self.note_folds();
         self.remembered.sizes = self.sizes;

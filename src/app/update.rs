@@ -18,7 +18,6 @@ use jiff::{SignedDuration, Timestamp};
 const LEAVE_A_QUESTION: [&str; 4] = ["back", "give-up", "shell", "quit"];
 
 impl Model {
-    /// Types a key into the top overlay; returns whether the overlay takes it.
     pub(super) fn type_into_overlay(&mut self, key: Key) -> bool {
         let is_typed = !self.is_form_sent() && self.over.top_mut().is_some_and(|over| over.press(key));
         if is_typed {
@@ -27,7 +26,6 @@ impl Model {
         is_typed
     }
 
-    /// Filters rows or checks the store after a key was typed.
     fn after_typing(&mut self) {
         match self.over.top() {
             Some(Overlay::Finder(_)) => self.seek_hits(),
@@ -46,7 +44,6 @@ impl Model {
         requests.into_iter().for_each(|request| self.emit(StoreJob::Check(request)));
     }
 
-    /// Types a paste into the open line, or hashes on the start screen.
     pub(super) fn paste(&mut self, text: &str) {
         if self.is_filtering() {
             return self.paste_filter(text);
@@ -214,8 +211,7 @@ impl Model {
         }
     }
 
-    /// Presses a key, unless it would spend what no frame had offered when it was read, or answer what none had asked: a key that was
-    /// pressed ahead, or came with a paste, is no yes.
+    /// Presses a key unless it would spend or answer what no frame showed when it was read.
     fn press_if_price_was_shown(&mut self, key: Key, frame: u64) {
         let leaves = || Command::of(key, self).is_some_and(|command| command.place != CONFIRM && !command.asks());
         // A no needs no question that was seen.
@@ -268,7 +264,6 @@ impl Model {
         self.say(format!("{key} is no answer to the question: it is closed, and nothing was done."));
     }
 
-    /// Runs a command as its key would.
     pub fn run(&mut self, command: &Command) {
         match &command.act {
             Act::Local(act) | Act::Leads { to: act, .. } => act(self),
@@ -340,7 +335,6 @@ impl Model {
         self.settle();
     }
 
-    /// Closes what has the keys over the screen; a search and a comparison are remembered.
     fn close_over(&mut self) {
         match self.over.close() {
             Some(Overlay::Compare(compare)) => self.keep_comparison(compare),
@@ -381,8 +375,7 @@ impl Model {
         ));
     }
 
-    /// Ends without a wait: paid calls are cancelled, so that their bytes so far and their possible cost are
-    /// written down, and the end comes with that.
+    /// Cancels paid calls, so that the ledger has their possible cost, and ends with the last of them.
     fn quit_now(&mut self) {
         self.is_quitting = true;
         if self.calls.awaits_paid() { self.give_up() } else { self.emit(TerminalAction::Quit) }
@@ -397,7 +390,6 @@ impl Model {
         !self.calls.awaits_paid() && self.writes == 0
     }
 
-    /// Ends the program that is to end, as soon as that may be.
     pub(super) fn leave(&mut self) {
         if self.is_quitting && self.may_leave() {
             self.emit(TerminalAction::Quit);

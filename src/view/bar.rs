@@ -26,7 +26,6 @@ fn text(pieces: &[BarSpan]) -> String {
     text.trim().replace('│', ";")
 }
 
-/// A stretch of the bar.
 type BarSpan = (String, Tint);
 
 /// Columns kept for free keys beside prices in full words.
@@ -118,14 +117,12 @@ fn is_priced(model: &Model, command: &Command) -> bool {
     }
 }
 
-/// Which hit of a search this is, while its hits are gone through.
 fn hit(model: &Model) -> Vec<BarSpan> {
     let of = model.hit().filter(|_| model.goes_through_hits());
     let words = of.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
     words.map(|words| (words, Tint::Strong)).into_iter().collect()
 }
 
-/// What a command is called right now.
 fn label(model: &Model, command: &Command) -> &'static str {
     match command.name {
         "notable-held" if model.leads_back_to_one() => "this sandbox",
@@ -133,7 +130,6 @@ fn label(model: &Model, command: &Command) -> &'static str {
     }
 }
 
-/// Where a command leads back to, if it is the one that does and a list was left.
 fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
     if command.name == "back" { model.way_back() } else { None }
 }
@@ -141,11 +137,9 @@ fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
 /// The command that explains every price.
 const PRICES: &str = "prices";
 
-/// How a price is worded.
 type PriceText = fn(&PricedKey) -> &str;
 
 impl PricedKey {
-    /// The key and price of a command; none where it does not apply now.
     fn of(model: &Model, command: &'static Command) -> Option<Self> {
         Some(Self::new(model.key_of(command)?, label(model, command), &model.tag(command)))
     }
@@ -170,8 +164,7 @@ impl PricedKey {
     }
 }
 
-/// The keys with prices, and whether some are only counted: in full words, each for itself or grouped by price; or else in few words,
-/// and of these as many named as there is room for, the first ones first; a narrow bar counts those that spend nothing.
+/// The priced keys in full words, or grouped by price with as many named as fit; whether some are only counted.
 fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<BarSpan>, bool) {
     let pieces: Vec<_> = priced.iter().flat_map(PricedKey::pieces).collect();
     if width(&pieces) + FREE <= room {
@@ -191,8 +184,7 @@ fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<BarSpan
     (pieces.unwrap_or_else(|| brief(0)), hidden > 0)
 }
 
-/// Keys grouped by price in the order of their first, so many of them named; and the count of hidden ones with the key that explains
-/// them.
+/// Keys grouped by price, so many of them named; then the count of hidden ones.
 fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, price: PriceText) -> Vec<BarSpan> {
     let mut pieces: Vec<BarSpan> = Vec::new();
     for (at, first) in keys.iter().enumerate() {
@@ -266,7 +258,6 @@ fn balances(model: &Model, wordy: Verbosity) -> Vec<BarSpan> {
     pieces
 }
 
-/// What this session has spent, and what it may have.
 fn spent(model: &Model, wordy: Verbosity) -> BarSpan {
     let spent = model.spent();
     let all: Spent = spent.values().copied().sum();

@@ -16,7 +16,6 @@ use ratatui::widgets::{Block, Clear, Widget};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A buffer that is drawn on.
 pub(super) struct Canvas<'a> {
     buffer: &'a mut Buffer,
     look: Appearance,
@@ -75,7 +74,6 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// The cells of a layout's area.
 pub(super) fn rect(area: Area) -> Rect {
     Rect { x: area.x, y: area.y, width: area.width, height: area.height }
 }
@@ -116,19 +114,15 @@ pub(super) struct LineWriter<'a, 'c> {
     last: u16,
     /// Whether its end says that something had no room.
     is_cut: bool,
-    /// Columns that are still to be left out at the left.
     skip: usize,
     base: Option<Tint>,
     /// The pattern whose matches are marked in outside text.
     sought: Option<&'a Pattern>,
-    /// Whether a match was written.
     shows_sought: bool,
 }
 
 impl<'a, 'c> LineWriter<'a, 'c> {
-    /// Writes into a row of an area, counted from its top.
-    ///
-    /// A row outside of the area or of the screen has no room.
+    /// Writes into a row of an area; a row outside of it has no room.
     pub(super) fn new(buffer: &'a mut Canvas<'c>, area: Area, row: u16) -> Self {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(buffer.area);
@@ -137,7 +131,6 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         Self { buffer, start, x, y, end, last, is_cut: false, skip: 0, base: None, sought: None, shows_sought: false }
     }
 
-    /// Writes into a row of a list, of which the chosen one has the cursor.
     pub(super) fn of_list(buffer: &'a mut Canvas<'c>, area: Area, row: u16, is_chosen: bool) -> Self {
         let line = Self::new(buffer, area, row);
         if is_chosen { line.base(Tint::Cursor) } else { line }
@@ -162,7 +155,6 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
-    /// Marks matches in the outside text that follows.
     pub(super) fn mark(&mut self, sought: Option<&'a Pattern>) {
         self.sought = sought;
     }
@@ -197,7 +189,6 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         ""
     }
 
-    /// Writes text in the style of its meaning, and what matches in the style of a match.
     fn write(&mut self, text: &str, meaning: Tint, matches: &[Range<usize>]) {
         let (style, of_match) = (self.style(meaning), self.style(Tint::Found));
         for (at, grapheme) in text.grapheme_indices(true) {
@@ -245,7 +236,6 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.own(&" ".repeat(blanks.min(columns)), meaning);
     }
 
-    /// Text from outside, by way of the escaper, cut at the end of the row.
     pub(super) fn outside(&mut self, text: &Untrusted, meaning: Tint) {
         if self.skip == 0 {
             // Without any room the end of the row shows the cut.
@@ -259,8 +249,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
-    /// Writes outside text in this many columns, without its least useful part where it is longer, and a
-    /// registry key's hive by its usual name.
+    /// Writes text without its least useful part where it is longer, a hive by its usual name.
     pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Tint) {
         let (columns, whole) = (columns.min(self.room()), text.visible());
         let (hive, long) = hive(whole.as_str()).unwrap_or(("", 0));
@@ -285,13 +274,11 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
-    /// Writes text that the escaper has made visible.
     pub(super) fn visible(&mut self, text: &Visible, meaning: Tint) {
         let matches = self.sought.map(|sought| sought.spans(text.as_str())).unwrap_or_default();
         self.write(text.as_str(), meaning, &matches);
     }
 
-    /// Whether a match was marked.
     pub(super) fn shows_sought(&self) -> bool {
         self.shows_sought
     }
@@ -304,7 +291,6 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         (self.end, self.is_cut) = (end, is_cut);
     }
 
-    /// Whether the text reaches this column.
     pub(super) fn starts_after(&self, column: usize) -> bool {
         self.x >= self.at(column)
     }
@@ -317,12 +303,10 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         }
     }
 
-    /// The cell of a column, counted from the start of the row.
     fn at(&self, column: usize) -> u16 {
         self.start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX))
     }
 
-    /// The style of a meaning in this row.
     fn style(&self, meaning: Tint) -> Style {
         let style = self.buffer.look.style(meaning);
         match self.base.map(|base| self.buffer.look.style(base)) {
@@ -364,8 +348,7 @@ pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The spans of a text that are shown in this many columns, in columns of the text; `…` replaces every span
-/// that is left out.
+/// The spans of a text that are shown in this many columns; `…` replaces every other span.
 pub(super) fn kept(text: &str, columns: usize) -> Vec<Range<usize>> {
     let width = text.columns();
     if width <= columns {
@@ -386,8 +369,7 @@ fn alone(range: Range<usize>) -> Vec<Range<usize>> {
     std::iter::once(range).collect()
 }
 
-/// The root of a path, and as many of its last parts as fit; without the root where fewer than two would, but never without the
-/// quotation mark that it begins with.
+/// The root of a path and as many of its last parts as fit, with the quotation mark that it begins with.
 fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let width = text.columns();
     let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, Columns::columns);
@@ -414,7 +396,6 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     }
 }
 
-/// Whether a text is a command: a program, and something behind it.
 fn is_command(text: &str) -> bool {
     let (_, arguments) = command_line::split(text.as_bytes());
     let program = text.get(command_line::program(text.as_bytes())).unwrap_or_default();
@@ -422,14 +403,12 @@ fn is_command(text: &str) -> bool {
     !arguments.is_empty() && (is_quoted || !program.contains(SEPARATORS) || is_program(program))
 }
 
-/// Whether a word ends like an executable.
 fn is_program(word: &str) -> bool {
     let end = word.len().checked_sub(4).and_then(|start| word.as_bytes().get(start..)).unwrap_or_default();
     ENDINGS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
 }
 
-/// The part of a folder that is left out to win columns: as little as possible, at most all but its
-/// hive.
+/// The part of a folder that is left out: as little as possible, at most all but its hive.
 fn gap(folder: &str, wanted: usize) -> Range<usize> {
     let root = folder.find(SEPARATORS).and_then(|end| folder.get(..end)).unwrap_or(folder);
     let is_hive = HIVES.iter().any(|hive| [hive.short, hive.long].iter().any(|name| root.eq_ignore_ascii_case(name)));
@@ -473,8 +452,7 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     Some(kept)
 }
 
-/// The folders of the paths in a command, up to their last separator, each with the column where it starts,
-/// without a quotation mark.
+/// The folders of the paths in a command, each with the column where it starts.
 fn folders(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut next = Some(command_line::program(text.as_bytes()));
     std::iter::from_fn(move || {

@@ -63,7 +63,6 @@ fn title(compare: &Compare) -> String {
     format!("Compare{other} · {pane} · {only} · {} of {} items", thousands(shown), thousands(all))
 }
 
-/// Columns that the mark of one sandbox takes.
 fn cell(compare: &Compare) -> usize {
     if compare.columns.len() > 9 { 3 } else { 2 }
 }
@@ -123,7 +122,6 @@ impl DrawList for OtherFiles {
     }
 }
 
-/// Columns of a hit's pane and label.
 const LABELS: usize = 24;
 
 pub(super) fn draw_finder(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: &Model) {

@@ -12,22 +12,17 @@ use crate::quota::Price;
 use crate::request::{Request, ScanOption, UploadLimit};
 use crate::text::bytes;
 
-/// Columns of a line's name.
 const LABEL: usize = 14;
 
-/// How a form of one kind is drawn.
 pub(super) trait DrawForm: FormSource {
     fn title(form: &InputForm<Self>, model: &Model) -> String;
 
-    /// What a line is called, where there are several.
     fn label(_: usize) -> Option<&'static ScanField> {
         None
     }
 
-    /// The words below the lines.
     fn words(form: &InputForm<Self>, model: &Model) -> Vec<Words>;
 
-    /// Draws what stands below the words.
     fn draw_rest(_: &InputForm<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
 }
 

@@ -16,7 +16,6 @@ use crate::request::Request;
 use crate::text::{Columns, bytes, count, thousands};
 use jiff::Timestamp;
 
-/// Columns of a verdict, at most.
 const VERDICT: usize = 18;
 
 /// Columns behind a sandbox's name in which it is worth saying which document it is of.
@@ -93,7 +92,6 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     line.own(&(state + &ran), Tint::Faint);
 }
 
-/// The sign of a note on the report, and in brackets that of notes on its rows, with their number where there are several.
 fn notes(entry: &ListEntry, model: &Model) -> String {
     let Some(notes) = entry.identifier.as_ref().and_then(|identifier| model.notes_on(identifier)) else {
         return String::new();
@@ -115,7 +113,6 @@ fn mark(entry: &ListEntry, model: &Model) -> &'static str {
     }
 }
 
-/// What an entry's second row says of its report.
 fn state(entry: &ListEntry, model: &Model) -> String {
     match (entry.here(), under_way(entry, model), &entry.failure) {
         (_, Some(call), _) => progress(call, model.now),
@@ -141,7 +138,6 @@ fn under_way<'a>(entry: &ListEntry, model: &'a Model) -> Option<&'a InFlightCall
     model.calls.iter().find(is_this)
 }
 
-/// The row after the last entry: what can be asked for, or why nothing can.
 fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Tint) {
     let call = model.listing();
     let (words, detail) = match (call, &list.failure, &list.next) {
@@ -163,7 +159,6 @@ fn next_price(list: &List, model: &Model) -> String {
     list.next_page(model.service.listing).map_or_else(String::new, |request| words(model, &request))
 }
 
-/// What a question would cost, in a few words.
 fn words(model: &Model, request: &Request) -> String {
     let price = model.price(request);
     model.service.barred().map_or_else(|| price.short(), |barred| barred.words().to_owned())
@@ -185,7 +180,6 @@ pub(super) fn when(parts: &Parts) -> Option<String> {
     Some(when.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// How long ago something came, in a few columns.
 fn age(then: Timestamp, now: Timestamp) -> String {
     let seconds = (now.as_second() - then.as_second()).max(0);
     match seconds {
@@ -226,7 +220,6 @@ fn absent(model: &Model) -> Vec<Words> {
     }
 }
 
-/// The words about a list with no entry chosen, and the key that continues it.
 fn unlisted(list: &List, model: &Model) -> Vec<Words> {
     let mut words = match (&list.next, list.entries().is_empty()) {
         (Next::Page(None), true) if model.awaits_scan() => {
@@ -255,7 +248,6 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
     words
 }
 
-/// Describes the stored reports of a file without a stored list.
 fn held_without_list(reports: u64) -> String {
     match reports {
         0 => "Nothing is held of this file.".to_owned(),
@@ -263,7 +255,6 @@ fn held_without_list(reports: u64) -> String {
     }
 }
 
-/// How far a scan is that is followed, and what comes next at which price.
 fn followed(model: &Model) -> Vec<Words> {
     let row =
         |SheetRow { head, text: words }| text(format!("{head}{}{words}", if head.is_empty() { "" } else { ": " }));

@@ -21,7 +21,6 @@ use std::borrow::Cow;
 /// Where the columns begin, by how wide the screen is: file, what, received, raw, on disk, at the service, from.
 type HeldColumns = [Option<usize>; 7];
 
-/// What the columns are called.
 const HELD: [&str; 7] = ["file", "sandbox", "received", "size", "on disk", "at service", "from"];
 
 impl DrawList for StoreContents {
@@ -29,7 +28,6 @@ impl DrawList for StoreContents {
 
     const EMPTY: &'static str = "Nothing is held.";
 
-    /// How much there is.
     fn title(list: &HeldScreen, _: &Model) -> String {
         let StoreContents { lines, order } = &list.source;
         let sum = |of: fn(&Holding) -> u64| bytes(lines.iter().map(of).fold(0, u64::saturating_add));
@@ -97,7 +95,6 @@ fn from(thing: &Holding) -> String {
     }
 }
 
-/// All that is known of a thing, in sentences.
 fn about(thing: &Holding, model: &Model) -> String {
     let name = thing.name.as_ref().map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
     let from = match &thing.imported {
@@ -119,14 +116,11 @@ fn own(name: &str) -> String {
 /// The most columns that our own words before a row take.
 const HEAD: usize = 46;
 
-/// Columns of a sign, the gap included.
 const SIGN: usize = 2;
 
-/// Where the parts of a row begin.
 pub(super) struct SpotColumns {
     seen_by: usize,
     label: usize,
-    /// Columns of the labels, the gap included.
     labels: usize,
     /// Whether only the chosen row says why it is there, below the list.
     tells_below: bool,
@@ -219,17 +213,14 @@ fn draw_spot(mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, r
     }
 }
 
-/// Columns of the mark and a kind's name, the gaps included.
 const KIND: usize = 11;
 
-/// Columns of a format's ending, the gap included.
 const ENDING: usize = 12;
 
 /// Columns from which on an indicator's rows are shown beside it.
 const WIDE: usize = 80;
 
 impl DrawList for FoundIndicators {
-    /// Where it says where it was seen.
     type Columns = usize;
 
     fn title(list: &IndicatorList, model: &Model) -> String {
@@ -246,12 +237,10 @@ impl DrawList for FoundIndicators {
         if room >= WIDE { room.saturating_sub(widest + 1) } else { room }
     }
 
-    /// Kinds with their counts.
     fn draw_head(&self, line: LineWriter<'_, '_>, _: &usize) {
         draw_kinds(line, self);
     }
 
-    /// An indicator with its mark, and where it was seen.
     fn draw_row(&self, mut line: LineWriter<'_, '_>, end: &usize, indicator: &Indicator, model: &Model) {
         let mark = mark(indicator, model);
         line.own(mark.map_or(" ", Severity::sign), Tint::Price);
@@ -326,7 +315,6 @@ impl DrawList for Artefacts {
 
     fn columns(&self, _: &[&Self::Row], _: usize, _: &Model) {}
 
-    /// An artefact with what it costs, or since when it is stored.
     fn draw_row(&self, mut line: LineWriter<'_, '_>, (): &(), row: &Self::Row, model: &Model) {
         let (artefact, stored) = row;
         let request = self.request(*artefact);

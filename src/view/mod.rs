@@ -49,12 +49,10 @@ pub fn lines(model: &Model) -> Vec<String> {
     lines
 }
 
-/// The keys that apply, those that ask the service with their prices.
 pub fn keys(model: &Model) -> String {
     bar::words(model)
 }
 
-/// The balances of user and group, and the costs of this session.
 pub fn balances(model: &Model) -> String {
     bar::left_words(model)
 }

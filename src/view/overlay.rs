@@ -61,7 +61,6 @@ fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &
     }
 }
 
-/// Where names and their explanations begin.
 fn columns(found: &[&PaletteItem], room: usize) -> (usize, usize) {
     let widest = |cell: fn(&PaletteItem) -> &str| found.iter().map(|item| cell(item).columns()).max().unwrap_or(0);
     let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
@@ -104,7 +103,6 @@ fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model:
     LineWriter::new(buffer, inside, 2).own(&words, Tint::Faint);
 }
 
-/// The typed operation and the plan, below the line.
 impl DrawForm for PlannedOperations {
     fn title(_: &Planner, _: &Model) -> String {
         "What would it cost?".to_owned()
@@ -179,7 +177,6 @@ impl DrawForm for AgeInDays {
     }
 }
 
-/// A line that swallows typed text, and the reason.
 impl DrawForm for TypeAheadGuard {
     fn title(_: &IdleLine, _: &Model) -> String {
         "Nothing can be typed here".to_owned()
@@ -256,8 +253,7 @@ fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: 
     }
 }
 
-/// Draws the frame of an overlay, with its title, which rows of how many are in sight, and the way back; `beside` rows inside are not
-/// part of the count.
+/// Draws an overlay's frame; `beside` rows inside do not count as rows in sight.
 pub(super) fn inside(
     buffer: &mut Canvas<'_>,
     area: Area,
@@ -312,28 +308,21 @@ fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Mod
     }
 }
 
-/// How a list of one kind is drawn.
 pub(super) trait DrawList: ListSource + Sized {
-    /// Where the parts of a row begin.
     type Columns;
 
-    /// The text of a list without rows.
     const EMPTY: &'static str = "no row holds this";
 
-    /// What can be typed into its filter line.
     const HINT: &'static str = "";
 
     fn title(list: &ListView<Self>, model: &Model) -> String;
 
-    /// Where the parts of these rows begin, within this many columns.
     fn columns(&self, rows: &[&Self::Row], room: usize, model: &Model) -> Self::Columns;
 
-    /// Draws what stands above the rows.
     fn draw_head(&self, _line: LineWriter<'_, '_>, _columns: &Self::Columns) {}
 
     fn draw_row(&self, line: LineWriter<'_, '_>, columns: &Self::Columns, row: &Self::Row, model: &Model);
 
-    /// The words below the rows, about the chosen one or about the list.
     fn words_below(&self, _chosen: Option<&Self::Row>, _model: &Model) -> Option<(String, Tint)> {
         None
     }

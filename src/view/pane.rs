@@ -14,13 +14,11 @@ use crate::report::rules::Severity;
 use crate::report::{Pane, Piece, Place, Row, Section};
 use crate::text::{Columns, Untrusted, thousands};
 
-/// Columns that labels have at most.
 const LABELS: usize = 15;
 
 /// Columns of the labels of the overview, which is narrow, at most.
 const OVERVIEW: usize = 10;
 
-/// Columns of the sign of a row's mark.
 const MARK_WIDTH: usize = 1;
 
 /// Deepest level of a process tree that is drawn with guides; deeper ones show a number.
@@ -46,7 +44,6 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     area.inside()
 }
 
-/// The notes on the open report.
 fn notes(model: &Model) -> Option<&Notes> {
     model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?))
 }
@@ -79,7 +76,6 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
 struct PaneRow<'a> {
     place: Place,
     found: &'a Row,
-    /// Its place in the tree, if the pane shows one.
     branch: Option<Branch>,
     has_cursor: bool,
 }
@@ -108,7 +104,6 @@ impl PaneRows<'_> {
         }
     }
 
-    /// What the pane is filtered by.
     fn sought(&self) -> Option<&Pattern> {
         self.state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref())
     }
@@ -145,7 +140,6 @@ impl PaneRows<'_> {
     }
 }
 
-/// Columns that stay before a match.
 const BEFORE: usize = 12;
 
 /// How far a row scrolls to show its match; none where the row's line has no match.
@@ -188,7 +182,6 @@ fn draw_note(buffer: &mut Canvas<'_>, inside: Area, notes: Option<&Notes>) {
     line.outside(&note.text, Tint::Strong);
 }
 
-/// Why a pane shows no row.
 fn absent(open: &OpenReport, pane: Pane) -> String {
     match (&open.unreadable, open.report.index.is_complete, open.report.count(pane)) {
         (Some(why), _, _) => format!("cannot be read: {why}"),
@@ -271,7 +264,6 @@ fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -
     if has_focus && count > 0 { format!(" {at}/{} ", thousands(count as u64)) } else { String::new() }
 }
 
-/// Columns of the labels of a pane, the gap included; none where no row has one.
 fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     let sections = open.report.sections(pane);
     let widths = sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
@@ -283,7 +275,6 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-/// The word beside a row.
 pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
     match label {
         Label::Known(word) => line.own(word, Tint::Faint),
@@ -309,8 +300,7 @@ pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-/// Draws a row's text in the rest of a line, matches marked; elided, its first value gives way to the details
-/// behind it.
+/// Draws a row's text in the rest of a line, matches marked; elided, its first value gives way.
 pub(super) fn draw_pieces<'a>(
     line: &mut LineWriter<'a, '_>,
     pieces: &[Piece],
@@ -343,8 +333,7 @@ pub(super) fn draw_pieces<'a>(
     }
 }
 
-/// Columns for the first value of a row: details keep their place beside a longer one, up to two fifths of
-/// the row.
+/// Columns for a row's first value: details keep up to two fifths beside a longer one.
 fn value_room(pieces: &[Piece], room: usize) -> usize {
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map_or(0, piece_width);
     room.saturating_sub(width_of(pieces) - first).max(room * 3 / 5)

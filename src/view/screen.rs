@@ -12,10 +12,8 @@ use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::{Pane, Recent};
 use crate::text::{Columns, count, said, thousands, words_in_rows};
 
-/// Columns of a file's own name in the title, at most.
 const NAME: usize = 40;
 
-/// Columns of a title from which on it says that name.
 const NAMED: u16 = 80;
 
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
@@ -32,7 +30,6 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, model: &Model) {
     draw_message(buffer, layout.message, model);
 }
 
-/// Draws the title, and what stands below it.
 pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     draw_title(buffer, layout.title, model);
     match (model.screen, model.list()) {
@@ -134,8 +131,7 @@ fn right_of_title(model: &Model, columns: usize) -> String {
     format!("{first}{}", followed(model, room))
 }
 
-/// The followed scans, in the words that fit: of the file in front the next poll and how many may follow; of
-/// others their names or number; of all the costs so far.
+/// The followed scans in the words that fit: the next poll, or their number, and the costs so far.
 fn followed(model: &Model, room: usize) -> String {
     if model.follows.is_empty() {
         return String::new();
@@ -164,18 +160,15 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     }
 }
 
-/// A pane in the strip: its key, its name, and how many rows it has.
 struct StripEntry {
     key: String,
     name: &'static str,
-    /// How many rows, behind the sign that stands before it.
     count: String,
     is_empty: bool,
     has_focus: bool,
 }
 
-/// Draws every pane with its key, name and count, so that findings are seen at once. In little room the panes without rows are left
-/// out, then names, from the last one on.
+/// Draws every pane with key, name and count; in little room empty panes go first, then names.
 fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
     let entry = |info: &PaneInfo| {
@@ -368,7 +361,6 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     }
 }
 
-/// A file that was opened before: its hash, its name, and what is held of it.
 pub(super) fn draw_earlier(line: &mut LineWriter<'_, '_>, recent: &Recent, model: &Model) {
     let hash = if model.size.width >= 140 { recent.file.to_string() } else { recent.file.short() };
     line.own(&format!("{hash}  "), Tint::Text);

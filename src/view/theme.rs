@@ -4,13 +4,10 @@ use ratatui::style::Color::{self, Blue, Cyan, DarkGray, Green, LightRed, Magenta
 use ratatui::style::{Modifier, Style};
 use serde::Deserialize;
 
-/// What a piece of the screen means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tint {
     Text,
-    /// Details of a thing, beside it.
     Detail,
-    /// Less important text: labels, guides, hints.
     Faint,
     /// Frames of what has no focus.
     Frame,
@@ -22,9 +19,7 @@ pub enum Tint {
     Free,
     Problem,
     Key,
-    /// What something is about: a name, a title.
     Strong,
-    /// A match of a search or filter.
     Found,
 }
 
@@ -41,7 +36,6 @@ pub enum Theme {
     Mono,
 }
 
-/// How many colours the terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
     None,
@@ -52,11 +46,9 @@ pub enum Depth {
     True,
 }
 
-/// The theme and the colours of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appearance {
     pub theme: Theme,
-    /// The colours that it may use.
     pub depth: Depth,
 }
 
@@ -71,10 +63,8 @@ const BOLD: Modifier = Modifier::BOLD;
 const DIM: Modifier = Modifier::DIM;
 
 impl Theme {
-    /// Every theme.
     pub const ALL: [Self; 4] = [Self::Dark, Self::Light, Self::Contrast, Self::Mono];
 
-    /// Its name in the config.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dark => "dark",
@@ -97,8 +87,7 @@ impl Theme {
 /// A colour on terminals with true colour, with 256 and with sixteen.
 type Hue = (u32, u8, Color);
 
-/// The style of a meaning: its letters where there are colours, its colours in the dark and in the light theme, its letters in
-/// the theme of contrast, and without any colour.
+/// The style of a meaning: modifiers with colours, dark and light colours, modifiers of contrast and mono.
 fn ink(meaning: Tint) -> (Modifier, Option<[Hue; 2]>, Modifier, Modifier) {
     let marked = BOLD.union(Modifier::UNDERLINED);
     match meaning {
@@ -149,7 +138,6 @@ impl Appearance {
 }
 
 impl Depth {
-    /// How many colours the variables around the program promise.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let (term, more) = (set("TERM").unwrap_or_default(), set("COLORTERM").unwrap_or_default());

@@ -18,13 +18,10 @@ use std::sync::Arc;
 /// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
 pub const LONGEST_COPY: usize = 64 * 1024;
 
-/// Between the rows of a pane in its one line.
 const BETWEEN: &str = " · ";
 
-/// Something that is copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
-    /// What it is, for the analyst.
     pub what: String,
     /// The bytes; only when they were asked for raw are they other than one visible line.
     pub bytes: Vec<u8>,
@@ -62,7 +59,6 @@ impl Model {
         self.copy(raw.what, raw.bytes);
     }
 
-    /// Copies the whole row under the cursor in one line: of a sandbox the file's hash.
     pub(super) fn copy_row(&mut self) {
         if let Some((what, line)) = self.listed_line() {
             return self.copy(what, line.into_bytes());
@@ -76,7 +72,6 @@ impl Model {
         self.copy(format!("a row of {}", pane.name()), line.into_bytes())
     }
 
-    /// Copies every row that the pane shows, or every indicator, in one line.
     pub(super) fn copy_all(&mut self) {
         let (what, line) = match self.over.top() {
             Some(Overlay::Indicators(list)) => {
@@ -112,7 +107,6 @@ impl Model {
         }
     }
 
-    /// The value under the cursor, and what it is.
     fn subject(&self) -> Option<(String, Untrusted)> {
         let subject = |what: &str, text: Untrusted| (what.to_owned(), text);
         match self.over.top() {
@@ -148,7 +142,6 @@ impl Model {
         first_value(&report.row(place.section, place.row))
     }
 
-    /// The chosen row of a list or comparison, and its pane, where that is known.
     fn listed_row(&self) -> Option<(Pane, Row)> {
         match self.over.top()? {
             Overlay::Spots(spots) => {
@@ -170,7 +163,6 @@ impl Model {
         }
     }
 
-    /// The chosen row of a list or comparison in one line, with its reason or its sandboxes.
     fn listed_line(&self) -> Option<(String, String)> {
         let (pane, row) = self.listed_row()?;
         let line = export::line(pane, &row);
@@ -183,7 +175,6 @@ impl Model {
         Some(("the row".to_owned(), format!("{before}{gap}{line}")))
     }
 
-    /// Whether there is a row under the cursor, or a file.
     pub(super) fn can_copy_row(&self) -> bool {
         match self.over.is_empty() {
             true => self.focus() != Focus::List || self.file().is_some(),
@@ -191,13 +182,11 @@ impl Model {
         }
     }
 
-    /// A row with everything that it says, in one line without teeth.
     fn line(&self, place: Place) -> Option<String> {
         let pane = self.focused().unwrap_or(Pane::Other);
         Some(export::line(pane, &self.open()?.report.whole_row(place)))
     }
 
-    /// Where the report that is open came from.
     pub(super) fn source(&self) -> Option<ExportSource> {
         self.source_of(self.chosen()?)
     }
@@ -232,12 +221,10 @@ impl Model {
         }
     }
 
-    /// Whether there is anything to write here.
     pub fn can_write(&self) -> bool {
         self.writes_report() || self.listed_reach().is_some() || self.written_value().is_some()
     }
 
-    /// Whether a report can be written from where the keys are.
     fn writes_report(&self) -> bool {
         let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)))
             || self.listed_reach() == Some(NotableScope::Open);
@@ -306,7 +293,6 @@ impl Model {
         }
     }
 
-    /// Writes what the line says.
     pub(super) fn save(&mut self) {
         let Some(form) = self.over.top_as_mut::<SaveForm>() else { return };
         match form.save() {
@@ -324,7 +310,6 @@ impl Model {
         }
     }
 
-    /// Says where the file is, or why there is none.
     pub(super) fn saved(&mut self, result: Result<String, saving::NotSaved>) {
         // One that was closed meanwhile has no say in another that is typed into.
         let form = self.over.top_as_mut::<SaveForm>();

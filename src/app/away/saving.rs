@@ -8,19 +8,15 @@ use crate::request::Request;
 use crate::text::{Untrusted, count};
 use std::sync::Arc;
 
-/// Something that is to be written to a file.
 #[derive(Debug, Clone)]
 pub struct Save {
     pub what: Saved,
-    /// Where, as it was typed.
     pub path: String,
-    /// Whether an existing file may be overwritten.
     pub may_replace: bool,
 }
 
 #[derive(Debug, Clone)]
 pub enum Saved {
-    /// A report, or a part of it.
     Report {
         sources: Vec<ExportSource>,
         what: What,
@@ -37,10 +33,8 @@ pub enum Saved {
     Held(Request),
 }
 
-/// Why nothing was written.
 #[derive(Debug)]
 pub enum NotSaved {
-    /// The file exists; the user may confirm overwriting it.
     Exists(Box<Save>, String),
     Failed(String),
 }
@@ -50,7 +44,6 @@ pub type SaveForm = InputForm<SaveTarget>;
 
 #[derive(Debug)]
 pub struct SaveTarget {
-    /// Whether it is being written.
     pub is_under_way: bool,
     subject: ExportSubject,
 }
@@ -66,7 +59,6 @@ enum ExportSubject {
     Held(Request),
 }
 
-/// What of a report is written.
 #[derive(Debug, Clone)]
 pub enum Part {
     Of(What),
@@ -74,8 +66,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// It in words, what the suggested name says of it, and how that name ends. Each has another name, so that one is not written over
-    /// the other.
+    /// Its words, its part of the suggested name, and that name's ending; no two parts share a name.
     fn described(&self) -> (String, Option<String>, &'static str) {
         let named = |words: String, name: &str, ending: &'static str| (words, Some(name.to_owned()), ending);
         match self {
@@ -120,7 +111,6 @@ impl Part {
 }
 
 impl SaveForm {
-    /// A part of a report, or of several, is to be written, the chosen one unless another is wanted; without a report, a value.
     pub fn export(sources: Vec<ExportSource>, parts: Vec<Part>, chosen: usize) -> Self {
         let subject = ExportSubject::Report { sources, parts, chosen };
         let mut form = Self::new(SaveTarget { is_under_way: false, subject }, String::new());
@@ -128,7 +118,6 @@ impl SaveForm {
         form
     }
 
-    /// Writes a stored response, under this name unless another is typed.
     pub fn held(request: Request, name: String) -> Self {
         let subject = ExportSubject::Held(request);
         let mut form = Self::new(SaveTarget { is_under_way: false, subject }, name);
@@ -136,7 +125,6 @@ impl SaveForm {
         form
     }
 
-    /// Whether the program suggested the name: the first letter replaces it.
     pub fn is_suggested(&self) -> bool {
         self.fields.iter().any(|field| field.is_suggested)
     }
@@ -153,7 +141,6 @@ impl SaveForm {
         }
     }
 
-    /// Chooses the next part, or the one before.
     pub fn step_part(&mut self, forward: bool) {
         if let ExportSubject::Report { parts, chosen, .. } = &mut self.source.subject {
             let count = parts.len().max(1);
@@ -165,12 +152,10 @@ impl SaveForm {
         }
     }
 
-    /// Whether there is more than one part to choose from.
     pub fn has_parts(&self) -> bool {
         matches!(&self.source.subject, ExportSubject::Report { parts, .. } if parts.len() > 1)
     }
 
-    /// Whether the bytes are written as they came, whatever the name.
     pub fn is_held(&self) -> bool {
         matches!(self.source.subject, ExportSubject::Held(_))
     }
@@ -204,7 +189,6 @@ impl SaveForm {
         }
     }
 
-    /// What the line says.
     pub fn save(&self) -> Result<Save, String> {
         let typed = self.text().trim();
         let (first, rest) = typed.split_once(' ').unwrap_or(("", typed));
@@ -231,12 +215,10 @@ impl FormSource for SaveTarget {
     }
 }
 
-/// The formats that the end of a name says.
 fn by_ending() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| !format.is_raw())
 }
 
-/// Why a name says no format.
 fn unknown(path: &str, formats: &[(String, &'static str)]) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let endings = formats.iter().map(|(ending, _)| ending.as_str()).filter(|ending| ending.starts_with('.'));

@@ -4,8 +4,7 @@
 //! only by [`Act::Ask`] and [`Act::Each`], whose questions and prices are pure functions of the model: so the price can be
 //! shown before the key is pressed.
 
-/// A row a command: its name, its keys, what the bar calls it, how early it comes there, where it can be done, what it does in a
-/// sentence, when it applies where that is not always, and how it does it.
+/// A row a command: name, keys, label, rank, places, help, condition, action.
 macro_rules! commands {
     ($($name:literal [$($key:expr),+] $label:literal, $rank:literal, $place:expr,
         $help:literal $(if $when:expr)? => $act:expr;)+) => {
@@ -44,16 +43,12 @@ pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, gene
 pub struct Command {
     /// Name in the palette, the README and the config's table of keys; unique.
     pub name: &'static str,
-    /// The keys that do it, unless the config gives it others.
     pub keys: &'static [Key],
-    /// What the bar calls it.
     pub label: &'static str,
     pub help: &'static str,
     /// How early it comes in the bar, 1 first; 0 for those that everybody knows, or that are looked up.
     pub rank: u8,
-    /// Where it can be done at all.
     pub place: Places,
-    /// When it applies, where it can be done at all.
     pub when: When,
     pub act: Act,
 }
@@ -66,11 +61,9 @@ pub enum When {
     HasAll(&'static [Need]),
 }
 
-/// Something that is needed: in words that follow "it needs", and whether it is there.
 pub type Need = (&'static str, fn(&Model) -> bool);
 
 impl When {
-    /// The missing requirement, in words that follow "it needs".
     pub fn missing(self, model: &Model) -> Option<&'static str> {
         match self {
             Self::Has(what, is_there) if !is_there(model) => Some(what),
@@ -87,7 +80,6 @@ pub enum Act {
         to: fn(&mut Model),
         price: fn(&Model) -> Together,
     },
-    /// Runs the chosen item of the palette, at its price.
     Chosen,
     /// Asks the service several questions, one after another.
     Each {
@@ -99,9 +91,7 @@ pub enum Act {
     /// Sends a request unless its response is stored.
     Ask {
         request: fn(&Model) -> Option<Request>,
-        /// Whether its response is stored, and serves as well.
         is_held: fn(&Model) -> bool,
-        /// What a stored response does.
         with_held: fn(&mut Model),
         /// Whether to send though a response may be stored.
         anew: bool,
@@ -114,7 +104,6 @@ impl Act {
         Self::Ask { request, is_held: never, with_held: |_| {}, anew: false }
     }
 
-    /// Sends a request whatever is stored.
     const fn ask_anew(request: fn(&Model) -> Option<Request>) -> Self {
         Self::Ask { request, is_held: never, with_held: |_| {}, anew: true }
     }
@@ -127,7 +116,6 @@ impl std::fmt::Debug for Command {
 }
 
 impl Command {
-    /// Every command, in the order of the table, then those of the panes.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         COMMANDS.iter().copied().flatten().chain(PANES.iter().map(|info| &info.command))
     }
@@ -140,7 +128,6 @@ impl Command {
         self.place.contains(model.place()) && self.when.missing(model).is_none()
     }
 
-    /// Why it does not apply right now; none if it does.
     pub fn off(&self, model: &Model) -> Option<String> {
         if !self.place.contains(model.place()) {
             return Some(format!("it works {}", self.place.words()));
@@ -182,7 +169,6 @@ impl Command {
         }
     }
 
-    /// The question that it asks right now, if it is one.
     pub fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
             Act::Ask { request, .. } => request(model),
@@ -190,7 +176,6 @@ impl Command {
         }
     }
 
-    /// Everything that it asks right now, or asks for.
     pub fn requests(&self, model: &Model) -> Vec<Request> {
         match &self.act {
             Act::Each { requests, .. } => requests(model),
@@ -198,7 +183,6 @@ impl Command {
         }
     }
 
-    /// The commands that can be done at a place at all, in the order of the table.
     pub fn at(place: Place) -> impl Iterator<Item = &'static Self> {
         Self::all().filter(move |command| command.place.contains(place))
     }
@@ -216,12 +200,10 @@ impl Command {
     }
 }
 
-/// When the report of the chosen sandbox is open.
 pub(in crate::app) const A_REPORT: When = When::Has("a report that is open", has_report);
 
 pub(super) const A_SERVICE: When = When::Has("a service", has_service);
 
-/// A document is opened without a store.
 pub(super) const A_STORE: When = When::Has(
     "a run that was not begun with `open`: `behaview held` and `behaview search` work at any time",
     has_service,
@@ -247,7 +229,6 @@ pub(super) fn in_answer(model: &Model) -> bool {
     model.over.top_as::<AnswerTree>().is_some()
 }
 
-/// Whether the chosen row of a tree has rows below it.
 pub(super) fn has_rows_below(model: &Model) -> bool {
     if let Some(answer) = model.over.top_as::<AnswerTree>() {
         return answer.line(answer.scroll.cursor).is_some_and(|(_, children)| children.is_some());
@@ -261,7 +242,6 @@ pub(super) fn has_rows_below(model: &Model) -> bool {
     })
 }
 
-/// Whether something of the tree is folded.
 pub(super) fn is_folded(model: &Model) -> bool {
     match model.over.top() {
         Some(Overlay::Answer(answer)) => answer.folds.any(),
@@ -269,7 +249,6 @@ pub(super) fn is_folded(model: &Model) -> bool {
     }
 }
 
-/// How many rows of a tree are visible.
 pub(super) fn rows_of_tree(model: &Model) -> usize {
     match (model.over.top(), model.open()) {
         (Some(Overlay::Answer(answer)), _) => answer.count(),
@@ -294,7 +273,6 @@ pub(super) fn can_note(model: &Model) -> bool {
     model.views_row() && model.noted().is_some()
 }
 
-/// Whether the pane's rows go on with another kind below the cursor.
 pub(super) fn has_next_kind(model: &Model) -> bool {
     let Some((pane, open)) = model.focused().zip(model.open()) else { return false };
     let state = model.pane_state(pane);

@@ -35,7 +35,6 @@ impl Model {
         }
     }
 
-    /// Keeps a comparison that is left, to come back to it.
     pub(in crate::app) fn keep_comparison(&mut self, compare: Compare) {
         if let Some(file) = self.files.shown_mut() {
             file.compared = Some(compare);
@@ -64,13 +63,11 @@ impl Model {
         self.emit(matrix);
     }
 
-    /// Leaves the chosen column out, and compares the others.
     pub(in crate::app) fn compare_without(&mut self) {
         self.with_over(Compare::leave_out);
         self.compare_anew()
     }
 
-    /// Compares everything again that was left out.
     pub(in crate::app) fn compare_every(&mut self) {
         self.with_over(Compare::bring_back);
         self.compare_anew()
@@ -100,7 +97,6 @@ impl Model {
         }
     }
 
-    /// Filters the items.
     pub(in crate::app) fn sift(&mut self) {
         let Some(compare) = self.comparing_mut() else { return };
         if compare.filter.typed.is_empty() {
@@ -115,7 +111,6 @@ impl Model {
         }
     }
 
-    /// The legend in rows: each column's number and name, and the price of missing ones.
     pub fn compare_head(&self, compare: &Compare) -> Vec<String> {
         let counts = compare.matrix.as_ref().map(|matrix| matrix.counts(compare.pane));
         let legend = compare.columns.iter().enumerate().map(|(n, column)| {
@@ -156,7 +151,6 @@ impl Model {
         rows
     }
 
-    /// What holding the missing columns costs.
     fn compare_missing(&self, compare: &Compare) -> impl Iterator<Item = String> {
         let is_missing = |side| compare.columns.iter().any(|c| c.side == side && c.body.is_none());
         let mine =
@@ -165,7 +159,6 @@ impl Model {
         mine.into_iter().chain(other)
     }
 
-    /// Shows where the chosen item was seen.
     pub(in crate::app) fn compare_where(&mut self) {
         if let Some(spots) = self.comparing().and_then(Compare::spots) {
             self.over.put(spots);
@@ -185,12 +178,10 @@ impl Model {
         self.over.put(OtherFile::new(OtherFiles(files)));
     }
 
-    /// The other files with stored reports.
     fn other_files(&self) -> impl Iterator<Item = &Recent> {
         self.start.recent.iter().filter(|recent| recent.reports > 0 && Some(&recent.file) != self.file())
     }
 
-    /// Whether there is another file to compare with.
     pub(in crate::app) fn can_compare_files(&self) -> bool {
         !self.is_document() && self.other_files().next().is_some()
     }
@@ -222,13 +213,11 @@ impl Model {
         self.compare_anew()
     }
 
-    /// Whether some report of the list is here and another could be compared with it.
     pub fn can_compare(&self) -> bool {
         self.list().is_some_and(|list| list.held() > 0)
     }
 }
 
-/// Asks for what each report of a comparison saw.
 fn matrix_of(compare: &Compare) -> ReportJob {
     let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
     ReportJob::Compare { number: compare.number, bodies }

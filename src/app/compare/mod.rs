@@ -22,17 +22,14 @@ pub struct Compare {
     pub number: u64,
     pub columns: Vec<MatrixColumn>,
     pub matrix: Option<Arc<Matrix>>,
-    /// Why there is none, if so.
     pub failure: Option<String>,
     /// The other file, where two are compared.
     pub other: Option<Sha256>,
     /// The pane whose items are shown; none for all.
     pub pane: Option<Pane>,
-    /// Which items are shown by who saw them.
     pub only: Only,
     /// The column that "here" means.
     pub here: usize,
-    /// Items of the matrix that are shown, by number.
     pub shown: Vec<u32>,
     pub scroll: Scroll,
     pub filter: ListFilter,
@@ -40,31 +37,25 @@ pub struct Compare {
     pub has_more_pages: [bool; 2],
     /// Sandboxes beyond those that can be compared at once.
     pub left_out: usize,
-    /// Items that match the filter.
     pub(super) found: Option<Vec<u32>>,
     /// Columns that the analyst left out.
     pub(super) without: Vec<MatrixColumn>,
 }
 
-/// One sandbox that is compared.
 #[derive(Debug, Clone)]
 pub struct MatrixColumn {
     pub name: Untrusted,
-    /// The document that it is of, where several are open.
     pub document: Option<Untrusted>,
     /// The file's number: 0, or 1 for the other file.
     pub side: usize,
-    /// What its report is asked for by.
     pub identifier: Option<Identifier>,
     /// Its place in the list.
     pub entry: usize,
-    /// Its report, if it is stored.
     pub body: Option<Body>,
 }
 
 pub type OtherFile = ListView<OtherFiles>;
 
-/// Other files of which reports are stored.
 #[derive(Debug)]
 pub struct OtherFiles(pub Vec<Recent>);
 
@@ -86,7 +77,6 @@ impl ListSource for OtherFiles {
 }
 
 impl MatrixColumn {
-    /// The sandboxes of a list, as columns of one side.
     pub(super) fn of(list: &List, side: usize) -> Vec<Self> {
         let column = |(entry, found): (usize, &super::list::ListEntry)| Self {
             name: found
@@ -106,13 +96,11 @@ impl MatrixColumn {
         self.body.is_some()
     }
 
-    /// Its name in a few columns, with that of its document.
     pub(super) fn words(&self) -> String {
         let document = self.document.as_ref().map(|document| format!(" ({})", document.visible_cut(32)));
         format!("{}{}", self.name.visible_cut(24), document.unwrap_or_default())
     }
 
-    /// Whether it is the same sandbox, stored or not.
     pub(super) fn is_of(&self, other: &Self) -> bool {
         (self.side, &self.identifier) == (other.side, &other.identifier)
             && (self.identifier.is_some() || self.entry == other.entry)
@@ -120,7 +108,6 @@ impl MatrixColumn {
 }
 
 impl Only {
-    /// In words, about this column.
     pub fn words(self, here: &str) -> String {
         match self {
             Self::Any => "everything".to_owned(),
@@ -178,7 +165,6 @@ impl Compare {
         sides(&columns)
     }
 
-    /// What the chosen column is called: the file's name for a whole file.
     pub fn here_words(&self) -> String {
         let name = self.columns.get(self.here).map(|column| column.name.visible_cut(30).to_string());
         match (&self.other, self.columns.get(self.here).map(|column| column.side)) {
@@ -214,13 +200,11 @@ impl Compare {
         self.refresh();
     }
 
-    /// Whether two columns remain without the chosen one.
     pub(super) fn can_leave_out(&self) -> bool {
         let others = self.sides().into_iter().filter(|bits| bits & !(1 << self.here) != 0);
         self.columns.get(self.here).is_some_and(MatrixColumn::is_compared) && others.count() > 1
     }
 
-    /// Leaves the chosen column out, and chooses the next stored one.
     pub(super) fn leave_out(&mut self) {
         let left = self.here;
         self.step_column(true);
@@ -241,7 +225,6 @@ impl Compare {
         self.forget_matrix();
     }
 
-    /// Chooses the same column again, wherever it stands now.
     pub(super) fn choose(&mut self, column: Option<&MatrixColumn>) {
         let now = column.and_then(|column| self.columns.iter().position(|now| now.is_of(column)));
         self.here = now.unwrap_or(self.here);
@@ -253,7 +236,6 @@ impl Compare {
         self.shown.clear();
     }
 
-    /// The columns of a list that are not left out.
     pub(super) fn columns_of(&self, list: &List) -> Vec<MatrixColumn> {
         let is_left_out = |column: &MatrixColumn| self.without.iter().any(|without| without.is_of(column));
         MatrixColumn::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
@@ -276,12 +258,10 @@ impl Compare {
         Some((matrix, number, matrix.items().get(number)?))
     }
 
-    /// The chosen item's row, as the first column that saw it has it, and its pane.
     pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {
         self.chosen_item().map(|(matrix, _, item)| (item.pane, matrix.row(item)))
     }
 
-    /// The stored columns that saw the chosen item.
     pub(super) fn seen_words(&self) -> Option<String> {
         let (_, _, item) = self.chosen_item()?;
         let held = || self.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
@@ -294,7 +274,6 @@ impl Compare {
         Some(format!("seen by {} of {}: {}{other}", saw.len(), held().count(), saw.join(", ")))
     }
 
-    /// Where the chosen item was seen.
     pub(super) fn spots(&self) -> Option<Spots> {
         let (matrix, number, item) = self.chosen_item()?;
         let mut spots = Vec::new();

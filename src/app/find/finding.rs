@@ -14,17 +14,14 @@ use crate::report::{Pane, Report, RowSet};
 pub type SearchEnd = Option<Result<(), String>>;
 
 impl Model {
-    /// The filter of the pane with the focus.
     pub fn filter(&self) -> Option<&Filter> {
         self.focused().and_then(|pane| self.pane_state(pane).filter.as_ref())
     }
 
-    /// Whether keys are typed into the filter of the pane with the focus.
     pub fn is_filtering(&self) -> bool {
         self.screen == Screen::File && self.over.is_empty() && self.filter().is_some_and(|filter| filter.is_typed)
     }
 
-    /// Starts to type a filter, or continues the existing one.
     pub(in crate::app) fn begin_filter(&mut self) {
         if let Some((pane, open)) = self.focused().zip(self.open_mut()) {
             let state = open.panes.entry(pane).or_default();
@@ -60,7 +57,6 @@ impl Model {
         self.open_mut()?.panes.get_mut(&pane)?.filter.as_mut()
     }
 
-    /// The open search line: of the hits, or of the pane's filter.
     fn quest_mut(&mut self) -> Option<&mut Quest> {
         if self.is_filtering() {
             return self.filter_mut().map(|filter| &mut filter.quest);
@@ -68,7 +64,6 @@ impl Model {
         self.over.top_as_mut::<Finder>().map(|finder| &mut finder.quest)
     }
 
-    /// Types a key into the pane's filter; returns whether the filter takes it.
     pub(in crate::app) fn type_filter(&mut self, key: Key) -> bool {
         let filter = self.filter_mut().filter(|filter| filter.is_typed);
         let is_typed = filter.is_some_and(|filter| type_into(&mut filter.quest.typed, key, LONGEST_TYPED));
@@ -78,7 +73,6 @@ impl Model {
         is_typed
     }
 
-    /// Adds pasted text to the pane's filter.
     pub(in crate::app) fn paste_filter(&mut self, text: &str) {
         if let Some(filter) = self.filter_mut() {
             for key in pasted(text) {
@@ -148,7 +142,6 @@ impl Model {
         behind.into_iter().for_each(|pane| self.seek_rows(opening, pane));
     }
 
-    /// Takes in rows that a pane's filter has found.
     pub(in crate::app) fn found(&mut self, search: u64, rows: RowSet, ended: SearchEnd) {
         let is_it = |state: &PaneState| state.filter.as_ref().is_some_and(|filter| filter.quest.runs(search));
         let open = self.files.reports_mut().find(|open| open.panes.values().any(is_it));
@@ -285,7 +278,6 @@ fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, search: u64, ro
 /// A list that was left for one of its rows.
 #[derive(Debug)]
 pub(in crate::app) enum ReturnPoint {
-    /// The hits of the last search.
     Finder,
     /// Where an item of the comparison was seen.
     Compare {
@@ -328,7 +320,6 @@ impl Model {
         }
     }
 
-    /// Leaves the list that is over the screen for one of its rows.
     pub(in crate::app) fn leave_list(&mut self) -> Option<ReturnPoint> {
         let over = self.over.close()?;
         let mut below = self.over.clear();
@@ -390,7 +381,6 @@ impl Model {
         file.and_then(|file| file.finder.as_ref()).filter(|finder| finder.of == here).or(self.finder.as_ref())
     }
 
-    /// Where the last search is kept: with its file, or for all of them.
     pub(super) fn kept_search(&mut self, is_held: bool) -> Option<&mut Option<Finder>> {
         if is_held { Some(&mut self.finder) } else { self.files.shown_mut().map(|file| &mut file.finder) }
     }
@@ -428,12 +418,10 @@ impl Model {
         self.set_left(Some(ReturnPoint::Finder));
     }
 
-    /// Whether the hits of a search are gone through, one after another.
     pub fn goes_through_hits(&self) -> bool {
         self.over.is_empty() && self.shown().is_some_and(|file| matches!(file.left, Some(ReturnPoint::Finder)))
     }
 
-    /// Whether there is a hit to go to with the next key.
     pub fn has_hits(&self) -> bool {
         self.filter().is_some() || self.hit().is_some()
     }

@@ -22,9 +22,7 @@ pub const MOST_HITS: usize = 50;
 pub struct Quest {
     pub typed: String,
     pub how: How,
-    /// The last valid pattern.
     pub pattern: Option<Arc<Pattern>>,
-    /// Why the typed pattern is invalid.
     pub problem: Option<String>,
     pub(in crate::app) run: Option<Run>,
 }
@@ -82,12 +80,10 @@ impl Quest {
         ticket
     }
 
-    /// The search of this number, if it is the one that runs.
     pub(super) fn run_mut(&mut self, number: u64) -> Option<&mut Run> {
         self.run.as_mut().filter(|run| run.number == number && !run.cancel.0.is_cancelled())
     }
 
-    /// Whether the search of this number is the one that runs.
     pub(super) fn runs(&self, number: u64) -> bool {
         self.run.as_ref().is_some_and(|run| run.number == number)
     }
@@ -100,7 +96,6 @@ impl Quest {
         Self { typed: self.typed.clone(), how: self.how, ..Self::default() }
     }
 
-    /// The words as a title says them.
     pub fn words(&self) -> String {
         let close = if self.how.is_regex { "/" } else { "" };
         let case = if self.how.is_case_sensitive { " Aa" } else { "" };
@@ -108,13 +103,10 @@ impl Quest {
     }
 }
 
-/// The filter of a pane.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     pub quest: Quest,
-    /// Whether keys are typed into it.
     pub is_typed: bool,
-    /// Folds and cursor before it.
     pub(in crate::app) before: Before,
     /// The row that was chosen at the last change, and the row under the cursor that replaces it until the cursor moves.
     pub(in crate::app) stand_in: Option<(Place, Option<Place>)>,
@@ -136,13 +128,9 @@ pub struct Finder {
     pub quest: Quest,
     /// Whether the words are suggested from the last search or a row: the first letter replaces them.
     pub is_suggested: bool,
-    /// Whether keys are typed into it; among hits that were gone back to they are not.
     pub is_typed: bool,
-    /// Whether all stored reports are searched.
     pub is_held: bool,
-    /// Hits by pane or by report.
     pub groups: Vec<HitGroup>,
-    /// Cursor among groups and hits.
     pub scroll: Scroll,
     /// Reports that have been searched, and reports in all; nothing where one report is searched.
     pub searched: (u64, u64),
@@ -152,22 +140,17 @@ pub struct Finder {
     pub process: Option<ProcessRef>,
 }
 
-/// Hits that belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HitGroup {
-    /// What they were found in.
     pub of: HitSource,
     pub count: u64,
     pub hits: Vec<Hit>,
 }
 
-/// What hits were found in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HitSource {
-    /// A pane of the report that is open.
     Pane(Pane),
     Report {
-        /// Its file, if it is known.
         file: Option<Sha256>,
         identifier: Identifier,
         received: Timestamp,
@@ -175,7 +158,6 @@ pub enum HitSource {
         elsewhere: Option<String>,
     },
     Notes {
-        /// Its file, if it is known.
         file: Option<Sha256>,
         identifier: Identifier,
     },
@@ -208,7 +190,6 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// The row's pane; none for a note.
     pub fn pane(&self) -> Option<Pane> {
         self.at.map(|(pane, _)| pane)
     }
@@ -216,7 +197,6 @@ impl Hit {
 
 #[derive(Debug, Clone, Copy)]
 pub enum HitLine<'a> {
-    /// What the hits below it were found in.
     Group(&'a HitGroup),
     Hit(&'a HitGroup, &'a Hit),
     /// How many further hits there are.
@@ -235,7 +215,6 @@ impl HitGroup {
 }
 
 impl Finder {
-    /// Nothing has been sought yet.
     pub fn of(quest: Quest, is_held: bool) -> Self {
         Self { is_suggested: !quest.typed.is_empty(), is_typed: true, quest, is_held, ..Self::default() }
     }
@@ -246,7 +225,6 @@ impl Finder {
         self.searched = (0, 0);
     }
 
-    /// Groups and hits, one after another.
     pub fn lines(&self) -> impl Iterator<Item = HitLine<'_>> {
         self.groups.iter().flat_map(HitGroup::lines)
     }
@@ -279,7 +257,6 @@ impl Finder {
         before
     }
 
-    /// Puts the cursor on the hit that is gone to, from the line of its group.
     pub(super) fn choose_hit(&mut self) {
         let cursor = self.scroll.cursor;
         let chosen = match self.lines().nth(cursor) {
@@ -290,7 +267,6 @@ impl Finder {
         self.scroll.cursor = chosen;
     }
 
-    /// Goes to the next hit or the one before, round about.
     pub(super) fn step(&mut self, forward: bool) {
         let hits: Vec<usize> =
             (0..).zip(self.lines()).filter(|(_, line)| matches!(line, HitLine::Hit(..))).map(|(at, _)| at).collect();

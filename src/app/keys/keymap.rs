@@ -7,33 +7,27 @@ use crate::app::{Command, Key, Model, Place, Screen};
 use crate::text::words_in_rows_cut;
 use std::collections::BTreeMap;
 
-/// The word that takes a command's keys away.
 pub const NONE: &str = "none";
 
-/// The analyst's changes to the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keymap {
     changed: BTreeMap<&'static str, Vec<Key>>,
 }
 
-/// One line of the analyst's changes, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change<'a> {
     pub command: &'a str,
     pub keys: Vec<&'a str>,
 }
 
-/// A change that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
     /// Which of the changes, from 0.
     pub change: usize,
-    /// The mistake. Names that it quotes are as they were written.
     pub words: String,
 }
 
 impl Keymap {
-    /// The keys as changed.
     pub fn read(changes: &[Change<'_>]) -> Result<Self, Vec<Mistake>> {
         let mut map = Self::default();
         let mut mistakes = Vec::new();
@@ -66,12 +60,10 @@ impl Keymap {
         usual.chain(changed.filter_map(|(name, _)| Command::named(name)))
     }
 
-    /// The keys of a command by their names, with blanks between them.
     pub fn words(&self, command: &Command) -> String {
         self.of(command).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
 
-    /// What speaks against the keys that a command was given.
     fn clash(&self, command: &'static Command) -> Option<String> {
         let keys = self.of(command);
         if keys.is_empty() && command.name == "quit" {
@@ -144,7 +136,6 @@ impl Model {
     }
 }
 
-/// The most rows of a message, by the height of the screen.
 fn most(height: u16) -> usize {
     usize::from(height / 5).clamp(2, 4)
 }

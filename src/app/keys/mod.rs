@@ -14,12 +14,10 @@ pub enum Key {
     Char(char),
     Ctrl(char),
     Alt(char),
-    /// A function key, by its number.
     F(u8),
     Named(KeyName),
 }
 
-/// Keys that are no characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each is the key of its name")]
 pub enum KeyName {
@@ -40,7 +38,6 @@ pub enum KeyName {
     PageDown,
 }
 
-/// Names of the keys that are no characters, and of the one character that is not seen.
 const NAMES: &[(Key, &str)] = &[
     (Key::Named(KeyName::Enter), "enter"),
     (Key::Named(KeyName::Esc), "esc"),
@@ -123,15 +120,13 @@ pub(in crate::app) const PAGE_DOWN: Key = Key::Named(KeyName::PageDown);
 /// What becomes of letters in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Letters {
-    /// They are keys: each means a command, or nothing.
     Mean,
     Typed,
     /// They are typed, and seek among rows that are chosen from meanwhile.
     Seek,
 }
 
-/// A row a place: its name, the set of it alone where a command is done nowhere else, what becomes of letters there, and where that
-/// is, in words that follow "it works".
+/// A row a place: its name, its set, what letters do there, and its words after "it works".
 macro_rules! places {
     ($($(#[$about:meta])* $place:ident $(as $set:ident)?, $letters:ident, $words:literal;)*) => {
         /// Where the analyst is: always in exactly one place.
@@ -143,7 +138,6 @@ macro_rules! places {
         impl Place {
             pub const ALL: &[Self] = &[$(Self::$place),*];
 
-            /// Where that is, in words that follow "it works".
             pub fn words(self) -> &'static str {
                 match self {
                     $(Self::$place => $words,)*
@@ -166,25 +160,17 @@ places! {
     /// The line of a hash, once it has a digit.
     Hash, Typed, "while a SHA-256 is typed";
     List as LIST, Mean, "in the list of sandboxes";
-    /// A pane of a report.
     Pane as PANE, Mean, "in panes";
-    /// The line of a pane's filter.
     Filter as FILTER, Typed, "while a filter is typed";
     Sheet, Mean, "on a page of words";
     Detail as DETAIL, Mean, "where a row is shown whole";
-    /// An answer as a tree.
     Answer as ANSWER, Mean, "in an answer";
-    /// The list of keys and commands.
     Palette as PALETTE, Seek, "in this list";
-    /// Lines that are typed into.
     Form as FORM, Typed, "in a form";
     Confirm as CONFIRM, Mean, "where a yes is wanted";
-    /// Rows of which one is chosen.
     Picker as PICKER, Mean, "in a list over the screen";
-    /// The line of a search, with its hits.
     Finder, Seek, "while it is typed what to search for";
     Hits as HITS, Mean, "among the hits of a search";
-    /// Sandboxes against each other.
     Compare as COMPARE, Mean, "in a comparison";
     SoughtLine as SOUGHT_LINE, Typed, "while it is typed what to find in a list";
 }
@@ -192,41 +178,25 @@ places! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places(u32);
 
-/// Where a file is named.
 pub(in crate::app) const NAMED: Places = Places::of(&[Place::Start, Place::Hash]);
-/// Where a filter can be taken away.
 pub(in crate::app) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
-/// Where words are sought.
 pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder, Place::Hits]);
-/// Where there are hits of a search.
 pub(in crate::app) const FOUND: Places = Places::of(&[Place::Finder, Place::Hits]);
-/// Where there are rows that can be sought among.
 pub(in crate::app) const SIFTED: Places = Places::of(&[Place::Picker, Place::Compare]);
-/// Where the sandboxes of the file are seen all at once.
 pub(in crate::app) const LISTED: Places = Places::of(&[Place::List, Place::Compare]);
-/// Where there is a value to copy, and something to write to a file.
 pub(in crate::app) const VALUED: Places =
     Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker]);
-/// Where there is something to copy.
 pub(in crate::app) const COPIED: Places =
     Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker, Place::Compare]);
-/// Where there is a row to copy.
 pub(in crate::app) const ROW: Places = Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Compare]);
-/// Where there are rows that can be copied all at once.
 pub(in crate::app) const ROWS: Places = Places::of(&[Place::Pane, Place::Picker]);
-/// Where there is a report or a row to write a note on.
 pub(in crate::app) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Detail]);
-/// Where a row of a report is looked at.
 pub(in crate::app) const VIEWED: Places = Places::of(&[Place::Pane, Place::Detail]);
-/// Where a pane is gone to, or its items are compared.
 pub(in crate::app) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Compare]);
-/// Where a scan is followed: with the file, and on the page that says how far it is.
 pub(in crate::app) const FOLLOWED: Places = Places::of(&[Place::List, Place::Pane, Place::Sheet]);
-/// List and panes.
 pub(in crate::app) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
 /// Wherever no overlay is open.
 pub(in crate::app) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::Pane]);
-/// Where a process or a member of an answer can be folded.
 pub(in crate::app) const TREE: Places = Places::of(&[Place::Pane, Place::Answer]);
 /// Wherever there is something to look at and nothing to type.
 pub(in crate::app) const READING: Places = Places::reading();
@@ -242,7 +212,6 @@ impl Place {
         }
     }
 
-    /// Whether there is a line here that takes every letter.
     pub fn has_line(self) -> bool {
         self.letters() != Letters::Mean
     }
@@ -263,7 +232,6 @@ impl Places {
         Self(set)
     }
 
-    /// Those in which letters are keys.
     const fn reading() -> Self {
         let (mut places, mut set) = (Place::ALL, 0);
         while let [first, rest @ ..] = places {
@@ -334,7 +302,6 @@ pub(in crate::app) fn type_into(typed: &mut String, key: Key, most: usize) -> bo
     true
 }
 
-/// Takes the last word off a line, with the blanks behind it.
 fn take_word(typed: &mut String) {
     let words = typed.trim_end();
     let end = words.char_indices().rfind(|(_, c)| c.is_whitespace()).map_or(0, |(at, blank)| at + blank.len_utf8());

@@ -14,7 +14,6 @@ const DOUBLE: RangeInclusive<i64> = 0..=400;
 /// Rows that one notch of the wheel moves.
 const NOTCH: usize = 3;
 
-/// What the mouse did, and where, in columns and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
     pub x: u16,
@@ -33,9 +32,7 @@ pub enum MouseAction {
 
 #[derive(Debug, Default)]
 pub(in crate::app) struct Mouse {
-    /// The border that is dragged.
     edge: Option<Edge>,
-    /// The last press, and when it was.
     press: Option<(u16, u16, Timestamp)>,
 }
 
@@ -95,7 +92,6 @@ impl Model {
         }
     }
 
-    /// Gives the focus to the pane or list at this cell, and chooses its row.
     fn choose_at(&mut self, at: Pointer) {
         let layout = self.layout();
         if let Some(area) = layout.list.filter(|area| area.contains(at.x, at.y)) {

@@ -16,9 +16,7 @@ const INDENT: usize = 2;
 pub struct Detail {
     pub title: String,
     pub lines: Vec<Line>,
-    /// Why it is marked; shown below its lines.
     remarks: Vec<Annotation>,
-    /// The first screen row that is shown.
     pub top: usize,
     /// The line that is chosen to be copied.
     chosen: usize,
@@ -27,11 +25,9 @@ pub struct Detail {
     rows: Vec<(Option<usize>, DetailRow)>,
 }
 
-/// Words of our own on a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation {
     pub head: String,
-    /// The words, which are wrapped between words.
     pub words: String,
 }
 
@@ -40,7 +36,6 @@ pub struct DetailRow {
     pub indent: usize,
     /// The member's name, on the first row of its line.
     pub name: Option<Visible>,
-    /// A piece of the value.
     pub value: Visible,
 }
 
@@ -52,13 +47,11 @@ impl Detail {
         detail
     }
 
-    /// Stays where an earlier look at the same row was.
     pub(super) fn stay(&mut self, before: &Self) {
         self.top = before.top;
         self.chosen = before.chosen.min(self.lines.len().saturating_sub(1));
     }
 
-    /// Lays the row out for a width.
     fn lay_out(&mut self, columns: usize) {
         if columns == self.columns {
             return;
@@ -83,7 +76,6 @@ impl Detail {
         self.lines.get(self.chosen)
     }
 
-    /// Whether there is more than one line with a value.
     pub fn has_values(&self) -> bool {
         self.lines.iter().filter(|line| line.value.is_some()).nth(1).is_some()
     }
@@ -188,7 +180,6 @@ impl Annotation {
 pub struct AnswerTree {
     pub title: String,
     pub received: Timestamp,
-    /// The answer taken apart, a line a leaf.
     pub lines: Vec<Line>,
     pub folds: Folds,
     pub scroll: Scroll,
@@ -262,7 +253,6 @@ impl OverlayScreen for AnswerTree {
 }
 
 impl Model {
-    /// Shows the chosen value of an answer whole.
     pub(in crate::app) fn open_value(&mut self) {
         let columns = usize::from(self.overlay_room().width);
         let chosen = self.over.top_as::<AnswerTree>().and_then(|answer| answer.chosen().cloned());

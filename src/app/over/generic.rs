@@ -11,13 +11,11 @@ use std::fmt;
 pub trait ListSource {
     type Row;
 
-    /// All rows, shown or not.
     fn rows(&self) -> &[Self::Row];
 
     /// What a row is filtered by; rows of the open report are read in it.
     fn text(row: &Self::Row, open: Option<&Report>) -> String;
 
-    /// The row that is chosen first.
     fn first(&self) -> usize {
         0
     }
@@ -33,7 +31,6 @@ pub trait ListSource {
     }
 }
 
-/// Rows of which one is chosen.
 #[derive(Debug)]
 pub struct ListView<S> {
     pub source: S,
@@ -125,7 +122,6 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
 #[derive(Debug, Clone, Default)]
 pub struct ListFilter {
     pub typed: String,
-    /// Whether keys go into it.
     pub is_typing: bool,
 }
 
@@ -179,7 +175,6 @@ impl Model {
         self.settle_over();
     }
 
-    /// Shows every row of the list again.
     pub(in crate::app) fn drop_sought(&mut self) {
         if let Some(line) = self.over.top_mut().and_then(Overlay::sought_mut) {
             *line = ListFilter::default();
@@ -187,7 +182,6 @@ impl Model {
         self.sift_list()
     }
 
-    /// Shows the rows of the list that hold every word that is typed.
     pub(in crate::app) fn sift_list(&mut self) {
         if self.over.top_as::<Compare>().is_some() {
             return self.sift();
@@ -201,7 +195,6 @@ impl Model {
 }
 
 pub trait FormSource: Sized {
-    /// Screen rows that it fills at a width.
     fn height(_: &InputForm<Self>, _: usize) -> usize {
         SMALL
     }
@@ -211,11 +204,9 @@ pub trait FormSource: Sized {
         form.type_key(key, most)
     }
 
-    /// Moves through what stands below the lines.
     fn go(_: &mut InputForm<Self>, _: Move) {}
 }
 
-/// A line that is typed into.
 #[derive(Clone, Default)]
 pub struct TextField {
     pub text: String,
@@ -223,7 +214,6 @@ pub struct TextField {
     pub is_suggested: bool,
 }
 
-/// Lines that are typed into.
 pub struct InputForm<S> {
     pub source: S,
     pub fields: Vec<TextField>,
@@ -240,17 +230,14 @@ impl<S: fmt::Debug> fmt::Debug for InputForm<S> {
 }
 
 impl<S> InputForm<S> {
-    /// A form of one line that says this.
     pub fn new(source: S, text: String) -> Self {
         Self { fields: vec![TextField { text, is_suggested: false }], ..Self::with_fields(source, 0) }
     }
 
-    /// A form of empty lines.
     pub fn with_fields(source: S, count: usize) -> Self {
         Self { source, fields: vec![TextField::default(); count], chosen: 0, failure: None }
     }
 
-    /// What the first line says.
     pub fn text(&self) -> &str {
         self.fields.first().map_or("", |field| &field.text)
     }
@@ -262,7 +249,6 @@ impl<S> InputForm<S> {
         is_typed
     }
 
-    /// Gives the keys to another line.
     pub fn step(&mut self, by: isize) {
         let count = self.fields.len().max(1).cast_signed();
         self.chosen = (self.chosen.cast_signed() + by).rem_euclid(count).unsigned_abs();

@@ -13,10 +13,8 @@ use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 use std::slice::from_ref;
 
-/// Seconds of a day.
 const DAY: i64 = 86_400;
 
-/// The order of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InventoryOrder {
     #[default]
@@ -84,7 +82,6 @@ impl ListSource for StoreContents {
         &self.lines
     }
 
-    /// What a thing is, of which file, by whom, and where it came from.
     fn text(thing: &Holding, _: Option<&Report>) -> String {
         let file = thing.file.as_ref().map(ToString::to_string).unwrap_or_default();
         let name = thing.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
@@ -107,7 +104,6 @@ pub struct AgeInDays;
 impl FormSource for AgeInDays {}
 
 impl Model {
-    /// Shows the inventory on a new screen or on the open one.
     pub(in crate::app) fn show_held(&mut self, lines: Vec<Holding>) {
         let (now, has_line) = (self.now, self.place().has_line());
         match self.held_mut() {
@@ -148,7 +144,6 @@ impl Model {
         self.over.top_as::<HeldScreen>().and_then(|held| held.chosen())
     }
 
-    /// Opens the file of the chosen thing.
     pub(in crate::app) fn open_held(&mut self) {
         let Some(line) = self.chosen_held() else { return };
         let Some(file) = line.file.clone() else { return };
@@ -247,7 +242,6 @@ impl Model {
         format!("To be deleted{file}: {words}. {hidden}{again}").trim_end().to_owned()
     }
 
-    /// How many of the items the filter hides: the user may mean the visible ones alone.
     fn hidden_words(&self, doomed: &[&Holding]) -> String {
         let Some(held) = self.over.top_as::<HeldScreen>() else { return String::new() };
         let is_shown = |thing: &Holding| held.shown().any(|shown| std::ptr::eq(shown, thing));
@@ -289,7 +283,6 @@ impl AllNotes {
         Self { reports }
     }
 
-    /// The notes on a report and on the items in it.
     pub fn of(&self, identifier: &Identifier) -> Option<&Notes> {
         self.reports.get(identifier)
     }
@@ -305,7 +298,6 @@ pub type NoteForm = InputForm<TypedNote>;
 #[derive(Debug)]
 pub struct TypedNote {
     pub about: About,
-    /// The file whose report it is.
     pub file: Sha256,
     /// The existing note, which the new one replaces.
     pub standing: Option<Untrusted>,
@@ -332,7 +324,6 @@ impl Model {
         Some((file, About { identifier, item: Some(item) }))
     }
 
-    /// The row under the cursor, as a note knows it.
     fn item_here(&self) -> Option<Item> {
         let (place, open) = (self.place_here()?, self.open()?);
         open.report.item(place.section, &open.report.row(place.section, place.row))
@@ -344,14 +335,12 @@ impl Model {
         state.place(&open.report, pane, state.scroll.cursor)
     }
 
-    /// The note on the row under the cursor, as a line of its detail.
     pub(in crate::app) fn note_line(&self) -> Option<Line> {
         let (_, about) = self.noted()?;
         let value = Some(self.notes.on(&about)?.text.clone());
         Some(Line { depth: 0, name: Some(Untrusted::from(format!("{MARK} note"))), value })
     }
 
-    /// Opens the line for a note on what has the focus.
     pub(in crate::app) fn write_note(&mut self) {
         let Some((file, about)) = self.noted() else { return };
         let standing = self.notes.on(&about).map(|note| note.text.clone());
@@ -404,7 +393,6 @@ impl Model {
         self.over.put(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed));
     }
 
-    /// Takes in the notes of the profile, as the store has them.
     pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) {
         self.notes = AllNotes::new(notes);
         // A row that is looked at whole shows its note as it is now.
@@ -418,7 +406,6 @@ impl Model {
     }
 }
 
-/// A note's words, to be typed on.
 fn words(text: &Untrusted) -> String {
     String::from_utf8_lossy(text.as_bytes()).into_owned()
 }

@@ -23,7 +23,6 @@ pub struct FoundIndicators {
 }
 
 impl FoundIndicators {
-    /// Each kind that there is, with how many there are.
     pub fn kinds(&self) -> Vec<(Kind, usize)> {
         let counted = Kind::ALL.into_iter().map(|kind| (kind, self.found.of_kind(kind).len()));
         counted.filter(|(_, count)| *count > 0).collect()
@@ -49,7 +48,6 @@ impl ListSource for FoundIndicators {
 }
 
 impl IndicatorList {
-    /// Shows the next kind, or the one before; all of them stand between the last and the first.
     pub fn step(&mut self, forward: bool) {
         let kinds = self.source.kinds().into_iter().map(|(kind, _)| Some(kind));
         let kinds: Vec<_> = std::iter::once(None).chain(kinds).collect();
@@ -110,7 +108,6 @@ impl Model {
         }
     }
 
-    /// Rows of the open report to go to, as far as they are kept, and how many more there are.
     pub(in crate::app) fn spots_at(&self, places: &[report::Place], seen: u64) -> Vec<Spot> {
         let entry = self.list().map_or(0, |list| list.scroll.cursor);
         let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
@@ -127,7 +124,6 @@ impl Model {
     }
 }
 
-/// A list of what a sandbox kept beside its report.
 pub type ArtefactList = ListView<Artefacts>;
 
 /// The artefacts of a report that says that they exist.
@@ -135,7 +131,6 @@ pub type ArtefactList = ListView<Artefacts>;
 pub struct Artefacts {
     /// Each with since when it is stored, if it is.
     pub rows: Vec<(Artefact, Option<Timestamp>)>,
-    /// The last call failed so.
     pub failure: Option<Failure>,
     identifier: Identifier,
 }
@@ -175,7 +170,6 @@ impl ListSource for Artefacts {
 }
 
 impl Model {
-    /// Whether the report that is open says that there is any artefact.
     pub(in crate::app) fn has_artefacts(&self) -> bool {
         self.chosen().is_some_and(|entry| entry.identifier.is_some()) && self.claimed_artefacts().next().is_some()
     }
@@ -236,7 +230,6 @@ impl Model {
         }
     }
 
-    /// The open list that has this request.
     fn artefacts_asking(&mut self, request: &Request) -> Option<&mut ArtefactList> {
         match self.over.top_mut() {
             Some(Overlay::Artefacts(list)) if list.source.requests().any(|asked| asked == *request) => Some(list),
@@ -244,7 +237,6 @@ impl Model {
         }
     }
 
-    /// Asks where the chosen artefact is written.
     pub(in crate::app) fn save_artefact(&mut self) {
         if let Some(request) = self.chosen_artefact()
             && let Request::Artefact { identifier, artefact } = &request

@@ -33,7 +33,6 @@ use crate::text::Columns;
 #[derive(Debug, Default)]
 pub struct Over {
     all: Vec<Overlay>,
-    /// How often something was put there or taken away.
     changes: u64,
 }
 
@@ -47,7 +46,6 @@ impl Over {
         self.all.last_mut()
     }
 
-    /// The one that has the keys, where it is of this kind.
     pub fn top_as<T: OverlayKind>(&self) -> Option<&T> {
         self.top().and_then(T::of)
     }
@@ -56,7 +54,6 @@ impl Over {
         self.top_mut().and_then(T::of_mut)
     }
 
-    /// All of them, the lowest first.
     pub fn all(&self) -> &[Overlay] {
         &self.all
     }
@@ -83,13 +80,11 @@ impl Over {
         self.all.iter_mut().rev().find_map(T::of_mut)
     }
 
-    /// Puts one over the others.
     pub(super) fn put(&mut self, overlay: impl Into<Overlay>) {
         self.changes += 1;
         self.all.push(overlay.into());
     }
 
-    /// Takes the top one away: the one below it has the keys again.
     pub(super) fn close(&mut self) -> Option<Overlay> {
         self.changes += 1;
         self.all.pop()
@@ -101,19 +96,16 @@ impl Over {
         self.all.pop_if(|top| matches!(top, Overlay::Confirm(_))).is_some()
     }
 
-    /// Takes the top one away if it is the line of the question that is meant.
     pub(super) fn close_prompt(&mut self, is_meant: impl Fn(&Prompt) -> bool) {
         self.changes += 1;
         self.all.pop_if(|top| matches!(top, Overlay::Prompt(prompt) if is_meant(prompt)));
     }
 
-    /// Takes all away but these.
     pub(super) fn keep(&mut self, is_kept: fn(&Overlay) -> bool) {
         self.changes += 1;
         self.all.retain(is_kept);
     }
 
-    /// Takes all of them away.
     pub(super) fn clear(&mut self) -> Vec<Overlay> {
         self.changes += 1;
         std::mem::take(&mut self.all)
@@ -170,24 +162,20 @@ overlays! {
     /// Text of the program, row by row: prices, counters, usage, the ledger, the progress of a scan.
     Sheet(Sheet),
     Detail(Detail),
-    /// Every command and typed request.
     Palette(Palette),
     Prompt(Prompt),
     Confirm(Confirmation),
     Answer(AnswerTree),
-    /// Hits over all panes, or over every stored report.
     Finder(Finder),
     Planner(Planner),
     Indicators(IndicatorList),
     Artefacts(ArtefactList),
     Save(SaveForm),
     Compare(Compare),
-    /// Files to compare with.
     OtherFile(OtherFile),
     Spots(Spots),
     Note(NoteForm),
     Held(HeldScreen),
-    /// An age in days, to delete older items.
     Age(AgeForm),
     Submit(SubmitForm),
     Idle(IdleLine),
@@ -199,9 +187,7 @@ pub(in crate::app) const SMALL: usize = 6;
 /// Rows that the line which is typed into takes, the empty one below it included.
 pub(in crate::app) const TYPED: usize = 2;
 
-/// What an overlay knows of itself.
 pub(in crate::app) trait OverlayScreen {
-    /// Where the analyst is while this has the keys.
     fn place(&self) -> Place;
 
     /// Rows inside its frame at a width; all that there are, unless it needs fewer.
@@ -214,12 +200,10 @@ pub(in crate::app) trait OverlayScreen {
         None
     }
 
-    /// The cursor among these rows.
     fn scroll(&mut self) -> Option<&mut Scroll> {
         None
     }
 
-    /// Moves, in so much room.
     fn go(&mut self, movement: Move, room: Size) {
         let rows = self.choice(room);
         if let Some((rows, scroll)) = rows.zip(self.scroll()) {
@@ -227,12 +211,10 @@ pub(in crate::app) trait OverlayScreen {
         }
     }
 
-    /// Lays it out again for another room.
     fn fit(&mut self, room: Size) {
         self.go(Move::Up(0), room);
     }
 
-    /// Its filter line.
     fn sought(&mut self) -> Option<&mut ListFilter> {
         None
     }
@@ -246,7 +228,6 @@ pub(in crate::app) trait OverlayScreen {
     }
 }
 
-/// Rows of which one is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowWindow {
     pub scroll: Scroll,
@@ -271,7 +252,6 @@ impl RowWindow {
 }
 
 impl Overlay {
-    /// Where the analyst is while this has the keys.
     pub fn place(&self) -> Place {
         self.screen().place()
     }
@@ -338,7 +318,6 @@ impl Model {
         self.settle_over();
     }
 
-    /// Rows and columns inside an overlay.
     pub fn overlay_room(&self) -> Size {
         let content = self.layout().content;
         Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
@@ -357,7 +336,6 @@ impl Model {
         }
     }
 
-    /// The rows of the top overlay, where one of them is chosen.
     pub fn rows_over(&self) -> Option<RowWindow> {
         let over = self.over.top()?;
         let rows = over.choice(self.room_of(over))?;

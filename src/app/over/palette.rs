@@ -13,7 +13,6 @@ use crate::text::Columns;
 #[derive(Debug)]
 pub struct Palette {
     pub typed: String,
-    /// Cursor among the items that match.
     pub scroll: Scroll,
     items: Vec<PaletteItem>,
     is_help: bool,
@@ -23,24 +22,18 @@ pub struct Palette {
 #[derive(Debug, Clone)]
 pub struct PaletteItem {
     pub does: PaletteAction,
-    /// Its keys, where it has some.
     pub keys: String,
     pub name: &'static str,
-    /// What it does, in a sentence.
     pub help: &'static str,
-    /// What it costs to choose it.
     pub tag: Tag,
-    /// What it asks the service.
     pub requests: Vec<Request>,
     /// Why it does not apply right now; none if it does.
     pub off: Option<String>,
 }
 
-/// What an item does.
 #[derive(Debug, Clone, Copy)]
 pub enum PaletteAction {
     Command(&'static Command),
-    /// Asks for the words of a question.
     Ask(&'static Ask),
 }
 
@@ -57,7 +50,6 @@ impl Palette {
         Self::new(items.collect(), true)
     }
 
-    /// The same list, as things stand now.
     fn again(&self, model: &Model) -> Self {
         let fresh = if self.is_help { Self::keys(model) } else { Self::everything(model) };
         Self { typed: self.typed.clone(), scroll: self.scroll, shows_off: self.shows_off, ..fresh }
@@ -76,7 +68,6 @@ impl Palette {
         }
     }
 
-    /// Shows what does not apply right now, or hides it.
     pub fn toggle_off(&mut self) {
         self.shows_off = !self.shows_off;
         self.scroll = Scroll::default();
@@ -107,7 +98,6 @@ const TOLD: usize = 2;
 /// Rows from which the chosen item is shown whole.
 const TALL: usize = 10;
 
-/// Rows for the whole text of the chosen item on a screen of this height.
 pub fn told(rows: u16) -> usize {
     if usize::from(rows) >= TALL { TOLD } else { 0 }
 }
@@ -134,8 +124,7 @@ impl OverlayScreen for Palette {
     }
 }
 
-/// How much later a question comes than a command of the program's own: below those that say the same in their help, above
-/// those of which only letters agree.
+/// A question comes below commands that say the same in their help, above those of which only letters agree.
 const LATER: usize = 550;
 
 impl PaletteItem {
@@ -161,7 +150,6 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
 }
 
 impl PaletteItem {
-    /// Its price in the words that fit the columns; none for free and disabled items.
     pub fn price(&self, room: usize) -> Option<String> {
         match self.does {
             PaletteAction::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
@@ -175,7 +163,6 @@ impl PaletteItem {
 }
 
 impl Model {
-    /// Runs the chosen item of the palette.
     pub(in crate::app) fn choose(&mut self) {
         let Some(palette) = self.over.top_as::<Palette>() else { return };
         let Some(item) = palette.chosen().cloned() else { return };
@@ -197,7 +184,6 @@ impl Model {
         self.over.top_as::<Palette>().and_then(|palette| palette.chosen())
     }
 
-    /// Brings prices and reasons in the palette up to date: while it is looked at, answers come in.
     pub(in crate::app) fn refresh_palette(&mut self) {
         if self.over.top_as::<Palette>().is_none() {
             return;
@@ -223,8 +209,7 @@ fn questions(model: &Model) -> impl Iterator<Item = PaletteItem> {
     })
 }
 
-/// How well letters match an item, best first: as its key, at once in its name, apart in its name, in its help; none where
-/// they do not.
+/// How well letters match: as key, in the name, spread in the name, in the help; none where not at all.
 fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
         return Some(0);

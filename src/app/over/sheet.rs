@@ -16,11 +16,9 @@ use crate::text::{Untrusted, count, last_part, thousands, words_in_rows};
 /// Columns of the head of a paragraph, the gap included.
 pub const HEAD: usize = 14;
 
-/// A page of paragraphs, laid out for a width.
 #[derive(Debug)]
 pub struct Sheet {
     pub title: String,
-    /// The first row that is shown.
     pub top: usize,
     paragraphs: Vec<SheetRow>,
     columns: usize,
@@ -30,7 +28,6 @@ pub struct Sheet {
 /// A paragraph beside its head; laid out, one row of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetRow {
-    /// The paragraph's head, on its first row.
     pub head: String,
     pub text: String,
 }
@@ -49,13 +46,11 @@ impl Sheet {
         }
     }
 
-    /// Takes newer words in the place of its own.
     pub(in crate::app) fn refresh(&mut self, newer: Self) {
         let top = self.top.min(newer.count().saturating_sub(1));
         *self = Self { top, ..newer };
     }
 
-    /// The rows from the first one shown on.
     pub fn rows(&self) -> impl Iterator<Item = &SheetRow> {
         self.rows.iter().skip(self.top)
     }
@@ -132,7 +127,6 @@ fn price_of(model: &Model, key: Key, command: &Command) -> SheetRow {
     paragraph(&key.to_string(), format!("{} · {words}", command.label))
 }
 
-/// Why keys cost what they cost.
 struct PriceReason {
     keys: Vec<Key>,
     price: Price,
@@ -149,7 +143,6 @@ impl PriceReason {
     }
 }
 
-/// The rules behind the keys that ask the service, each with the keys that it prices.
 fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason> {
     let mut reasons: Vec<PriceReason> = Vec::new();
     for (key, command) in priced {
@@ -166,7 +159,6 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason
     reasons
 }
 
-/// The prices of all that a key asks, or leads to.
 fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
     let tag = match model.tag(command) {
         Tag::OverBudget(tag) => *tag,
@@ -185,7 +177,6 @@ fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
     }
 }
 
-/// How often the service's counters have confirmed the price of an operation.
 fn seen(model: &Model, operation: &str) -> String {
     match model.figures.record.get(operation) {
         None => "The counters have not been seen to confirm or contradict it yet.".to_owned(),
@@ -210,7 +201,6 @@ fn holder_name(holder: Holder) -> &'static str {
     }
 }
 
-/// The remaining quota of a limit, with its period.
 pub fn left_words(RemainingQuota { limit, is_at_most }: &RemainingQuota) -> String {
     let most = if *is_at_most { "at most " } else { "" };
     format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
@@ -224,7 +214,6 @@ impl SheetRow {
     }
 }
 
-/// The title of the page that shows when processes started: it is drawn for a width.
 pub(in crate::app) const TIMELINE: &str = "When processes started";
 
 /// Levels with an indent of their own.
@@ -233,7 +222,6 @@ const DEEPEST: u16 = 8;
 /// Letters of a process's arguments that stand behind its program.
 const ARGUMENTS: usize = 40;
 
-/// Most processes that are laid out.
 const MOST: usize = 500;
 
 /// A process and when it started, by its sandbox's offset from the start of the analysis.
@@ -244,7 +232,6 @@ struct ProcessStart {
 }
 
 impl Sheet {
-    /// The processes of the report that is open by the time at which they started.
     pub fn timeline(model: &Model, columns: usize) -> Self {
         let (mut starts, all) = starts(model);
         let goes_back = goes_back(&starts);
@@ -323,7 +310,6 @@ fn goes_back(starts: &[ProcessStart]) -> bool {
     })
 }
 
-/// A process with its mark on the line of time, for these columns.
 fn row(start: &ProcessStart, last: f64, columns: usize) -> SheetRow {
     let room = columns.saturating_sub(HEAD).max(16);
     let line = (room * 2 / 5).clamp(6, 60) - 1;

@@ -22,8 +22,7 @@ const WIDE: u16 = 110;
 /// Screen rows from which on some are spared for the chosen row.
 const TALL: u16 = 14;
 
-/// Techniques of ATT&CK by which something stays on a machine, in small letters: rules and reports name them by number, analysts
-/// ask for them by what they do.
+/// ATT&CK techniques of persistence, in small letters: analysts search for them by that word.
 const PERSISTING: [&str; 15] = [
     "ta0003", "t1037", "t1053", "t1098", "t1136", "t1176", "t1197", "t1505", "t1542", "t1543", "t1546", "t1547",
     "t1556", "t1574", "t1624",
@@ -33,19 +32,14 @@ pub type Spots = ListView<RowPicker>;
 
 #[derive(Debug)]
 pub struct RowPicker {
-    /// What they have in common.
     pub title: String,
-    /// The rows, and words between them.
     pub(super) spots: Vec<Spot>,
     pub is_complete: bool,
-    /// Of findings: whether they are of every stored report of the file, and under which number these were asked for.
     pub(in crate::app) notable: Option<NotableScope>,
 }
 
-/// Which reports a list of findings covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum NotableScope {
-    /// The report that is open.
     Open,
     /// Every stored report of the file, requested under this number.
     Held(u64),
@@ -53,13 +47,11 @@ pub(in crate::app) enum NotableScope {
 
 #[derive(Debug, Clone)]
 pub struct Spot {
-    /// Its severity, in a list of findings.
     pub severity: Option<Severity>,
     /// Our own words before it.
     pub head: Cow<'static, str>,
     /// Further words on why it is there, which are sought in but not shown.
     pub why: String,
-    /// The sandboxes that saw it, where it is not plain which.
     pub seen_by: Option<Visible>,
     pub shows: Shows,
     /// Where it leads; nowhere for mere words.
@@ -71,7 +63,6 @@ pub struct Spot {
 #[derive(Debug, Clone)]
 pub enum Shows {
     Words(Cow<'static, str>),
-    /// A row that has been decoded.
     Row(Row),
     /// A row of the open report, decoded when it is looked at.
     Open(Place),
@@ -90,7 +81,6 @@ pub struct Target {
 }
 
 impl Spot {
-    /// Words that lead nowhere.
     pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
         Self {
             severity: None,
@@ -103,7 +93,6 @@ impl Spot {
         }
     }
 
-    /// A row that has been decoded.
     pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
         Self { shows: Shows::Row(row), target: Some(target), ..Self::words(head, "") }
     }
@@ -114,7 +103,6 @@ impl Spot {
         first.into_iter().chain(self.also.iter().copied())
     }
 
-    /// Severity, reason and sandboxes in one line.
     pub fn said(&self) -> String {
         let severity = self.severity.map(|severity| severity.word().to_owned());
         let head = Some(self.head.to_string()).filter(|head| !head.is_empty());
@@ -123,7 +111,6 @@ impl Spot {
     }
 }
 
-/// A row as it can be read.
 fn text_of(row: &Row) -> String {
     let label = match &row.label {
         Label::Known(word) => (*word).to_owned(),
@@ -151,7 +138,6 @@ impl RowPicker {
         }
     }
 
-    /// Whether it is a list of findings.
     pub fn is_notable(&self) -> bool {
         self.notable.is_some()
     }
@@ -164,7 +150,6 @@ impl ListSource for RowPicker {
         &self.spots
     }
 
-    /// What a row shows, and why it is there.
     fn text(spot: &Spot, open: Option<&Report>) -> String {
         let shown = match (&spot.shows, open) {
             (Shows::Words(words), _) => words.to_string(),
@@ -180,7 +165,6 @@ impl ListSource for RowPicker {
         text
     }
 
-    /// The first row that leads somewhere.
     fn first(&self) -> usize {
         self.spots.iter().position(|spot| spot.target.is_some()).unwrap_or(0)
     }
@@ -207,7 +191,6 @@ impl Model {
         self.over.find_mut::<Spots>()
     }
 
-    /// Goes to a row of any stored report.
     pub(in crate::app) fn go_to(&mut self, target: Target) {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
         // Other open files are loaded already.
@@ -242,7 +225,6 @@ impl Model {
         self.arrive();
     }
 
-    /// Chooses a sandbox by its place in the list.
     fn choose_entry(&mut self, entry: usize) {
         self.focus_list();
         let height = self.height();
@@ -284,12 +266,9 @@ fn entry_of(list: &List, target: &Target) -> Option<usize> {
     }
 }
 
-/// A report whose rows are to be judged beside others.
 #[derive(Debug)]
 pub struct ReportToEvaluate {
-    /// Its place in the list.
     pub entry: usize,
-    /// What it is asked for by.
     pub identifier: Option<Identifier>,
     pub name: Untrusted,
     pub body: Body,
@@ -298,14 +277,11 @@ pub struct ReportToEvaluate {
 /// A finding, in one or several reports.
 #[derive(Debug)]
 pub struct NotableRow {
-    /// The rule that matters most.
     pub rule: u16,
     pub row: Row,
     /// The sandboxes that saw it: the first by its name, the others counted.
     pub seen_by: Visible,
-    /// Where the first of them has it.
     pub target: Target,
-    /// Every further row that says the same: the place of its report in the list, and its own.
     pub also: Vec<(usize, Place)>,
 }
 
@@ -318,7 +294,6 @@ fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
 }
 
 impl OpenReport {
-    /// How a row is marked.
     pub fn mark(&self, rules: &Rules, place: Place) -> Option<Severity> {
         let marks = self.marks.as_ref()?;
         let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
@@ -339,7 +314,6 @@ impl OpenReport {
         }
     }
 
-    /// Hides the rows that are noise in every pane, or shows them again.
     fn hide_noise(&mut self, hide: bool) {
         let Some(marks) = self.marks.clone() else { return };
         for pane in PANES.iter().map(|info| info.pane) {
@@ -358,7 +332,6 @@ fn noise_of(open: &OpenReport, marks: &Marks, pane: Pane) -> RowSet {
 }
 
 impl Model {
-    /// Has a report judged, after it has been read.
     pub(in crate::app) fn have_judged(&mut self, opening: Opening) {
         let report = self.opened_mut(opening).map(|open| open.report.clone());
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
@@ -383,7 +356,6 @@ impl Model {
         self.settle();
     }
 
-    /// Hides noise in every pane, or shows it again.
     pub(in crate::app) fn toggle_noise(&mut self) {
         self.hides_noise = !self.hides_noise;
         let hide = self.hides_noise;
@@ -399,7 +371,6 @@ impl Model {
         self.settle();
     }
 
-    /// Lists all findings, the most severe first.
     pub(in crate::app) fn list_notable(&mut self) {
         self.list_notable_with(ListFilter::default())
     }
@@ -422,7 +393,6 @@ impl Model {
         self.sift_list()
     }
 
-    /// The findings of the open report, the most severe first.
     fn notable_spots(&self) -> Vec<Spot> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let entry = self.list().map_or(0, |list| list.scroll.cursor);
@@ -456,8 +426,7 @@ impl Model {
         }
     }
 
-    /// Which reports the top list of findings covers; none while it loads, since it may
-    /// still show earlier rows.
+    /// Which reports the top list of findings covers; none while it loads.
     pub(in crate::app) fn listed_reach(&self) -> Option<NotableScope> {
         let list = self.over.top_as::<Spots>()?;
         list.source.notable.filter(|_| list.source.is_complete)
@@ -479,7 +448,6 @@ impl Model {
         Some(What::Notable(Some(Arc::new(shown.into_values().collect()))))
     }
 
-    /// Fills a list of findings that waited for the rules.
     fn fill_notable(&mut self) {
         let waits = |list: &&mut Spots| list.source.notable == Some(NotableScope::Open) && !list.source.is_complete;
         if self.spots_mut().filter(waits).is_none() {
@@ -492,13 +460,11 @@ impl Model {
         self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
     }
 
-    /// Whether the top list of findings can cover several reports.
     pub(in crate::app) fn can_reach_further(&self) -> bool {
         self.over.top_as::<Spots>().is_some_and(|list| list.source.is_notable())
             && self.list().is_some_and(|list| list.held() > 1)
     }
 
-    /// The reports of the list that are here, by their place.
     pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries().iter().enumerate());
         entries.filter(|(_, entry)| entry.here().is_some())
@@ -546,7 +512,6 @@ impl Model {
         }
     }
 
-    /// Changes the list of rows to go to.
     fn change_spots(&mut self, change: impl FnOnce(&mut RowPicker)) {
         let report = self.open().map(|open| open.report.clone());
         if let Some(list) = self.spots_mut() {
@@ -555,7 +520,6 @@ impl Model {
         self.settle_over();
     }
 
-    /// What a list over all stored reports is not of.
     fn not_judged(&self) -> Option<String> {
         let missing = self.missing_reports().len() as u64;
         let missing = (missing > 0).then(|| format!("{} not held", count(missing, "report")));
@@ -565,12 +529,10 @@ impl Model {
         (!words.is_empty()).then(|| format!("Not in it: {}.", words.join(", and ")))
     }
 
-    /// Whether the top list covers every stored report.
     pub fn leads_back_to_one(&self) -> bool {
         self.over.top_as::<Spots>().is_some_and(|list| matches!(list.source.notable, Some(NotableScope::Held(_))))
     }
 
-    /// Which rules mark a row, and why.
     pub(in crate::app) fn reasons(&self, place: Place) -> Vec<Annotation> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let reason = |rule: &Rule| {

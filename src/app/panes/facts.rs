@@ -15,20 +15,16 @@ use std::collections::HashSet;
 /// Rows of an attribute that are looked through for one process.
 const FAR: usize = 100_000;
 
-/// Lines of a kind that are shown.
 const MOST: usize = 8;
 
-/// Processes that are kept of those that a row may mean.
 const MOST_MEANT: usize = 50;
 
-/// A process as a row names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessRef {
     /// Its number, as it is written.
     id: Vec<u8>,
     /// Its name, without its folder and its ending, in small letters.
     name: Vec<u8>,
-    /// The same as it is written, with its folder.
     path: Vec<u8>,
 }
 
@@ -41,7 +37,6 @@ impl ProcessRef {
         (named != Self::default()).then_some(named)
     }
 
-    /// The process that runs the program of a path.
     fn run(path: Vec<u8>) -> Self {
         Self { id: Vec::new(), name: program(&path), path }
     }
@@ -58,7 +53,6 @@ impl ProcessRef {
         named.is_some_and(|named| !self.id.is_empty() && named.id != self.id)
     }
 
-    /// The number of a process.
     pub fn number(&self) -> Visible {
         Untrusted::from(self.id.as_slice()).visible_cut(20)
     }
@@ -149,7 +143,6 @@ impl Model {
         (!named.id.is_empty() && processes(&open.report, &by_name).len() > 1).then_some(named)
     }
 
-    /// Whether the row under the cursor names a process, and there is a tree to find it in.
     pub fn names_process(&self) -> bool {
         self.open().is_some_and(|open| open.report.tree().is_some()) && !self.named_processes().is_empty()
     }
@@ -184,7 +177,6 @@ impl Model {
     }
 }
 
-/// When a process of the tree begins, and what started it.
 fn origin(report: &Report, place: Place) -> Vec<Line> {
     let time = Raw::new(&report.record(place).value).member("time_offset").map(Raw::text);
     let time = time.map(|after| fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes()].concat())));
@@ -209,7 +201,6 @@ fn commands(report: &Report, named: &ProcessRef) -> Vec<Line> {
     texts.into_iter().map(|text| fact(word, text)).collect()
 }
 
-/// The first of them, and how many more there are.
 fn few(mut lines: Vec<Line>) -> Vec<Line> {
     let more = lines.len().saturating_sub(MOST);
     lines.truncate(MOST);
@@ -227,7 +218,6 @@ fn text(report: &Report, place: Place) -> Untrusted {
     Untrusted::from(report.row(place.section, place.row).text())
 }
 
-/// The rows of an attribute that a record fits, as far as they are looked through.
 fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec<Place> {
     let sections = (0..).zip(&report.index.sections);
     let is_it = |section: &crate::report::Section| section.attribute.is_some_and(|known| known.name == attribute);
@@ -273,13 +263,11 @@ impl Model {
         });
     }
 
-    /// Whether the cursor is on a process of the tree.
     pub(in crate::app) fn is_on_process(&self) -> bool {
         let tree = self.open().and_then(|open| open.report.tree()).map(|(section, _)| section);
         self.place_here().is_some_and(|here| Some(here.section) == tree)
     }
 
-    /// Goes to the process that started the one under the cursor.
     pub(in crate::app) fn go_to_parent(&mut self) {
         if let Some(parent) = self.parent_process() {
             self.over.clear();
@@ -295,8 +283,7 @@ impl Model {
         tree.depths().parent(here.row).map(|row| Place { section, row })
     }
 
-    /// Finds in all panes what the row under the cursor is about: a process or a file by its name, anything else as it stands. Of
-    /// several processes of one name, what names another's number is none of this one.
+    /// Finds in all panes what the row is about; of several processes of one name, not another's number.
     pub(in crate::app) fn find_named(&mut self) {
         let Some(name) = self.named() else { return };
         let quest = Quest { typed: name, ..Quest::default() };
@@ -321,7 +308,6 @@ impl Model {
     }
 }
 
-/// A process and all that it started, directly or not.
 fn subtree_of(section: usize, row: usize, depths: &Depths) -> RowSet {
     (row..depths.end_of(row)).filter_map(|row| Some((section, u32::try_from(row).ok()?))).collect()
 }

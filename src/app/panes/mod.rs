@@ -17,15 +17,12 @@ use crate::report::{Pane, Report};
 pub struct PaneInfo {
     pub pane: Pane,
     pub title: &'static str,
-    /// Title in a few letters.
     pub short: &'static str,
     pub command: Command,
 }
 
-/// How many panes stand on the screen at once.
 pub const GROUP: usize = 4;
 
-/// A row of the table: a pane with its titles, the name of its command and its key.
 macro_rules! pane {
     ($pane:ident, $short:literal, $name:literal, $key:literal) => {
         PaneInfo {
@@ -67,7 +64,6 @@ pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
     PANES.iter().find(|info| info.pane == wanted)
 }
 
-/// Panes that stand on the screen together, in their places.
 pub type PaneGroup = [Option<Pane>; GROUP];
 
 /// The panes in the order in which they share the screen: those with rows first, so that no place is spent on nothing.
@@ -75,7 +71,6 @@ pub type PaneGroup = [Option<Pane>; GROUP];
 pub struct PaneOrder {
     /// Every pane but the overview.
     panes: Vec<Pane>,
-    /// How many of them have rows.
     filled: usize,
 }
 
@@ -114,7 +109,6 @@ impl PaneOrder {
         self.filled.div_ceil(GROUP)
     }
 
-    /// The group that shows a pane; none for the overview, which belongs to no group.
     pub fn group_of(&self, pane: Pane) -> Option<usize> {
         let at = self.panes.iter().position(|found| *found == pane)?;
         Some(at.checked_sub(self.filled).map_or(at / GROUP, |beyond| self.groups() + beyond / GROUP))
@@ -133,8 +127,7 @@ impl PaneOrder {
     }
 }
 
-/// The number of rows in a pane's title: of processes that of the tree, without those that were created,
-/// terminated or injected.
+/// The count in a pane's title: of processes, those of the tree.
 pub fn told(report: &Report, pane: Pane) -> usize {
     let tree = report.tree().filter(|(_, tree)| pane == Pane::Processes && !tree.is_empty());
     tree.map_or_else(|| report.count(pane), |(_, tree)| tree.len())

@@ -9,9 +9,7 @@ use crate::report::{Depths, Pane, Place, Report};
 /// How far a list is scrolled. The cursor is always among the rows that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scroll {
-    /// The row that is chosen.
     pub cursor: usize,
-    /// The first row that is shown.
     pub top: usize,
 }
 
@@ -39,8 +37,7 @@ impl Scroll {
         self.settle(count, height);
     }
 
-    /// A step past an end of the window turns half a page: between two turns the rows stand still while they are read, and a step
-    /// changes two of them.
+    /// Turns half a page at an end of the window: between two turns rows stand still to be read.
     fn turn(&mut self, count: usize, height: usize) {
         let shown = self.top..self.top.saturating_add(height.max(1));
         if !shown.contains(&self.cursor) {
@@ -65,7 +62,6 @@ impl Scroll {
     }
 }
 
-/// The movement from one row to another.
 fn way(from: usize, to: usize) -> Move {
     if to < from { Move::Up(from - to) } else { Move::Down(to - from) }
 }
@@ -79,7 +75,6 @@ pub(in crate::app) fn scrolled(top: usize, movement: Move, count: usize, height:
 }
 
 impl Model {
-    /// Moves in what has the focus.
     pub(in crate::app) fn go(&mut self, movement: Move) {
         let height = self.height();
         if let Some(room) = self.over.top().map(|over| self.room_of(over)) {
@@ -150,13 +145,11 @@ impl Model {
         self.settle_over();
     }
 
-    /// Brings every cursor over the screen back among its rows.
     pub(in crate::app) fn settle_over(&mut self) {
         let rooms: Vec<_> = self.over.all().iter().map(|over| self.room_of(over)).collect();
         self.over.all_mut().iter_mut().zip(rooms).for_each(|(over, room)| over.fit(room));
     }
 
-    /// Goes to a pane, and brings its group to the screen.
     pub(super) fn go_to_pane(&mut self, pane: Pane) {
         if self.comparing().is_some() {
             return self.compare_in(pane);
@@ -234,7 +227,6 @@ impl Model {
         self.settle();
     }
 
-    /// Chooses the next value of the row that is shown whole.
     pub(in crate::app) fn step_value(&mut self, forward: bool) {
         let room = usize::from(self.overlay_room().height);
         self.with_over(|detail: &mut Detail| detail.step(forward, room));
@@ -303,7 +295,6 @@ impl Model {
         });
     }
 
-    /// Changes how the tree of processes is looked at.
     pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut PaneState, &Report)) {
         if let Some(open) = self.open_mut() {
             change(open.panes.entry(Pane::Processes).or_default(), &open.report);

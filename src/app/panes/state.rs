@@ -12,20 +12,16 @@ use std::sync::{Arc, LazyLock};
 #[derive(Debug, Clone, Default)]
 pub struct PaneState {
     pub scroll: Scroll,
-    /// Columns that are scrolled off at the left.
     pub shift: usize,
     folds: Folds,
-    /// Which rows are let through.
     sieve: Sieve,
     pub filter: Option<Filter>,
 }
 
-/// How a pane was looked at before a filter.
 #[derive(Debug, Clone, Default)]
 pub struct Before {
     folds: Folds,
     scroll: Scroll,
-    /// The row that was chosen.
     chosen: Option<Place>,
 }
 
@@ -44,17 +40,14 @@ pub struct Branch {
 const GUIDE_REACH: usize = 2_000;
 
 impl PaneState {
-    /// A pane in its first state.
     pub fn untouched() -> &'static Self {
         &UNTOUCHED
     }
 
-    /// A pane whose tree is folded at these rows.
     pub fn folded(rows: &[u32]) -> Self {
         Self { folds: Folds::of(rows), ..Self::default() }
     }
 
-    /// How it is looked at now, to be gone back to.
     pub fn before(&self, report: &Report, pane: Pane) -> Before {
         let chosen = self.place(report, pane, self.scroll.cursor);
         Before { folds: self.folds.clone(), scroll: self.scroll, chosen }
@@ -68,8 +61,7 @@ impl PaneState {
         &mut self.folds
     }
 
-    /// How many rows the pane shows of this report: those that are let through, with those above them in the tree, without what
-    /// is folded away.
+    /// How many rows the pane shows: those let through and those above them in the tree, without folded ones.
     pub fn count(&self, report: &Report, pane: Pane) -> usize {
         report.sections(pane).into_iter().map(|section| self.section_count(report, section)).sum()
     }
@@ -87,7 +79,6 @@ impl PaneState {
         Some(before + self.sieve.position(here.section, here.row))
     }
 
-    /// Which rows are let through.
     pub fn sieve(&self) -> &Sieve {
         &self.sieve
     }
@@ -97,7 +88,6 @@ impl PaneState {
         self.sieve.alone.is_some()
     }
 
-    /// Recomputes the visible rows after rows were added.
     pub fn refresh(&mut self, report: &Report, pane: Pane) {
         let sections = report.sections(pane);
         self.sieve.refresh(sections.iter().map(|section| (*section, length(report, *section))));
@@ -119,12 +109,10 @@ impl PaneState {
         })
     }
 
-    /// The row that stands at a position of the pane.
     pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<Place> {
         self.places(report, pane, position..position.saturating_add(1)).next()
     }
 
-    /// The rows that stand at some positions of the pane, as far as there are any.
     pub fn places<'a>(
         &'a self,
         report: &'a Report,
@@ -190,7 +178,6 @@ impl PaneState {
         ends
     }
 
-    /// The tree prefix of a process.
     pub fn branch(&self, report: &Report, place: Place) -> Option<Branch> {
         let tree = report.section(place.section).filter(|section| section.form == Form::Processes)?.depths();
         let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
@@ -237,7 +224,6 @@ impl PaneState {
         }
     }
 
-    /// Changes the visible rows; the cursor stays on its row, or moves to the nearest one.
     fn look_anew(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Self)) {
         // Before the change: afterwards another row stands where the cursor is.
         let chosen = self.chosen(report, pane);
@@ -279,8 +265,7 @@ impl PaneState {
     }
 }
 
-/// Lets some of a pane's rows through, in some order: all, or those of one subtree, of these what a filter found, and of those what
-/// nothing hides. A change shows once [`PaneState::refresh`] has worked out the rows.
+/// Which of a pane's rows are shown, in which order; a change shows after [`PaneState::refresh`].
 #[derive(Debug, Clone, Default)]
 pub struct Sieve {
     /// Rows that a filter found; none while nothing is filtered.
@@ -288,7 +273,6 @@ pub struct Sieve {
     /// The rows of the subtree that stands alone; none while all do.
     alone: Option<RowSet>,
     hidden: RowSet,
-    /// The order of rows, of sections that have one of their own.
     order: Option<Arc<Order>>,
     /// The visible rows, of sections that do not show all of theirs as they come.
     shown: BTreeMap<usize, Vec<u32>>,
@@ -300,7 +284,6 @@ impl Sieve {
         self.found = found;
     }
 
-    /// Adds to the rows that are shown.
     pub fn find_more(&mut self, more: &RowSet) {
         self.found.get_or_insert_default().extend(more);
     }
@@ -310,17 +293,14 @@ impl Sieve {
         self.alone = alone;
     }
 
-    /// Hides a row no more.
     fn show(&mut self, section: usize, row: usize) {
         u32::try_from(row).into_iter().for_each(|row| self.hidden.remove(section, row));
     }
 
-    /// Hides these rows, and no others.
     pub fn hide(&mut self, hidden: RowSet) {
         self.hidden = hidden;
     }
 
-    /// Shows rows in this order.
     pub fn arrange(&mut self, order: Arc<Order>) {
         self.order = Some(order);
     }
@@ -329,12 +309,10 @@ impl Sieve {
         &self.hidden
     }
 
-    /// Whether every row is let through.
     pub fn is_open(&self) -> bool {
         self.found.is_none() && self.alone.is_none() && self.hidden.is_empty()
     }
 
-    /// Computes the visible rows of these sections, each with its number of rows.
     fn refresh(&mut self, sections: impl Iterator<Item = (usize, usize)>) {
         self.shown =
             sections.filter_map(|(section, length)| Some((section, self.narrowed(section, length)?))).collect();
@@ -359,7 +337,6 @@ impl Sieve {
         Some(rows)
     }
 
-    /// The visible rows of a section; none where these are all as they come.
     pub fn rows(&self, section: usize) -> Option<&[u32]> {
         self.shown.get(&section).map(Vec::as_slice)
     }
@@ -369,18 +346,15 @@ impl Sieve {
         has(&self.found) && has(&self.alone) && !self.hidden.contains(section, row)
     }
 
-    /// The row that comes at this place among those of its section that are let through.
     fn row(&self, section: usize, position: usize) -> usize {
         let row = self.rows(section).and_then(|rows| rows.get(position));
         row.map_or(position, |row| *row as usize)
     }
 
-    /// The place of a row among all of its section.
     fn rank(&self, section: usize, row: usize) -> usize {
         self.order.as_ref().map_or(row, |order| order.position(section, row))
     }
 
-    /// The place of a row, or of the last one before it, among those of its section that are let through.
     fn position(&self, section: usize, row: usize) -> usize {
         let rank = self.rank(section, row);
         let before = |rows: &[u32]| rows.partition_point(|found| self.rank(section, *found as usize) <= rank);

@@ -12,7 +12,6 @@ use jiff::SignedDuration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// The time between two polls.
     pub interval: SignedDuration,
     /// The most calls that one following makes.
     pub most: u64,
@@ -27,7 +26,6 @@ impl Default for Pace {
 #[derive(Debug)]
 pub struct Follow {
     pub file: Sha256,
-    /// How far the scan was at the last look.
     pub seen: Option<Analysis>,
     pub made: u64,
     pub pace: Pace,
@@ -39,18 +37,15 @@ pub struct Follow {
     listed: usize,
 }
 
-/// What the next call asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WatchStep {
     /// Which scan there is of the file.
     Find,
     Look,
-    /// The list, from its first page.
     List,
     NextPage,
 }
 
-/// What becomes of a following.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchState {
     On,
@@ -58,8 +53,7 @@ pub enum WatchState {
 }
 
 impl Follow {
-    /// Follows the scan of this name, or the last one of the file. `now` is the time that has passed since any one moment, here as
-    /// everywhere in this type: it never goes back.
+    /// Follows this scan, or the file's last one. Times count from any moment and never go back.
     pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: SignedDuration) -> Self {
         let step = if scan.is_some() { WatchStep::Look } else { WatchStep::Find };
         Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0 }
@@ -80,7 +74,6 @@ impl Follow {
         }
     }
 
-    /// Counts a call that is made now.
     pub fn count(&mut self, now: SignedDuration) {
         self.made += 1;
         self.put_off(now);
@@ -131,17 +124,14 @@ impl Follow {
     }
 }
 
-/// Polls, as the rules price them.
 pub(in crate::app) fn looks(calls: u64) -> Operation {
     Operation::with(Kind::PrivateAnalysis, Numbers { calls, ..Numbers::default() })
 }
 
-/// The scans of the file that is followed, as what a price is for.
 pub(in crate::app) fn followed(model: &Model) -> Vec<Request> {
     model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into_iter().collect()
 }
 
-/// The title of the panel that says how far a scan is.
 const FOLLOWING: &str = "Following the scan";
 
 impl Model {
@@ -151,18 +141,15 @@ impl Model {
         self.follows.iter().find(|follow| follow.file == *file)
     }
 
-    /// Whether the shown file has a scan without a known end.
     pub fn awaits_scan(&self) -> bool {
         self.file().is_some_and(|file| self.scans.contains_key(file))
     }
 
-    /// What everything that is followed has cost so far, as the rules price it.
     pub fn followed_price(&self) -> Price {
         let made = self.follows.iter().fold(0_u64, |sum, follow| sum.saturating_add(follow.made));
         crate::quota::price(&looks(made), &self.figures.entitlements)
     }
 
-    /// What a following may cost.
     pub fn follow_price(&self) -> Together {
         Together { is_at_most: true, ..Together::of(looks(self.settings.pace.most), &self.figures.entitlements) }
     }
@@ -183,7 +170,6 @@ impl Model {
         self.ask_first(why, KeyedAnswer::yes("yes, follow", Consent::Follow))
     }
 
-    /// Starts to follow the shown file's scan, after confirmation where needed.
     pub(in crate::app) fn follow_if_cheap(&mut self) {
         if self.is_dear(self.follow_price().worst()) { self.ask_why_follow("") } else { self.follow() }
     }
@@ -239,7 +225,6 @@ impl Model {
         }
     }
 
-    /// Ends a following, and says after how many calls.
     fn end_following(&mut self, file: &Sha256, why: &str) {
         let Some(at) = self.follows.iter().position(|follow| follow.file == *file) else { return };
         let follow = self.follows.remove(at);
@@ -276,7 +261,6 @@ impl Model {
         }
     }
 
-    /// The followed scan that a request polls.
     pub(in crate::app) fn followed_by(&mut self, request: &Request) -> Option<&mut Follow> {
         self.follows.iter_mut().find(|follow| match request {
             Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
@@ -307,7 +291,6 @@ impl Model {
         }
     }
 
-    /// A page of a followed file's list has come, or not.
     pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) {
         let (now, listing) = (self.passed, self.service.listing);
         let list = self.list_of(file);
@@ -348,21 +331,18 @@ impl Model {
         )
     }
 
-    /// Shows how far the scan of the file that is shown is.
     pub(in crate::app) fn show_following(&mut self) {
         if self.following().is_some() {
             self.show_figures(self.following_sheet(), true);
         }
     }
 
-    /// Brings the panel of a following up to date: while it is looked at, time passes and answers come in.
     pub(in crate::app) fn refresh_following(&mut self) {
         if self.shows_following() {
             self.show_figures(self.following_sheet(), false);
         }
     }
 
-    /// Whether that panel has the keys.
     pub(in crate::app) fn shows_following(&self) -> bool {
         self.over.top_as::<Sheet>().is_some_and(|sheet| sheet.title == FOLLOWING)
     }
@@ -371,7 +351,6 @@ impl Model {
         Sheet::new(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
     }
 
-    /// How far the scan of the file that is shown is.
     pub fn following_rows(&self) -> Vec<SheetRow> {
         let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
         let Some(follow) = self.following() else {

@@ -18,7 +18,6 @@ use std::sync::Arc;
 /// The form of a file that is submitted, line by line: [`FIELDS`].
 pub type SubmitForm = InputForm<FileToScan>;
 
-/// A file that is to be submitted.
 #[derive(Debug, Default)]
 pub struct FileToScan {
     /// The file, once it has been looked at: it is sent only as what it was then.
@@ -30,15 +29,12 @@ pub struct FileToScan {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InspectedFile {
-    /// Where it is, as it was typed.
     pub path: PathBuf,
     pub file: Sha256,
     pub size: u64,
-    /// Whether one call takes it.
     pub limit: UploadLimit,
     /// When it was sent before and no answer came, if so: it may have arrived.
     pub sent: Option<Timestamp>,
-    /// An earlier scan of it, in words.
     pub before: Option<String>,
 }
 
@@ -46,7 +42,6 @@ pub struct InspectedFile {
 pub struct ScanField {
     pub label: &'static str,
     pub hint: &'static str,
-    /// The option that it sets; none for the path.
     pub option: Option<ScanOption>,
 }
 
@@ -64,12 +59,10 @@ const fn field(label: &'static str, hint: &'static str, option: ScanOption) -> S
 }
 
 impl SubmitForm {
-    /// A form that nothing is typed into.
     pub fn empty() -> Self {
         Self::with_fields(FileToScan::default(), FIELDS.len())
     }
 
-    /// Whether the file that is typed is being looked at.
     pub fn is_looked_at(&self) -> bool {
         self.source.looked_at.as_ref().is_some_and(|path| *path == self.path())
     }
@@ -104,7 +97,6 @@ impl SubmitForm {
 }
 
 impl FormSource for FileToScan {
-    /// Room for the fields and the failure below them.
     fn height(form: &SubmitForm, columns: usize) -> usize {
         let said = form.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len() + 1);
         FIELDS.len() + said.max(SMALL - 1)
@@ -178,7 +170,6 @@ impl Model {
         self.submitting().is_some_and(|form| form.source.agreed.is_some() || self.call_of(form).is_some())
     }
 
-    /// The form that holds this.
     pub(in crate::app) fn form_of(&mut self, submission: &Submission) -> Option<&mut SubmitForm> {
         self.submitting_mut().filter(|form| form.submission().as_deref() == Some(submission))
     }
@@ -288,7 +279,6 @@ impl Model {
         }
     }
 
-    /// Asks what of the file is to be deleted at the service.
     pub(in crate::app) fn delete_at_service(&mut self) {
         let Some(file) = self.file().cloned() else { return };
         let held = self.list().map_or(0, List::held);
@@ -308,7 +298,6 @@ impl Model {
     }
 }
 
-/// Why nothing was sent.
 pub(in crate::app) fn unsent(why: String) -> Failure {
     Failure::new(format!("Nothing was sent: {why}."))
 }

@@ -15,14 +15,12 @@ use std::path::PathBuf;
 pub struct Ask {
     /// Its name in the palette and for scripts.
     pub name: &'static str,
-    /// What it asks, in a few words.
     pub help: &'static str,
     /// What has to be typed; empty where nothing has.
     pub input: &'static str,
     pub make: MakeRequest,
 }
 
-/// Makes the question of what is typed.
 type MakeRequest = fn(&str, Timestamp) -> Result<Request, String>;
 
 pub static ASKS: &[Ask] = &[
@@ -67,7 +65,6 @@ fn hash(typed: &str) -> Result<FileHash, String> {
     FileHash::parse(typed).ok_or_else(|| "that is no MD5, SHA-1 or SHA-256".to_owned())
 }
 
-/// Hashes with blanks or commas between them.
 fn hashes(typed: &str) -> Result<Vec<FileHash>, String> {
     let words: Vec<_> = typed.split([' ', ',', '\n', '\t', '\r']).filter(|word| !word.is_empty()).collect();
     if words.is_empty() {
@@ -93,7 +90,6 @@ fn path(typed: &str) -> Result<PathBuf, String> {
     if typed.trim().is_empty() { Err("no path yet".to_owned()) } else { Ok(file::typed(typed.trim())) }
 }
 
-/// The usage of the last 30 days.
 pub(in crate::app) fn last_days(now: Timestamp) -> Request {
     let last = now.to_zoned(TimeZone::UTC).date();
     let first = last.saturating_sub(jiff::Span::new().days(29));
@@ -102,7 +98,6 @@ pub(in crate::app) fn last_days(now: Timestamp) -> Request {
 
 pub type Prompt = InputForm<TypedQuestion>;
 
-/// A question whose words are typed.
 #[derive(Debug)]
 pub struct TypedQuestion {
     pub ask: &'static Ask,
@@ -111,12 +106,10 @@ pub struct TypedQuestion {
 }
 
 impl Prompt {
-    /// An empty form; one without a line where nothing has to be typed.
     pub fn of(ask: &'static Ask) -> Self {
         Self::with_fields(TypedQuestion { ask, held: None }, usize::from(!ask.input.is_empty()))
     }
 
-    /// The typed request, or the reason why there is none.
     pub fn request(&self, now: Timestamp) -> Result<Request, String> {
         (self.source.ask.make)(self.text(), now)
     }
@@ -125,7 +118,6 @@ impl Prompt {
         self.request(now).is_ok_and(|asked| asked == *request)
     }
 
-    /// Since when the answer is stored.
     pub fn held_since(&self, now: Timestamp) -> Option<Timestamp> {
         let request = self.request(now).ok()?;
         self.source.held.as_ref().filter(|(held, _)| *held == request).map(|(_, since)| *since)
@@ -133,7 +125,6 @@ impl Prompt {
 }
 
 impl FormSource for TypedQuestion {
-    /// Room for the line, and for all that a failure says.
     fn height(form: &Prompt, columns: usize) -> usize {
         form.failure.as_ref().map_or(0, |failure| failure.rows(columns) + 1).max(SMALL)
     }

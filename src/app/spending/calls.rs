@@ -17,14 +17,12 @@ pub struct InFlightCall {
     pub bytes: u64,
     /// Bytes in all, where they were announced.
     pub total: Option<u64>,
-    /// Whether it may have to be paid.
     pub is_paid: bool,
     /// The file that was agreed to be uploaded to the address that it asks for.
     pub uploads: Option<Arc<Submission>>,
 }
 
 impl InFlightCall {
-    /// Whether it is a step of sending this file.
     pub fn sends(&self, file: &Submission) -> bool {
         match &self.request {
             Request::PrivateScan { submission, .. } => **submission == *file,
@@ -54,7 +52,6 @@ impl Calls {
         self.iter().find(|call| call.request == *request)
     }
 
-    /// Whether this is asked.
     pub fn has(&self, request: &Request) -> bool {
         self.asking(request).is_some()
     }
@@ -64,7 +61,6 @@ impl Calls {
         self.paid().next().is_some()
     }
 
-    /// Those that may have to be paid.
     pub fn paid(&self) -> impl Iterator<Item = &InFlightCall> {
         self.iter().filter(|call| call.is_paid)
     }
@@ -80,14 +76,12 @@ impl Calls {
         }
     }
 
-    /// Notes how much of an answer has come.
     pub(in crate::app) fn receive(&mut self, request: &Request, bytes: u64, total: Option<u64>) {
         for call in self.0.iter_mut().filter(|call| call.request == *request) {
             (call.bytes, call.total) = (bytes, total.or(call.total));
         }
     }
 
-    /// Removes a call.
     pub(in crate::app) fn end(&mut self, request: &Request) -> Option<InFlightCall> {
         let at = self.0.iter().position(|call| call.request == *request)?;
         Some(self.0.remove(at))
@@ -96,7 +90,6 @@ impl Calls {
 
 #[derive(Debug)]
 pub struct OpenAllBatch {
-    /// The file whose reports are opened.
     pub(in crate::app) file: Option<Sha256>,
     pub waiting: VecDeque<Request>,
     pub total: usize,
@@ -112,7 +105,6 @@ impl Model {
         requests.filter(|request| !self.calls.has(request)).collect()
     }
 
-    /// What all the missing reports would cost together.
     pub fn missing_price(&self) -> Together {
         self.price_of(&self.missing_reports())
     }
@@ -122,7 +114,6 @@ impl Model {
         Together::of(Operation::with(Kind::PrivateBehaviour, numbers), &self.figures.entitlements)
     }
 
-    /// Starts to open every report that is not stored, after confirmation where needed.
     pub(in crate::app) fn open_missing(&mut self) {
         let missing = self.missing_reports();
         let price = self.price_of(&missing);

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 const BAR: u64 = 20;
 
 impl Sheet {
-    /// The service's own counters, for the user and the group.
     pub fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
         let mut counters: Vec<_> = balances.counters().iter().collect();
         // What requests take comes first, then what private scanning has of its own.
@@ -32,7 +31,6 @@ impl Sheet {
     }
 }
 
-/// Those whose limits the group has been given, each once.
 fn lenders<'a>(counters: &[&'a Counter]) -> Vec<&'a String> {
     let groups = counters.iter().filter_map(|counter| counter.side(Holder::Group)?.inherited_from.as_ref());
     groups.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect()
@@ -84,12 +82,10 @@ fn balance_words(balance: &Balance, names_lender: bool) -> String {
     }
 }
 
-/// A name from the service, made visible.
 fn safe(name: &str) -> String {
     Untrusted::from(name).visible_cut(60).to_string()
 }
 
-/// Heights of a day in the chart.
 const HEIGHTS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
 /// The most days in the chart: as many as the service returns at once.
@@ -150,7 +146,6 @@ pub const SHOWN: u32 = 500;
 /// The ledger as it is shown: its last entries, and what all of them add up to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LedgerPage {
-    /// The last entries, the oldest first.
     pub lines: Vec<LedgerLine>,
     /// What this session has spent of each unit, carefully.
     pub session: BTreeMap<Unit, Spent>,
@@ -160,7 +155,6 @@ pub struct LedgerPage {
     pub older: u64,
 }
 
-/// One call as the ledger has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerLine {
     /// When it was written down, just before it was sent.
@@ -177,9 +171,7 @@ pub struct LedgerLine {
     pub counts_as: u64,
     /// Whether it may have cost any number of units, so that what it counts as is a least.
     pub is_open: bool,
-    /// Its state in a word.
     pub state: &'static str,
-    /// What the service's counters confirmed.
     pub counted: Option<String>,
 }
 

@@ -44,7 +44,6 @@ impl Model {
         self.send(quote, source)
     }
 
-    /// Sends a confirmed or free request; returns whether it was sent.
     pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: ResponseSource) -> bool {
         let quote = request.quote(&self.figures.entitlements);
         let is_sent = !self.refuse_barred(&quote) && !self.refuse_for_now(&quote);
@@ -64,7 +63,6 @@ impl Model {
         self.emit(ServiceCall::Send { quote, source: ResponseSource::Held });
     }
 
-    /// Refuses what cannot be sent now, and says why; whether it did.
     fn refuse_barred(&mut self, quote: &Quote) -> bool {
         self.is_quitting || self.calls.has(quote.request()) || self.refuse_unsendable(quote.price().allowed)
     }
@@ -90,7 +88,6 @@ impl Model {
         true
     }
 
-    /// Refuses a request for spent quota or a rate limit, with a message; returns whether it did.
     fn refuse_for_now(&mut self, quote: &Quote) -> bool {
         let Some(bar) = self.figures.bar(quote.price(), self.now) else { return false };
         let way = match bar {
@@ -152,7 +149,6 @@ impl Model {
 }
 
 impl Model {
-    /// What the large file of the form costs in all.
     pub fn large_price(&self) -> Together {
         self.price_of_large(self.large_scan().as_ref())
     }
@@ -162,13 +158,11 @@ impl Model {
         submission.map_or_else(|| Together { plan: Plan::new(), is_at_most: false }, price)
     }
 
-    /// The scan of the form's large file, as what a price is for.
     pub(in crate::app) fn large_requests(&self) -> Vec<Request> {
         let scan = self.large_scan().map(|submission| Request::PrivateScan { submission, to: None });
         scan.into_iter().collect()
     }
 
-    /// Sends the form's large file, after confirmation where needed.
     pub(in crate::app) fn submit_large(&mut self) {
         let Some(submission) = self.large_scan() else { return };
         let (scan, price) =
@@ -180,7 +174,6 @@ impl Model {
         self.look_again(&submission)
     }
 
-    /// Inspects the large file again before a paid call.
     pub(super) fn look_again(&mut self, submission: &Arc<Submission>) {
         let Some(form) = self.form_of(submission) else { return };
         (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
@@ -240,14 +233,11 @@ pub struct KeyedAnswer {
     pub consent: Consent,
 }
 
-/// What the user agrees to.
 #[derive(Debug, Clone)]
 pub enum Consent {
     Send(Request),
-    /// These reports, which are not stored, are asked for.
     OpenAll(Vec<Request>),
     SubmitLarge(Arc<Submission>),
-    /// The scan of a file is followed that has reports already.
     Follow,
     CopyRaw(Copied),
     Overwrite(Save),
@@ -256,7 +246,6 @@ pub enum Consent {
 }
 
 impl Confirmation {
-    /// Its keys with their labels, wrapped.
     pub fn key_rows(&self, model: &Model, columns: usize) -> Vec<String> {
         let answers = self.answers.iter().map(|answer| format!("{} {}", answer.key, answer.label));
         let keys: Vec<_> = answers.chain([format!("{} no", model.way_to("back"))]).collect();
@@ -276,7 +265,6 @@ impl KeyedAnswer {
 }
 
 impl Consent {
-    /// What the service is asked, or what it is asked for.
     pub(super) fn requests(&self, model: &Model) -> Vec<Request> {
         match self {
             Self::Send(request) => vec![request.clone()],
@@ -299,7 +287,6 @@ impl Model {
         self.over.top_as::<Confirmation>().map_or(&[], |question| &question.answers)
     }
 
-    /// The answer that a key gives to the question that has the keys.
     pub fn answer(&self, key: Key) -> Option<&KeyedAnswer> {
         self.answers().iter().find(|answer| answer.key == key)
     }
@@ -315,7 +302,6 @@ impl Model {
         })
     }
 
-    /// Puts a question that one key answers.
     pub(in crate::app) fn ask_first(&mut self, details: String, answer: KeyedAnswer) {
         self.over.put(Confirmation { details, answers: vec![answer] });
     }
@@ -328,7 +314,6 @@ impl Model {
         self.size.is_enough() && question.key_rows(self, columns).len() < usize::from(rows)
     }
 
-    /// Does what the user agrees to by an answer.
     pub(in crate::app) fn confirm(&mut self, answer: KeyedAnswer) {
         if !self.can_answer() {
             self.warn("There is no room here for the question and its keys: nothing was done.");
@@ -391,9 +376,7 @@ impl OverlayScreen for Confirmation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deletion {
     pub what: Purge,
-    /// What goes with it, as it was counted.
     pub things: Vec<Holding>,
-    /// How many notes go with it.
     pub notes: u64,
 }
 
@@ -411,7 +394,6 @@ impl Deletion {
         self.things.len() > 1
     }
 
-    /// How many bytes go, as received.
     pub fn bytes(&self) -> u64 {
         self.things.iter().map(|thing| thing.bytes).fold(0, u64::saturating_add)
     }

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 pub type Planner = InputForm<PlannedOperations>;
 
-/// The operations that are added up.
 #[derive(Debug, Default)]
 pub struct PlannedOperations {
     items: Vec<Operation>,
@@ -20,7 +19,6 @@ pub struct PlannedOperations {
 }
 
 impl Planner {
-    /// A plan of nothing yet.
     pub fn empty() -> Self {
         Self::with_fields(PlannedOperations::default(), 1)
     }
@@ -64,7 +62,6 @@ impl Planner {
         }
     }
 
-    /// The operations that match the typed letters, those on private files first.
     fn offered(&self) -> impl Iterator<Item = Kind> {
         let typed = self.text().trim();
         let mut kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| kind.name().contains(typed)).collect();
@@ -72,7 +69,6 @@ impl Planner {
         kinds.into_iter()
     }
 
-    /// The typed operation, its other options, and the file of hashes.
     fn list(&self) -> Option<(&str, String, String)> {
         let (operation, amount) = self.words();
         match Amount::read(Kind::named(operation)?, amount).ok()? {
@@ -81,14 +77,12 @@ impl Planner {
         }
     }
 
-    /// The name of an operation, and the rest of the line.
     fn words(&self) -> (&str, &str) {
         let typed = self.text().trim();
         typed.split_once(char::is_whitespace).unwrap_or((typed, ""))
     }
 
-    /// The typed operation with its price, then the sum and its outcome, then the parts, the last first: where
-    /// there is little room, the outcome stays in sight.
+    /// The typed operation, the sum and its outcome, then the parts: the outcome stays in sight.
     pub fn rows(&self, model: &Model) -> Vec<SheetRow> {
         let entitled = &model.figures.entitlements;
         let typed = self.operation();

@@ -16,34 +16,25 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What pressing a key would cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tag {
-    /// Nothing: the service is not asked.
     Free,
-    /// Nothing: the response is stored.
     Held,
     Costs(Price),
-    /// Nothing now: the same request is in flight.
     UnderWay,
     /// Nothing, because the quota is spent: when it is worth trying again, as far as that is known.
     Spent(String),
     /// Nothing, because the service refuses: until when.
     Wait(String),
-    /// Several questions together cost this.
     Together(Together),
     /// Nothing now; what it opens asks for this.
     Later(Together),
-    /// It would cost this, and the budget does not allow it.
     OverBudget(Box<Self>),
-    /// The service cannot be asked at all.
     Barred(Barred),
 }
 
-/// Why the service cannot be asked at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Barred {
-    /// Nothing is to be sent.
     Offline,
     NoKey,
 }
@@ -57,7 +48,6 @@ impl Barred {
     }
 }
 
-/// What several questions cost together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Together {
     pub(in crate::app) plan: Plan,
@@ -180,7 +170,6 @@ impl Model {
         if is_allowed { tag } else { Tag::OverBudget(Box::new(tag)) }
     }
 
-    /// Says that the budget does not allow several questions together, and what it may still allow.
     pub(in crate::app) fn refuse_several(&mut self, label: &str, tag: &Tag) {
         let way = match tag {
             Tag::OverBudget(tag) if matches!(&**tag, Tag::Together(together) if together.is_at_most) => {
@@ -241,14 +230,12 @@ impl Model {
         bar.unwrap_or_else(|| tag(together))
     }
 
-    /// Whether the response to the typed request is stored, and the command does not refresh it.
     pub(in crate::app) fn is_typed_held(&self, command: &Command) -> bool {
         let Some(form) = self.over.top_as::<Prompt>() else { return false };
         matches!(command.act, Act::Ask { anew: false, .. }) && form.held_since(self.now).is_some()
     }
 }
 
-/// What the last frame offered for a price, by key, and what it asked.
 #[derive(Debug, Default)]
 pub struct Offers {
     priced: Vec<ShownPrice>,
@@ -304,7 +291,6 @@ impl Offers {
     }
 }
 
-/// The question that a frame asks, if there is room for it and its keys, and since when it does.
 fn asked(model: &Model, frame: u64) -> Option<(u64, u64)> {
     let waits = model.over.question().filter(|_| model.can_answer())?;
     let before = model.offers.question.filter(|(before, _)| *before == waits);
@@ -326,39 +312,32 @@ fn offer(model: &Model, key: Key) -> Option<Offer> {
     Some(Offer { command: command.meant(model).name, requests, price })
 }
 
-/// What a holder has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemainingQuota {
-    /// Of which limit, and how much.
     pub limit: Limit,
     /// Whether it was renewed since the counters were asked for: what others have used since is not known.
     pub is_at_most: bool,
 }
 
-/// The figures behind prices and remaining quota.
 #[derive(Debug, Default)]
 pub struct Figures {
     pub balances: Option<Balances>,
     /// When they were asked for: a period that has begun since is not counted in them.
     asked: Option<Timestamp>,
-    /// Why they are not known, if they were asked for.
     pub failure: Option<String>,
     /// Whether the service refused the last call that costs something because the quota is spent.
     pub says_spent: bool,
     /// Until when the service refuses paid calls.
     pub wait_until: Option<Timestamp>,
-    /// Usage by day and endpoint, once the user has asked for it.
     pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
     pub entitlements: Entitlements,
     pub spent: BTreeMap<Unit, Spent>,
-    /// What the user allows to be spent.
     pub allowance: Allowance,
     /// How often the counters confirmed and contradicted the price of each operation.
     pub record: BTreeMap<String, (u64, u64)>,
     /// Whether the user asked for the counters, and sees them when they arrive.
     pub(in crate::app) announces_balances: bool,
-    /// The same for usage.
     pub(in crate::app) announces_usage: bool,
     /// Whether something was paid while the counters were on their way: what they say may be from before.
     pub(in crate::app) are_outrun: bool,
@@ -371,7 +350,6 @@ impl Figures {
         self.announces_usage |= matches!(request, Request::Usage { .. });
     }
 
-    /// Takes the counters, and the entitlements that follow from them.
     pub(in crate::app) fn take_balances(&mut self, balances: Balances, asked: Timestamp) {
         self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
         (self.balances, self.asked, self.failure) = (Some(balances), Some(asked), None);
@@ -399,14 +377,12 @@ impl Figures {
         RemainingQuota { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) }
     }
 
-    /// The limit that is used up, if the service's counters leave nothing for this price.
     pub fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
         let limits = [Holder::User, Holder::Group].map(|holder| self.scarcest(price.unit, holder, now));
         let mut limits = limits.into_iter().flatten().map(|left| left.limit).filter(|_| !price.is_free());
         limits.find(|limit| limit.remaining == 0)
     }
 
-    /// Until when the service refuses paid calls, if that is in the future.
     pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {
         self.wait_until.filter(|until| *until > now)
     }
@@ -425,7 +401,6 @@ pub struct Allowance {
     budget: Budget,
     /// What all runs had spent of the day when it was counted.
     before: Spent,
-    /// What this run had spent by then.
     until_then: Spent,
     counted: Timestamp,
 }
