@@ -3,14 +3,10 @@
 
 mod assets;
 mod counters;
-mod each_fault;
-#[path = "../faults/mod.rs"]
-mod faults;
 mod private;
 mod server;
 
 use behaview::demo::{Demo, DemoFile, Options, PeriodAmounts};
-use faults::arm;
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::Value;
 
@@ -31,13 +27,6 @@ impl Visit {
         let demo = Demo::start(options).await.unwrap();
         let client = client().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Visit { demo, client }
-    }
-
-    /// Arms a fault as it is written.
-    async fn faulty(fault: &str) -> Visit {
-        let visit = Visit::begin().await;
-        arm(&visit.demo, fault);
-        visit
     }
 
     fn get(&self, path: &str) -> RequestBuilder {
