@@ -8,13 +8,12 @@ use crate::report::command_line::{self, ENDINGS};
 use crate::report::find::Pattern;
 use crate::report::hives::{HIVES, Hive};
 use crate::text::{self, Columns, Untrusted, Visible, is_shown, words_in_rows};
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::symbols::border;
 use ratatui::widgets::{Block, Clear, Widget};
 use std::ops::Range;
-use unicode_segmentation::UnicodeSegmentation;
 
 pub(super) struct Canvas<'a> {
     buffer: &'a mut Buffer,
@@ -28,20 +27,6 @@ impl<'a> Canvas<'a> {
     pub(super) fn new(buffer: &'a mut Buffer, look: Appearance) -> Self {
         let area = buffer.area;
         Self { buffer, look, area, has_keys: true }
-    }
-
-    /// Writes one grapheme of this width; own signs as the terminal can show them.
-    fn put(&mut self, x: u16, y: u16, grapheme: &str, width: usize, style: Style) {
-        let end = x.saturating_add(u16::try_from(width).unwrap_or(u16::MAX));
-        // A grapheme that the buffer has no room for would cover cells of the next row.
-        if end <= self.area.right() {
-            if let Some(cell) = self.buffer.cell_mut((x, y)) {
-                cell.set_symbol(&text::own(grapheme)).set_style(style);
-            }
-            for covered in x + 1..end {
-                self.buffer.cell_mut((covered, y)).into_iter().for_each(Cell::reset);
-            }
-        }
     }
 
     pub(super) fn clear(&mut self, area: Area) {
@@ -110,15 +95,13 @@ pub(super) struct LineWriter<'a, 'c> {
     x: u16,
     y: u16,
     end: u16,
-    /// Where the last grapheme was put.
-    last: u16,
     /// Whether its end says that something had no room.
     is_cut: bool,
-    skip: usize,
     base: Option<Tint>,
     /// The pattern whose matches are marked in outside text.
     sought: Option<&'a Pattern>,
-    shows_sought: bool,
+    /// Whether a match is in sight.
+    pub(super) shows_sought: bool,
 }
 
 impl<'a, 'c> LineWriter<'a, 'c> {
@@ -126,9 +109,9 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     pub(super) fn new(buffer: &'a mut Canvas<'c>, area: Area, row: u16) -> Self {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(buffer.area);
-        let end = if cells.height == 0 { cells.x } else { cells.x + cells.width };
-        let (start, x, y, last) = (cells.x, cells.x, cells.y, cells.x);
-        Self { buffer, start, x, y, end, last, is_cut: false, skip: 0, base: None, sought: None, shows_sought: false }
+        let end = if cells.height == 0 { cells.x } else { cells.right() };
+        let (start, x, y) = (cells.x, cells.x, cells.y);
+        Self { buffer, start, x, y, end, is_cut: false, base: None, sought: None, shows_sought: false }
     }
 
     pub(super) fn of_list(buffer: &'a mut Canvas<'c>, area: Area, row: u16, is_chosen: bool) -> Self {
@@ -136,25 +119,19 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         if is_chosen { line.base(Tint::Cursor) } else { line }
     }
 
-    /// Gives the whole row a meaning, under those of its pieces.
+    /// Gives the whole row a meaning, under those of its pieces; the chosen one has a sign as well.
     pub(super) fn base(mut self, meaning: Tint) -> Self {
         self.base = Some(meaning);
+        let style = self.buffer.look.style(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
-        self.buffer.buffer.set_style(row, self.buffer.look.style(meaning));
-        if meaning == Tint::Cursor {
-            self.point();
+        self.buffer.buffer.set_style(row, style);
+        if meaning == Tint::Cursor && self.x > 0 && self.room() > 0 {
+            self.buffer.buffer.set_string(self.x - 1, self.y, text::own("›"), opaque(style));
         }
         self
     }
 
-    /// Marks the row at its side, for terminals without colour, in the tone of the selection bar.
-    pub(super) fn point(&mut self) {
-        if self.x > 0 && self.room() > 0 {
-            let style = opaque(self.buffer.look.style(Tint::Cursor));
-            self.buffer.put(self.x - 1, self.y, "›", 1, style);
-        }
-    }
-
+    /// Marks matches in the outside text that follows.
     pub(super) fn mark(&mut self, sought: Option<&'a Pattern>) {
         self.sought = sought;
     }
@@ -163,56 +140,35 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         usize::from(self.end - self.x)
     }
 
-    /// Skips this many columns of the text that follows.
-    pub(super) fn shift(&mut self, columns: usize) {
-        self.skip = columns;
-    }
-
     /// Writes this program's own words; `…` at the end of the row says that some had no room.
     pub(super) fn own(&mut self, text: &str, meaning: Tint) {
-        let text = self.without_skipped(text);
         // Text from outside is never passed here; a mistake shows as a sign.
         let text: String = text.chars().map(|c| if is_shown(c) { c } else { '\u{fffd}' }).collect();
         self.write(&text, meaning, &[]);
     }
 
-    /// The rest of a text behind the columns that are scrolled off.
-    fn without_skipped<'t>(&mut self, text: &'t str) -> &'t str {
-        let mut skip = std::mem::take(&mut self.skip);
-        for (at, grapheme) in text.grapheme_indices(true) {
-            if skip == 0 {
-                return text.get(at..).unwrap_or_default();
-            }
-            skip = skip.saturating_sub(grapheme.columns());
-        }
-        self.skip = skip;
-        ""
-    }
-
+    /// Writes text in the style of its meaning, and what matches in the style of a match.
     fn write(&mut self, text: &str, meaning: Tint, matches: &[Range<usize>]) {
-        let (style, of_match) = (self.style(meaning), self.style(Tint::Found));
-        for (at, grapheme) in text.grapheme_indices(true) {
-            let width = grapheme.columns();
-            if width > self.room() {
-                return self.end_with(text.get(at..).unwrap_or_default(), style);
-            }
-            let is_match = matches.iter().any(|span| span.start < at + grapheme.len() && at < span.end);
-            self.shows_sought |= is_match;
-            self.put(grapheme, width, if is_match { of_match } else { style });
+        let (room, style, of_match) = (self.room(), self.style(meaning), self.style(Tint::Found));
+        let cells = &mut self.buffer.buffer;
+        let (end, _) = cells.set_stringn(self.x, self.y, text::own(text), room, style);
+        let written = Rect { x: self.x, y: self.y, width: end - self.x, height: 1 };
+        for span in matches {
+            let columns = |part: Option<&str>| u16::try_from(part.map_or(0, Columns::columns)).unwrap_or(u16::MAX);
+            let x = self.x.saturating_add(columns(text.get(..span.start)));
+            let found = Rect { x, width: columns(text.get(span.clone())), ..written }.intersection(written);
+            cells.set_style(found, of_match);
+            self.shows_sought |= !found.is_empty();
         }
-    }
-
-    /// Writes `…` at the end of the row where visible text had no room.
-    fn end_with(&mut self, rest: &str, style: Style) {
-        if self.is_cut || self.end == self.start || rest.trim_matches(' ').is_empty() {
-            return;
+        self.x = end;
+        if !self.is_cut && self.end > self.start && text.trim_end_matches(' ').columns() > room {
+            let last = self.end - 1;
+            let before = cells.cell_mut((last.saturating_sub(1), self.y)).filter(|_| last > self.start);
+            // Half of a wide character is none.
+            before.filter(|cell| cell.symbol().columns() > 1).into_iter().for_each(|cell| _ = cell.set_symbol(" "));
+            cells.set_string(last, self.y, text::own("…"), style);
+            (self.is_cut, self.x) = (true, self.end);
         }
-        let at = self.end - 1;
-        // Half of a wide character is none.
-        let half = if self.x == self.end { self.last.max(self.start)..at } else { at..at };
-        half.for_each(|x| self.buffer.put(x, self.y, " ", 1, style));
-        self.buffer.put(at, self.y, "…", 1, style);
-        (self.is_cut, self.x, self.last) = (true, self.end, at);
     }
 
     /// Writes own words in this many columns; `…` replaces the rest. Visible forms in them stay as they are.
@@ -237,16 +193,8 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     }
 
     pub(super) fn outside(&mut self, text: &Untrusted, meaning: Tint) {
-        if self.skip == 0 {
-            // Without any room the end of the row shows the cut.
-            return self.visible(&text.visible_cut(self.room().max(1)), meaning);
-        }
-        let width = text.visible().width();
-        let skipped = self.skip.min(width);
-        self.skip -= skipped;
-        if skipped < width {
-            self.visible(&text.visible_window(skipped, self.room()), meaning);
-        }
+        // Without any room the end of the row shows the cut.
+        self.visible(&text.visible_cut(self.room().max(1)), meaning);
     }
 
     /// Writes text without its least useful part where it is longer, a hive by its usual name.
@@ -279,10 +227,6 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.write(text.as_str(), meaning, &matches);
     }
 
-    pub(super) fn shows_sought(&self) -> bool {
-        self.shows_sought
-    }
-
     /// Lets `write` have the columns before this one alone.
     pub(super) fn within(&mut self, column: usize, write: impl FnOnce(&mut Self)) {
         let (end, is_cut) = (self.end, self.is_cut);
@@ -291,18 +235,16 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         (self.end, self.is_cut) = (end, is_cut);
     }
 
-    pub(super) fn starts_after(&self, column: usize) -> bool {
+    /// Moves on to this column, unless the text is past it.
+    pub(super) fn tab(&mut self, column: usize) {
+        self.x = self.at(column).min(self.end).max(self.x);
+    }
+
+    pub(super) fn is_past(&self, column: usize) -> bool {
         self.x >= self.at(column)
     }
 
-    /// Moves on to this column, unless the text is past it.
-    pub(super) fn tab(&mut self, column: usize) {
-        let target = self.at(column).min(self.end);
-        if target > self.x {
-            (self.x, self.last) = (target, target - 1);
-        }
-    }
-
+    /// The cell of a column, counted from the start of the row.
     fn at(&self, column: usize) -> u16 {
         self.start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX))
     }
@@ -315,15 +257,6 @@ impl<'a, 'c> LineWriter<'a, 'c> {
             Some(base) if base.add_modifier.contains(Modifier::REVERSED) => base,
             Some(base) => base.patch(style),
         }
-    }
-
-    fn put(&mut self, grapheme: &str, width: usize, style: Style) {
-        if width == 0 || width > self.room() {
-            return;
-        }
-        self.buffer.put(self.x, self.y, grapheme, width, style);
-        self.last = self.x;
-        self.x += u16::try_from(width).unwrap_or(0);
     }
 }
 

@@ -105,7 +105,7 @@ fn draw_item(mut line: LineWriter<'_, '_>, compare: &Compare, matrix: &Matrix, i
         (_, true) => line.own(" ", Tint::Text),
         (_, false) => line.tab(at + LABEL),
     }
-    draw_pieces(&mut line, &row.pieces, Tint::Text, true, None);
+    draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
 }
 
 impl DrawList for OtherFiles {
@@ -191,7 +191,7 @@ fn draw_hit<'a>(mut line: LineWriter<'a, '_>, found: HitLine<'_>, finder: &'a Fi
                 Label::Named(name) => line.visible(&name.visible_cut(15), Tint::Faint),
             }
             line.tab(if finder.is_held { LABELS } else { LABELS - 6 });
-            draw_pieces(&mut line, &hit.row.pieces, Tint::Text, true, finder.quest.pattern.as_deref());
+            draw_pieces(&mut line, &hit.row.pieces, Tint::Text, None, finder.quest.pattern.as_deref());
         }
     }
 }

@@ -209,7 +209,7 @@ fn draw_spot(mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, r
         // Where it is narrow, words stand close together.
         let own = columns_of(std::iter::once(&row.label));
         draw_labelled(&mut line, columns.label, if columns.tells_below { own } else { columns.labels }, &row.label);
-        draw_pieces(&mut line, &row.pieces, Tint::Text, true, None);
+        draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
     }
 }
 

@@ -130,13 +130,13 @@ impl PaneRows<'_> {
         let is_shifted = row.branch.is_none() && shift > 0 && width_of(pieces) > line.room();
         if is_shifted {
             line.own("…", Tint::Faint);
-            line.shift(shift);
         }
         // Rows that are shown only for their matching descendants step back.
         let steps_back = !is_wanted || mark == Some(Severity::Noise);
         let value = if steps_back { Tint::Faint } else { Tint::Text };
-        draw_pieces(&mut line, pieces, value, is_elided && !is_shifted, self.sought());
-        line.shows_sought()
+        let shift = if is_shifted { Some(shift) } else { (!is_elided).then_some(0) };
+        draw_pieces(&mut line, pieces, value, shift, self.sought());
+        line.shows_sought
     }
 }
 
@@ -285,7 +285,7 @@ pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
 /// Draws a row's label, and the gap up to this many columns; a longer label reaches into its row's value.
 pub(super) fn draw_labelled(line: &mut LineWriter<'_, '_>, from: usize, columns: usize, label: &Label) {
     draw_label(line, label);
-    if columns > 0 && line.starts_after(from + columns) {
+    if columns > 0 && line.is_past(from + columns) {
         line.own(" ", Tint::Text);
     }
     line.tab(from + columns);
@@ -300,33 +300,42 @@ pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-/// Draws a row's text in the rest of a line, matches marked; elided, its first value gives way.
+/// Draws a row's text, matches marked: from this column on, or whole with its first value shortened.
 pub(super) fn draw_pieces<'a>(
     line: &mut LineWriter<'a, '_>,
     pieces: &[Piece],
     value: Tint,
-    is_elided: bool,
+    shift: Option<usize>,
     sought: Option<&'a Pattern>,
 ) {
     line.mark(sought);
-    let mut room = is_elided.then(|| value_room(pieces, line.room()));
+    let mut room = shift.is_none().then(|| value_room(pieces, line.room()));
+    let mut skip = shift.unwrap_or(0);
     for (at, piece) in pieces.iter().enumerate() {
+        let width = piece_width(piece);
+        let skipped = skip.min(width);
+        skip -= skipped;
+        if skipped > 0 && skipped == width {
+            continue;
+        }
         match (piece, room.take()) {
-            (Piece::Value(text), kept) => match kept {
-                Some(columns) => line.elided(text, columns, value),
-                None => line.outside(text, value),
-            },
-            (Piece::Detail(text), kept) => {
+            (Piece::Value(text), Some(columns)) => line.elided(text, columns, value),
+            (Piece::Value(text) | Piece::Detail(text), kept) => {
                 room = kept;
-                line.outside(text, Tint::Detail);
+                let meaning = if matches!(piece, Piece::Value(_)) { value } else { Tint::Detail };
+                match skipped {
+                    0 => line.outside(text, meaning),
+                    _ => line.visible(&text.visible_window(skipped, line.room()), meaning),
+                }
             }
             (Piece::Own(text), kept) => {
                 room = kept;
                 // Shows that the part behind it has no room; a time alone still has its day and minute.
                 let more = if at + 1 < pieces.len() { "…" } else { "" };
-                match is_elided && at > 0 && text.columns() + more.columns() > line.room() {
-                    true => line.own_cut(&format!("{text}{more}"), line.room(), Tint::Faint),
-                    false => line.own(text, Tint::Faint),
+                let text: String = text.chars().skip(skipped).collect();
+                match shift.is_none() && at > 0 && text.columns() + more.columns() > line.room() {
+                    true => line.own_cut(&(text + more), line.room(), Tint::Faint),
+                    false => line.own(&text, Tint::Faint),
                 }
             }
         }
