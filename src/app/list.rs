@@ -251,10 +251,7 @@ impl List {
             };
             self.take_page(cursor.as_ref(), page);
         }
-        self.take_all_held(reports);
-    }
-
-    pub fn take_all_held(&mut self, reports: Vec<HeldReport>) {
+        // Stored reports count where they are newer than those of their page.
         for held in reports {
             if !self.take_newer(&held) {
                 let mut entry = ListEntry::new(Some(held.identifier.clone()));
@@ -334,10 +331,6 @@ impl OpenReport {
     /// Whether its bytes are here, and not all of them have been read.
     pub(super) fn is_unfinished(&self) -> bool {
         self.unreadable.is_none() && self.coming.is_none() && !self.report.index.is_complete
-    }
-
-    fn into_filters(self) -> impl Iterator<Item = (Pane, Filter)> {
-        self.panes.into_iter().filter_map(|(pane, state)| Some((pane, state.filter?.anew())))
     }
 
     pub(in crate::app) fn add(&mut self, body: Body, read: Range<usize>, batch: Batch) {
@@ -425,7 +418,8 @@ impl ListEntry {
     pub(super) fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) -> bool {
         let closed = self.open.take_if(|open| is_it(open));
         let is_closed = closed.is_some();
-        self.filters.extend(closed.into_iter().flat_map(OpenReport::into_filters));
+        let panes = closed.into_iter().flat_map(|open| open.panes);
+        self.filters.extend(panes.filter_map(|(pane, state)| Some((pane, state.filter?.anew()))));
         is_closed
     }
 

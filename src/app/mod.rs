@@ -37,5 +37,5 @@ pub use message::{
 pub use model::{Focus, Model, Screen, Service};
 pub use over::Overlay;
 pub use panes::PANES;
-pub use spending::asks::{ASKS, Ask};
+pub use spending::typed::{ASKS, Ask};
 pub use start::Remembered;

@@ -7,14 +7,11 @@ use crate::app::keys::pointer::Mouse;
 use crate::app::layout::View;
 use crate::app::list::ListOrigin;
 use crate::app::over::{AllNotes, Over, Target};
-use crate::app::panes::PaneOrder;
-use crate::app::panes::PaneState;
+use crate::app::panes::{PaneOrder, PaneState};
 use crate::app::scan::follow::{Follow, Pace};
-use crate::app::spending::price::Figures;
-use crate::app::spending::price::Offers;
+use crate::app::spending::price::{Figures, Offers};
 use crate::app::spending::{Barred, Calls, InFlightCall, OpenAllBatch};
-use crate::app::start::Remembered;
-use crate::app::start::StartScreen;
+use crate::app::start::{Remembered, StartScreen};
 use crate::app::{Effect, Here, Layout, List, ListEntry, OpenReport, Opening, Size, Sizes};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
@@ -288,11 +285,6 @@ impl Model {
 
     pub fn say(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), ..Notice::default() });
-    }
-
-    /// Shows a message that holds only while something is in flight.
-    pub(super) fn say_meanwhile(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_passing: true, ..Notice::default() });
     }
 
     pub fn warn(&mut self, text: impl Into<String>) {

@@ -4,14 +4,15 @@ use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
 use crate::app::spending::{InFlightCall, Prompt, last_days};
 use crate::app::{
-    Failure, Focus, HeldPage, HeldReport, Here, Model, OpenReport, Opening, Overlay, Response, ResponseSource, StoreJob,
+    Failure, Focus, HeldPage, HeldReport, Here, Model, OpenReport, Opening, Overlay, ReportJob, Response,
+    ResponseSource, StoreJob,
 };
 use crate::quota::Balances;
 use crate::report::body::Body;
 use crate::report::identifier::hashes::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
-use crate::report::{Indicators, Pane, PendingScan};
+use crate::report::{Indicators, Pane};
 use crate::request::Request;
 use crate::text::{self, Untrusted};
 use jiff::Timestamp;
@@ -106,7 +107,10 @@ impl Model {
                 }
                 self.figures.failure = Some(failure.what);
             }
-            Request::Artefact { .. } => self.on_artefact_failed(request, failure),
+            Request::Artefact { .. } => match self.artefacts_asking(request) {
+                Some(list) => list.source.failure = Some(failure),
+                None => self.warn(failure.words()),
+            },
             Request::UploadAddress => {
                 if let Some(submission) = call.and_then(|call| call.uploads) {
                     self.scan_failed(&submission, failure);
@@ -271,18 +275,7 @@ impl Model {
         }
     }
 
-    pub(super) fn recalled(
-        &mut self,
-        file: &Sha256,
-        pages: Vec<HeldPage>,
-        reports: Vec<HeldReport>,
-        scan: Option<PendingScan>,
-    ) {
-        self.take_recalled(file, pages, reports);
-        self.recall_scan(file, scan);
-    }
-
-    fn take_recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
+    pub(super) fn take_recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
         let is_shown = self.file() == Some(file);
         let Some(list) = self.list_of_mut(file) else { return };
         list.take_recalled(pages, reports);
@@ -330,7 +323,11 @@ impl Model {
             let file = self.files.with_opening_mut(opening);
             file.into_iter().for_each(|file| file.leave_empty_pane(opening));
         }
-        self.have_judged(opening)
+        let report = self.opened_mut(opening).map(|open| open.report.clone());
+        let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
+        if let Some(report) = report {
+            self.emit(ReportJob::Evaluate { opening, report, rules, own });
+        }
     }
 
     pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) {

@@ -22,22 +22,6 @@ pub struct StartScreen {
     pub scroll: Scroll,
 }
 
-impl StartScreen {
-    /// The files that Enter opens: the one that is typed with those that were pasted together with it, or the chosen earlier one.
-    fn chosen(&mut self) -> Vec<Sha256> {
-        match Sha256::parse(&self.typed) {
-            Some(file) => {
-                let pasted = std::mem::take(&mut self.pasted);
-                if pasted.first() == Some(&file) { pasted } else { vec![file] }
-            }
-            None if self.typed.is_empty() => {
-                self.recent.get(self.scroll.cursor).map(|recent| recent.file.clone()).into_iter().collect()
-            }
-            None => Vec::new(),
-        }
-    }
-}
-
 impl Model {
     /// Types a key into the hash; a letter that is no digit means a command only while the line is empty.
     pub(super) fn press_digit(&mut self, key: Key) -> bool {
@@ -83,12 +67,18 @@ impl Model {
     }
 
     pub(super) fn open_typed(&mut self) {
-        let files = self.start.chosen();
-        if files.is_empty() {
-            let typed = count(self.start.typed.len() as u64, "digit");
-            self.warn(format!("A SHA-256 has 64 hexadecimal digits; {typed} so far."));
-            return;
-        }
+        let start = &mut self.start;
+        let files = match Sha256::parse(&start.typed) {
+            Some(file) if start.pasted.first() == Some(&file) => std::mem::take(&mut start.pasted),
+            Some(file) => vec![file],
+            None if start.typed.is_empty() => {
+                start.recent.get(start.scroll.cursor).map(|recent| recent.file.clone()).into_iter().collect()
+            }
+            None => {
+                let typed = count(start.typed.len() as u64, "digit");
+                return self.warn(format!("A SHA-256 has 64 hexadecimal digits; {typed} so far."));
+            }
+        };
         self.open_files(files)
     }
 }

@@ -132,7 +132,11 @@ impl Model {
             TerminalEvent::Resume => self.emit(TerminalAction::Resume),
             TerminalEvent::Quit if self.is_quitting => {}
             TerminalEvent::Quit => self.quit(),
-            TerminalEvent::QuitNow => self.quit_now(),
+            TerminalEvent::QuitNow => {
+                self.is_quitting = true;
+                // Cancelled, paid calls have their possible cost in the ledger; the end comes with the last.
+                if self.calls.awaits_paid() { self.give_up() } else { self.emit(TerminalAction::Quit) }
+            }
         }
     }
 
@@ -150,7 +154,10 @@ impl Model {
     fn on_store(&mut self, event: StoreEvent) {
         match event {
             StoreEvent::RecentFiles(recent) => self.start.recent = recent,
-            StoreEvent::FileLoaded { file, pages, reports, scan } => self.recalled(&file, pages, reports, scan),
+            StoreEvent::FileLoaded { file, pages, reports, scan } => {
+                self.take_recalled(&file, pages, reports);
+                self.recall_scan(&file, scan);
+            }
             StoreEvent::CompareFileLoaded { file, pages, reports } => self.recalled_beside(&file, pages, reports),
             StoreEvent::Checked { request, since } => self.looked_up(request, since),
             StoreEvent::WriteFinished => {
@@ -244,7 +251,8 @@ impl Model {
             return self.confirm(answer);
         }
         if self.declines(key) {
-            return self.decline(key);
+            self.go_back();
+            return self.say(format!("{key} is no answer to the question: it is closed, and nothing was done."));
         }
         match Command::of(key, self) {
             Some(command) => self.run(command),
@@ -257,11 +265,6 @@ impl Model {
         let leaves = |command: &Command| LEAVE_A_QUESTION.contains(&command.name);
         let is_asked = self.over.top_as::<Confirmation>().is_some() && self.answer(key).is_none();
         is_asked && !Command::of(key, self).is_some_and(leaves)
-    }
-
-    fn decline(&mut self, key: Key) {
-        self.go_back();
-        self.say(format!("{key} is no answer to the question: it is closed, and nothing was done."));
     }
 
     pub fn run(&mut self, command: &Command) {
@@ -373,12 +376,6 @@ impl Model {
             "Waiting for {}. {quit} again leaves without; the ledger counts what was sent.",
             waits.join(" and for ")
         ));
-    }
-
-    /// Cancels paid calls, so that the ledger has their possible cost, and ends with the last of them.
-    fn quit_now(&mut self) {
-        self.is_quitting = true;
-        if self.calls.awaits_paid() { self.give_up() } else { self.emit(TerminalAction::Quit) }
     }
 
     pub(super) fn give_up(&mut self) {

@@ -6,7 +6,7 @@ use super::list::{progress, since};
 use super::overlay::DrawList;
 use super::pane::{columns_of, draw_labelled, draw_pieces};
 use super::theme::Tint;
-use crate::app::away::saving::{SaveForm, SaveTarget};
+use crate::app::away::{SaveForm, SaveTarget};
 use crate::app::keys::{Key, KeyName};
 use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
 use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};

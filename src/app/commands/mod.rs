@@ -24,7 +24,6 @@ macro_rules! commands {
 }
 
 mod files;
-mod general;
 mod reports;
 
 use crate::app::keys::{CONFIRM, ENTER, Places};
@@ -38,7 +37,7 @@ use crate::report::Pane;
 use crate::request::Request;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, general::COMMANDS];
+pub static COMMANDS: [&[Command]; 2] = [files::COMMANDS, reports::COMMANDS];
 
 pub struct Command {
     /// Name in the palette, the README and the config's table of keys; unique.

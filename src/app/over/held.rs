@@ -4,7 +4,7 @@ use crate::app::over::{Detail, FormSource, InputForm, ListSource, ListView};
 use crate::app::spending::{Consent, Deletion, KeyedAnswer};
 use crate::app::{Focus, Model, Overlay, Screen, Size, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::note::{self, About, Item, Note, Notes};
+use crate::report::note::{self, About, Note, Notes};
 use crate::report::rows::Line;
 use crate::report::{Doomed, Held, Holding, Place, Purge, Report, whose};
 use crate::request::{Request, again};
@@ -320,13 +320,9 @@ impl Model {
         if self.focus() == Focus::List {
             return Some((file, About::report(identifier)));
         }
-        let item = self.item_here()?;
-        Some((file, About { identifier, item: Some(item) }))
-    }
-
-    fn item_here(&self) -> Option<Item> {
         let (place, open) = (self.place_here()?, self.open()?);
-        open.report.item(place.section, &open.report.row(place.section, place.row))
+        let item = open.report.item(place.section, &open.report.row(place.section, place.row))?;
+        Some((file, About { identifier, item: Some(item) }))
     }
 
     pub(in crate::app) fn place_here(&self) -> Option<Place> {

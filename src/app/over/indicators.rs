@@ -223,14 +223,7 @@ impl Model {
         self.say(format!("Held: {what}, {length}. {way}."));
     }
 
-    pub(in crate::app) fn on_artefact_failed(&mut self, request: &Request, failure: Failure) {
-        match self.artefacts_asking(request) {
-            Some(list) => list.source.failure = Some(failure),
-            None => self.warn(failure.words()),
-        }
-    }
-
-    fn artefacts_asking(&mut self, request: &Request) -> Option<&mut ArtefactList> {
+    pub(in crate::app) fn artefacts_asking(&mut self, request: &Request) -> Option<&mut ArtefactList> {
         match self.over.top_mut() {
             Some(Overlay::Artefacts(list)) if list.source.requests().any(|asked| asked == *request) => Some(list),
             _ => None,

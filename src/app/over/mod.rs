@@ -33,7 +33,6 @@ use crate::text::Columns;
 #[derive(Debug, Default)]
 pub struct Over {
     all: Vec<Overlay>,
-    changes: u64,
 }
 
 impl Over {
@@ -62,11 +61,6 @@ impl Over {
         &mut self.all
     }
 
-    /// The number of the open confirmation, which no other one has.
-    pub(super) fn question(&self) -> Option<u64> {
-        matches!(self.top(), Some(Overlay::Confirm(_))).then_some(self.changes)
-    }
-
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -81,33 +75,27 @@ impl Over {
     }
 
     pub(super) fn put(&mut self, overlay: impl Into<Overlay>) {
-        self.changes += 1;
         self.all.push(overlay.into());
     }
 
     pub(super) fn close(&mut self) -> Option<Overlay> {
-        self.changes += 1;
         self.all.pop()
     }
 
     /// Closes the confirmation on top; returns whether there was one.
     pub(super) fn close_question(&mut self) -> bool {
-        self.changes += 1;
         self.all.pop_if(|top| matches!(top, Overlay::Confirm(_))).is_some()
     }
 
     pub(super) fn close_prompt(&mut self, is_meant: impl Fn(&Prompt) -> bool) {
-        self.changes += 1;
         self.all.pop_if(|top| matches!(top, Overlay::Prompt(prompt) if is_meant(prompt)));
     }
 
     pub(super) fn keep(&mut self, is_kept: fn(&Overlay) -> bool) {
-        self.changes += 1;
         self.all.retain(is_kept);
     }
 
     pub(super) fn clear(&mut self) -> Vec<Overlay> {
-        self.changes += 1;
         std::mem::take(&mut self.all)
     }
 }

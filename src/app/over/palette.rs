@@ -40,8 +40,17 @@ pub enum PaletteAction {
 impl Palette {
     /// Every command and question; what does not apply right now comes last, with the reason.
     pub fn everything(model: &Model) -> Self {
-        let items = Command::all().map(|command| item(command, model)).chain(questions(model));
-        Self::new(items.collect(), false)
+        let off = model.is_document().then(|| "it needs a service".to_owned());
+        let questions = ASKS.iter().map(|ask| PaletteItem {
+            does: PaletteAction::Ask(ask),
+            keys: String::new(),
+            name: ask.name,
+            help: ask.help,
+            tag: Tag::Free,
+            requests: Vec::new(),
+            off: off.clone(),
+        });
+        Self::new(Command::all().map(|command| item(command, model)).chain(questions).collect(), false)
     }
 
     /// The keys that do something right here; the others can be shown as well.
@@ -194,19 +203,6 @@ impl Model {
             self.over.put(palette);
         }
     }
-}
-
-fn questions(model: &Model) -> impl Iterator<Item = PaletteItem> {
-    let off = model.is_document().then(|| "it needs a service".to_owned());
-    ASKS.iter().map(move |ask| PaletteItem {
-        does: PaletteAction::Ask(ask),
-        keys: String::new(),
-        name: ask.name,
-        help: ask.help,
-        tag: Tag::Free,
-        requests: Vec::new(),
-        off: off.clone(),
-    })
 }
 
 /// How well letters match: as key, in the name, spread in the name, in the help; none where not at all.

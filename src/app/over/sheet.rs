@@ -191,14 +191,7 @@ fn seen(model: &Model, operation: &str) -> String {
 fn left(model: &Model, unit: Unit, holder: Holder) -> Option<String> {
     let left = model.figures.scarcest(unit, holder, model.now)?;
     let name = if unit == Unit::Request { String::new() } else { format!("Of {}: ", unit.plural()) };
-    Some(format!("{name}{} has {}.", holder_name(holder), left_words(&left)))
-}
-
-fn holder_name(holder: Holder) -> &'static str {
-    match holder {
-        Holder::User => "The user",
-        Holder::Group => "The group",
-    }
+    Some(format!("{name}The {} has {}.", holder.name(), left_words(&left)))
 }
 
 pub fn left_words(RemainingQuota { limit, is_at_most }: &RemainingQuota) -> String {

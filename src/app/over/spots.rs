@@ -317,7 +317,9 @@ impl OpenReport {
     fn hide_noise(&mut self, hide: bool) {
         let Some(marks) = self.marks.clone() else { return };
         for pane in PANES.iter().map(|info| info.pane) {
-            let noise = if hide { noise_of(self, &marks, pane) } else { RowSet::EMPTY };
+            let sections = self.report.sections(pane).into_iter().filter(|_| hide);
+            let rows = |section| marks.noise().rows(section).iter().map(move |row| (section, *row));
+            let noise: RowSet = sections.flat_map(rows).collect();
             if !noise.is_empty() || self.panes.get(&pane).is_some_and(|state| !state.sieve().hidden().is_empty()) {
                 let state = self.panes.entry(pane).or_default();
                 state.sift(&self.report, pane, |sieve| sieve.hide(noise));
@@ -326,20 +328,7 @@ impl OpenReport {
     }
 }
 
-fn noise_of(open: &OpenReport, marks: &Marks, pane: Pane) -> RowSet {
-    let sections = open.report.sections(pane).into_iter();
-    sections.flat_map(|section| marks.noise().rows(section).iter().map(move |row| (section, *row))).collect()
-}
-
 impl Model {
-    pub(in crate::app) fn have_judged(&mut self, opening: Opening) {
-        let report = self.opened_mut(opening).map(|open| open.report.clone());
-        let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
-        if let Some(report) = report {
-            self.emit(ReportJob::Evaluate { opening, report, rules, own });
-        }
-    }
-
     pub(in crate::app) fn judged(&mut self, opening: Opening, marks: Marks) {
         let hide = self.hides_noise;
         let file = self.files.with_opening_mut(opening);

@@ -6,7 +6,6 @@ use crate::app::{Model, Overlay};
 use crate::report::command_line::ENDINGS;
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
-use crate::report::tree::Depths;
 use crate::report::{Pane, Piece, Place, Report, RowSet, Section};
 use crate::text::{Untrusted, Visible, last_part, thousands};
 use std::borrow::Cow;
@@ -254,7 +253,10 @@ impl Model {
             let subtree = report.tree().zip(here).filter(|((section, _), place)| *section == place.section);
             let rows = match subtree {
                 _ if is_alone => None,
-                Some(((section, tree), place)) => Some(subtree_of(section, place.row, tree.depths())),
+                Some(((section, tree), place)) => {
+                    let rows = (place.row..tree.depths().end_of(place.row)).filter_map(|row| u32::try_from(row).ok());
+                    Some(rows.map(|row| (section, row)).collect::<RowSet>())
+                }
                 None => return,
             };
             state.sift(report, Pane::Processes, |sieve| sieve.isolate(rows));
@@ -306,8 +308,4 @@ impl Model {
         let name = if is_path { value.rsplit(['\\', '/']).next() } else { None };
         Some(name.filter(|name| !name.is_empty()).unwrap_or(&value).to_owned())
     }
-}
-
-fn subtree_of(section: usize, row: usize, depths: &Depths) -> RowSet {
-    (row..depths.end_of(row)).filter_map(|row| Some((section, u32::try_from(row).ok()?))).collect()
 }

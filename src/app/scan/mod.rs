@@ -4,7 +4,7 @@ pub mod follow;
 
 use crate::app::keys::key;
 use crate::app::over::{FormSource, InputForm, SMALL};
-use crate::app::spending::{Confirmation, Consent, InFlightCall, KeyedAnswer, Together};
+use crate::app::spending::{Consent, InFlightCall, KeyedAnswer, Together};
 use crate::app::{Failure, FileJob, Key, List, Model, StoreJob};
 use crate::export::file;
 use crate::quota::Entitlements;
@@ -294,7 +294,7 @@ impl Model {
             |only_from_storage| Consent::Send(Request::PrivateDelete { file: file.clone(), only_from_storage });
         let alone = KeyedAnswer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
         let answers = vec![KeyedAnswer::yes_to_all("yes, with its reports", delete(false)), alone];
-        self.over.put(Confirmation { details: why, answers });
+        self.confirm_first(why, answers)
     }
 }
 

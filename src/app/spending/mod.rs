@@ -1,13 +1,13 @@
 //! Everything that sends a request: its price, its budget, its place in flight; and the question that waits for a clear answer.
 
-pub mod asks;
 pub mod calls;
 pub mod counters;
-pub mod planner;
 pub mod price;
+pub mod typed;
 
 use crate::app::away::{Copied, Save, SaveForm};
 use crate::app::keys::key;
+use crate::app::model::Notice;
 use crate::app::over::{OverlayScreen, SMALL, pieces_in_rows};
 use crate::app::scan::follow::followed;
 use crate::app::scan::{price_of, unsent};
@@ -18,15 +18,14 @@ use crate::report::note::Note;
 use crate::report::{Doomed, Holding, Purge};
 use crate::request::{Quote, Request, Submission, UploadAddress, UploadLimit};
 use crate::text::words_in_rows;
-pub(super) use asks::last_days;
-pub use asks::{ASKS, Ask, Prompt, TypedQuestion};
 pub use calls::{Calls, InFlightCall, OpenAllBatch};
 use jiff::Timestamp;
-pub use planner::{PlannedOperations, Planner};
 pub use price::{Barred, Tag, Together};
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::sync::Arc;
+pub(super) use typed::last_days;
+pub use typed::{ASKS, Ask, PlannedOperations, Planner, Prompt, TypedQuestion};
 
 impl Model {
     /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
@@ -35,8 +34,10 @@ impl Model {
         if self.refuse_barred(&quote) {
             return;
         }
-        if let Some(why) = self.wants_yes(&quote) {
-            return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(quote.request().clone())));
+        let (request, price) = (quote.request(), quote.price());
+        let dear = || self.is_dear(price.units.max()).then(|| format!("{} costs {}.", request.words(), price.short()));
+        if let Some(why) = request.warning().or_else(dear) {
+            return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(request.clone())));
         }
         if self.refuse_for_now(&quote) {
             return;
@@ -115,16 +116,10 @@ impl Model {
     pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
         let is_in_flight = self.calls.has(request) && !self.is_quitting;
         if is_in_flight {
-            self.say_meanwhile("It is under way already: its answer serves, and is paid for once.");
+            let text = "It is under way already: its answer serves, and is paid for once.".to_owned();
+            self.notice = Some(Notice { text, is_passing: true, ..Notice::default() });
         }
         is_in_flight
-    }
-
-    /// Why the user has to confirm this request.
-    fn wants_yes(&self, quote: &Quote) -> Option<String> {
-        let (request, price) = (quote.request(), quote.price());
-        let dear = || self.is_dear(price.units.max()).then(|| format!("{} costs {}.", request.words(), price.short()));
-        request.warning().or_else(dear)
     }
 
     /// Whether the worst price needs confirmation; an unknown one does.
@@ -190,20 +185,17 @@ impl Model {
     ) {
         let why = match found {
             Ok((file, size)) if file == agreed.file && size == agreed.size && sent <= agreed.sent => {
-                return self.begin_large(agreed);
+                // The call keeps which file was agreed to.
+                if self.ask_agreed(Request::UploadAddress, ResponseSource::Service) {
+                    self.calls.upload_after(&Request::UploadAddress, agreed);
+                }
+                return;
             }
             Ok((file, _)) if file == agreed.file && sent > agreed.sent => "it was sent meanwhile".to_owned(),
             Ok(_) => "it has changed since it was looked at".to_owned(),
             Err(why) => why,
         };
         self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
-    }
-
-    /// Asks for the address that a large file is uploaded to, and keeps with that call which file was agreed to.
-    fn begin_large(&mut self, submission: &Arc<Submission>) {
-        if self.ask_agreed(Request::UploadAddress, ResponseSource::Service) {
-            self.calls.upload_after(&Request::UploadAddress, submission);
-        }
     }
 
     /// Uploads the file that the user agreed to, unless its form was closed.
@@ -222,6 +214,8 @@ const KEYS: usize = 2;
 /// A question about what becomes public, costs more than is let pass without, or may do harm.
 #[derive(Debug)]
 pub struct Confirmation {
+    /// A number that no other confirmation has.
+    pub(super) number: u64,
     pub details: String,
     pub answers: Vec<KeyedAnswer>,
 }
@@ -303,7 +297,13 @@ impl Model {
     }
 
     pub(in crate::app) fn ask_first(&mut self, details: String, answer: KeyedAnswer) {
-        self.over.put(Confirmation { details, answers: vec![answer] });
+        self.confirm_first(details, vec![answer]);
+    }
+
+    /// Puts a question whose answers each have a key.
+    pub(in crate::app) fn confirm_first(&mut self, details: String, answers: Vec<KeyedAnswer>) {
+        let number = self.next_number();
+        self.over.put(Confirmation { number, details, answers });
     }
 
     /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.

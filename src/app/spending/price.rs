@@ -2,8 +2,8 @@
 //! service's counters, what this session has spent, entitlements, the budget.
 
 use crate::app::commands::Act;
-use crate::app::spending::Prompt;
 use crate::app::spending::counters::when;
+use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{Command, Key, Model};
 use crate::quota::{
     Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Numbers, Operation, Period, Plan, PlannedItem, Price,
@@ -277,10 +277,9 @@ impl Offers {
 
     /// Whether the open confirmation was on the screen when this frame was the last one.
     pub(in crate::app) fn has_asked(&self, model: &Model, frame: u64) -> bool {
-        model
-            .over
-            .question()
-            .is_none_or(|waits| self.question.is_some_and(|(asked, since)| asked == waits && since <= frame))
+        let is_seen =
+            |open: &Confirmation| self.question.is_some_and(|(at, since)| at == open.number && since <= frame);
+        model.over.top_as::<Confirmation>().is_none_or(is_seen)
     }
 
     /// Whether what a key would spend now was on the screen already when the frame of this number was the last one drawn.
@@ -292,7 +291,7 @@ impl Offers {
 }
 
 fn asked(model: &Model, frame: u64) -> Option<(u64, u64)> {
-    let waits = model.over.question().filter(|_| model.can_answer())?;
+    let waits = model.over.top_as::<Confirmation>().filter(|_| model.can_answer())?.number;
     let before = model.offers.question.filter(|(before, _)| *before == waits);
     Some(before.unwrap_or((waits, frame)))
 }

@@ -1,7 +1,7 @@
 //! Reads and writes the store, and files of the user.
 
 use super::{Performer, Work, words};
-use crate::app::away::saving::{NotSaved, Save, Saved};
+use crate::app::away::{NotSaved, Save, Saved};
 use crate::app::message::{HeldPage, HeldReport, Here};
 use crate::app::spending::Deletion;
 use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
