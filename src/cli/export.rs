@@ -7,7 +7,7 @@ use super::query::{ask, print_dry_run, runtime, say_cost};
 use super::setup::{say, store_and_service};
 use super::show::{identifier, listed};
 use super::{Common, FailureKind, Setup, Spending, document, setup_to_spend};
-use crate::export::file::{self, Fresh};
+use crate::export::file::{self, FileError};
 use crate::export::{ExportSource, FORMATS, Format, Job, Summary, What};
 use crate::report::identifier::Sha256;
 use crate::report::indicators::Kind;
@@ -293,14 +293,12 @@ pub(super) fn write_file<T>(
     may_replace: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
 ) -> anyhow::Result<T> {
-    let mut fresh = Fresh::begin(path, may_replace)?;
-    let written = write(&mut fresh).map_err(|why| match why.kind() {
+    let (length, written) = file::write(path, may_replace, write).map_err(|error| match error {
         // The report is damaged, not the file.
-        io::ErrorKind::InvalidData => why.into(),
-        _ => anyhow::Error::from(file::FileError::Io { path: path.to_owned(), why }),
+        FileError::Io { why, .. } if why.kind() == io::ErrorKind::InvalidData => why.into(),
+        other => anyhow::Error::from(other),
     })?;
-    let length = crate::text::bytes(fresh.keep()?);
-    say(format!("wrote {length} to {}", file::shown(path)));
+    say(format!("wrote {} to {}", crate::text::bytes(length), file::shown(path)));
     Ok(written)
 }
 

@@ -1,13 +1,9 @@
 //! CSV (RFC 4180): a line a value, which no program that opens it takes for a formula.
 
-use super::noted::ExportNotes;
-use super::opened::OpenedReport;
-use super::{Job, Summary, attribute, indicators};
-use crate::report::index::Form;
+use super::opened::{ExportRow, OpenedReport};
+use super::{Job, Summary, verdict};
 use crate::report::rows::records::{Step, leaves, pointer};
 use crate::report::rules::Rule;
-use crate::report::tree::Parents;
-use crate::report::{Note, Place};
 use crate::text::Untrusted;
 use std::io::{self, Write};
 
@@ -23,121 +19,95 @@ const SEPARATOR: char = ';';
 /// would begin like a formula or with a `'` has a `'` before it, and so has a part behind a `;`: a reader
 /// removes one at each of these places. Depth and parent (a row) are of processes; severity and rule are of
 /// findings. A note on the whole report has a line of its own, as has one on an item that is gone.
-const COLUMNS: [&str; 13] = [
-    "origin",
-    "report",
-    "received",
-    "pane",
-    "attribute",
-    "row",
-    "depth",
-    "parent",
-    "path",
-    "value",
-    "severity",
-    "rule",
-    "note",
-];
+const COLUMNS: &str = "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note";
+
+/// The columns of indicators; the line of a note that is on no row has no kind.
+const INDICATOR_COLUMNS: &str = "origin,report,received,kind,value,seen,where,severity,rule,note";
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let is_indicators = job.what.is_indicators();
-    line(out, if is_indicators { &indicators::COLUMNS[..] } else { &COLUMNS })?;
-    job.each_report(Some(job.rules), |opened| {
-        let (head, noted) = (provenance(opened), ExportNotes::of(opened)?);
+    let columns = || (if is_indicators { INDICATOR_COLUMNS } else { COLUMNS }).split(',');
+    line(out, columns())?;
+    job.each_report(job.rules, |opened| {
+        let identifier = opened.identifier.as_ref();
+        let head = [
+            cell(&Untrusted::from(opened.source.origin.as_str())),
+            identifier.map(|identifier| cell(identifier.text())).unwrap_or_default(),
+            opened.source.received.map(|received| received.to_string()).unwrap_or_default(),
+        ];
+        for note in &opened.loose {
+            let item = note.about.item.as_ref();
+            let own = columns().skip(head.len()).map(|column| match column {
+                "attribute" | "where" => item.map(|item| cell(&item.attribute)).unwrap_or_default(),
+                "value" => item.map(|item| cell(&item.text)).unwrap_or_default(),
+                "note" => cell(&note.text),
+                _ => String::new(),
+            });
+            line(out, head.iter().cloned().chain(own))?;
+        }
         match is_indicators {
-            true => indicators::csv(opened, &head, &noted, out),
-            false => write_rows(opened, &head, &noted, out),
+            true => write_indicators(opened, &head, out),
+            false => opened.each_row(&mut |row| write_row(&row, &head, out)),
         }
     })
 }
 
-fn write_rows(
-    opened: &OpenedReport<'_>,
-    head: &[String],
-    noted: &ExportNotes<'_>,
-    out: &mut dyn Write,
-) -> io::Result<u64> {
-    let (report, mut rows, mut parents) = (&opened.report, 0, Parents::default());
-    for [attribute, value, note] in notes(noted) {
-        let none = String::new;
-        let own = [none(), attribute, none(), none(), none(), none(), value, none(), none(), note];
-        line(out, head.iter().cloned().chain(own))?;
-    }
-    for (pane, place) in opened.places() {
-        opened.go_on()?;
-        let record = report.record(place);
-        let (name, member) = attribute(report, place, &record);
-        let ([depth, parent], [severity, rule]) = (standing(opened, place, &mut parents), marked(opened.rule(place)));
-        let note = noted.at(place).map(|note| cell(&note.text)).unwrap_or_default();
-        let member = member.map(Step::Member);
-        let mut written = Ok(());
-        leaves(&record.value, &mut |way, value| {
-            // The first step leads to the value itself.
-            let below = way.get(1..).unwrap_or_default();
-            let path = pointer(member.iter().chain(below));
-            let path = path.legible();
-            let own = [
-                pane.name().to_owned(),
-                cell(&name),
-                (place.row + 1).to_string(),
-                depth.clone(),
-                parent.clone(),
-                safe(&path),
-                cell(&value.text()),
-                severity.clone(),
-                rule.clone(),
-                note.clone(),
-            ];
-            if written.is_ok() {
-                written = line(out, head.iter().cloned().chain(own));
-            }
-        });
-        written?;
-        rows += 1;
-    }
-    Ok(rows)
+fn write_row(row: &ExportRow<'_>, head: &[String], out: &mut dyn Write) -> io::Result<()> {
+    let [severity, rule] = marked(row.rule);
+    let note = row.note.map(|note| cell(&note.text)).unwrap_or_default();
+    let member = row.member.clone().map(Step::Member);
+    let mut written = Ok(());
+    leaves(&row.record.value, &mut |way, value| {
+        // The first step leads to the value itself.
+        let path = pointer(member.iter().chain(way.iter().skip(1)));
+        let own = [
+            row.pane.name().to_owned(),
+            cell(&row.attribute),
+            (row.place.row + 1).to_string(),
+            row.depth.map(|depth| depth.to_string()).unwrap_or_default(),
+            row.parent.map(|parent| (parent + 1).to_string()).unwrap_or_default(),
+            cell(&path),
+            cell(&value.text()),
+            severity.clone(),
+            rule.clone(),
+            note.clone(),
+        ];
+        if written.is_ok() {
+            written = line(out, head.iter().cloned().chain(own));
+        }
+    });
+    written
 }
 
-/// How deep a process stands, and the row of its parent.
-fn standing(opened: &OpenedReport<'_>, place: Place, parents: &mut Parents) -> [String; 2] {
-    let section = opened.report.section(place.section).filter(|section| section.form == Form::Processes);
-    let depths = section.map(|section| section.depths());
-    let depth = depths.and_then(|depths| depths.get(place.row)).map(|depth| depth.to_string());
-    let parent = depths.and_then(|depths| parents.of(place.row, depths)).map(|parent| (parent + 1).to_string());
-    [depth.unwrap_or_default(), parent.unwrap_or_default()]
+fn write_indicators(opened: &OpenedReport<'_>, head: &[String], out: &mut dyn Write) -> io::Result<u64> {
+    let found = opened.indicators()?;
+    for indicator in found.all() {
+        let [severity, rule] = marked(opened.rule_of(indicator));
+        let notes = opened.notes_about(indicator).into_iter().map(|note| note.text.visible().to_string());
+        let own = [
+            indicator.kind.name().to_owned(),
+            cell(&indicator.value),
+            indicator.seen.to_string(),
+            verdict::seen_in(&opened.report, indicator),
+            severity,
+            rule,
+            safe(&notes.collect::<Vec<_>>().join("; ")),
+        ];
+        line(out, head.iter().cloned().chain(own))?;
+    }
+    Ok(found.all().len() as u64)
 }
 
 /// Severity and words of the rule that marks something.
-pub(super) fn marked(rule: Option<&Rule>) -> [String; 2] {
+fn marked(rule: Option<&Rule>) -> [String; 2] {
     let words = rule.map(|rule| cell(&Untrusted::from(rule.words())));
     [rule.map(|rule| rule.severity.word().to_owned()).unwrap_or_default(), words.unwrap_or_default()]
 }
 
-/// Attribute, value and note of each note that is on no row.
-pub(super) fn notes(noted: &ExportNotes<'_>) -> Vec<[String; 3]> {
-    let line = |attribute: Option<&Untrusted>, value: Option<&Untrusted>, note: &Note| {
-        let shown = |text: Option<&Untrusted>| text.map(cell).unwrap_or_default();
-        [shown(attribute), shown(value), cell(&note.text)]
-    };
-    let lost = noted.lost.iter().map(|(item, note)| line(Some(&item.attribute), Some(&item.text), note));
-    noted.whole.iter().map(|note| line(None, None, note)).chain(lost).collect()
-}
-
-/// The first cells of each line.
-pub(super) fn provenance(opened: &OpenedReport<'_>) -> [String; 3] {
-    let (source, identifier) = (opened.source, opened.identifier.as_ref());
-    [
-        cell(&Untrusted::from(source.origin.as_str())),
-        identifier.map(|identifier| cell(identifier.text())).unwrap_or_default(),
-        source.received.map(|received| received.to_string()).unwrap_or_default(),
-    ]
-}
-
 /// A cell that holds text from outside.
-pub(super) fn cell(text: &Untrusted) -> String {
+fn cell(text: &Untrusted) -> String {
     safe(&text.legible())
 }
-
 /// A cell that no program for tables takes for a formula.
 pub fn safe(text: &str) -> String {
     let parts = text.split(SEPARATOR).enumerate().map(|(number, part)| {

@@ -38,63 +38,44 @@ pub fn shown(path: &Path) -> String {
     text::path(path).to_string()
 }
 
-/// A file that appears at its place when it is whole; until then it has a temporary name beside it.
-#[derive(Debug)]
-pub struct Fresh {
-    path: PathBuf,
+/// Writes a file that appears at its place when it is whole, and has a temporary name beside it until then; returns its
+/// length in bytes and the result of `write`.
+pub fn write<T>(
+    path: &Path,
     may_replace: bool,
-    out: BufWriter<NamedTempFile>,
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-impl Fresh {
-    /// Creates the file beside its place, which stays free until [`Fresh::keep`].
-    pub fn begin(path: &Path, may_replace: bool) -> Result<Self, FileError> {
-        may_stand(path, may_replace)?;
-        let folder = folder_of(path);
-        // The system's error names the temporary file, which the user has not asked for.
-        let file =
-            tempfile::Builder::new().prefix(".behaview-").tempfile_in(folder).map_err(|why| match why.kind() {
-                io::ErrorKind::NotFound => FileError::NoFolder(folder.to_owned()),
-                kind => FileError::Io { path: path.to_owned(), why: kind.into() },
-            })?;
-        Ok(Self { path: path.to_owned(), may_replace, out: BufWriter::new(file) })
-    }
-
-    /// Puts the whole file at its place; gives its length in bytes.
-    pub fn keep(self) -> Result<u64, FileError> {
-        let path = self.path;
-        let failed = |why| FileError::Io { path: path.clone(), why };
-        let file = self.out.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.as_file().sync_all().map_err(failed)?;
-        let length = file.as_file().metadata().map_err(failed)?.len();
-        may_stand(&path, self.may_replace)?;
-        // Over a link, the link gives way, never its target.
-        let placed = if self.may_replace { file.persist(&path) } else { file.persist_noclobber(&path) };
-        match placed.map_err(|failed| failed.error) {
-            Ok(_) => Ok(length),
-            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => Err(FileError::Exists(path)),
-            Err(why) => Err(FileError::Io { path, why }),
-        }
-    }
-}
-
-impl Write for Fresh {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+    write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+) -> Result<(u64, T), FileError> {
+    let failed = |why| FileError::Io { path: path.to_owned(), why };
+    let mut out = BufWriter::new(begin(path, may_replace)?);
+    let written = write(&mut out).map_err(failed)?;
+    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.as_file().sync_all().map_err(failed)?;
+    let length = file.as_file().metadata().map_err(failed)?.len();
+    may_stand(path, may_replace)?;
+    // Over a link, the link gives way, never its target.
+    let placed = if may_replace { file.persist(path) } else { file.persist_noclobber(path) };
+    match placed.map_err(|failed| failed.error) {
+        Ok(_) => Ok((length, written)),
+        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => Err(FileError::Exists(path.to_owned())),
+        Err(why) => Err(failed(why)),
     }
 }
 
 /// Whether a file can be made at this path: one is begun there, and leaves nothing behind.
 pub fn check(path: &Path, may_replace: bool) -> Result<(), FileError> {
-    Fresh::begin(path, may_replace).map(drop)
+    begin(path, may_replace).map(drop)
+}
+
+/// Creates a file beside its place, which stays free.
+fn begin(path: &Path, may_replace: bool) -> Result<NamedTempFile, FileError> {
+    may_stand(path, may_replace)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The system's error names the temporary file, which the user has not asked for.
+    let file = tempfile::Builder::new().prefix(".behaview-").tempfile_in(folder);
+    file.map_err(|why| match why.kind() {
+        io::ErrorKind::NotFound => FileError::NoFolder(folder.to_owned()),
+        kind => FileError::Io { path: path.to_owned(), why: kind.into() },
+    })
 }
 
 /// Whether a file may be created at this path, given what exists there.
@@ -137,19 +118,16 @@ fn safe(text: &Untrusted) -> String {
 mod tests {
     use super::*;
 
-    fn write(path: &Path, may_replace: bool, text: &str) -> Result<u64, FileError> {
-        let mut fresh = Fresh::begin(path, may_replace)?;
-        fresh.write_all(text.as_bytes()).unwrap();
-        fresh.keep()
+    fn write_text(path: &Path, may_replace: bool, text: &str) -> Result<u64, FileError> {
+        write(path, may_replace, |out| out.write_all(text.as_bytes())).map(|(length, ())| length)
     }
 
     #[test]
     fn what_came_meanwhile_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
-        let fresh = Fresh::begin(&path, false).unwrap();
-        std::fs::write(&path, "theirs").unwrap();
-        assert!(matches!(fresh.keep(), Err(FileError::Exists(_))));
+        let written = write(&path, false, |_| std::fs::write(&path, "theirs"));
+        assert!(matches!(written, Err(FileError::Exists(_))));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
     }
 
@@ -159,16 +137,16 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
-        write(&path, false, "x").unwrap();
+        write_text(&path, false, "x").unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let (aim, link) = (folder.path().join("aim"), folder.path().join("link"));
         std::fs::write(&aim, "precious").unwrap();
         symlink(&aim, &link).unwrap();
-        assert!(matches!(write(&link, false, "x"), Err(FileError::Exists(_))));
-        assert!(matches!(write(&link, true, "x"), Err(FileError::NoFile(_))));
+        assert!(matches!(write_text(&link, false, "x"), Err(FileError::Exists(_))));
+        assert!(matches!(write_text(&link, true, "x"), Err(FileError::NoFile(_))));
         let dangling = folder.path().join("dangling");
         symlink(folder.path().join("nowhere"), &dangling).unwrap();
-        assert!(matches!(write(&dangling, false, "x"), Err(FileError::Exists(_))));
+        assert!(matches!(write_text(&dangling, false, "x"), Err(FileError::Exists(_))));
         assert_eq!(std::fs::read_to_string(&aim).unwrap(), "precious");
     }
 

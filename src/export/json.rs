@@ -1,24 +1,23 @@
-//! Reports as JSON in the envelope of the service, `notes` beside the attributes.
+//! Reports as JSON in the envelope of the service, `notes` beside the attributes; each value as every strict reader takes it.
 
-use super::noted::ExportNotes;
-use super::opened::{OpenedReport, SelectedRows};
-use super::rewriter::{Strings, rewrite};
+use super::opened::OpenedReport;
 use super::{Job, Summary, list, literal, object, own_literal};
 use crate::report::index::{Form, Section};
-use crate::report::{Note, Pane, Place, Report};
+use crate::report::json::{Event, Raw, Scanner, is_delimiter};
+use crate::report::{Pane, Place, Report};
 use crate::text::Untrusted;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-/// Writes reports as JSON in the envelope of the service (specification §2.1), `notes` beside the attributes; several as a list.
+/// Writes reports as JSON in the envelope of the service (specification §2.1); several as a list.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let (is_list, mut number) = (job.sources.len() != 1, 0);
-    out.write_all(if is_list { b"{\"data\":[" } else { b"{\"data\":" })?;
-    let summary = job.each_report(None, |opened| {
-        out.write_all(if number > 0 { b"," } else { b"" })?;
-        number += 1;
+    let (is_list, mut comma) = (job.sources.len() != 1, "");
+    write!(out, "{{\"data\":{}", if is_list { "[" } else { "" })?;
+    let summary = job.each_report(job.rules, |opened| {
+        out.write_all(comma.as_bytes())?;
+        comma = ",";
         write_report(opened, out)?;
-        Ok(opened.places().count() as u64)
+        Ok(opened.count())
     })?;
     out.write_all(if is_list { b"]}\n" } else { b"}\n" })?;
     Ok(summary)
@@ -26,10 +25,10 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 
 fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     let report = &opened.report;
-    let mut head = Vec::new();
-    head.extend(opened.identifier.as_ref().map(|identifier| format!("\"id\":{}", literal(identifier.text()))));
-    head.extend(report.kind().map(|kind| format!("\"type\":{}", literal(&kind))));
-    write!(out, "{{{}{}\"attributes\":{{", head.join(","), if head.is_empty() { "" } else { "," })?;
+    let id = opened.identifier.as_ref().map(|identifier| literal(identifier.text()));
+    let head =
+        object([("id", id), ("type", report.kind().as_ref().map(literal)), ("attributes", Some("{".to_owned()))]);
+    out.write_all(head.trim_end_matches('}').as_bytes())?;
     let is_beside = |section: &Section| report.index.is_attributed && section.is_beside;
     write_sections(opened, &|section| !is_beside(section), &mut MemberNames::default(), false, out)?;
     out.write_all(b"}")?;
@@ -38,8 +37,18 @@ fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()
         names.next(&Untrusted::from(taken));
     }
     write_sections(opened, &is_beside, &mut names, true, out)?;
-    write_notes(report, &ExportNotes::of(opened)?, out)?;
-    out.write_all(b"}")
+    let notes = opened.notes().map(|(place, note)| {
+        let item = note.about.item.as_ref();
+        object([
+            ("attribute", item.map(|item| literal(&item.attribute))),
+            ("row", place.map(|place| (place.row + 1).to_string())),
+            ("item", item.map(|item| literal(&item.text))),
+            ("note", Some(literal(&note.text))),
+            ("written", Some(own_literal(&note.written.to_string()))),
+        ])
+    });
+    let notes = list(notes);
+    write!(out, "{}}}", if notes == "[]" { String::new() } else { format!(",\"notes\":{notes}") })
 }
 
 /// The sections that are wanted, each a member; `has_members` says that members stand before them.
@@ -51,22 +60,28 @@ fn write_sections(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let report = &opened.report;
-    let sections = Pane::ALL.into_iter().flat_map(|pane| report.sections(pane));
-    let sections = sections.filter_map(|number| Some((number, report.section(number)?, opened.rows(number)?)));
-    let is_head =
-        |section: &Section| matches!(section.name.as_bytes(), b"id" | b"type") && section.form == Form::Scalar;
-    for (number, section, rows) in sections.filter(|(_, section, _)| is_wanted(section) && !is_head(section)) {
+    for number in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
+        let Some(section) = report.section(number).filter(|section| is_wanted(section)) else { continue };
         opened.go_on()?;
-        if rows.len() == 0 && matches!(section.form, Form::Loose | Form::Scalar) {
+        let is_single = matches!(section.form, Form::Loose | Form::Scalar);
+        let is_head = section.form == Form::Scalar && matches!(section.name.as_bytes(), b"id" | b"type");
+        let rows = opened.rows(number);
+        if is_head || rows.is_empty() && (is_single || !opened.is_whole(section)) {
             continue;
         }
         out.write_all(if has_members { b"," } else { b"" })?;
         has_members = true;
-        let is_list = matches!(section.form, Form::Array | Form::Object | Form::Processes);
-        if is_list && rows.len() == section.len() {
-            write_section(report, section, &names.next(&section.name), out)?;
+        if !is_single {
+            write!(out, "{}:", names.next(&section.name))?;
+        }
+        if !is_single && rows.len() == section.len() {
+            // Its rows as they follow each other in the bytes: processes with those below them.
+            let start = section.start(0).map_or(report.body.len(), |start| start as usize);
+            let end = section.end().map_or(report.body.len(), |end| end as usize);
+            let bracket = if section.form == Form::Object { "{" } else { "[" };
+            write!(out, "{}", rewrite(bracket, report.body.window(start..end.max(start)), false).0)?;
         } else {
-            write_rows(report, number, section, (&rows, names), out)?;
+            write_rows(report, number, section, names, rows, out)?;
         }
     }
     Ok(())
@@ -75,60 +90,30 @@ fn write_sections(
 /// Some rows of an attribute, each by itself.
 fn write_rows(
     report: &Report,
-    number: usize,
-    section: &Section,
-    (rows, names): (&SelectedRows<'_>, &mut MemberNames),
+    section: usize,
+    found: &Section,
+    names: &mut MemberNames,
+    rows: &[u32],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (open, close) = match section.form {
+    let (open, close) = match found.form {
         Form::Array | Form::Processes => ("[", "]"),
         Form::Object => ("{", "}"),
         Form::Scalar | Form::Loose => ("", ""),
     };
-    if !open.is_empty() {
-        write!(out, "{}:{open}", names.next(&section.name))?;
-    }
+    out.write_all(open.as_bytes())?;
     for (count, row) in rows.iter().enumerate() {
-        let record = report.record(Place { section: number, row });
+        let record = report.record(Place { section, row: *row as usize });
         out.write_all(if count > 0 { b"," } else { b"" })?;
         // Single values stand among the attributes, others in an object of their own.
         let name = match (&record.member, open.is_empty()) {
-            (member, true) => Some(names.next(member.as_ref().unwrap_or(&section.name))),
+            (member, true) => Some(names.next(member.as_ref().unwrap_or(&found.name))),
             (member, false) => member.as_ref().map(literal),
         };
-        name.map_or(Ok(()), |name| write!(out, "{name}:"))?;
-        out.write_all(&rewrite(b"", &record.value, Strings::Plain).0)?;
+        let name = name.map(|name| name + ":").unwrap_or_default();
+        write!(out, "{name}{}", rewrite("", &record.value, false).0)?;
     }
     out.write_all(close.as_bytes())
-}
-
-/// The notes, each with what it is on; the row is the first that it is on.
-fn write_notes(report: &Report, noted: &ExportNotes<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let entry = |attribute: Option<&Untrusted>, row: Option<usize>, note: &Note| {
-        object([
-            ("attribute", attribute.map(literal)),
-            ("row", row.map(|row| row.to_string())),
-            ("item", note.about.item.as_ref().map(|item| literal(&item.text))),
-            ("note", Some(literal(&note.text))),
-            ("written", Some(own_literal(&note.written.to_string()))),
-        ])
-    };
-    let name = |place: Place| report.section(place.section).map(|section| &section.name);
-    let rows = noted.on_rows().map(|(place, note)| entry(name(place), Some(place.row + 1), note));
-    let lost = noted.lost.iter().map(|(item, note)| entry(Some(&item.attribute), None, note));
-    let all = noted.whole.map(|note| entry(None, None, note)).into_iter().chain(rows).chain(lost);
-    let all = list(all);
-    if all == "[]" { Ok(()) } else { write!(out, ",\"notes\":{all}") }
-}
-
-/// One list, its rows as they follow each other in the bytes.
-fn write_section(report: &Report, section: &Section, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    let start = section.start(0).map_or(0, |start| start as usize);
-    let end = section.end().map_or(report.body.len(), |end| end as usize);
-    let opening = if section.form == Form::Object { b"{" } else { b"[" };
-    let rows = if section.is_empty() { &[][..] } else { report.body.window(start..end) };
-    write!(out, "{name}:")?;
-    out.write_all(&rewrite(opening, rows, Strings::Plain).0)
 }
 
 /// The member names of one object.
@@ -144,5 +129,194 @@ impl MemberNames {
         };
         let name = (1..).map(numbered).find(|name| self.0.insert(name.clone()));
         name.as_ref().map(literal).unwrap_or_default()
+    }
+}
+
+/// Rewrites a value as one line; the flag says that one string is not Unicode, so that all are in their visible form.
+pub(super) fn rewritten(value: &[u8]) -> (String, bool) {
+    let (plain, is_foreign) = rewrite("", value, false);
+    if is_foreign { (rewrite("", value, true).0, true) } else { (plain, false) }
+}
+
+/// Rewrites the first value; the flag says that one of its strings is not Unicode. Strings that are not Unicode are in
+/// their visible form, or all are. `bracket` is that of a container whose inside follows.
+///
+/// [`Scanner`] continues where a strict reader stops. The result has brackets that match, a value for each
+/// name, numbers that are numbers, strings without controls.
+fn rewrite(bracket: &str, value: &[u8], all_visible: bool) -> (String, bool) {
+    let out = String::with_capacity(value.len());
+    let mut rewriter = Rewriter { out, all_visible, open: Vec::new(), is_done: false, is_foreign: false };
+    let mut scanner = Scanner::default();
+    for bytes in [bracket.as_bytes(), value] {
+        let start = scanner.position();
+        scanner.feed(bytes, &mut |at, event| {
+            let rest = usize::try_from(at.saturating_sub(start)).ok().and_then(|at| bytes.get(at..));
+            rewriter.on_event(rest.unwrap_or_default(), event);
+        });
+    }
+    while !rewriter.open.is_empty() {
+        rewriter.close();
+    }
+    if !rewriter.is_done {
+        rewriter.write_value("null");
+    }
+    (rewriter.out, rewriter.is_foreign)
+}
+
+struct Rewriter {
+    out: String,
+    all_visible: bool,
+    open: Vec<OpenContainer>,
+    is_done: bool,
+    is_foreign: bool,
+}
+
+/// An object or array whose closing bracket is still to come.
+struct OpenContainer {
+    is_object: bool,
+    is_filled: bool,
+    /// The literal of a name that has no value yet.
+    name: Option<String>,
+}
+
+impl Rewriter {
+    fn on_event(&mut self, rest: &[u8], event: Event<'_>) {
+        match event {
+            _ if self.is_done => {}
+            // A scanner cuts long names: the bytes have the whole one.
+            Event::Name(_) => {
+                let name = self.literal(&Raw::new(rest).text());
+                self.end_name();
+                self.open.last_mut().into_iter().for_each(|open| open.name = Some(name.clone()));
+            }
+            Event::Open { object } => {
+                self.begin_value();
+                self.out.push(if object { '{' } else { '[' });
+                self.open.push(OpenContainer { is_object: object, is_filled: false, name: None });
+            }
+            Event::Close => self.close(),
+            Event::Text => {
+                let literal = self.literal(&Raw::new(rest).text());
+                self.write_value(&literal);
+            }
+            Event::Word { .. } => {
+                let word = rest.split(|byte| is_delimiter(*byte)).next().unwrap_or_default();
+                // Other words than numbers and constants, and numbers beyond the range of a double, become strings.
+                let is_sound = serde_json::from_slice::<serde_json::Value>(word).is_ok();
+                let sound = std::str::from_utf8(word).ok().filter(|_| is_sound).map(str::to_owned);
+                let written = sound.unwrap_or_else(|| self.literal(&Untrusted::from(word)));
+                self.write_value(&written);
+            }
+        }
+    }
+
+    fn write_value(&mut self, value: &str) {
+        self.begin_value();
+        self.out.push_str(value);
+        self.is_done = self.open.is_empty();
+    }
+
+    /// Writes null for a name without a value.
+    fn end_name(&mut self) {
+        if self.open.last().is_some_and(|open| open.name.is_some()) {
+            self.write_value("null");
+        }
+    }
+
+    /// Writes the comma and the name that precede a value.
+    fn begin_value(&mut self) {
+        let Some(open) = self.open.last_mut() else { return };
+        if std::mem::replace(&mut open.is_filled, true) {
+            self.out.push(',');
+        }
+        if open.is_object {
+            self.out.push_str(open.name.take().as_deref().unwrap_or("\"\""));
+            self.out.push(':');
+        }
+    }
+
+    fn close(&mut self) {
+        self.end_name();
+        if let Some(closed) = self.open.pop() {
+            self.out.push(if closed.is_object { '}' } else { ']' });
+            self.is_done = self.open.is_empty();
+        }
+    }
+
+    fn literal(&mut self, text: &Untrusted) -> String {
+        let plain = if self.all_visible { None } else { text.json() };
+        self.is_foreign |= plain.is_none();
+        plain.unwrap_or_else(|| text.visible().json())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::rows::records::{leaves, pointer};
+    use proptest::prelude::*;
+
+    fn text(value: &[u8]) -> String {
+        rewritten(value).0
+    }
+
+    #[test]
+    fn what_a_strict_reader_refuses_is_mended() {
+        for (odd, mended) in [
+            (&b"{\"a\":1}"[..], r#"{"a":1}"#),
+            (b" [1, 2 ,\n3]", "[1,2,3]"),
+            (br#"{"a":,"b":2}"#, r#"{"a":null,"b":2}"#),
+            (br#"{1,"b":2}"#, r#"{"":1,"b":2}"#),
+            (br#"[1 2 NaN 01 -0.5e+3 .5]"#, r#"[1,2,"NaN","01",-0.5e+3,".5"]"#),
+            (br#"{"a":[1,{"b":"x"#, r#"{"a":[1,{"b":"x"}]}"#),
+            (b"[1e999,-1E400,1e-999]", r#"["1e999","-1E400",1e-999]"#),
+            (br#"[1}]"#, "[1]"),
+            (b"\xef\xbb\xbf{}{}", "{}"),
+            (b"", "null"),
+            (b"\"\x1b[2J\x7f\"", r#""\u001b[2J\u007f""#),
+            ("\"a\u{202e}b\u{1f600}\u{e0041}\"".as_bytes(), "\"a\\u202eb\u{1f600}\\udb40\\udc41\""),
+            (br#"{"a":1,"a":2}"#, r#"{"a":1,"a":2}"#),
+            (br#""C:\\x41\\n""#, r#""C:\\x41\\n""#),
+        ] {
+            assert_eq!(text(odd), mended);
+        }
+    }
+
+    #[test]
+    fn strings_that_are_no_unicode_make_all_of_the_row_visible() {
+        let (row, is_visible) = rewritten(br#"["\ud800","C:\\x1b","plain"]"#);
+        assert!(is_visible);
+        assert_eq!(row, r#"["\\u{d800}","C:\\x5cx1b","plain"]"#);
+        assert!(!rewritten(br#"["C:\\x41"]"#).1);
+    }
+
+    fn leaf_texts(bytes: &[u8]) -> Vec<String> {
+        let mut found = Vec::new();
+        leaves(bytes, &mut |way, raw| {
+            found.push(format!("{} {}", pointer(way.iter().skip(1)).visible(), raw.text().visible()));
+        });
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_in_a_strict_reader_takes_what_comes_out(bytes in prop::collection::vec(prop_oneof![
+            Just(b'{'), Just(b'}'), Just(b'['), Just(b']'), Just(b'"'), Just(b'\\'), Just(b','), Just(b':'), Just(b'1'),
+            Just(b'u'), Just(b'd'), Just(b'8'), Just(b'0'), Just(b'e'), Just(b'-'), any::<u8>()], 0..60)) {
+            let (row, _) = rewritten(&bytes);
+            let strict: Result<serde_json::Value, _> = serde_json::from_str(&row);
+            prop_assert!(strict.is_ok(), "{:?}", row);
+            prop_assert!(!row.chars().any(char::is_control));
+        }
+
+        #[test]
+        fn no_leaf_is_lost(value in crate::report::json::tests::any_json()) {
+            let bytes = serde_json::to_vec(&value).unwrap();
+            prop_assert_eq!(Raw::new(&bytes).bytes(), &bytes[..]);
+            let (row, is_visible) = rewritten(&bytes);
+            prop_assert!(!is_visible);
+            prop_assert_eq!(&serde_json::from_str::<serde_json::Value>(&row).unwrap(), &value);
+            prop_assert_eq!(leaf_texts(row.as_bytes()), leaf_texts(&bytes));
+        }
     }
 }

@@ -1,10 +1,8 @@
 //! A MISP event a report: its indicators as attributes. The same report gives the same identifiers.
 
-use super::joined::Correlations;
-use super::noted::ExportNotes;
-use super::opened::OpenedReport;
-use super::verdict::{techniques, verdict};
-use super::{Job, Summary, indicators, list, object, own_literal};
+use super::opened::{Correlations, OpenedReport};
+use super::verdict::{reason, seen_in, techniques, verdict};
+use super::{Job, Summary, list, object, own_literal};
 use crate::report::indicators::{Kind, is_plain_host, same};
 use crate::report::rules::Rules;
 use crate::report::{Indicator, Note};
@@ -20,17 +18,12 @@ const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 /// How far it may go: a private report is for the own organisation, and one of unknown origin may be private.
 const TLP: &str = "tlp:amber+strict";
 
-/// Levels of threat.
-const HIGH: &str = "1";
-const MEDIUM: &str = "2";
-const UNDEFINED: &str = "4";
-
 /// A report is one event; several are in the list that MISP's own search gives.
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let (rules, is_list) = (Rules::shipped(), job.sources.len() != 1);
     let (mut events, mut left_out) = (HashSet::new(), 0);
     out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
-    let summary = job.each_report(Some(&rules), |opened| {
+    let summary = job.each_report(&rules, |opened| {
         out.write_all(if events.is_empty() { b"" } else { b",\n" })?;
         let name = opened.name()?;
         let mut event = Uuid::new_v5(&OWN, format!("event {name}").as_bytes());
@@ -46,74 +39,63 @@ pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     Ok(Summary { left_out, ..summary })
 }
 
-/// The members of an event before its attributes.
-fn head(event: &Uuid, when: Timestamp, info: &str, opened: &OpenedReport<'_>) -> String {
+fn tag(name: &str) -> String {
+    object([("name", Some(own_literal(name))), ("local", Some("0".to_owned()))])
+}
+
+/// Writes an event; returns how many rows were written, and how many left out.
+fn write_event(opened: &OpenedReport<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<(u64, u64)> {
+    let when = opened.analysed();
+    let whose = if opened.is_private() { "Private behaviour report" } else { "Behaviour report of unknown origin" };
+    let info = match &opened.identifier {
+        Some(identifier) => format!("{whose} by {}: {name}", identifier.parts().sandbox.visible_cut(100)),
+        None => format!("{whose} without an identifier, its bytes with SHA-256 {name}"),
+    };
+    // High, medium, undefined.
     let threat = match verdict(&opened.report) {
-        "malicious" => HIGH,
-        "suspicious" => MEDIUM,
-        _ => UNDEFINED,
+        "malicious" => "1",
+        "suspicious" => "2",
+        _ => "4",
     };
     // The galaxy of techniques is sought by their whole names, and a report gives their numbers.
     let tags = techniques(opened).into_iter().map(|id| tag(&format!("mitre-attack:technique=\"{id}\"")));
-    let tags = list(std::iter::once(tag(TLP)).chain(tags));
-    object([
+    let head = object([
         ("uuid", Some(own_literal(&event.to_string()))),
-        ("info", Some(own_literal(info))),
+        ("info", Some(own_literal(&info))),
         ("date", Some(own_literal(&when.strftime("%Y-%m-%d").to_string()))),
-        ("timestamp", Some(own_literal(&when.as_second().max(0).to_string()))),
+        ("timestamp", Some(seconds(when))),
         // Finished analysis, for the own organisation only: the report is, or may be, private.
         ("threat_level_id", Some(own_literal(threat))),
         ("analysis", Some(own_literal("2"))),
         ("distribution", Some(own_literal("0"))),
         ("published", Some("false".to_owned())),
-        ("Tag", Some(tags)),
-    ])
-}
-
-fn tag(name: &str) -> String {
-    object([("name", Some(own_literal(name))), ("local", Some("0".to_owned()))])
-}
-
-fn write_event(opened: &OpenedReport<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<(u64, u64)> {
-    let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
-    let when = opened.analysed();
-    let whose = if opened.is_private() { "Private behaviour report" } else { "Behaviour report of unknown origin" };
-    let info = match &parts {
-        Some(parts) => format!("{whose} by {}: {name}", parts.sandbox.visible_cut(100)),
-        None => format!("{whose} without an identifier, its bytes with SHA-256 {name}"),
-    };
-    let head = head(event, when, &info, opened);
+        ("Tag", Some(list(std::iter::once(tag(TLP)).chain(tags)))),
+    ]);
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;
-    let mut writing = MispEvent {
-        opened,
-        event,
-        when,
-        joined: Correlations::of(opened)?,
-        noted: ExportNotes::of(opened)?,
-        said: Vec::new(),
-    };
+    let mut writing = MispEvent { opened, event, when, joined: Correlations::of(opened)?, noted: Vec::new() };
     let (found, left_out) = opened.carried()?;
-    let (alone, joined): (Vec<_>, Vec<_>) = found.all().iter().partition(|indicator| !writing.is_joined(indicator));
-    let mut rows = 0;
+    let (alone, joined): (Vec<_>, Vec<_>) =
+        found.all().iter().partition(|indicator| writing.beside(indicator).is_empty());
+    let mut comma = "";
     for indicator in alone {
         opened.go_on()?;
-        out.write_all(if rows > 0 { b",\n" } else { b"" })?;
-        out.write_all(writing.attribute(indicator, None).as_bytes())?;
-        rows += 1;
+        write!(out, "{comma}{}", writing.attribute(indicator, None))?;
+        comma = ",\n";
     }
     let objects = writing.objects(&joined)?;
-    // What no indicator says stands by itself.
-    for comment in writing.comments() {
-        out.write_all(if rows > 0 { b",\n" } else { b"" })?;
-        out.write_all(comment.as_bytes())?;
-        rows += 1;
+    // Notes beside no attribute stand by themselves.
+    let notes = opened.notes().map(|(_, note)| note).filter(|note| !writing.noted.contains(note));
+    let comments: Vec<_> = notes.map(|note| comment(event, note)).collect();
+    for comment in &comments {
+        write!(out, "{comma}{comment}")?;
+        comma = ",\n";
     }
     out.write_all(b"]")?;
     if !objects.is_empty() {
         write!(out, ",\"Object\":[{}]", objects.join(",\n"))?;
     }
     out.write_all(b"}}")?;
-    Ok((rows + joined.len() as u64, left_out))
+    Ok(((found.all().len() + comments.len()) as u64, left_out))
 }
 
 /// An event that is being written.
@@ -122,9 +104,8 @@ struct MispEvent<'a> {
     event: &'a Uuid,
     when: Timestamp,
     joined: Correlations,
-    noted: ExportNotes<'a>,
-    /// The notes that are written beside an attribute already.
-    said: Vec<&'a Note>,
+    /// The notes that are written beside an attribute.
+    noted: Vec<&'a Note>,
 }
 
 /// An object of several attributes, as its template has it: name, category, template and its version.
@@ -137,15 +118,9 @@ const REGISTRY: Template = ("registry-key", "file", "8b3228ad-6d82-4fe6-b2ae-054
 type Within<'a> = Option<(&'a str, &'a str)>;
 
 impl<'a> MispEvent<'a> {
-    /// Whether it is a part of an object.
-    fn is_joined(&self, indicator: &Indicator) -> bool {
-        let beside = match indicator.kind {
-            Kind::Hash => self.joined.paths(&indicator.value),
-            Kind::Path => self.joined.hashes(&indicator.value),
-            Kind::Key => self.joined.data(&indicator.value),
-            _ => &[],
-        };
-        !beside.is_empty()
+    /// What stands with an indicator in an object: the paths of a hash, the hashes of a path, the data of a value.
+    fn beside(&self, indicator: &Indicator) -> &[Untrusted] {
+        self.joined.of_value(indicator.kind, &indicator.value)
     }
 
     /// A file with every path that it had; a registry value with all its data.
@@ -153,26 +128,26 @@ impl<'a> MispEvent<'a> {
         let paths = joined.iter().filter(|indicator| indicator.kind == Kind::Path);
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), *path)).collect();
         let mut objects = Vec::new();
-        for indicator in joined {
+        // A path stands with its hash.
+        for indicator in joined.iter().filter(|indicator| indicator.kind != Kind::Path) {
             self.opened.go_on()?;
-            let (template, beside) = match indicator.kind {
-                Kind::Hash => {
-                    let names = self.joined.paths(&indicator.value).iter();
-                    let names: Vec<_> = names.filter_map(|path| paths.get(path).copied()).collect();
-                    let of = indicator.value.legible();
-                    let names = names.into_iter().map(|path| self.attribute(path, Some(("filename", &of))));
-                    (FILE, names.collect::<Vec<_>>())
-                }
-                Kind::Key => {
-                    let data = self.joined.data(&indicator.value).iter();
-                    (REGISTRY, data.map(|data| self.data(indicator, data)).collect())
-                }
-                // It stands with its hash.
-                _ => continue,
+            let (beside, of) = (self.beside(indicator).to_vec(), indicator.value.legible());
+            let (template, relation) = match indicator.kind {
+                Kind::Hash => (FILE, standing(self.opened, indicator).0),
+                _ => (REGISTRY, "key"),
             };
-            let relation = if indicator.kind == Kind::Key { "key" } else { standing(self.opened, indicator).0 };
-            let own = self.attribute(indicator, Some((relation, "")));
-            objects.push(self.object(template, &indicator.value, list(std::iter::once(own).chain(beside))));
+            let mut attributes = vec![self.attribute(indicator, Some((relation, "")))];
+            for value in &beside {
+                match (indicator.kind, paths.get(value)) {
+                    (Kind::Hash, Some(path)) => attributes.push(self.attribute(path, Some(("filename", &of)))),
+                    (Kind::Hash, None) => {}
+                    _ => {
+                        let (what, within) = (("text", "Persistence mechanism", false), Some(("data", &*of)));
+                        attributes.push(attribute(self.event, self.when, what, &value.legible(), "", within));
+                    }
+                }
+            }
+            objects.push(self.object(template, &indicator.value, list(attributes)));
         }
         Ok(objects)
     }
@@ -185,7 +160,7 @@ impl<'a> MispEvent<'a> {
             ("meta-category", Some(own_literal(category))),
             ("template_uuid", Some(own_literal(template))),
             ("template_version", Some(own_literal(version))),
-            ("timestamp", Some(own_literal(&self.when.as_second().max(0).to_string()))),
+            ("timestamp", Some(seconds(self.when))),
             ("distribution", Some(own_literal("5"))),
             ("Attribute", Some(attributes)),
         ])
@@ -193,39 +168,29 @@ impl<'a> MispEvent<'a> {
 
     /// An indicator as an attribute, of an object where it has a relation to one.
     fn attribute(&mut self, indicator: &Indicator, within: Within<'_>) -> String {
-        let notes = self.noted.about(indicator);
+        let notes = self.opened.notes_about(indicator);
         let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
-        let reason = indicators::reason(self.opened, indicator);
+        let reason = reason(self.opened, indicator);
         let why = match &reason {
             Some(reason) => reason.words(self.opened, indicator),
-            None => format!("seen in {}", indicators::seen_in(&self.opened.report, indicator)),
+            None => format!("seen in {}", seen_in(&self.opened.report, indicator)),
         };
-        self.said.extend(notes);
+        self.noted.extend(notes);
         let (kind, category) = standing(self.opened, indicator);
         let what = (kind, category, reason.is_some());
         attribute(self.event, self.when, what, &indicator.value.legible(), &(why + &words), within)
     }
+}
 
-    /// What a registry value was set to.
-    fn data(&self, key: &Indicator, data: &Untrusted) -> String {
-        let what = ("text", "Persistence mechanism", false);
-        let of = key.value.legible();
-        attribute(self.event, self.when, what, &data.legible(), "", Some(("data", &of)))
-    }
+/// A note as an attribute by itself.
+fn comment(event: &Uuid, note: &Note) -> String {
+    let on = note.about.item.as_ref().map(|item| format!("{}: {}", item.attribute.visible(), item.text.visible()));
+    let comment = format!("note on {}", on.unwrap_or_else(|| "the report".to_owned()));
+    attribute(event, note.written, ("comment", "Other", false), &note.text.legible(), &comment, None)
+}
 
-    /// Writes the notes that are beside no attribute.
-    fn comments(&self) -> Vec<String> {
-        let lost = self.noted.lost.iter().map(|(_, note)| *note);
-        let others = self.noted.on_rows().map(|(_, note)| note).chain(lost).filter(|note| !self.said.contains(note));
-        let notes = self.noted.whole.into_iter().chain(others);
-        let comments = notes.map(|note| {
-            let on =
-                note.about.item.as_ref().map(|item| format!("{}: {}", item.attribute.visible(), item.text.visible()));
-            let comment = format!("note on {}", on.unwrap_or_else(|| "the report".to_owned()));
-            attribute(self.event, note.written, ("comment", "Other", false), &note.text.legible(), &comment, None)
-        });
-        comments.collect()
-    }
+fn seconds(when: Timestamp) -> String {
+    own_literal(&when.as_second().max(0).to_string())
 }
 
 fn attribute(
@@ -247,7 +212,7 @@ fn attribute(
         ("category", Some(own_literal(category))),
         ("value", Some(own_literal(value))),
         ("to_ids", Some(to_ids.to_string())),
-        ("timestamp", Some(own_literal(&when.as_second().max(0).to_string()))),
+        ("timestamp", Some(seconds(when))),
         ("comment", Some(own_literal(comment))),
         ("distribution", Some(own_literal("5"))),
         ("disable_correlation", Some("false".to_owned())),

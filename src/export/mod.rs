@@ -2,33 +2,27 @@
 //! its own standard and safe to open.
 //!
 //! ```text
-//! Source (bytes, where they came from) ── Report ── a row at a time ──> FORMATS (a writer each) ──> file::Fresh, standard output
+//! ExportSource (bytes, origin, notes) ── OpenedReport ── a row at a time ──> FORMATS (a writer each) ──> a file, standard output
 //! ```
 //! A row is read, written and forgotten, so a report of a million rows takes no more memory than its longest row and the index;
 //! STIX and MISP keep the indicators that they have written, to write none twice.
 
 pub(crate) mod csv;
 pub mod file;
-mod indicators;
-mod joined;
 mod json;
 mod lines;
 mod markdown;
 mod misp;
-mod noted;
 mod opened;
 mod plain;
-mod rewriter;
 mod stix;
 mod verdict;
 
 pub use plain::{harmless, line};
-pub use rewriter::rewritten;
 
 use self::opened::OpenedReport;
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
-use crate::report::rows::records::Record;
 use crate::report::rules::Rules;
 use crate::report::{Body, Cancel, Identifier, Pane, Place, Report, RowSet, body};
 use crate::text::{Untrusted, count};
@@ -87,23 +81,16 @@ pub struct Summary {
     pub cut_lists: u64,
 }
 
+#[derive(Debug)]
 pub struct Format {
     /// Name on the command line.
     pub name: &'static str,
     /// How its files' names end.
     pub extension: &'static str,
+    reach: FormatReach,
     /// What it is, in a few words.
     pub about: &'static str,
-    reach: FormatReach,
-    write: WriteFn,
-}
-
-type WriteFn = fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>;
-
-impl std::fmt::Debug for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Format({})", self.name)
-    }
+    write: fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>,
 }
 
 /// How far into a report a format goes.
@@ -116,32 +103,28 @@ enum FormatReach {
     Indicators,
 }
 
-const fn format(
-    name: &'static str,
-    extension: &'static str,
-    reach: FormatReach,
-    about: &'static str,
-    write: WriteFn,
-) -> Format {
-    Format { name, extension, about, reach, write }
+macro_rules! formats {
+    ($($name:literal, $extension:literal, $reach:ident, $write:path, $about:literal;)+) => {
+        pub static FORMATS: [Format; 8] = [$(Format {
+            name: $name,
+            extension: $extension,
+            reach: FormatReach::$reach,
+            about: $about,
+            write: $write,
+        }),+];
+    };
 }
 
-pub static FORMATS: [Format; 8] = [
-    format("raw", "json", FormatReach::Bytes, "the bytes as received, the key redacted", raw),
-    format("json", "json", FormatReach::Rows, "JSON that any strict reader takes", json::write),
-    format("jsonl", "jsonl", FormatReach::Indicators, "JSON lines, one a row", lines::write),
-    format("csv", "csv", FormatReach::Indicators, "a table, one line a value", csv::write),
-    format("md", "md", FormatReach::Indicators, "Markdown, for people", markdown::write),
-    format(
-        "txt",
-        "txt",
-        FormatReach::Indicators,
-        "plain text, defanged, one line a row as it is copied, or an indicator",
-        plain::write,
-    ),
-    format("stix", "stix.json", FormatReach::Indicators, "a STIX 2.1 bundle of indicators", stix::write),
-    format("misp", "misp.json", FormatReach::Indicators, "a MISP event of indicators", misp::write),
-];
+formats! {
+    "raw", "json", Bytes, raw, "the bytes as received, the key redacted";
+    "json", "json", Rows, json::write, "JSON that any strict reader takes";
+    "jsonl", "jsonl", Indicators, lines::write, "JSON lines, one a row";
+    "csv", "csv", Indicators, csv::write, "a table, one line a value";
+    "md", "md", Indicators, markdown::write, "Markdown, for people";
+    "txt", "txt", Indicators, plain::write, "plain text, defanged, one line a row as it is copied, or an indicator";
+    "stix", "stix.json", Indicators, stix::write, "a STIX 2.1 bundle of indicators";
+    "misp", "misp.json", Indicators, misp::write, "a MISP event of indicators";
+}
 
 /// Reports to be written.
 #[derive(Clone)]
@@ -157,12 +140,12 @@ impl<'a> Job<'a> {
     /// Opens the reports, marked by these rules, and counts the rows that `write` has written of each.
     fn each_report(
         &'a self,
-        rules: Option<&'a Rules>,
+        rules: &'a Rules,
         mut write: impl FnMut(&OpenedReport<'a>) -> io::Result<u64>,
     ) -> io::Result<Summary> {
         let mut summary = Summary::default();
-        for source in self.sources {
-            let opened = OpenedReport::new(self, source, rules)?;
+        for (number, source) in self.sources.iter().enumerate() {
+            let opened = OpenedReport::new(self, number, source, rules)?;
             summary.rows += write(&opened)?;
             summary.add_report(&opened.report);
         }
@@ -256,15 +239,6 @@ impl Summary {
     }
 }
 
-/// The name of a row's attribute: the section's, or the member's where the section has none.
-fn attribute(report: &Report, place: Place, record: &Record) -> (Untrusted, Option<Untrusted>) {
-    let section = report.section(place.section).map(|section| section.name.clone()).unwrap_or_default();
-    match &record.member {
-        Some(member) if section.is_empty() => (member.clone(), None),
-        member => (section, member.clone()),
-    }
-}
-
 /// A JSON literal of any bytes; those that are not Unicode are in their visible form.
 fn literal(text: &Untrusted) -> String {
     text.json().unwrap_or_else(|| text.visible().json())
@@ -275,8 +249,11 @@ fn own_literal(text: &str) -> String {
     literal(&Untrusted::from(text))
 }
 
+/// A member of a JSON object: its name, and its value as JSON where it has one.
+type Member<'a> = (&'a str, Option<String>);
+
 /// An object of literals that are JSON already; members without a value are left out.
-fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<String>)>) -> String {
+fn object<'a>(members: impl IntoIterator<Item = Member<'a>>) -> String {
     let members = members.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value?)));
     format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }

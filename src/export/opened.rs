@@ -1,54 +1,131 @@
-//! A report that is being written: which of its rows, and how the rules mark them.
+//! A report that is being written: which of its rows, how the rules mark them, and the notes on them.
 
-use super::verdict::{self, strings};
-use super::{ExportSource, Job, What};
-use crate::report::attributes::PERHAPS_CUT;
-use crate::report::body;
+use super::{ExportSource, Job, What, verdict};
+use crate::report::attributes::{Meaning, PERHAPS_CUT};
 use crate::report::identifier::is_moment;
-use crate::report::indicators::Kind;
+use crate::report::indicators::{Kind, hash, same};
+use crate::report::json::{Kind as JsonKind, Raw};
+use crate::report::rows::records::Record;
 use crate::report::rules::{Marks, Rule, Rules};
-use crate::report::{Identifier, Indicator, Indicators, Pane, Place, Report, RowSet};
-use crate::text::Untrusted;
+use crate::report::tree::Parents;
+use crate::report::{Identifier, Indicator, Indicators, Note, Pane, Place, Report, RowSet, Section, body};
+use crate::text::{Untrusted, hex};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
-use std::ops::Range;
 
 /// A report of a job, opened and judged.
 pub(super) struct OpenedReport<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) source: &'a ExportSource,
     pub(super) report: Report,
-    /// What it is asked for by: the identifier that it was asked for by, or the one it gives itself.
+    /// The identifier that it was asked for by, or the one it gives itself.
     pub(super) identifier: Option<Identifier>,
     rules: &'a Rules,
     marks: Marks,
-    /// The findings that are exported, where only findings are.
-    notable: RowSet,
+    /// The rows that are written.
+    rows: RowSet,
+    /// The notes on rows that are written.
+    notes: BTreeMap<Place, &'a Note>,
+    /// The note on the whole report, then those on items that the report no longer has.
+    pub(super) loose: Vec<&'a Note>,
+}
+
+/// A row that is written.
+pub(super) struct ExportRow<'a> {
+    pub(super) pane: Pane,
+    pub(super) place: Place,
+    pub(super) record: Record<'a>,
+    /// The name of its attribute: the section's, or the member's where the section has none.
+    pub(super) attribute: Untrusted,
+    pub(super) member: Option<Untrusted>,
+    /// The level of a process in its tree, and the row of its parent.
+    pub(super) depth: Option<u16>,
+    pub(super) parent: Option<usize>,
+    /// How many of its ancestors are written before it.
+    pub(super) steps: usize,
+    /// Whether its parent is not written before it.
+    pub(super) is_orphan: bool,
+    pub(super) rule: Option<&'a Rule>,
+    pub(super) note: Option<&'a Note>,
 }
 
 impl<'a> OpenedReport<'a> {
-    /// Opens a report, and judges it by these rules; where none are wanted no row is marked.
-    pub(super) fn new(job: &'a Job<'_>, source: &'a ExportSource, rules: Option<&'a Rules>) -> io::Result<Self> {
+    /// Opens the report of this number, and judges it by these rules.
+    pub(super) fn new(job: &'a Job<'_>, number: usize, source: &'a ExportSource, rules: &'a Rules) -> io::Result<Self> {
         let report = source.open()?;
-        let judged = |rules: &Rules| rules.judge(&report, job.cancel);
-        let marks = rules.map(judged).transpose()?.unwrap_or_default();
-        let notable = match &job.what {
-            What::Notable(None) => {
-                // The user's own rules decide the findings as well.
-                let is_job = rules.is_some_and(|rules| std::ptr::eq(rules, job.rules));
-                let marks = if is_job { &marks } else { &judged(job.rules)? };
-                let rows = marks.notable().filter_map(|(section, row, _)| Some((section, u32::try_from(row).ok()?)));
-                rows.collect()
-            }
-            What::Notable(Some(listed)) => {
-                let number = job.sources.iter().position(|of_job| std::ptr::eq(of_job, source));
-                number.and_then(|number| listed.get(number)).cloned().unwrap_or_default()
-            }
-            _ => RowSet::EMPTY,
+        let marks = rules.judge(&report, job.cancel)?;
+        let findings = match &job.what {
+            // The user's own rules decide the findings, whatever marks the rows.
+            What::Notable(None) => job.rules.judge(&report, job.cancel)?,
+            _ => Marks::default(),
         };
+        let is_written = |section: usize, found: &Section, row: usize| match &job.what {
+            What::All | What::Indicators | What::OfKind(_) => true,
+            What::Pane(pane) => found.pane() == *pane,
+            What::Shown(pane, rows) => found.pane() == *pane && rows.contains(section, row),
+            What::Row(place) => *place == Place { section, row },
+            What::Notable(None) => findings.rule(section, row).is_some(),
+            What::Notable(Some(listed)) => listed.get(number).is_some_and(|rows| rows.contains(section, row)),
+        };
+        let mut rows = RowSet::default();
+        for (section, found) in report.index.sections.iter().enumerate() {
+            let written: Vec<_> =
+                (0..).take(found.len()).filter(|row| is_written(section, found, *row as usize)).collect();
+            rows.append(section, &written);
+        }
         let identifier = source.identifier.clone().or_else(|| report.identifier());
-        Ok(Self { job, source, report, identifier, rules: rules.unwrap_or(job.rules), marks, notable })
+        let (notes, loose) = (BTreeMap::new(), Vec::new());
+        let mut opened = Self { job, source, report, identifier, rules, marks, rows, notes, loose };
+        opened.find_notes()?;
+        Ok(opened)
+    }
+
+    /// Finds the notes on the rows; a row by itself takes its own note along, and the whole report takes all.
+    fn find_notes(&mut self) -> io::Result<()> {
+        let source = self.source;
+        let notes = &source.notes;
+        for (number, section) in self.report.index.sections.iter().enumerate() {
+            let end = self.rows(number).last().map_or(0, |last| *last as usize + 1);
+            if !notes.items().any(|(item, _)| item.attribute == section.name) {
+                continue;
+            }
+            for row in self.report.each_row(number).take(end) {
+                self.go_on()?;
+                let item = self.report.item(number, &row.decoded());
+                let note = item.and_then(|item| notes.on_item(&item));
+                if let Some(note) = note.filter(|_| self.rows.contains(number, row.place.row)) {
+                    self.notes.insert(row.place, note);
+                }
+            }
+        }
+        let found: BTreeSet<_> = self.notes.values().map(|note| &note.about).collect();
+        let is_all = self.job.what == What::All || self.job.what.is_indicators();
+        let lost = notes.items().map(|(_, note)| note).filter(|note| is_all && !found.contains(&note.about));
+        let whole = notes.on_report().filter(|_| !matches!(self.job.what, What::Row(_)));
+        self.loose = whole.into_iter().chain(lost).collect();
+        Ok(())
+    }
+
+    /// Every note once, with the first row that it is on: on the report, on its rows, on what is gone.
+    pub(super) fn notes(&self) -> impl Iterator<Item = (Option<Place>, &'a Note)> {
+        let mut known = BTreeSet::new();
+        let rows = self.notes.iter().filter(move |(_, note)| known.insert(&note.about));
+        let (whole, lost) = self.loose.split_at(self.loose.partition_point(|note| note.about.item.is_none()));
+        let [whole, lost] = [whole, lost].map(|notes| notes.iter().map(|note| (None, *note)));
+        whole.chain(rows.map(|(place, note)| (Some(*place), *note))).chain(lost)
+    }
+
+    /// The notes on an indicator's own rows, each once: a row that only names it is about something else.
+    pub(super) fn notes_about(&self, indicator: &Indicator) -> Vec<&'a Note> {
+        let mut notes: Vec<&Note> = Vec::new();
+        for note in indicator.own.iter().filter_map(|place| self.notes.get(place).copied()) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
     }
 
     /// Whether it is known to be of the service's private ones: it came from there, or says so. A file may have come from anywhere.
@@ -64,62 +141,97 @@ impl<'a> OpenedReport<'a> {
 
     /// When the sandbox ran: as the report says, or else its identifier.
     pub(super) fn ran(&self) -> Option<Timestamp> {
-        let said = strings(&self.report, "analysis_date").first().and_then(|seconds| seconds.parse().ok());
-        let said = said.filter(|seconds| is_moment(*seconds));
+        let dates = verdict::strings(&self.report, "analysis_date");
+        let written = dates.first().and_then(|seconds| seconds.parse().ok()).filter(|seconds| is_moment(*seconds));
         let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
-        said.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok())
+        written.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok())
     }
 
-    /// The places of the rows that are to be written, pane by pane, in the order of the screen.
-    pub(super) fn places(&self) -> impl Iterator<Item = (Pane, Place)> + use<'_> {
-        Pane::ALL.into_iter().flat_map(move |pane| {
-            let sections = self.report.sections(pane).into_iter();
-            sections.flat_map(move |section| self.arranged(section).map(move |row| (pane, Place { section, row })))
-        })
-    }
-
-    /// The rows of a section that are meant, in the order in which its pane shows them.
-    fn arranged(&self, section: usize) -> impl Iterator<Item = usize> + use<'_> {
-        let (rows, shown) = (self.rows(section).unwrap_or_default(), self.marks.order());
-        let has_own = shown.sections().any(|known| known == section);
-        let mut own: Vec<_> = rows.iter().filter(|_| has_own).collect();
-        own.sort_by_key(|row| shown.position(section, *row));
-        own.into_iter().chain(rows.iter().filter(move |_| !has_own))
+    /// Hands over the rows pane by pane, in the order of the screen; returns their number.
+    pub(super) fn each_row(&self, write: &mut dyn FnMut(ExportRow<'_>) -> io::Result<()>) -> io::Result<u64> {
+        let order = self.marks.order();
+        for pane in Pane::ALL {
+            for number in self.report.sections(pane) {
+                let Some(section) = self.report.section(number) else { continue };
+                let mut rows: Vec<_> = self.rows(number).iter().map(|row| *row as usize).collect();
+                rows.sort_by_key(|row| order.position(number, *row));
+                let (depths, mut parents) = (section.depths(), Parents::default());
+                // The depths of the processes that were written and whose children may follow.
+                let (mut next, mut above) = (0, Vec::new());
+                for row in rows {
+                    self.go_on()?;
+                    let place = Place { section: number, row };
+                    let depth = depths.get(row).unwrap_or_default();
+                    // Rows that are left out end their siblings' subtrees as well.
+                    let lowest = (next..=row).filter_map(|row| depths.get(row)).min().unwrap_or_default();
+                    above.retain(|above| *above < lowest);
+                    let (steps, is_orphan) =
+                        (above.len(), depth > 0 && above.last().is_none_or(|above| above + 1 < depth));
+                    above.push(depth);
+                    next = row + 1;
+                    let record = self.report.record(place);
+                    let (attribute, member) = match record.member.clone() {
+                        Some(member) if section.name.is_empty() => (member, None),
+                        member => (section.name.clone(), member),
+                    };
+                    let (depth, parent) = (depths.get(row), parents.of(row, depths));
+                    let (rule, note) = (self.rule(place), self.notes.get(&place).copied());
+                    write(ExportRow {
+                        pane,
+                        place,
+                        record,
+                        attribute,
+                        member,
+                        depth,
+                        parent,
+                        steps,
+                        is_orphan,
+                        rule,
+                        note,
+                    })?;
+                }
+            }
+        }
+        Ok(self.rows.len() as u64)
     }
 
     /// The heading of a pane: its title, and how many of its rows are written.
     pub(super) fn heading(&self, pane: Pane) -> String {
-        let written = |section| self.rows(section).map_or(0, |rows| rows.len());
-        let written: usize = self.report.sections(pane).into_iter().map(written).sum();
-        let sections = self.report.sections(pane).into_iter().filter_map(|section| self.report.section(section));
-        let cut = sections.filter(|section| section.is_perhaps_cut()).map(|section| {
-            let name = section.attribute.map_or("", |known| known.name);
-            format!(" · {name} {}{PERHAPS_CUT}", section.len())
-        });
-        let cut: String = cut.collect();
+        let (mut written, mut cut) = (0, String::new());
+        for number in self.report.sections(pane) {
+            written += self.rows(number).len();
+            if let Some(section) = self.report.section(number).filter(|section| section.is_perhaps_cut()) {
+                let name = section.attribute.map_or("", |known| known.name);
+                cut += &format!(" · {name} {}{PERHAPS_CUT}", section.len());
+            }
+        }
         match self.report.count(pane) {
             all if all == written => format!("{} {all}{cut}", pane.title()),
             all => format!("{} {written} of {all}{cut}", pane.title()),
         }
     }
 
-    /// The rows of a section that are meant; none where the section is not.
-    pub(super) fn rows(&self, section: usize) -> Option<SelectedRows<'_>> {
-        let found = self.report.section(section)?;
-        let all = 0..found.len();
+    /// The rows of a section that are written.
+    pub(super) fn rows(&self, section: usize) -> &[u32] {
+        self.rows.rows(section)
+    }
+
+    /// Whether all rows of a section are written, even if it has none.
+    pub(super) fn is_whole(&self, section: &Section) -> bool {
         match &self.job.what {
-            What::All | What::Indicators | What::OfKind(_) => Some(SelectedRows::Range(all)),
-            What::Pane(pane) => (found.pane() == *pane).then_some(SelectedRows::Range(all)),
-            What::Shown(pane, rows) => these(rows, section).filter(|_| found.pane() == *pane),
-            What::Notable(_) => these(&self.notable, section),
-            What::Row(place) => {
-                (place.section == section).then(|| SelectedRows::Range(place.row..all.end.min(place.row + 1)))
-            }
+            What::All => true,
+            What::Pane(pane) => section.pane() == *pane,
+            _ => false,
         }
     }
 
+    /// The number of rows that are written.
+    pub(super) fn count(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
     /// The rule that makes a row a finding.
-    pub(super) fn rule(&self, place: Place) -> Option<&'a Rule> {
+    fn rule(&self, place: Place) -> Option<&'a Rule> {
         self.rules.rule(self.marks.rule(place.section, place.row)?)
     }
 
@@ -130,7 +242,7 @@ impl<'a> OpenedReport<'a> {
 
     /// The indicators that are meant: those in the rows, and the file itself.
     pub(super) fn indicators(&self) -> io::Result<Indicators> {
-        let rows = |section| self.rows(section).unwrap_or_default().iter();
+        let rows = |section| self.rows(section).iter().map(|row| *row as usize);
         let mark = |place| self.rule(place).map(|rule| rule.severity);
         let found = Indicators::among(&self.report, &rows, &mark, self.job.cancel)?;
         let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
@@ -144,34 +256,23 @@ impl<'a> OpenedReport<'a> {
     /// The indicators that STIX and MISP carry, strings from memory only where they are asked for; and how many rows lead to none.
     pub(super) fn carried(&self) -> io::Result<(Indicators, u64)> {
         let found = self.indicators()?;
-        let left_out = self.left_out(&found);
-        if self.job.what == What::OfKind(Kind::Memory) {
-            return Ok((found, left_out));
+        if self.job.what.is_indicators() {
+            let is_of_memory = self.job.what == What::OfKind(Kind::Memory);
+            return Ok((if is_of_memory { found } else { found.except(Kind::Memory) }, 0));
+        }
+        let mut told = 0;
+        for (section, known) in self.report.index.sections.iter().enumerate() {
+            let places = self.rows(section).iter().map(|row| Place { section, row: *row as usize });
+            told += places.filter(|place| verdict::is_told(&known.name, *place, &self.report)).count() as u64;
         }
         let alone: u64 = found.of_kind(Kind::Memory).iter().map(|indicator| indicator.alone).sum();
-        let alone = if self.job.what.is_indicators() { 0 } else { alone };
-        Ok((found.except(Kind::Memory), left_out + alone))
-    }
-
-    /// How many of the rows that are meant lead to nothing where indicators are written; none where no more than these is wanted.
-    pub(super) fn left_out(&self, found: &Indicators) -> u64 {
-        if self.job.what.is_indicators() {
-            return 0;
-        }
-        let sections = self.report.index.sections.iter().enumerate();
-        let told = sections.map(|(section, known)| {
-            let rows = self.rows(section).unwrap_or_default().iter().take(verdict::MOST);
-            rows.filter(|row| verdict::is_told(&known.name, Place { section, row: *row }, &self.report)).count() as u64
-        });
-        found.without.saturating_sub(told.sum())
+        let left_out = found.without.saturating_sub(told) + alone;
+        Ok((found.except(Kind::Memory), left_out))
     }
 
     /// A name that is unique to the report: its identifier, or a digest of its bytes where it has none.
     pub(super) fn name(&self) -> io::Result<String> {
-        match &self.identifier {
-            Some(identifier) => Ok(identifier.text().visible().into()),
-            None => self.digest(),
-        }
+        self.identifier.as_ref().map_or_else(|| self.digest(), |identifier| Ok(identifier.text().visible().into()))
     }
 
     /// A digest of the report's bytes.
@@ -181,7 +282,7 @@ impl<'a> OpenedReport<'a> {
             self.go_on()?;
             hash.update(window);
         }
-        Ok(crate::text::hex(hash.finalize()))
+        Ok(hex(hash.finalize()))
     }
 
     /// Whether an indicator is the file that was run.
@@ -190,57 +291,74 @@ impl<'a> OpenedReport<'a> {
         sample.is_some_and(|sample| sample.as_str().as_bytes() == value.as_bytes())
     }
 
-    /// Whether anybody still wants it.
+    /// Stops with an error once the job is cancelled.
     pub(super) fn go_on(&self) -> io::Result<()> {
         Ok(self.job.cancel.check()?)
     }
 }
 
-fn these(rows: &RowSet, section: usize) -> Option<SelectedRows<'_>> {
-    Some(rows.rows(section)).filter(|rows| !rows.is_empty()).map(SelectedRows::These)
-}
+/// Members of a record about one thing: its name, and a property. They are joined in each attribute that is
+/// known to hold the first as something of this kind.
+const TOGETHER: [(Kind, &str, &str); 2] = [(Kind::Path, "path", "sha256"), (Kind::Key, "key", "value")];
 
-/// Rows of a section, in order.
-#[derive(Clone)]
-pub(super) enum SelectedRows<'a> {
-    Range(Range<usize>),
-    These(&'a [u32]),
-}
+/// What records say of one thing: the hashes of a path, the paths of a hash, the data of a registry value.
+#[derive(Debug, Default)]
+pub(super) struct Correlations(HashMap<(Kind, Untrusted), Vec<Untrusted>>);
 
-impl Default for SelectedRows<'_> {
-    fn default() -> Self {
-        Self::Range(0..0)
-    }
-}
-
-impl<'a> SelectedRows<'a> {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Range(rows) => rows.len(),
-            Self::These(rows) => rows.len(),
+impl Correlations {
+    /// Joins what the rows that are written say; nothing where one kind only is wanted.
+    pub(super) fn of(opened: &OpenedReport<'_>) -> io::Result<Self> {
+        let mut joined = Self::default();
+        if matches!(opened.job.what, What::OfKind(_)) {
+            return Ok(joined);
         }
-    }
-
-    pub(super) fn contains(&self, row: usize) -> bool {
-        match self {
-            Self::Range(rows) => rows.contains(&row),
-            Self::These(rows) => u32::try_from(row).is_ok_and(|row| rows.binary_search(&row).is_ok()),
+        for (number, section) in opened.report.index.sections.iter().enumerate() {
+            let holds = section.attribute.map_or(&[][..], |known| known.holds);
+            for (kind, name, beside) in TOGETHER {
+                if !holds.iter().any(|source| source.member == name && source.meaning == Meaning::Is(kind)) {
+                    continue;
+                }
+                for row in opened.rows(number) {
+                    opened.go_on()?;
+                    let place = Place { section: number, row: *row as usize };
+                    if let Some(value) = opened.report.registry_value(place) {
+                        // Ambiguous data is left out.
+                        value.data.iter().for_each(|data| joined.add(kind, value.path(), data.clone()));
+                        continue;
+                    }
+                    let record = opened.report.record(place);
+                    let raw = Raw::new(&record.value);
+                    let text = |member| raw.member(member).filter(|raw| raw.kind() == JsonKind::Text);
+                    if let Some((name, beside)) = text(name).zip(text(beside)) {
+                        joined.add(kind, name.text(), beside.text());
+                    }
+                }
+            }
         }
+        Ok(joined)
     }
 
-    /// The row behind the last.
-    pub(super) fn end(&self) -> usize {
-        match self {
-            Self::Range(rows) => rows.end,
-            Self::These(rows) => rows.last().map_or(0, |row| *row as usize + 1),
+    fn add(&mut self, kind: Kind, name: Untrusted, beside: Untrusted) {
+        if name.is_empty() || beside.is_empty() {
+            return;
         }
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + use<'a> {
-        let (range, these) = match self {
-            Self::Range(rows) => (rows.clone(), &[][..]),
-            Self::These(rows) => (0..0, *rows),
+        let name = same(kind, &name);
+        let beside = match kind {
+            Kind::Key => Some(beside),
+            _ => hash(&beside).inspect(|hash| self.put(Kind::Hash, hash.clone(), name.clone())),
         };
-        range.chain(these.iter().map(|row| *row as usize))
+        beside.into_iter().for_each(|beside| self.put(kind, name.clone(), beside));
+    }
+
+    fn put(&mut self, kind: Kind, key: Untrusted, value: Untrusted) {
+        let values = self.0.entry((kind, key)).or_default();
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+
+    /// What is known of a value, in the order of the report; paths as [`same`] makes them.
+    pub(super) fn of_value(&self, kind: Kind, value: &Untrusted) -> &[Untrusted] {
+        self.0.get(&(kind, same(kind, value))).map_or(&[], Vec::as_slice)
     }
 }

@@ -1,18 +1,13 @@
 //! Plain text: under a heading for each report and each pane a line a row, whole and defanged; or a line an indicator, and nothing else.
 
-use super::noted::ExportNotes;
-use super::opened::OpenedReport;
+use super::opened::{ExportRow, OpenedReport};
 use super::{Job, Summary, What};
 use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
-use crate::report::tree::{Depths, Parents};
 use crate::report::{Note, Pane, Piece, Place};
 use crate::text::{Untrusted, Visible};
 use jiff::Timestamp;
 use std::io::{self, Write};
-
-/// What stands before a note.
-const NOTE: &str = "note: ";
 
 /// A text of a pane without teeth: where hosts stand, a name is a host whatever it ends in.
 pub fn harmless(pane: Pane, text: &Untrusted) -> Visible {
@@ -40,7 +35,7 @@ pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: Place) -> St
 }
 
 pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    job.each_report(Some(job.rules), |opened| match job.what.is_indicators() {
+    job.each_report(job.rules, |opened| match job.what.is_indicators() {
         true => write_indicators(opened, out),
         false => write_rows(opened, out),
     })
@@ -58,33 +53,29 @@ fn write_indicators(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Resul
 }
 
 fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64> {
-    let noted = ExportNotes::of(opened)?;
-    if !matches!(opened.job.what, What::Row(_)) {
+    let has_headings = !matches!(opened.job.what, What::Row(_));
+    if has_headings {
         writeln!(out, "{}", heading(opened))?;
     }
-    if let Some(note) = noted.whole {
-        writeln!(out, "{}", words(note))?;
+    for note in &opened.loose {
+        let item =
+            note.about.item.as_ref().map(|item| [&item.attribute, &item.text].map(|text| text.visible().disarmed()));
+        let on =
+            item.map(|[attribute, text]| format!("  (on {attribute} {text}, which is not in this report any more)"));
+        writeln!(out, "{}{}", words(note), on.unwrap_or_default())?;
     }
-    for (item, note) in &noted.lost {
-        let item = format!("{} {}", item.attribute.visible().disarmed(), item.text.visible().disarmed());
-        writeln!(out, "{}  (on {item}, which is not in this report any more)", words(note))?;
-    }
-    let (mut rows, mut last, mut nested) = (0, None, Nested::default());
-    for (pane, place) in opened.places() {
-        opened.go_on()?;
-        if last != Some(pane) && !matches!(opened.job.what, What::Row(_)) {
+    let mut last = None;
+    opened.each_row(&mut |row| {
+        let (pane, place) = (row.pane, row.place);
+        if last != Some(pane) && has_headings {
             writeln!(out, "## {}", opened.heading(pane))?;
             last = Some(pane);
         }
-        let depths = opened.report.section(place.section).map(|section| section.depths());
-        let named = |row| process(opened, pane, Place { row, ..place });
-        let (indent, level) = nested.indent(place.section, place.row, depths, named);
-        let rule = opened.rule(place).map(marked).unwrap_or_default();
-        let note = noted.at(place).map(|note| format!("  ({})", words(note))).unwrap_or_default();
-        writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)))?;
-        rows += 1;
-    }
-    Ok(rows)
+        let (indent, level) = row.indent(|parent| process(opened, pane, parent));
+        let rule = row.rule.map(marked).unwrap_or_default();
+        let note = row.note.map(|note| format!("  ({})", words(note))).unwrap_or_default();
+        writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)))
+    })
 }
 
 /// Whose report it is: sandbox, when it ran, file; what it is of where it has no identifier.
@@ -106,46 +97,20 @@ fn marked(rule: &Rule) -> String {
 }
 
 fn words(note: &Note) -> String {
-    format!("{NOTE}{}", note.text.visible().disarmed())
+    format!("note: {}", note.text.visible().disarmed())
 }
 
 /// The deepest level that a process is indented to; deeper ones say theirs.
 const DEEPEST: usize = 20;
 
-/// The part of a tree that has been written.
-#[derive(Default)]
-pub(super) struct Nested {
-    /// The section, and the next row of it.
-    next: (usize, usize),
-    /// The depths of the processes that were written and go on.
-    above: Vec<u16>,
-    parents: Parents,
-}
-
-impl Nested {
+impl ExportRow<'_> {
     /// The prefix of a row: an indent for each written ancestor; its level, where that is too deep to indent; and
-    /// its parent in the words of `named`, where that is left out and another row precedes it.
-    pub(super) fn indent(
-        &mut self,
-        section: usize,
-        row: usize,
-        depths: Option<&Depths>,
-        named: impl Fn(usize) -> String,
-    ) -> (String, String) {
-        if self.next.0 != section || self.next.1 > row {
-            *self = Self { next: (section, row), ..Self::default() };
-        }
-        let depth = |row| depths.and_then(|depths| depths.get(row)).unwrap_or_default();
-        // Rows that are left out end their siblings' subtrees as well.
-        let lowest = (self.next.1..=row).map(depth).min().unwrap_or_default();
-        self.above.retain(|above| *above < lowest);
-        let (steps, own) = (self.above.len().min(DEEPEST), depth(row));
-        let is_left_out = own > 0 && self.above.last().is_none_or(|above| above + 1 < own);
-        self.above.push(own);
-        self.next = (section, row + 1);
-        let level = if usize::from(own) > DEEPEST { format!("level {own} ") } else { String::new() };
-        let parent = depths.filter(|_| is_left_out).and_then(|depths| self.parents.of(row, depths));
-        let parent = parent.map(|parent| format!("(below {}, which is left out) ", named(parent)));
-        ("  ".repeat(steps), level + &parent.unwrap_or_default())
+    /// its parent in the words of `named`, where that is left out.
+    pub(super) fn indent(&self, named: impl Fn(Place) -> String) -> (String, String) {
+        let depth = self.depth.filter(|depth| usize::from(*depth) > DEEPEST);
+        let level = depth.map(|depth| format!("level {depth} ")).unwrap_or_default();
+        let parent = self.parent.filter(|_| self.is_orphan).map(|row| named(Place { row, ..self.place }));
+        let parent = parent.map(|parent| format!("(below {parent}, which is left out) ")).unwrap_or_default();
+        ("  ".repeat(self.steps.min(DEEPEST)), level + &parent)
     }
 }

@@ -1,48 +1,48 @@
-//! What a sandbox says of a report as a whole, in the words of others.
+//! What a sandbox says of a report as a whole and of its indicators, in words for other programs.
 
 use super::What;
 use super::opened::OpenedReport;
+use crate::report::indicators::{ITSELF, Kind};
 use crate::report::json::Raw;
 use crate::report::rows::records::Record;
-use crate::report::{Place, Report};
+use crate::report::rules::{Rule, Severity};
+use crate::report::{Indicator, Place, Report};
 use crate::text::Untrusted;
+use std::collections::BTreeSet;
 
 /// The most values of an attribute that are read.
 pub(super) const MOST: usize = 100;
 
+/// Words of verdicts, each with the one of STIX that they come to, the worst first.
+const VERDICTS: [(&str, &[&str]); 3] = [
+    (
+        "malicious",
+        &[
+            "MALWARE",
+            "MALICIOUS",
+            "RANSOM",
+            "RANSOMWARE",
+            "TROJAN",
+            "STEALER",
+            "RAT",
+            "PHISHING",
+            "BANKER",
+            "EXPLOIT",
+            "SPREADER",
+            "WORM",
+            "VIRUS",
+        ],
+    ),
+    ("suspicious", &["SUSPICIOUS", "GREYWARE", "ADWARE", "EVADER"]),
+    ("benign", &["CLEAN", "HARMLESS", "BENIGN"]),
+];
+
 /// What the sandbox thought of the sample, in the words of STIX.
 pub(super) fn verdict(report: &Report) -> &'static str {
     let verdicts = strings(report, "verdicts");
-    let says = |wanted: &[&str]| verdicts.iter().any(|verdict| says_one_of(verdict, wanted));
-    if says(MALICIOUS) {
-        "malicious"
-    } else if says(SUSPICIOUS) {
-        "suspicious"
-    } else if says(BENIGN) {
-        "benign"
-    } else {
-        "unknown"
-    }
+    let found = VERDICTS.iter().find(|(_, words)| verdicts.iter().any(|verdict| says_one_of(verdict, words)));
+    found.map_or("unknown", |(verdict, _)| verdict)
 }
-
-/// Words of verdicts, each with the one of STIX that they come to.
-const MALICIOUS: &[&str] = &[
-    "MALWARE",
-    "MALICIOUS",
-    "RANSOM",
-    "RANSOMWARE",
-    "TROJAN",
-    "STEALER",
-    "RAT",
-    "PHISHING",
-    "BANKER",
-    "EXPLOIT",
-    "SPREADER",
-    "WORM",
-    "VIRUS",
-];
-const SUSPICIOUS: &[&str] = &["SUSPICIOUS", "GREYWARE", "ADWARE", "EVADER"];
-const BENIGN: &[&str] = &["CLEAN", "HARMLESS", "BENIGN"];
 
 /// Whether a verdict says one of these words, and does not say that it is none.
 fn says_one_of(verdict: &str, wanted: &[&str]) -> bool {
@@ -55,12 +55,10 @@ pub(super) fn techniques(opened: &OpenedReport<'_>) -> Vec<String> {
     if matches!(opened.job.what, What::OfKind(_)) {
         return Vec::new();
     }
-    let is_meant = |place: &Place| opened.rows(place.section).is_some_and(|rows| rows.contains(place.row));
-    let rows = TECHNIQUES.into_iter().flat_map(|name| records(&opened.report, name, is_meant));
-    let mut found: Vec<_> = rows.filter_map(|row| technique(&row)).collect();
-    found.sort();
-    found.dedup();
-    found
+    let is_written = |place: &Place| opened.rows(place.section).binary_search(&(place.row as u32)).is_ok();
+    let rows = TECHNIQUES.into_iter().flat_map(|name| records(&opened.report, name, is_written));
+    let found: BTreeSet<_> = rows.filter_map(|row| technique(&row)).collect();
+    found.into_iter().collect()
 }
 
 /// A report's techniques are records; a summary's are members, by their numbers.
@@ -102,6 +100,55 @@ fn records<'a>(report: &'a Report, name: &str, is_meant: impl Fn(&Place) -> bool
         .flat_map(|(number, section)| (0..section.len().min(MOST)).map(move |row| Place { section: number, row }));
     let found = places.filter(is_meant).map(|place| report.record(place));
     found.filter(|record| !record.value.is_empty()).collect()
+}
+
+/// Why an indicator is to be blocked.
+pub(super) enum BlockReason<'a> {
+    /// It is the file that was run.
+    Sample,
+    /// A rule marks a row that names it.
+    Rule(&'a Rule),
+}
+
+impl BlockReason<'_> {
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Sample => "the file that was run".to_owned(),
+            Self::Rule(rule) => rule.name.clone(),
+        }
+    }
+
+    /// With where it was seen.
+    pub(super) fn words(&self, opened: &OpenedReport<'_>, indicator: &Indicator) -> String {
+        let why = match self {
+            Self::Sample => "The file that was run.".to_owned(),
+            Self::Rule(rule) => format!("{}: {}", rule.severity.word(), rule.words()),
+        };
+        format!("{why} Seen in {}.", seen_in(&opened.report, indicator))
+    }
+}
+
+/// The reason to block an indicator: it is the file that was run, unless the sandbox found it clean; or a
+/// rule marks its row high or medium, since malware asks for harmless hosts as well. Values that are common
+/// on harmless machines have none.
+pub(super) fn reason<'a>(opened: &OpenedReport<'a>, indicator: &Indicator) -> Option<BlockReason<'a>> {
+    if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
+        return Some(BlockReason::Sample).filter(|_| verdict(&opened.report) != "benign");
+    }
+    let rule = opened.rule_of(indicator).filter(|rule| indicator.can_be_blocked() && rule.severity <= Severity::Medium);
+    rule.map(BlockReason::Rule)
+}
+
+/// The first rows that name it, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.
+pub(super) fn seen_in(report: &Report, indicator: &Indicator) -> String {
+    if indicator.places.is_empty() {
+        return ITSELF.to_owned();
+    }
+    let places = indicator.places.iter().map(|place| {
+        let name = report.section(place.section).map(|section| section.name.visible().to_string());
+        format!("{} {}", name.unwrap_or_default(), place.row + 1)
+    });
+    places.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

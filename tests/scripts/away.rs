@@ -272,12 +272,12 @@ fn what_is_exported_for_others_says_how_far_it_may_go_and_which_techniques_were_
 }
 
 #[test]
-fn a_rule_that_a_report_holds_is_of_use_in_markdown_while_addresses_elsewhere_have_no_teeth() {
+fn markdown_code_block_is_defanged_and_keeps_lines() {
     let report = r#"{"signature_matches":[{"name":"see http://a.example","rule_src":"rule L {\r\n\tstrings:\n    $a = \"http://gate.example/\\x41\"\n\n    // ``` \u001b[2J\n}"}]}"#;
     let shown = text(&run(&["export", "-", "--format", "md"], report));
-    let wanted = "  - `rule_src`\n    ````\n    rule L {\n    \tstrings:\n        $a = \"http://gate.example/\\x41\"\n    \n        // ``` \\x1b[2J\n    }\n    ````\n";
+    let wanted = "  - `rule_src`\n    ````\n    rule L {\n    \tstrings:\n        $a = \"hxxp[:]//gate[.]example/\\x41\"\n    \n        // ``` \\x1b[2J\n    }\n    ````\n";
     assert!(shown.contains(wanted), "{shown}");
-    assert!(shown.contains("hxxp[:]//a[.]example") && !shown.contains("http://a.example"), "{shown}");
+    assert!(shown.contains("hxxp[:]//a[.]example") && !shown.contains("http:"), "{shown}");
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! What objects of STIX are written with: their beginnings, identifiers and literals, and the marking of each.
 
-use crate::export::{list, object, own_literal};
+use crate::export::{Member, list, own_literal};
 use crate::report::canonical::spell_out_str;
 use crate::report::hives::HIVES;
+use crate::report::indicators::Kind;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
+
+/// The namespace of this program's own objects.
+const OWN: Uuid = Uuid::from_u128(0x3d6f_8c52_90a1_4e5b_8f0e_6b1d_27c4_a913);
 
 /// The namespace of identifiers of observables that are made of their values (STIX 2.1, §2.9).
 const OBSERVABLES: Uuid = Uuid::from_u128(0x00ab_edb4_aa42_466c_9c01_fed2_3315_a9b7);
@@ -14,24 +18,17 @@ const OBSERVABLES: Uuid = Uuid::from_u128(0x00ab_edb4_aa42_466c_9c01_fed2_3315_a
 /// TLP:AMBER+STRICT as OASIS has defined it: a private report is for the own organisation.
 pub(super) const MARKING: &str = "marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003";
 
-pub(super) fn marking() -> String {
-    let tlp = object([
-        ("extension_type", Some(own_literal("property-extension"))),
-        ("tlp_2_0", Some(own_literal("amber+strict"))),
-    ]);
-    let extension = object([("extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d", Some(tlp))]);
-    object([
-        ("type", Some(own_literal("marking-definition"))),
-        ("spec_version", Some(own_literal("2.1"))),
-        ("id", Some(own_literal(MARKING))),
-        ("created", Some(own_literal("2022-10-01T00:00:00.000Z"))),
-        ("name", Some(own_literal("TLP:AMBER+STRICT"))),
-        ("extensions", Some(extension)),
-    ])
-}
+/// The object of the marking.
+pub(super) const MARKING_OBJECT: &str = concat!(
+    r#"{"type":"marking-definition","spec_version":"2.1","id":"marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003","#,
+    r#""created":"2022-10-01T00:00:00.000Z","name":"TLP:AMBER+STRICT","extensions":"#,
+    r#"{"extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d":"#,
+    r#"{"extension_type":"property-extension","tlp_2_0":"amber+strict"}}}"#
+);
 
-/// The beginning of an object, marked.
-fn begun<'a>(kind: &str, id: &str) -> [(&'a str, Option<String>); 4] {
+/// The beginning of an object, marked; its type is the beginning of its identifier.
+pub(super) fn begun(id: &str) -> [Member<'static>; 4] {
+    let kind = id.split_once("--").map_or("", |(kind, _)| kind);
     [
         ("type", Some(own_literal(kind))),
         ("spec_version", Some(own_literal("2.1"))),
@@ -40,14 +37,14 @@ fn begun<'a>(kind: &str, id: &str) -> [(&'a str, Option<String>); 4] {
     ]
 }
 
-/// The same with the times of creation and change.
-pub(super) fn dated<'a>(
-    kind: &str,
-    id: &str,
-    (created, modified): (&str, &str),
-) -> impl Iterator<Item = (&'a str, Option<String>)> {
-    let dates = [("created", Some(created.to_owned())), ("modified", Some(modified.to_owned()))];
-    begun(kind, id).into_iter().chain(dates)
+/// The identifier of an object of this program's own, by a name that is unique to it.
+pub(super) fn own_id(kind: &str, name: &str) -> String {
+    format!("{kind}--{}", Uuid::new_v5(&OWN, name.as_bytes()))
+}
+
+/// The identifier of an observable, by the properties that make it what it is as JSON (RFC 8785).
+pub(super) fn observable_id(kind: &str, properties: &str) -> String {
+    format!("{kind}--{}", Uuid::new_v5(&OBSERVABLES, properties.as_bytes()))
 }
 
 /// A moment as STIX writes it.
@@ -63,16 +60,6 @@ pub(super) fn plain(text: &Untrusted) -> String {
     }
 }
 
-pub(super) fn observable<const N: usize>(kind: &str, id: &str, own: [(&'static str, Option<String>); N]) -> String {
-    object(begun(kind, id).into_iter().chain(own))
-}
-
-/// The identifier of an observable by the properties that make it what it is, in the order of their names (RFC 8785).
-pub(super) fn identifier(kind: &str, properties: &[(&'static str, String)]) -> String {
-    let json = object(properties.iter().map(|(name, value)| (*name, Some(value.clone()))));
-    format!("{kind}--{}", Uuid::new_v5(&OBSERVABLES, json.as_bytes()))
-}
-
 /// A literal as RFC 8785 has it: serde_json escapes only what has to be escaped, in the same way.
 pub(super) fn canonical(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -86,15 +73,15 @@ pub(super) fn algorithm(hash: &str) -> &'static str {
     }
 }
 
-pub(super) fn whole_hive(key: &Untrusted) -> Untrusted {
+/// A registry key with the long name of its hive.
+pub(super) fn whole_hive(key: &Untrusted) -> String {
     let text = plain(key);
-    let text = spell_out_str(&text).into_owned();
+    let text = spell_out_str(&text);
     let hive = text.split(['\\', '/']).next().unwrap_or_default();
-    let found = HIVES.iter().find(|known| hive.eq_ignore_ascii_case(known.short));
-    found.map_or_else(
-        || Untrusted::from(text.as_str()),
-        |known| Untrusted::from(format!("{}{}", known.long, text.get(hive.len()..).unwrap_or_default())),
-    )
+    match HIVES.iter().find(|known| hive.eq_ignore_ascii_case(known.short)) {
+        Some(known) => format!("{}{}", known.long, text.get(hive.len()..).unwrap_or_default()),
+        None => text.into_owned(),
+    }
 }
 
 /// A sandbox's name in lower case, with dashes between words.
@@ -136,4 +123,61 @@ pub(super) fn folders(paths: &HashMap<Untrusted, &Untrusted>) -> HashSet<Untrust
         })
     };
     paths.keys().filter(has_below).cloned().collect()
+}
+
+/// A URL by the letter of RFC 3986, encoded where it is not; `None` if that does not make it one.
+pub(super) fn uri(text: &str) -> Option<String> {
+    if !text.contains("://") || text.contains('\\') {
+        return None;
+    }
+    let parsed = url::Url::parse(text).ok()?;
+    let whole = if is_uri(text) { text.to_owned() } else { parsed.to_string() };
+    is_uri(&whole).then_some(whole)
+}
+
+fn is_uri(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    let mut escapes = text.split('%').skip(1);
+    let path = text.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+    text.bytes().all(is_allowed)
+        && escapes.all(|rest| rest.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit)))
+        && text.matches('#').count() < 2
+        && !path.contains(['[', ']'])
+}
+
+/// Whether a text is a host name by RFC 1123 and RFC 5891, which services' names such as
+/// `_ldap._tcp` are not.
+pub(super) fn is_host(text: &str) -> bool {
+    let is_label = |label: &str| {
+        let is_encoded = label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
+        let is_reserved = label.as_bytes().get(2..4) == Some(b"--") && !is_encoded;
+        let is_edged = label.starts_with('-') || label.ends_with('-');
+        !label.is_empty() && label.len() < 64 && !is_reserved && !is_edged && !label.contains('_')
+    };
+    text.split('.').all(is_label) && matches!(url::Host::parse(text), Ok(url::Host::Domain(_)))
+}
+
+pub(super) fn is_mail(text: &str) -> bool {
+    let parts = text.rsplit_once('@');
+    text.is_ascii() && parts.is_some_and(|(local, host)| !local.is_empty() && is_host(host))
+}
+
+/// An IPv6 address in groups of four digits alone.
+pub(super) fn in_groups(text: &str) -> String {
+    match text.parse::<std::net::Ipv6Addr>() {
+        Ok(address) if text.contains('.') => address.segments().map(|group| format!("{group:x}")).join(":"),
+        _ => text.to_owned(),
+    }
+}
+
+/// The property that a pattern compares with a value; none for a kind that is never blocked.
+pub(super) fn pattern_path(kind: Kind, value: &str) -> Option<String> {
+    match kind {
+        Kind::Hash => Some(format!("file:hashes.'{}'", algorithm(value))),
+        Kind::Host => Some("domain-name:value".to_owned()),
+        Kind::Address if value.contains(':') => Some("ipv6-addr:value".to_owned()),
+        Kind::Address => Some("ipv4-addr:value".to_owned()),
+        Kind::Url => Some("url:value".to_owned()),
+        _ => None,
+    }
 }

@@ -6,7 +6,7 @@ use crate::app::message::{HeldPage, HeldReport, Here};
 use crate::app::spending::Deletion;
 use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
 use crate::app::{FileEvent, FileJob, Message, StoreEvent, StoreJob};
-use crate::export::file::{self, FileError, Fresh};
+use crate::export::file::{self, FileError};
 use crate::export::{Job, Summary};
 use crate::files;
 use crate::gateway::{Gateway, GatewayError, submission};
@@ -22,7 +22,7 @@ use crate::runtime::Outbox;
 use crate::store::{Keep, LedgerEntry, Purged, StoreError};
 use crate::text::{Untrusted, bytes, count, said};
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -296,7 +296,20 @@ fn count_hashes(path: &Path) -> Result<Hashes, String> {
 /// Writes a file; returns where it is and how large.
 fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<String, NotSaved> {
     let path = file::typed(&save.path);
-    match write_new(&save, path.clone(), gateway, cancel) {
+    let written = file::write(&path, save.may_replace, |out| match &save.what {
+        Saved::Report { sources, what, format, rules } => {
+            let rules = rules.clone().unwrap_or_else(Rules::shipped);
+            format.write(&Job { sources, what: what.clone(), rules: &rules, cancel }, out).map(Some)
+        }
+        Saved::Value { text, is_raw: true } => out.write_all(text.as_bytes()).map(|()| None),
+        Saved::Value { text, is_raw: false } => writeln!(out, "{}", text.visible().disarmed()).map(|()| None),
+        Saved::Held(request) => {
+            let held = gateway.map(|gateway| gateway.held(request)).transpose().map_err(io::Error::other)?;
+            let held = held.flatten().ok_or_else(|| io::Error::other("it is not held any more"))?;
+            out.write_all(&held.body).map(|()| None)
+        }
+    });
+    match written {
         Ok((length, summary)) => Ok(written_words(&path, length, summary)),
         Err(FileError::Exists(_)) => {
             let why = format!("{} is there already. A yes writes over it.", file::shown(&path));
@@ -304,32 +317,6 @@ fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<Strin
         }
         Err(error) => Err(NotSaved::Failed(format!("{error}."))),
     }
-}
-
-fn write_new(
-    save: &Save,
-    path: PathBuf,
-    gateway: Option<&Gateway>,
-    cancel: &Cancel,
-) -> Result<(u64, Option<Summary>), FileError> {
-    let mut fresh = Fresh::begin(&path, save.may_replace)?;
-    let written = match &save.what {
-        Saved::Report { sources, what, format, rules } => {
-            let rules = rules.clone().unwrap_or_else(Rules::shipped);
-            let job = Job { sources, what: what.clone(), rules: &rules, cancel };
-            format.write(&job, &mut fresh).map(Some)
-        }
-        Saved::Value { text, is_raw: true } => fresh.write_all(text.as_bytes()).map(|()| None),
-        Saved::Value { text, is_raw: false } => writeln!(fresh, "{}", text.visible().disarmed()).map(|()| None),
-        Saved::Held(request) => {
-            let held = gateway.map(|gateway| gateway.held(request)).transpose().map_err(io::Error::other);
-            held.and_then(|held| held.flatten().ok_or_else(|| io::Error::other("it is not held any more")))
-                .and_then(|held| fresh.write_all(&held.body))
-                .map(|()| None)
-        }
-    };
-    let summary = written.map_err(|why| FileError::Io { path, why })?;
-    Ok((fresh.keep()?, summary))
 }
 
 fn written_words(path: &Path, length: u64, summary: Option<Summary>) -> String {
