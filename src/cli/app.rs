@@ -1,28 +1,34 @@
-//! Starts the app on a service, or on reports saved in files.
+//! Starts the app on a service, on the embedded demo service, or on reports saved in files.
 
 use super::inputs::{Spending, parse_first};
-use super::setup::{Setup, say};
-use super::{Common, FailureKind, demo, document, exit, show};
-use crate::app::model::Service;
-use crate::app::model::Settings;
+use super::setup::{Setup, say, session};
+use super::{Common, document, exit, show};
+use crate::app::model::{Service, Settings};
 use crate::app::spending::price::Allowance;
 use crate::app::{Here, Model};
 use crate::config::{Config, Folders};
+use crate::demo::{Demo, ListContent, Options};
 use crate::environment::variable;
+use crate::files;
 use crate::gateway::Gateway;
 use crate::quota::Period;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Display, Exit, Signals};
-use crate::store::service_id;
-use crate::text;
-use crate::text::said;
+use crate::service::credential::{Credential, KeySource};
+use crate::service::{Client, Profile};
+use crate::store::{Store, service_id};
+use crate::text::{self, said};
 use crate::view::{Depth, Theme};
+use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
 
 /// Runs the app on the service of config and command line, opened at a stored report or the first
 /// file named.
@@ -32,26 +38,20 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let is_beside = |file: &Sha256| report.as_ref().is_none_or(|(shown, _)| shown != file);
     let files: Vec<_> = named.into_iter().map(|(file, _)| file).filter(is_beside).collect();
     let (folders, config) = common.config()?;
-    let display = display(&config);
-    need_terminal(display)?;
-    let Setup { gateway, entitled, mut remarks, .. } = Setup::new(common, &folders, &config, Spending::default())?;
+    need_terminal(display(&config))?;
+    let Setup { gateway, entitled, remarks, .. } = Setup::new(common, &folders, &config, Spending::default())?;
     let mut model = model(&gateway);
     model.figures.entitlements = entitled;
     model.settings = settings(&config);
-    let mut left = UiStateFile::of(&folders, &config);
-    remarks.extend(left.resume(&mut model));
-    model.open_files(files);
-    if let Some((file, report)) = report {
-        model.open_report(file, report);
-    }
-    if !remarks.is_empty() {
-        model.warn(remarks.join(" "));
-    }
     let backing = Backing::Service(Arc::new(gateway));
-    let ended = runtime::run(model, backing, display, Signals::listen()?, crate::clock::now)?;
-    left.note(&ended);
-    match ended.exit {
-        Exit::Demo => demo::DemoArgs::default().run(common),
+    let exit = browse(model, backing, (&folders, &config), remarks, |model| {
+        model.open_files(files);
+        if let Some((file, report)) = report {
+            model.open_report(file, report);
+        }
+    })?;
+    match exit {
+        Exit::Demo => DemoArgs::default().run(common),
         other => exit::of_app(other),
     }
 }
@@ -65,17 +65,40 @@ fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifi
     match show::stored(&identifier, common)? {
         Some(stored) => match stored.file.or_else(|| identifier.parts().file) {
             Some(file) => Ok((file, Some(identifier))),
-            None => Err(FailureKind::Usage
-                .error("the file of this report is not known: behaview open shows it by itself")
-                .into()),
+            None => fail!(Usage, "the file of this report is not known: behaview open shows it by itself"),
         },
-        None if identifier.is_documented() => Err(show::not_stored(&identifier).into()),
+        None if identifier.is_documented() => Err(show::not_stored(&identifier)),
         None => Ok((parse_first(text)?, None)),
     }
 }
 
+/// Runs the app with the state of the screen as it was left, and saves that state at the end.
+fn browse(
+    mut model: Model,
+    backing: Backing,
+    (folders, config): (&Folders, &Config),
+    mut remarks: Vec<String>,
+    open: impl FnOnce(&mut Model),
+) -> anyhow::Result<Exit> {
+    let path = (!config.keeps_nothing()).then(|| folders.state_file());
+    let (before, remark) = path.as_deref().map(crate::state::read).unwrap_or_default();
+    remarks.extend(remark);
+    model.resume(before.clone());
+    open(&mut model);
+    if !remarks.is_empty() {
+        model.warn(remarks.join(" "));
+    }
+    let ended = runtime::run(model, backing, display(config), Signals::listen()?, crate::clock::now)?;
+    if let Some(path) = path.filter(|_| ended.remembered != before)
+        && let Err(error) = crate::state::write(&ended.remembered, &path)
+    {
+        say(format!("how the screen was left cannot be remembered: {error}"));
+    }
+    Ok(ended.exit)
+}
+
 /// The app's settings from the config.
-pub(super) fn settings(config: &Config) -> Settings {
+fn settings(config: &Config) -> Settings {
     Settings {
         keys: config.keymap.clone(),
         confirm_above: config.confirm_above(),
@@ -92,7 +115,7 @@ pub(super) fn rules_file() -> Option<PathBuf> {
 }
 
 /// The model of a gateway. Today's spending is read only if it is limited.
-pub(super) fn model(gateway: &Gateway) -> Model {
+fn model(gateway: &Gateway) -> Model {
     let mut model = Model::new(service(gateway), crate::clock::now());
     let spent = gateway.budget().daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
     model.figures.allowance = Allowance::new(gateway.budget(), spent.unwrap_or_default(), model.now);
@@ -113,63 +136,30 @@ pub fn service(gateway: &Gateway) -> Service {
     }
 }
 
-/// The file of the saved UI state, and its content at the start.
-#[derive(Debug, Default)]
-pub(super) struct UiStateFile {
-    /// `None` if nothing is to be stored.
-    path: Option<PathBuf>,
-    before: crate::app::Remembered,
-}
-
-impl UiStateFile {
-    /// The file, from folders and config.
-    pub(super) fn of(folders: &Folders, config: &Config) -> Self {
-        Self {
-            path: (!config.keeps_nothing()).then(|| folders.state_file()),
-            before: crate::app::Remembered::default(),
-        }
-    }
-
-    /// Restores the saved state of the screen; returns a remark if that failed.
-    pub(super) fn resume(&mut self, model: &mut Model) -> Option<String> {
-        let (remembered, remark) = crate::state::read(self.path.as_deref()?);
-        self.before = remembered.clone();
-        model.resume(remembered);
-        remark
-    }
-
-    /// Saves the state of the screen.
-    pub(super) fn note(self, ended: &runtime::SessionResult) {
-        let Some(path) = self.path.filter(|_| ended.remembered != self.before) else { return };
-        if let Err(error) = crate::state::write(&ended.remembered, &path) {
-            say(format!("how the screen was left cannot be remembered: {error}"));
-        }
-    }
-}
-
+/// Runs the app on documents; tells in it which of them cannot be read.
 pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
-    let display = display(&config);
-    need_terminal(display)?;
-    let (documents, mut remarks) = documents(files, common)?;
+    need_terminal(display(&config))?;
+    let (mut documents, mut failures) = (Vec::new(), Vec::new());
+    for file in files {
+        match opened(file, common) {
+            Ok(document) => documents.push(document),
+            Err(why) => failures.push(why),
+        }
+    }
+    let remarks = failures.iter().map(|why| format!("Not opened: {}.", said(format!("{why:#}")))).collect();
+    if let Some(why) = failures.into_iter().next().filter(|_| documents.is_empty()) {
+        return Err(why);
+    }
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.settings = Settings { keys: config.keymap.clone(), rules_file: rules_file(), ..Settings::default() };
-    let mut left = UiStateFile::of(&folders, &config);
-    remarks.extend(left.resume(&mut model));
-    model.open_documents(documents);
-    if !remarks.is_empty() {
-        model.warn(remarks.join(" "));
-    }
-    let ended = runtime::run(model, Backing::Nothing, display, Signals::listen()?, crate::clock::now)?;
-    left.note(&ended);
-    exit::of_app(ended.exit)
+    let open = |model: &mut Model| model.open_documents(documents);
+    exit::of_app(browse(model, Backing::Nothing, (&folders, &config), remarks, open)?)
 }
 
-/// The title of a document, and its reports.
-type OpenedDocument = (String, Vec<(Option<Identifier>, Here)>);
-
-/// Reads a document, or the stored report of an identifier as `behaview show` prints it.
-fn opened(file: &OsStr, common: &Common) -> anyhow::Result<OpenedDocument> {
+/// Reads a document, or the stored report of an identifier as `behaview show` prints it; returns its title
+/// and its reports.
+fn opened(file: &OsStr, common: &Common) -> anyhow::Result<(String, document::FoundReports)> {
     let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
     if let Some(identifier) = name.and_then(Identifier::typed) {
         match show::stored(&identifier, common)? {
@@ -177,7 +167,7 @@ fn opened(file: &OsStr, common: &Common) -> anyhow::Result<OpenedDocument> {
                 let here = Here::new(stored.received, stored.body()?, None);
                 return Ok((identifier.text().unicode(), vec![(Some(identifier), here)]));
             }
-            None if identifier.is_documented() => return Err(show::not_stored(&identifier).into()),
+            None if identifier.is_documented() => return Err(show::not_stored(&identifier)),
             None => {}
         }
     }
@@ -185,22 +175,113 @@ fn opened(file: &OsStr, common: &Common) -> anyhow::Result<OpenedDocument> {
     Ok((document.titled(), document.reports))
 }
 
-/// Reads the documents; returns those that are readable, and a remark about each other one.
-fn documents(files: &[OsString], common: &Common) -> anyhow::Result<(Vec<OpenedDocument>, Vec<String>)> {
-    let (mut read, mut remarks, mut first) = (Vec::new(), Vec::new(), None);
-    for file in files {
-        match opened(file, common) {
-            Ok(document) => read.push(document),
-            Err(why) => {
-                remarks.push(format!("Not opened: {}.", said(format!("{why:#}"))));
-                first = first.or(Some(why));
-            }
+#[derive(Debug, Default, Args)]
+pub(super) struct DemoArgs {
+    /// Run the service alone, for any client; prints its address, a key and the hashes of its files
+    #[arg(long)]
+    serve: bool,
+    /// Port on 127.0.0.1; any free one unless given
+    #[arg(long)]
+    port: Option<u16>,
+    /// Rows of the report that is made on the fly; 2000 unless given
+    #[arg(long)]
+    rows: Option<u64>,
+    /// What the list operation answers with; reports unless given
+    #[arg(long, value_name = "WHAT", value_parser = ["reports", "identifiers"])]
+    list: Option<String>,
+    /// Milliseconds that every answer takes
+    #[arg(long, default_value_t = 0, value_name = "MS")]
+    delay: u64,
+    /// Refuse what needs a private scanning licence
+    #[arg(long)]
+    no_licence: bool,
+    /// Requests a day that the demo user has
+    #[arg(long, value_name = "N")]
+    daily: Option<u64>,
+}
+
+impl DemoArgs {
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let threads = runtime::threads(2)?;
+        let (_, config) = common.config()?;
+        if common.offline {
+            fail!(Usage, "the demo holds nothing yet, and calls a service of its own: leave --offline out");
         }
+        let display = display(&config);
+        if !self.serve {
+            need_terminal(display)?;
+        }
+        let mut options = Options {
+            port: self.port,
+            rows: self.rows.unwrap_or(2_000),
+            listing: match self.list.as_deref() {
+                Some("identifiers") => ListContent::Identifiers,
+                _ => ListContent::Attributes,
+            },
+            delay: Duration::from_millis(self.delay),
+            licence: !self.no_licence,
+            ..Options::default()
+        };
+        options.user_limits.daily = self.daily.unwrap_or(options.user_limits.daily);
+        let demo = threads.block_on(Demo::start(options)).context("the demo service cannot start")?;
+        if self.serve { threads.block_on(serve(&demo)) } else { browse_demo(&demo, &config, display, !self.no_licence) }
     }
-    match first {
-        Some(why) if read.is_empty() => Err(why),
-        _ => Ok((read, remarks)),
+}
+
+/// The temporary folder of a run, removed at its end.
+struct Scratch(TempDir);
+
+impl Drop for Scratch {
+    /// A cancelled call may still write to the folder.
+    fn drop(&mut self) {
+        files::remove_folder(self.0.path());
     }
+}
+
+/// Runs the app on the demo with a temporary store: it leaves no files behind.
+fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool) -> anyhow::Result<()> {
+    // From here on a signal ends the program in an orderly way, so that the folder is removed.
+    let signals = Signals::listen()?;
+    let scratch = Scratch(tempfile::Builder::new().prefix("behaview-demo-").tempdir()?);
+    let folder = scratch.0.path();
+    signals.leave_nothing_of(folder);
+    let store = Arc::new(Store::open(&folder.join("store"))?);
+    let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
+    let client = Client::new(profile, Some(Credential::new(demo.key(), KeySource::Demo)?))?;
+    let now = crate::clock::now();
+    let mut files = Vec::new();
+    for (age, file) in (1..).zip(Demo::files()) {
+        let sha256 = Sha256::parse(&file.sha256).context("a demo file's hash is no SHA-256")?;
+        let opened = now.checked_sub(jiff::SignedDuration::from_secs(age)).unwrap_or(now);
+        store.note_file(&service_id(&client.root()), &sha256, Some(file.title), opened)?;
+        files.push(sha256);
+    }
+    let gateway = Gateway::new(store, client, session(), crate::clock::now).with_budget(config.budget());
+    let mut model = model(&gateway);
+    model.settings = Settings { forgets: true, lists_at_once: true, ..settings(config) };
+    model.open_files(files.into_iter().take(1).collect());
+    // A refused call is not charged.
+    let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };
+    let (other, keys) = (model.way_to("other-file"), model.way_to("help"));
+    model.say(format!(
+        "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
+    ));
+    let backing = Backing::Service(Arc::new(gateway));
+    exit::of_app(runtime::run(model, backing, display, signals, crate::clock::now)?.exit)
+}
+
+/// Runs the service alone until it is interrupted.
+async fn serve(demo: &Demo) -> anyhow::Result<()> {
+    {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "address  {}\nkey      {}\nuser     {}", demo.root(), demo.key(), demo.user())?;
+        for file in Demo::files() {
+            writeln!(out, "file     {}  {}: {}", file.sha256, file.title, file.about)?;
+        }
+        out.flush()?;
+    }
+    tokio::signal::ctrl_c().await?;
+    Ok(())
 }
 
 // Flags about the screen.
@@ -231,14 +312,15 @@ impl ScreenFlags {
 
     /// Selects the character set before anything is shown.
     pub(super) fn settle_charset(&self) {
-        if self.ascii || is_without_utf8(variable) {
+        // Without a locale, UTF-8 is assumed.
+        if self.ascii || locale(variable).is_some_and(|locale| !is_utf8(&locale)) {
             text::show_ascii_alone();
         }
     }
 }
 
 /// Fails where there is no terminal for the screens.
-pub(super) fn need_terminal(display: Display) -> anyhow::Result<()> {
+fn need_terminal(display: Display) -> anyhow::Result<()> {
     if !runtime::is_attended(display) {
         fail!(
             Usage,
@@ -250,7 +332,7 @@ pub(super) fn need_terminal(display: Display) -> anyhow::Result<()> {
 }
 
 /// The display options from the config.
-pub(super) fn display(config: &Config) -> Display {
+fn display(config: &Config) -> Display {
     let look = config.look;
     if look.ascii {
         text::show_ascii_alone();
@@ -259,10 +341,14 @@ pub(super) fn display(config: &Config) -> Display {
     Display { theme: look.theme, depth: Depth::of(variable), takes_mouse: look.mouse, is_plain: look.plain || is_dumb }
 }
 
-/// Whether the locale's encoding is not UTF-8. A locale without an encoding counts as UTF-8.
-fn is_without_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
-    locale.is_some_and(|locale| !locale.to_lowercase().replace('-', "").contains("utf8"))
+/// The first of the locale's variables that is set, which determines the character set.
+pub(super) fn locale(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable)
+}
+
+/// Whether a locale's encoding is UTF-8.
+pub(super) fn is_utf8(locale: &str) -> bool {
+    locale.to_lowercase().replace('-', "").contains("utf8")
 }
 
 #[cfg(test)]
@@ -272,7 +358,10 @@ mod tests {
     #[test]
     fn the_first_variable_that_is_set_tells_the_encoding() {
         let locale = |pairs: &[(&str, &str)]| {
-            is_without_utf8(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+            let found = super::locale(|name| {
+                pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            });
+            found.is_some_and(|locale| !is_utf8(&locale))
         };
         assert!(!locale(&[]) && !locale(&[("LANG", "de_DE.UTF-8")]) && !locale(&[("LC_ALL", "C.utf8"), ("LANG", "C")]));
         assert!(locale(&[("LANG", "C")]) && locale(&[("LC_CTYPE", "de_DE.ISO-8859-1"), ("LANG", "en_GB.UTF-8")]));

@@ -1,16 +1,16 @@
 //! Commands that send one request: `behaview call`, `behaview delete` and `behaview fetch`.
 
 use super::export::write_file;
+use super::inputs::{Agreed, Spending, parse_sha256};
 use super::output::{Output, print_body, print_json};
-use super::query::{DryRunRemark, print_dry_run, send};
-use super::setup::say;
+use super::query::{print_dry_run, send};
+use super::setup::{Setup, say, setup};
 use super::show::identifier;
-use super::{Agreed, Common, FailureKind, Setup, Spending, document, parse_sha256, setup_to_spend};
+use super::{Common, FailureKind, document};
 use crate::app::{ASKS, Ask};
 use crate::export::file;
-use crate::gateway::Gateway;
 use crate::gateway::submission::look_at;
-use crate::quota::Privileges;
+use crate::quota::{Privileges, Total};
 use crate::report::Report;
 use crate::request::{Artefact, Request, UploadLimit};
 use crate::text::moment;
@@ -49,16 +49,20 @@ fn names() -> String {
 
 impl CallArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let known = || ASKS.iter().map(|ask| ask.name).collect::<Vec<_>>().join(", ");
-        let ask = Ask::named(&self.name)
-            .ok_or_else(|| FailureKind::Usage.error(format!("there is no such question; there are {}", known())))?;
+        let Some(ask) = Ask::named(&self.name) else {
+            let known: Vec<_> = ASKS.iter().map(|ask| ask.name).collect();
+            fail!(Usage, "there is no such question; there are {}", known.join(", "));
+        };
         if ask.input.is_empty() && !self.input.is_empty() {
             fail!(Usage, "nothing was sent. {} is asked about nothing: leave out what stands behind it", ask.name);
         }
-        let setup = setup_to_spend(common, self.agreed.spending)?;
+        let setup = setup(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gateway.now());
-        let request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
-        let request = looked_at(&setup, request);
+        let mut request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
+        // The file's current hash and size tell whether it was sent before; the gateway says why one cannot be sent.
+        if let Request::V2Scan { path, file } = &mut request {
+            *file = look_at(path, setup.gateway.client().profile().largest(UploadLimit::Direct), &|| true).ok();
+        }
         if let Some(when) = request.publishes().map(|_| setup.gateway.unanswered(&request)).transpose()?.flatten() {
             let when = moment(when);
             say(format!(
@@ -66,9 +70,9 @@ impl CallArgs {
             ));
         }
         if self.agreed.spending.dry_run {
-            return print_dry_run(&setup, vec![request], self.refresh, None, self.agreed.json);
+            return print_dry_run(&setup, vec![request], self.refresh, None);
         }
-        self.agreed.check(&request)?;
+        self.agreed.check(request.warning().as_deref())?;
         let answer = send(&setup, &request, self.refresh)?;
         if request == Request::User {
             // The user object contains the key, so only the privileges are printed.
@@ -88,18 +92,8 @@ impl CallArgs {
         if self.input != ["-"] {
             return Ok(self.input.join(" "));
         }
-        let text = document::read_bounded("-".as_ref(), LONGEST_INPUT)?;
-        let text = String::from_utf8(text).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?;
-        Ok(text.trim().to_owned())
+        Ok(document::read_text("-".as_ref(), LONGEST_INPUT)?.trim().to_owned())
     }
-}
-
-/// Adds a file's current hash and size to an upload, to find out whether it was sent before. The
-/// gateway reports why a file cannot be sent.
-fn looked_at(setup: &Setup, request: Request) -> Request {
-    let Request::V2Scan { path, file: None } = request else { return request };
-    let file = look_at(&path, setup.gateway.client().profile().largest(UploadLimit::Direct), &|| true).ok();
-    Request::V2Scan { path, file }
 }
 
 const EXAMPLES: &str = "\
@@ -126,11 +120,11 @@ impl DeleteArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (file, only_from_storage) = (parse_sha256(&self.sha256)?, self.file_only);
         let request = Request::PrivateDelete { file, only_from_storage };
-        let setup = setup_to_spend(common, self.agreed.spending)?;
+        let setup = setup(common, self.agreed.spending)?;
         if self.agreed.spending.dry_run {
-            return print_dry_run(&setup, vec![request], true, None, self.agreed.json);
+            return print_dry_run(&setup, vec![request], true, None);
         }
-        self.agreed.check(&request)?;
+        self.agreed.check(request.warning().as_deref())?;
         send(&setup, &request, true)?;
         let deleted = if only_from_storage { "file" } else { "file and reports" };
         print_json(&serde_json::json!({ "file": self.sha256.trim().to_ascii_lowercase(), "deleted": deleted }))
@@ -159,9 +153,6 @@ pub(super) struct FetchArgs {
     /// Ask the service though the report that is held says that there is none
     #[arg(long)]
     anyway: bool,
-    /// Print JSON where a dry run says what it would cost
-    #[arg(long, requires = "dry_run")]
-    json: bool,
     #[command(flatten)]
     spending: Spending,
 }
@@ -174,21 +165,20 @@ impl FetchArgs {
         let name = || PathBuf::from(file::name(Some(&identifier), None, artefact.extension()));
         let path = self.output.clone().unwrap_or_else(name);
         let is_printed = path == Path::new("-");
-        let request = Request::Artefact { identifier, artefact };
-        if self.spending.dry_run {
-            let setup = setup_to_spend(common, self.spending)?;
-            let none = self.none_beside(&setup.gateway, &request)?;
-            return print_dry_run(&setup, vec![request], self.refresh, none.map(DryRunRemark::only), self.json);
-        }
         // Checked before anything is paid.
         if is_printed && io::stdout().is_terminal() {
             fail!(Usage, "that is no text for a terminal: name a file, or a pipe");
         }
-        if !is_printed {
+        if !is_printed && !self.spending.dry_run {
             file::check(&path, self.force)?;
         }
-        let setup = setup_to_spend(common, self.spending)?;
-        if let Some(none) = self.none_beside(&setup.gateway, &request)? {
+        let setup = setup(common, self.spending)?;
+        let request = Request::Artefact { identifier, artefact };
+        let missing = self.missing(&setup, &request)?;
+        if self.spending.dry_run {
+            return print_dry_run(&setup, vec![request], self.refresh, missing.map(|none| (none, Total::NOTHING)));
+        }
+        if let Some(none) = missing {
             fail!(NotFound, "{none}");
         }
         let got = send(&setup, &request, self.refresh)?;
@@ -200,11 +190,13 @@ impl FetchArgs {
 
     /// Why no call is made: the stored report states that the artefact does not exist, and none is
     /// stored.
-    fn none_beside(&self, gateway: &Gateway, request: &Request) -> anyhow::Result<Option<String>> {
-        let Request::Artefact { identifier, artefact } = request else { return Ok(None) };
-        let is_held = !self.refresh && gateway.held(request)?.is_some();
-        let report = gateway.store().report(gateway.service(), identifier)?.filter(|_| !self.anyway && !is_held);
-        let report = report.and_then(|stored| Some(Report::open(&stored.body().ok()?)));
+    fn missing(&self, setup: &Setup, request: &Request) -> anyhow::Result<Option<String>> {
+        let (Request::Artefact { identifier, artefact }, gateway) = (request, &setup.gateway) else { return Ok(None) };
+        if self.anyway || !self.refresh && gateway.held(request)?.is_some() {
+            return Ok(None);
+        }
+        let stored = gateway.store().report(gateway.service(), identifier)?;
+        let report = stored.and_then(|stored| Some(Report::open(&stored.body().ok()?)));
         let (what, attribute) = (artefact.words(), artefact.attribute());
         Ok(report.filter(|report| artefact.is_beside(report) == Some(false)).map(|_| {
             format!(

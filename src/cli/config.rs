@@ -1,17 +1,17 @@
 //! `behaview config`: settings with their origins, paths, and errors; `behaview keys`: the keys of all commands, with the
 //! config's changes applied.
 
-use super::output::{Table, print_json, print_text};
-use super::{Common, FailureKind};
-use crate::app::{Command, Keymap};
-use crate::config::{self, ConfigMistake, Effective, Folders, TEMPLATE};
+use super::Common;
+use super::output::{print, print_text, table};
+use crate::app::{Command, Key, Keymap};
+use crate::config::{Config, ConfigMistake, Effective, Folders, TEMPLATE};
 use crate::files;
 use crate::text::{self, Untrusted};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
@@ -47,37 +47,15 @@ impl ConfigCommand {
     }
 }
 
-#[derive(Serialize)]
-struct PathsOutput {
-    config: String,
-    store: String,
-    cache: String,
-    state: String,
-    logs: String,
-}
-
 fn paths(form: &FormatFlags) -> anyhow::Result<()> {
     let folders = Folders::find()?;
-    let words = |path: &std::path::Path| text::path(path).to_string();
-    let paths = PathsOutput {
-        config: words(&folders.config),
-        store: words(&folders.store),
-        cache: words(&folders.cache),
-        state: words(&folders.state_file()),
-        logs: words(&folders.logs()),
-    };
-    if form.json {
-        return print_json(&paths);
-    }
-    let rows = [
-        ("config", paths.config),
-        ("store", paths.store),
-        ("cache", paths.cache),
-        ("state", paths.state),
-        ("logs", paths.logs),
-    ];
-    let lines = rows.map(|(name, path)| format!("{name:<8}{}\n", Untrusted::from(path).visible()));
-    print_text(&lines.concat())
+    let words = |path: &Path| text::path(path).to_string();
+    let (state, logs) = (words(&folders.state_file()), words(&folders.logs()));
+    let [config, store, cache] = [&folders.config, &folders.store, &folders.cache].map(|path| words(path));
+    let shown = serde_json::json!({"config": config, "store": store, "cache": cache, "state": state, "logs": logs});
+    print(form.json, &shown, || {
+        format!("config  {config}\nstore   {store}\ncache   {cache}\nstate   {state}\nlogs    {logs}\n")
+    })
 }
 
 /// The output of `config show --json`.
@@ -89,17 +67,15 @@ struct ConfigOutput<'a> {
 
 fn show(form: &FormatFlags, common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
-    let settings = config.effective();
-    if form.json {
-        return print_json(&ConfigOutput { file: text::path(&folders.config).to_string(), settings: &settings });
-    }
-    let mut table = Table::new(&["setting", "value", "from"], &[]);
-    let visible = |text: &str| Untrusted::from(text).visible().to_string();
-    for Effective { name, value, from } in &settings {
-        let value = value.as_deref().map_or_else(|| "-".to_owned(), visible);
-        table.row([visible(name), value, from.to_string()]);
-    }
-    print_text(&table.to_string())
+    let settings = &config.effective();
+    let shown = ConfigOutput { file: text::path(&folders.config).to_string(), settings };
+    print(form.json, &shown, || {
+        let visible = |text: &str| Untrusted::from(text).visible().to_string();
+        let rows = settings.iter().map(|Effective { name, value, from }| {
+            [visible(name), value.as_deref().map_or_else(|| "-".to_owned(), visible), from.to_string()]
+        });
+        table(["setting", "value", "from"], rows)
+    })
 }
 
 fn init() -> anyhow::Result<()> {
@@ -123,21 +99,17 @@ struct CheckOutput<'a> {
 fn check(form: &FormatFlags) -> anyhow::Result<()> {
     let folders = Folders::find()?;
     let path = folders.to_read()?;
-    let found = config::Config::check(path)?;
-    if form.json {
-        print_json(&CheckOutput { file: text::path(path).to_string(), found: &found })?;
-    } else {
-        let place = text::path(path);
+    let (place, found) = (text::path(path).to_string(), &Config::check(path)?);
+    print(form.json, &CheckOutput { file: place.clone(), found }, || {
         let lines = found.iter().map(|ConfigMistake { line, words }| {
             format!("{place}:{line}: {}\n", Untrusted::from(words.as_str()).visible())
         });
-        let fine = if found.is_empty() { format!("{place}: nothing is wrong\n") } else { String::new() };
-        print_text(&(lines.collect::<String>() + &fine))?;
-    }
+        if found.is_empty() { format!("{place}: nothing is wrong\n") } else { lines.collect() }
+    })?;
     match found.len() {
         0 => Ok(()),
-        1 => Err(FailureKind::Config.error("the config has 1 mistake").into()),
-        n => Err(FailureKind::Config.error(format!("the config has {n} mistakes")).into()),
+        1 => fail!(Config, "the config has 1 mistake"),
+        n => fail!(Config, "the config has {n} mistakes"),
     }
 }
 
@@ -171,16 +143,14 @@ struct KeyRow {
 impl KeysArgs {
     pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
         let map = common.config()?.1.keymap;
-        if self.json {
-            return print_json(&key_rows(&map));
-        }
-        print_text(&if self.markdown { keys_markdown(&map) } else { keys_text(&map) })
+        let rows: Vec<_> = Command::all().map(|command| key_row(command, &map)).collect();
+        print(self.json, &rows, || if self.markdown { keys_markdown(&rows) } else { keys_text(&rows) })
     }
 }
 
-fn key_rows(map: &Keymap) -> Vec<KeyRow> {
-    let names = |keys: &[crate::app::Key]| keys.iter().map(ToString::to_string).collect();
-    let row = |command: &'static Command| KeyRow {
+fn key_row(command: &'static Command, map: &Keymap) -> KeyRow {
+    let names = |keys: &[Key]| keys.iter().map(ToString::to_string).collect();
+    KeyRow {
         command: command.name,
         keys: names(map.of(command)),
         usual_keys: names(command.keys),
@@ -188,36 +158,32 @@ fn key_rows(map: &Keymap) -> Vec<KeyRow> {
         does: command.help,
         asks: command.asks(),
         leads: command.can_cost() && !command.asks(),
-    };
-    Command::all().map(row).collect()
+    }
 }
 
-fn keys_text(map: &Keymap) -> String {
-    let mut table = Table::new(&["keys", "command", "where it works", "what it does"], &[]);
-    for row in key_rows(map) {
+fn keys_text(rows: &[KeyRow]) -> String {
+    let rows = rows.iter().map(|row| {
         let price = match (row.asks, row.leads) {
             (true, _) => "; asks the service, at the price in the bar",
             (_, true) => "; what it opens asks the service, at the price in the bar",
             _ => "",
         };
         let keys = if row.keys.is_empty() { "none".to_owned() } else { row.keys.join(" ") };
-        table.row([keys, row.command.to_owned(), row.place, format!("{}{price}", row.does)]);
-    }
-    table.to_string()
+        [keys, row.command.to_owned(), row.place.clone(), format!("{}{price}", row.does)]
+    });
+    table(["keys", "command", "where it works", "what it does"], rows)
 }
 
-fn keys_markdown(map: &Keymap) -> String {
-    let mut table =
-        "| keys | command | where it works | what it does | asks the service |\n|---|---|---|---|---|\n".to_owned();
-    for row in key_rows(map) {
+fn keys_markdown(rows: &[KeyRow]) -> String {
+    let heading = "| keys | command | where it works | what it does | asks the service |\n|---|---|---|---|---|\n";
+    let rows = rows.iter().map(|row| {
         let keys: Vec<_> = row.keys.iter().map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
         let asks = match (row.asks, row.leads) {
             (true, _) => "at the price in the bar",
             (_, true) => "in what it opens, at the price in the bar",
             _ => "",
         };
-        // Writing to a String does not fail.
-        let _ = writeln!(table, "| {} | {} | {} | {} | {asks} |", keys.join(" "), row.command, row.place, row.does);
-    }
-    table
+        format!("| {} | {} | {} | {} | {asks} |\n", keys.join(" "), row.command, row.place, row.does)
+    });
+    std::iter::once(heading.to_owned()).chain(rows).collect()
 }

@@ -3,21 +3,24 @@
 
 use super::counters::{ask_balances, read_balances};
 use super::document::{STANDARD_INPUT, read_bounded};
-use super::output::{Table, print_json, print_text};
-use super::setup::privileges;
-use super::{CliError, Common, FailureKind, setup};
-use crate::config::{Config, EntitlementTable};
+use super::inputs::Spending;
+use super::output::{print, table};
+use super::setup::{open_to_look, say, service_of, setup};
+use super::{CliError, Common, FailureKind};
+use crate::config::{Config, EntitlementTable, Folders};
 use crate::quota::{
-    Allowed, Amount, Balances, Choice, Entitlements, Fit, Forecast, Holder, Kind, Numbers, OPTIONS, Operation, Plan,
-    PlannedItem, Pool, Price, PriceRule, RULES, Units,
+    Amount, Choice, Entitlements, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, PlannedItem, PriceRule, RULES,
+    Units,
 };
 use crate::report::identifier::hashes::Hashes;
+use crate::store::Whose;
 use crate::text::thousands;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
+
+/// Maximum size of a file, in bytes; a million hashes are smaller.
+const LARGEST: u64 = 128 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,37 +57,72 @@ pub(super) struct CostArgs {
 impl CostArgs {
     pub(super) fn run(mut self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
-        let read = privileges(&folders, &config)?;
         if self.target == CostTarget::Rules {
             return self.rules();
         }
-        let mut files = InputFiles::default();
         // Parsed before any call, so that errors in a list are found first.
-        let asked = self.planned()?.into_iter().map(|item| counted(item, &mut files));
-        let asked = asked.collect::<anyhow::Result<Vec<_>>>()?;
-        let balances = self.left(common, &mut files)?;
-        let entitled = self.entitlements(&config, read, balances.as_ref());
+        let mut is_input_read = false;
+        let mut operations = Vec::new();
+        for (kind, amount) in self.planned()? {
+            let numbers = match amount {
+                Amount::Numbers(numbers) => numbers,
+                Amount::Listed { path, mut numbers, .. } => {
+                    let found = Hashes::of(&read(&path, &mut is_input_read)?);
+                    let found = found.map_err(|error| FailureKind::Usage.error(format!("{path}: {error}")))?;
+                    numbers.hashes = found.count;
+                    if found.repeated > 0 {
+                        say(format!("{} of {} hashes are repeated; each is counted", found.repeated, found.count));
+                    }
+                    numbers
+                }
+            };
+            operations.push(Operation::with(kind, numbers));
+        }
+        let balances = match &self.balances_from {
+            Some(path) => Some(read_balances(&read(path, &mut is_input_read)?)?),
+            None if self.balances => Some(ask_balances(&setup(common, Spending::default())?)?),
+            None => None,
+        };
+        // The options take precedence, then the config file, then the user object, then the balances.
+        let shown = balances.as_ref().map(Entitlements::from_balances).unwrap_or_default();
+        let read = privileges(&folders, &config)?;
+        let entitled = shown.updated(read).updated(config.entitlements()).updated(self.entitled.entitlements());
         let mut plan = Plan::new();
-        asked.into_iter().for_each(|operation| plan.add(operation, &entitled));
+        operations.into_iter().for_each(|operation| plan.add(operation, &entitled));
         let is_balanced = balances.is_some();
         let forecast = plan.forecast(&balances.unwrap_or_default(), crate::clock::now());
-        self.print(&plan, &forecast, is_balanced)?;
-        self.verdict(&forecast, is_balanced)
+        let text = || forecast_text(&plan, &forecast, is_balanced);
+        match (self.target, forecast.prices.as_slice()) {
+            (CostTarget::Operation(_), [price]) => print(self.json, price, text)?,
+            _ => print(self.json, &forecast, text)?,
+        }
+        // The text output includes the reason already; JSON gets it here.
+        let words = |short| if self.json { forecast.words.as_str() } else { short };
+        if forecast.fit == Fit::Refused {
+            fail!(Refused, "{}", words("it is refused"));
+        }
+        if is_balanced && !forecast.fits() {
+            fail!(DoesNotFit, "{}", words("it does not fit now, or not for certain"));
+        }
+        Ok(())
     }
 
     fn rules(&self) -> anyhow::Result<()> {
-        let (limits, number) = (self.balances || self.balances_from.is_some(), self.options.names());
-        if limits || !number.is_empty() || self.entitled != EntitlementTable::default() || !self.items.is_empty() {
+        let has_limits = self.balances || self.balances_from.is_some();
+        let has_numbers = !self.options.given.is_empty() || !self.items.is_empty();
+        if has_limits || has_numbers || self.entitled != EntitlementTable::default() {
             fail!(Usage, "rules takes --json and nothing else");
         }
-        if self.json { print_json(&RULES) } else { print_text(&rules_text()) }
+        print(self.json, &RULES, || RULES.iter().map(|rule| rule_words(rule)).collect())
     }
 
     /// One operation, or the items of a plan.
     fn planned(&mut self) -> Result<Vec<(Kind, Amount)>, CliError> {
         let usage = |why: String| FailureKind::Usage.error(why);
+        let is_operation =
+            |item: &String| item.split_whitespace().next().is_some_and(|name| Kind::named(name).is_some());
         match self.target {
-            CostTarget::Operation(_) if self.items.iter().any(|item| is_operation(item)) => {
+            CostTarget::Operation(_) if self.items.iter().any(is_operation) => {
                 Err(usage("several operations are added up by: behaview cost plan ITEM...".to_owned()))
             }
             CostTarget::Operation(kind) => {
@@ -93,7 +131,8 @@ impl CostArgs {
                 Ok(vec![(kind, Amount::of(kind, words).map_err(usage)?)])
             }
             _ if !self.options.given.is_empty() => {
-                let given = self.options.names().join(", ");
+                let name = |word: &String| word.split('=').next().unwrap_or_default().to_owned();
+                let given = self.options.given.iter().map(name).collect::<Vec<_>>().join(", ");
                 Err(usage(format!("{given}: in a plan the numbers stand in its items, inside the quotes")))
             }
             _ if self.items.is_empty() => {
@@ -107,46 +146,30 @@ impl CostArgs {
             }
         }
     }
-
-    /// The quota left according to the service, if requested.
-    fn left(&self, common: &Common, files: &mut InputFiles) -> anyhow::Result<Option<Balances>> {
-        match &self.balances_from {
-            Some(path) => Ok(Some(read_balances(&files.read(path)?)?)),
-            None if self.balances => Ok(Some(ask_balances(&setup(common)?)?)),
-            None => Ok(None),
-        }
-    }
-
-    /// The options take precedence, then the config file, then the user object, then the balances.
-    fn entitlements(&self, config: &Config, read: Entitlements, balances: Option<&Balances>) -> Entitlements {
-        let shown = balances.map(Entitlements::from_balances).unwrap_or_default();
-        shown.updated(read).updated(config.entitlements()).updated(self.entitled.entitlements())
-    }
-
-    fn print(&self, plan: &Plan, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {
-        match (self.json, self.target, forecast.prices.as_slice()) {
-            (true, CostTarget::Operation(_), [price]) => print_json(price),
-            (true, _, _) => print_json(forecast),
-            (false, _, _) => print_text(&forecast_text(plan, forecast, is_balanced)),
-        }
-    }
-
-    /// The verdict as an exit code. The text output includes the reason already; JSON gets it here.
-    fn verdict(&self, forecast: &Forecast, is_balanced: bool) -> anyhow::Result<()> {
-        let words = |short: &str| if self.json { forecast.words.clone() } else { short.to_owned() };
-        if forecast.fit == Fit::Refused {
-            fail!(Refused, "{}", words("it is refused"));
-        }
-        if is_balanced && !forecast.fits() {
-            fail!(DoesNotFit, "{}", words("it does not fit now, or not for certain"));
-        }
-        Ok(())
-    }
 }
 
-/// Whether the text begins with the name of an operation.
-fn is_operation(item: &str) -> bool {
-    item.split_whitespace().next().is_some_and(|name| Kind::named(name).is_some())
+/// What the user object said last of the entitlements; nothing without a store.
+fn privileges(folders: &Folders, config: &Config) -> anyhow::Result<Entitlements> {
+    let profile = config.profile(None)?;
+    let whose = Whose { profile: &profile.name, service: &service_of(&profile), owner: None };
+    let store = folders.store.exists().then(|| open_to_look(&folders.store).ok()).flatten();
+    Ok(store.and_then(|store| store.privileges(whose).ok()).unwrap_or_default())
+}
+
+/// Parses an item of a plan: an operation, and the words and options after it in any order.
+fn plan_item(text: &str) -> Result<(Kind, Amount), String> {
+    let words = crate::quota::words(text)?;
+    let (name, amount) = words.split_first().ok_or("it names no operation")?;
+    let kind = Kind::named(name).ok_or("there is no such operation; behaview cost --help lists them")?;
+    Ok((kind, Amount::of(kind, amount.to_vec())?))
+}
+
+/// Reads a whole file, or, at most once, standard input.
+fn read(path: &str, is_input_read: &mut bool) -> anyhow::Result<Vec<u8>> {
+    if path == STANDARD_INPUT && std::mem::replace(is_input_read, true) {
+        fail!(Usage, "standard input can be read once only; name a file in one of the places");
+    }
+    read_bounded(Path::new(path), LARGEST)
 }
 
 /// The meaning of the first word.
@@ -164,16 +187,13 @@ enum CostTarget {
 fn target() -> impl TypedValueParser<Value = CostTarget> {
     let more = [("rules", "List every rule"), ("plan", "Add several operations up")];
     let more = more.map(|(name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(more.into_iter().chain(kinds())).map(|name| match Kind::named(&name) {
+    let help = |kind: &Kind| format!("{}: {}", kind.about(), kind.options_words());
+    let kinds = Kind::ALL.iter().map(|kind| PossibleValue::new(kind.name()).help(help(kind)));
+    PossibleValuesParser::new(more.into_iter().chain(kinds)).map(|name| match Kind::named(&name) {
         Some(kind) => CostTarget::Operation(kind),
         None if name == "rules" => CostTarget::Rules,
         None => CostTarget::Plan,
     })
-}
-
-fn kinds() -> impl Iterator<Item = PossibleValue> {
-    let help = |kind: Kind| format!("{}: {}", kind.about(), kind.options_words());
-    Kind::ALL.iter().map(move |kind| PossibleValue::new(kind.name()).help(help(*kind)))
 }
 
 /// The operation options on the command line, each as one word; an operation takes those that the
@@ -195,7 +215,14 @@ impl Args for CostOptions {
 
 impl FromArgMatches for CostOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self { given: OPTIONS.iter().filter_map(|choice| given(choice, matches)).collect() })
+        let given = |choice: &Choice| {
+            let name = choice.name.trim_start_matches('-');
+            match choice.value_name() {
+                None => matches.get_flag(name).then(|| choice.name.to_owned()),
+                Some(_) => matches.get_one::<String>(name).map(|value| format!("{}={value}", choice.name)),
+            }
+        };
+        Ok(Self { given: OPTIONS.iter().filter_map(given).collect() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -214,73 +241,6 @@ fn argument(choice: &'static Choice) -> Arg {
     argument.value_name(value).value_parser(checked)
 }
 
-/// An option from the command line, with its value.
-fn given(choice: &Choice, matches: &ArgMatches) -> Option<String> {
-    let name = choice.name.trim_start_matches('-');
-    match choice.value_name() {
-        None => matches.get_flag(name).then(|| choice.name.to_owned()),
-        Some(_) => matches.get_one::<String>(name).map(|value| format!("{}={value}", choice.name)),
-    }
-}
-
-impl CostOptions {
-    /// The names of the options used.
-    fn names(&self) -> Vec<&str> {
-        self.given.iter().map(|word| word.split_once('=').map_or(word.as_str(), |(name, _)| name)).collect()
-    }
-}
-
-/// Sets the count of hashes from a file.
-fn listed(path: &str, numbers: Numbers, files: &mut InputFiles) -> anyhow::Result<Numbers> {
-    let found = Hashes::of(&files.read(path)?).map_err(|error| FailureKind::Usage.error(format!("{path}: {error}")))?;
-    if found.repeated > 0 {
-        let Hashes { count, repeated } = found;
-        writeln!(std::io::stderr(), "behaview: {repeated} of {count} hashes are repeated; each is counted")?;
-    }
-    Ok(Numbers { hashes: found.count, ..numbers })
-}
-
-/// Parses an item of a plan: an operation, and the words and options after it in any order.
-fn plan_item(text: &str) -> Result<(Kind, Amount), String> {
-    let words = crate::quota::words(text)?;
-    let (name, amount) = words.split_first().ok_or("it names no operation")?;
-    let kind = Kind::named(name).ok_or("there is no such operation; behaview cost --help lists them")?;
-    Ok((kind, Amount::of(kind, amount.to_vec())?))
-}
-
-/// The operation of an item; counts the hashes of its file, if it names one.
-fn counted((kind, amount): (Kind, Amount), files: &mut InputFiles) -> anyhow::Result<Operation> {
-    let numbers = match amount {
-        Amount::Numbers(numbers) => numbers,
-        Amount::Listed { path, numbers, .. } => listed(&path, numbers, files)?,
-    };
-    Ok(Operation::with(kind, numbers))
-}
-
-/// Maximum size of a file, in bytes; a million hashes are smaller.
-const LARGEST: u64 = 128 << 20;
-
-/// Reads files, and standard input at most once.
-#[derive(Debug, Default)]
-struct InputFiles {
-    is_input_read: bool,
-}
-
-impl InputFiles {
-    /// Reads a whole file, or standard input.
-    fn read(&mut self, path: &str) -> anyhow::Result<Vec<u8>> {
-        if path == STANDARD_INPUT && std::mem::replace(&mut self.is_input_read, true) {
-            fail!(Usage, "standard input can be read once only; name a file in one of the places");
-        }
-        read_bounded(Path::new(path), LARGEST)
-    }
-}
-
-/// Every rule with its number, its words and the operations it covers.
-fn rules_text() -> String {
-    RULES.iter().map(|rule| rule_words(rule)).collect()
-}
-
 fn rule_words(rule: &PriceRule) -> String {
     let names: Vec<_> = rule.operations.iter().map(|kind| kind.name()).collect();
     let operations = if rule.operations == Kind::ALL { "every operation".to_owned() } else { names.join(", ") };
@@ -291,9 +251,12 @@ fn rule_words(rule: &PriceRule) -> String {
 /// The prices of operations and, if the balances are known, the quota left.
 fn forecast_text(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String {
     let mut text = match plan.items() {
-        [one] => price(one),
+        [one] => explained(one),
         several => prices(several),
     };
+    let mut exactly: Vec<_> = plan.items().iter().filter_map(settled).collect();
+    exactly.dedup();
+    text += &exactly.concat();
     if is_balanced && !forecast.lines.is_empty() {
         text += &format!("\n{}", limits(forecast));
     }
@@ -305,94 +268,51 @@ fn forecast_text(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String 
     text
 }
 
-/// One operation with its explanation.
-fn price(item: &PlannedItem) -> String {
-    let Price { rule, pool, charged, basis, notes, agreeing, .. } = &item.price;
-    let mut text = format!("{}: {}\n", item.price.operation.about(), item.operation.words());
-    let mut line = |name: &str, words: &str| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<9}{words}");
-    };
-    line("price", &price_words(&item.price));
-    line("rule", &format!("{}: {}", rule.number, rule.words));
-    if !agreeing.is_empty() {
-        line("", &format!("the same follows from {}", agreeing.join(" and ")));
-    }
-    line("pool", pool.words());
-    line("charged", &holders(charged));
-    line("basis", basis.name());
-    notes.iter().for_each(|note| line("note", note));
-    if let Some(settled) = settled(item) {
-        line("exactly", &settled);
-    }
-    text
+/// One operation with its explanation, as the app's planner has it.
+fn explained(item: &PlannedItem) -> String {
+    let (about, words, price) = (item.price.operation.about(), item.operation.words(), item.price.short());
+    format!("{about}: {words}\nprice    {price}\n{}\n", item.price.explanation().join("\n"))
 }
 
 /// The option that turns an open price into an exact one.
 fn settled(item: &PlannedItem) -> Option<String> {
     let is_open = matches!(item.price.units, Units::PerItem { .. });
     let how_many = item.operation.kind().settled_by().filter(|_| is_open)?;
-    Some(format!("with {}: {}", how_many.words(), phrase(how_many.about)))
-}
-
-fn price_words(price: &Price) -> String {
-    match (price.allowed, price.units) {
-        (Allowed::Allowed, Units::Range { why, .. }) => format!("{}: {}", price.short(), phrase(why)),
-        (Allowed::Allowed, Units::PerItem { item, each }) => {
-            format!("{} for each {}", price.unit.count(each), item.words())
-        }
-        (Allowed::Allowed, _) if price.pool == Pool::None => "nothing".to_owned(),
-        _ => price.short(),
-    }
-}
-
-/// Turns a sentence into a part of another one.
-fn phrase(sentence: &str) -> String {
-    let mut letters = sentence.trim_end_matches('.').chars();
-    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters.as_str().chars()).collect()
-}
-
-fn holders(charged: &[Holder]) -> String {
-    let names: Vec<_> = charged.iter().map(|holder| holder.name()).collect();
-    if names.is_empty() { "nobody".to_owned() } else { names.join(" and ") }
+    let operation = item.price.operation.name();
+    Some(format!("exactly  {operation} with {}: {}\n", how_many.words(), how_many.about))
 }
 
 /// Several operations, one per line.
 fn prices(items: &[PlannedItem]) -> String {
-    let mut table = Table::new(&["operation", "asked", "price", "rule", "pool", "charged", "basis"], &[]);
-    for PlannedItem { operation, price } in items {
-        table.row([
+    let row = |PlannedItem { operation, price }: &PlannedItem| {
+        let holders: Vec<_> = price.charged.iter().map(|holder: &Holder| holder.name()).collect();
+        [
             price.operation.name().to_owned(),
             operation.words(),
             price.short(),
             price.rule.number.to_owned(),
             price.pool.name().to_owned(),
-            holders(price.charged),
+            if holders.is_empty() { "nobody".to_owned() } else { holders.join(" and ") },
             price.basis.name().to_owned(),
-        ]);
-    }
-    let exactly = |item: &PlannedItem| Some(format!("exactly  {} {}\n", item.price.operation.name(), settled(item)?));
-    let mut told: Vec<_> = items.iter().filter_map(exactly).collect();
-    told.dedup();
-    format!("{table}{}", told.concat())
+        ]
+    };
+    table(["operation", "asked", "price", "rule", "pool", "charged", "basis"], items.iter().map(row))
 }
 
 /// Every limit that is charged, before and after the plan.
 fn limits(forecast: &Forecast) -> String {
-    let mut table = Table::new(&["whose", "period", "counts", "left", "of", "after", "fit", "resets at"], &[3, 4, 5]);
-    for line in &forecast.lines {
-        let limit = line.limit;
+    let rows = forecast.lines.iter().map(|line| {
         let guess = if line.reset_is_assumed { "about " } else { "" };
-        table.row([
-            limit.holder.name().to_owned(),
-            limit.period.current().to_owned(),
+        [
+            line.limit.holder.name().to_owned(),
+            line.limit.period.current().to_owned(),
             line.unit.name().to_owned(),
-            thousands(limit.remaining),
-            thousands(limit.allowed),
+            thousands(line.limit.remaining),
+            thousands(line.limit.allowed),
             line.after_words(),
             line.fit_words(),
             format!("{guess}{}", crate::text::moment(line.resets_at)),
-        ]);
-    }
-    table.to_string()
+        ]
+    });
+    table(["whose", "period", "counts", ">left", ">of", ">after", "fit", "resets at"], rows)
 }

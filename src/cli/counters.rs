@@ -1,8 +1,10 @@
 //! `behaview quota` and `behaview usage`: the service's own counters. Both calls are free.
 
-use super::output::{Table, print_json, print_text};
-use super::query::{get, runtime, say_cost, send};
-use super::{CliError, Common, FailureKind, Setup, setup};
+use super::inputs::Spending;
+use super::output::{print, table};
+use super::query::{ask, runtime, say_cost, send};
+use super::setup::{Setup, setup};
+use super::{CliError, Common, FailureKind};
 use crate::quota::{
     Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, SetAside, Unit, Usage as UsageDetails,
 };
@@ -56,13 +58,9 @@ struct SideOutput<'a> {
 
 impl QuotaArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let balances = ask_balances(&setup(common)?)?;
-        let (counters, now) = (sorted(&balances), crate::clock::now());
-        if self.json {
-            let counters = counters.into_iter().map(|counter| counter_output(counter, now)).collect();
-            return print_json(&QuotaOutput { counters, odd: balances.set_aside() });
-        }
-        print_text(&quota_text(&balances, &counters, now))
+        let (balances, now) = (ask_balances(&setup(common, Spending::default())?)?, crate::clock::now());
+        let shown = quota_output(&balances, now);
+        print(self.json, &shown, || quota_text(&shown, now))
     }
 }
 
@@ -78,11 +76,12 @@ pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, CliError> {
     balances.ok_or_else(|| FailureKind::BadAnswer.error("that is no answer to the quota call"))
 }
 
-/// Sorts the counters: those with a known meaning come first, by unit and period.
-fn sorted(balances: &Balances) -> Vec<&Counter> {
+/// The counters; those with a known meaning come first, by unit and period.
+fn quota_output(balances: &Balances, now: Timestamp) -> QuotaOutput<'_> {
     let mut counters: Vec<_> = balances.counters().iter().collect();
     counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning));
-    counters
+    let counters = counters.into_iter().map(|counter| counter_output(counter, now)).collect();
+    QuotaOutput { counters, odd: balances.set_aside() }
 }
 
 fn counter_output(counter: &Counter, now: Timestamp) -> CounterOutput<'_> {
@@ -104,55 +103,47 @@ fn counter_output(counter: &Counter, now: Timestamp) -> CounterOutput<'_> {
     }
 }
 
-fn quota_text(balances: &Balances, counters: &[&Counter], now: Timestamp) -> String {
-    let heading = ["pool", "counts", "period", "whose", "used", "allowed", "left", "used %", "resets", "remarks"];
-    let mut table = Table::new(&heading, &[4, 5, 6, 7]);
-    for counter in counters {
-        for holder in [Holder::User, Holder::Group] {
-            if let Some(balance) = counter.side(holder) {
-                table.row(cells(counter, holder, balance, now));
-            }
-        }
-    }
-    let mut text = table.to_string();
-    if !balances.has(Holder::Group) {
+fn quota_text(shown: &QuotaOutput<'_>, now: Timestamp) -> String {
+    let heading = ["pool", "counts", "period", "whose", ">used", ">allowed", ">left", ">used %", "resets", "remarks"];
+    let sides = shown.counters.iter().flat_map(|counter| {
+        let sides = [(Holder::User, &counter.user), (Holder::Group, &counter.group)];
+        sides.into_iter().filter_map(move |(holder, side)| Some(cells(counter, holder, side.as_ref()?, now)))
+    });
+    let mut text = table(heading, sides);
+    if shown.counters.iter().all(|counter| counter.group.is_none()) {
         text += "\nThe service shows no group: only the user is charged.\n";
     }
-    for SetAside { name, why } in balances.set_aside() {
-        text += &format!("\nodd: {}: {why}", Untrusted::from(name.as_str()).visible());
+    for SetAside { name, why } in shown.odd {
+        text += &format!("odd: {}: {why}\n", Untrusted::from(name.as_str()).visible());
     }
-    if balances.set_aside().is_empty() { text } else { text + "\n" }
+    text
 }
 
-fn cells(counter: &Counter, holder: Holder, balance: &Balance, now: Timestamp) -> Vec<String> {
-    let (pool, unit, period, resets) = match counter.meaning {
-        Some((unit, period)) => (unit.pool().name(), unit.plural(), period.noun(), resets(period, now)),
-        None => ("other", Untrusted::from(counter.name.as_str()).visible_cut(40).to_string(), "", String::new()),
+fn cells(counter: &CounterOutput<'_>, holder: Holder, side: &SideOutput<'_>, now: Timestamp) -> [String; 10] {
+    let (pool, unit, period, resets) = match (counter.unit, counter.period) {
+        (Some(unit), Some(period)) => (unit.pool().name(), unit.plural(), period.noun(), resets(period, now)),
+        _ => ("other", Untrusted::from(counter.name).visible_cut(40).to_string(), "", String::new()),
     };
-    let percent = balance.percent_used().map_or_else(|| "-".to_owned(), |percent| format!("{percent} %"));
-    let mut cells = vec![pool.to_owned(), unit, period.to_owned(), holder.name().to_owned()];
-    cells.extend([balance.used, balance.allowed, balance.remaining()].map(thousands));
-    cells.extend([percent, resets, remarks(counter, holder, balance)]);
-    cells
+    let percent = side.percent_used.map_or_else(|| "-".to_owned(), |percent| format!("{percent} %"));
+    let [used, allowed, left] = [side.balance.used, side.balance.allowed, side.remaining].map(thousands);
+    let whose = holder.name().to_owned();
+    let (pool, period, remarks) = (pool.to_owned(), period.to_owned(), remarks(counter.name, side));
+    [pool, unit, period, whose, used, allowed, left, percent, resets, remarks]
 }
 
-fn remarks(counter: &Counter, holder: Holder, balance: &Balance) -> String {
-    let mut remarks = Vec::new();
-    if counter.name == MINUTE_LIMIT {
-        remarks.push("as set, or as a refusal taught".to_owned());
-    }
-    if counter.limit(holder).is_none() {
-        remarks.push("draws on the group's".to_owned());
-    } else if balance.excess() > 0 {
-        remarks.push(format!("{} more than allowed", thousands(balance.excess())));
-    }
-    if balance.is_practically_unlimited() {
-        remarks.push("no limit in practice".to_owned());
-    }
-    if let Some(group) = &balance.inherited_from {
-        remarks.push(format!("from {}", Untrusted::from(group.as_str()).visible_cut(60)));
-    }
-    remarks.join(", ")
+fn remarks(counter: &str, SideOutput { balance, limits, .. }: &SideOutput<'_>) -> String {
+    let excess = balance.excess();
+    let remarks = [
+        (counter == MINUTE_LIMIT).then(|| "as set, or as a refusal taught".to_owned()),
+        (!limits).then(|| "draws on the group's".to_owned()),
+        (*limits && excess > 0).then(|| format!("{} more than allowed", thousands(excess))),
+        balance.is_practically_unlimited().then(|| "no limit in practice".to_owned()),
+        balance
+            .inherited_from
+            .as_ref()
+            .map(|group| format!("from {}", Untrusted::from(group.as_str()).visible_cut(60))),
+    ];
+    remarks.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The reset as text: "00:00 UTC, in 14 h 21 min".
@@ -173,13 +164,13 @@ fn length(time: SignedDuration) -> String {
 }
 
 /// Maximum number of days per call.
-const A_CALL: u8 = 30;
+const DAYS_PER_CALL: u8 = 30;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  behaview usage --days 7")]
 pub(super) struct UsageArgs {
     /// Days up to today, which began at 00:00 UTC; the service keeps 60
-    #[arg(long, value_name = "N", default_value_t = A_CALL, value_parser = clap::value_parser!(u8).range(1..=60))]
+    #[arg(long, value_name = "N", default_value_t = DAYS_PER_CALL, value_parser = clap::value_parser!(u8).range(1..=60))]
     days: u8,
     /// Print JSON
     #[arg(long)]
@@ -197,25 +188,23 @@ struct UsageOutput<'a> {
 
 impl UsageArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let setup = setup(common)?;
-        let today = setup.gateway.now().to_zoned(TimeZone::UTC).date();
-        let usage = ask_usage(&setup, self.days, today)?;
-        if self.json {
-            return print_json(&UsageOutput { first: before(today, self.days - 1), last: today, usage: &usage });
+        let setup = setup(common, Spending::default())?;
+        let last = setup.gateway.now().to_zoned(TimeZone::UTC).date();
+        let before = |days: u8| last.saturating_sub(i64::from(days).days());
+        let (runtime, mut usage) = (runtime()?, UsageDetails::default());
+        // The latest days come first.
+        for after in (0..self.days).step_by(DAYS_PER_CALL.into()) {
+            let first = before(self.days.min(after + DAYS_PER_CALL) - 1);
+            let request = Request::Usage { first, last: before(after) };
+            match runtime.block_on(ask(&setup, &request, true)) {
+                Ok(got) => usage = usage.plus(read_usage(&got.body)?),
+                Err(error) => return say_cost(&setup.gateway).and(Err(error.into())),
+            }
         }
-        print_text(&usage_text(&usage))
+        say_cost(&setup.gateway)?;
+        let shown = UsageOutput { first: before(self.days - 1), last, usage: &usage };
+        print(self.json, &shown, || usage_text(&usage))
     }
-}
-
-/// Requests this many days, up to 30 per call.
-fn ask_usage(setup: &Setup, days: u8, today: Date) -> anyhow::Result<UsageDetails> {
-    let (runtime, mut usage) = (runtime()?, UsageDetails::default());
-    for (first, last) in spans(days, today) {
-        let got = runtime.block_on(get(setup, &Request::Usage { first, last }, true))?;
-        usage = usage.plus(read_usage(&got.body)?);
-    }
-    say_cost(&setup.gateway)?;
-    Ok(usage)
 }
 
 fn read_usage(answer: &[u8]) -> Result<UsageDetails, CliError> {
@@ -225,26 +214,14 @@ fn read_usage(answer: &[u8]) -> Result<UsageDetails, CliError> {
     usage.ok_or_else(|| FailureKind::BadAnswer.error("the answer is no usage details"))
 }
 
-/// The first and last day of each call, the latest call first.
-fn spans(days: u8, today: Date) -> Vec<(Date, Date)> {
-    let starts = (0..days).step_by(A_CALL.into());
-    starts.map(|after| (before(today, days.min(after + A_CALL) - 1), before(today, after))).collect()
-}
-
-fn before(day: Date, days: u8) -> Date {
-    day.saturating_sub(i64::from(days).days())
-}
-
 fn usage_text(usage: &UsageDetails) -> String {
-    let mut table = Table::new(&["day", "endpoint", "requests"], &[2]);
-    for (day, endpoints) in &usage.daily {
-        let named = endpoints.iter().map(|(endpoint, count)| (endpoint.as_str(), *count)).collect();
-        usage_rows(&mut table, &day.to_string(), &named, usage.on(*day));
-    }
     let sums = usage.by_endpoint();
     let all = sums.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
-    usage_rows(&mut table, "total", &sums, all);
-    let mut text = table.to_string();
+    let days = usage.daily.iter().flat_map(|(day, endpoints)| {
+        let endpoints = endpoints.iter().map(|(endpoint, count)| (endpoint.as_str(), *count)).collect();
+        usage_rows(&day.to_string(), endpoints, usage.on(*day))
+    });
+    let mut text = table(["day", "endpoint", ">requests"], days.chain(usage_rows("total", sums, all)));
     for (endpoint, total, sum) in usage.disagreements() {
         let endpoint = Untrusted::from(endpoint).visible();
         text += &format!("odd: {endpoint}: the days add up to {sum}, the service's total is {total}\n");
@@ -255,13 +232,11 @@ fn usage_text(usage: &UsageDetails) -> String {
     text
 }
 
-/// Adds the rows of a day's endpoints and of their sum.
-fn usage_rows(table: &mut Table, day: &str, endpoints: &BTreeMap<&str, u64>, all: u64) {
-    for (endpoint, count) in endpoints {
-        let endpoint = Untrusted::from(*endpoint).visible_cut(60).to_string();
-        table.row([day.to_owned(), endpoint, thousands(*count)]);
-    }
-    table.row([day.to_owned(), "(in all)".to_owned(), thousands(all)]);
+/// The rows of a day's endpoints and of their sum.
+fn usage_rows(day: &str, endpoints: BTreeMap<&str, u64>, all: u64) -> Vec<[String; 3]> {
+    let named = |(endpoint, count): (&str, u64)| (Untrusted::from(endpoint).visible_cut(60).to_string(), count);
+    let rows = endpoints.into_iter().map(named).chain([("(in all)".to_owned(), all)]);
+    rows.map(|(endpoint, count)| [day.to_owned(), endpoint, thousands(count)]).collect()
 }
 
 #[cfg(test)]
@@ -280,7 +255,7 @@ mod tests {
             "new\u{202e}counter": {"user": {"allowed": 3, "used": 1}},
         }}));
         let now = "2026-11-20T09:38:50Z".parse().unwrap();
-        let shown = quota_text(&balances, &sorted(&balances), now);
+        let shown = quota_text(&quota_output(&balances, now), now);
         for words in [
             "13       10    0  130 %  00:00 UTC, in 14 h 21 min",
             r"3 more than allowed, from \x1b[2Jred",

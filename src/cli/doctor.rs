@@ -2,8 +2,10 @@
 //! except, on request, the free call for the service's counters.
 
 use super::counters::ask_balances;
-use super::output::{Table, print_json, print_text};
-use super::{Common, FailureKind, exit, setup};
+use super::inputs::Spending;
+use super::output::{print, table};
+use super::setup::setup;
+use super::{Common, FailureKind, exit};
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
 use crate::environment::variable;
 use crate::files;
@@ -53,13 +55,6 @@ enum Health {
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
-    #[serde(flatten)]
-    finding: CheckResult,
-}
-
-/// The result of a check.
-#[derive(Debug, Serialize)]
-struct CheckResult {
     health: Health,
     found: String,
     /// Empty if there is nothing to do.
@@ -69,63 +64,48 @@ struct CheckResult {
     kind: FailureKind,
 }
 
-fn good(found: impl Into<String>) -> CheckResult {
-    CheckResult { health: Health::Good, found: found.into(), advice: String::new(), kind: FailureKind::Other }
+fn good(name: &'static str, found: impl Into<String>) -> Check {
+    Check { name, health: Health::Good, found: found.into(), advice: String::new(), kind: FailureKind::Other }
 }
 
-fn odd(found: impl Into<String>, advice: impl Into<String>) -> CheckResult {
-    CheckResult { health: Health::Odd, advice: advice.into(), ..good(found) }
+fn odd(name: &'static str, found: impl Into<String>, advice: &str) -> Check {
+    Check { health: Health::Odd, advice: advice.to_owned(), ..good(name, found) }
 }
 
-fn wrong(kind: FailureKind, found: impl Into<String>, advice: impl Into<String>) -> CheckResult {
-    CheckResult { health: Health::Wrong, kind, ..odd(found, advice) }
+fn wrong(name: &'static str, kind: FailureKind, found: impl Into<String>, advice: &str) -> Check {
+    Check { health: Health::Wrong, kind, ..odd(name, found, advice) }
 }
 
 impl DoctorArgs {
     pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
-        let check = |(name, finding)| Check { name, finding };
-        let checks: Vec<_> = self.checks(common).into_iter().map(check).collect();
-        if self.json {
-            print_json(&checks)?;
-        } else {
-            print_text(&text(&checks))?;
-        }
-        let wrong: Vec<_> = checks.iter().filter(|check| check.finding.health == Health::Wrong).collect();
+        let checks = self.checks(common);
+        print(self.json, &checks, || text(&checks))?;
+        let wrong: Vec<_> = checks.iter().filter(|check| check.health == Health::Wrong).collect();
         let Some(first) = wrong.first() else { return Ok(()) };
         let words = format!("{} of {} checks found something wrong, first: {}", wrong.len(), checks.len(), first.name);
-        Err(first.finding.kind.error(words).into())
+        Err(first.kind.error(words).into())
     }
 
-    fn checks(&self, common: &Common) -> Vec<(&'static str, CheckResult)> {
-        let mut checks = vec![("behaview", good(env!("CARGO_PKG_VERSION")))];
+    fn checks(&self, common: &Common) -> Vec<Check> {
+        let mut checks = vec![good("behaview", env!("CARGO_PKG_VERSION"))];
         let folders = match Folders::find() {
             Ok(folders) => folders,
             Err(error) => {
-                checks.push(("config", wrong(FailureKind::Other, error.to_string(), "set HOME")));
+                checks.push(wrong("config", FailureKind::Other, error.to_string(), "set HOME"));
                 return checks;
             }
         };
-        let config = common.config().map(|(_, config)| config);
+        let config = common.config();
         match &config {
-            Ok(config) => checks.extend([
-                ("config", file(&folders)),
-                ("variables", variables()),
-                ("service", service(config)),
-                ("key", key(config)),
-                ("licence", entitlements(config)),
-            ]),
+            Ok((_, config)) => {
+                checks.extend([file(&folders), variables(), service(config), key(config), entitlements(config)]);
+            }
             Err(error) => {
                 let advice = "correct it; until then nothing else runs";
-                checks.push(("config", wrong(exit::kind_of(error), format!("{error:#}"), advice)));
+                checks.push(wrong("config", exit::kind_of(error), format!("{error:#}"), advice));
             }
         }
-        let term = variable("TERM");
-        checks.extend([
-            ("terminal", terminal_size(term.as_deref())),
-            ("characters", characters()),
-            ("clipboard", clipboard(term.as_deref())),
-            ("store", store(&folders)),
-        ]);
+        checks.extend([terminal(), characters(), store(&folders)]);
         if config.is_ok() && self.online {
             checks.extend(online(common));
         }
@@ -133,21 +113,21 @@ impl DoctorArgs {
     }
 }
 
-fn file(folders: &Folders) -> CheckResult {
+fn file(folders: &Folders) -> Check {
     let path = text::path(&folders.config);
     match Config::check(&folders.config).as_deref() {
-        Ok([]) if folders.config.exists() => good(path.to_string()),
-        Ok([]) => good(format!("{path} is not there: defaults hold; behaview config init makes one")),
+        Ok([]) if folders.config.exists() => good("config", path.to_string()),
+        Ok([]) => good("config", format!("{path} is not there: defaults hold; behaview config init makes one")),
         Ok([first, ..]) => {
             let found = format!("{path}:{}: {}", first.line, first.words);
-            wrong(FailureKind::Config, found, "behaview config check names every mistake")
+            wrong("config", FailureKind::Config, found, "behaview config check names every mistake")
         }
-        Err(error) => wrong(FailureKind::Config, error.to_string(), "see who may read it"),
+        Err(error) => wrong("config", FailureKind::Config, error.to_string(), "see who may read it"),
     }
 }
 
 /// Finds misspelt variables of this program, which have no effect.
-fn variables() -> CheckResult {
+fn variables() -> Check {
     let known = |name: &str| {
         name == FILE_VARIABLE
             || VARIABLES.contains(&name)
@@ -156,171 +136,157 @@ fn variables() -> CheckResult {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let strange: Vec<_> = names.filter(|name| name.starts_with("BEHAVIEW_") && !known(name)).collect();
     match strange.as_slice() {
-        [] => good("none that is not known"),
-        some => odd(format!("{} is no setting", some.join(", ")), "behaview config show names them all"),
+        [] => good("variables", "none that is not known"),
+        some => odd("variables", format!("{} is no setting", some.join(", ")), "behaview config show names them all"),
     }
 }
 
-fn service(config: &Config) -> CheckResult {
-    let checked = config
-        .profile(None)
-        .map_err(anyhow::Error::from)
-        .and_then(|profile| Ok((profile.name.clone(), profile.check()?, ProxyRoute::of(&profile, &profile.check()?))));
+fn service(config: &Config) -> Check {
+    let checked = config.profile(None).map_err(anyhow::Error::from).and_then(|profile| {
+        let url = profile.check()?;
+        Ok((format!("{}: {url}", profile.name), ProxyRoute::of(&profile, &url)))
+    });
     match checked {
-        Ok((name, url, Ok(ProxyRoute::Direct))) => good(format!("{name}: {url}")),
-        Ok((name, url, Ok(way))) => good(format!("{name}: {url}, {}", way.words())),
-        Ok((name, url, Err(error))) => {
-            wrong(FailureKind::Network, format!("{name}: {url}: {error}"), "correct the variable")
+        Ok((name, Ok(ProxyRoute::Direct))) => good("service", name),
+        Ok((name, Ok(way))) => good("service", format!("{name}, {}", way.words())),
+        Ok((name, Err(error))) => {
+            wrong("service", FailureKind::Network, format!("{name}: {error}"), "correct the variable")
         }
-        Err(error) => wrong(FailureKind::Config, error.to_string(), "correct it in the config file"),
+        Err(error) => wrong("service", FailureKind::Config, error.to_string(), "correct it in the config file"),
     }
 }
 
 /// The source of the key. Does not run a command for it; a file that others may read was rejected
 /// before.
-fn key(config: &Config) -> CheckResult {
+fn key(config: &Config) -> Check {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
     let is_variable = VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     if let Some(place) = config.key_place().filter(|_| !is_variable) {
-        return good(format!("from {place}"));
+        return good("key", format!("from {place}"));
     }
-    match Credential::find(crate::environment::variable, &Configured::default(), home.as_deref()) {
-        Ok(Some(found)) => good(format!("from {}", found.source())),
-        Err(error) => wrong(FailureKind::Key, error.to_string(), "correct it there"),
-        Ok(None) => wrong(
-            FailureKind::Key,
-            "there is none",
-            "set BEHAVIEW_API_KEY, or api_key_command in the config file (behaview config init writes one to fill in); \
-             behaview demo needs none",
-        ),
-    }
-}
-
-fn entitlements(config: &Config) -> CheckResult {
-    match config.entitlements().private_scanning.held() {
-        Some(true) => good("private scanning: yes, says the config"),
-        None => good("not set in the config; the service's counters tell (--online)"),
-        Some(false) => {
-            let advice = "without it private reports are refused; correct [entitlements] if it is there";
-            wrong(FailureKind::Refused, "private scanning: no, says the config", advice)
+    match Credential::find(variable, &Configured::default(), home.as_deref()) {
+        Ok(Some(found)) => good("key", format!("from {}", found.source())),
+        Err(error) => wrong("key", FailureKind::Key, error.to_string(), "correct it there"),
+        Ok(None) => {
+            let advice = "set BEHAVIEW_API_KEY, or api_key_command in the config file (behaview config init writes one to \
+                          fill in); behaview demo needs none";
+            wrong("key", FailureKind::Key, "there is none", advice)
         }
     }
 }
 
-fn store(folders: &Folders) -> CheckResult {
+fn entitlements(config: &Config) -> Check {
+    match config.entitlements().private_scanning.held() {
+        Some(true) => good("licence", "private scanning: yes, says the config"),
+        None => good("licence", "not set in the config; the service's counters tell (--online)"),
+        Some(false) => {
+            let advice = "without it private reports are refused; correct [entitlements] if it is there";
+            wrong("licence", FailureKind::Refused, "private scanning: no, says the config", advice)
+        }
+    }
+}
+
+fn store(folders: &Folders) -> Check {
     let path = &folders.store;
-    let may_write = files::may_write_in(path);
+    let (may_write, shown) = (files::may_write_in(path), text::path(path));
     if path.symlink_metadata().is_err() {
-        let found = format!("{} is not there yet: nothing is held", text::path(path));
-        return if may_write { good(found) } else { only_read(&format!("{found}, and it cannot be made")) };
+        let found = format!("{shown} is not there yet: nothing is held");
+        return if may_write { good("store", found) } else { only_read(&format!("{found}, and it cannot be made")) };
     }
     let store = match Store::open(path) {
         Ok(store) => store,
         Err(error) if !may_write => return only_read(&error.to_string()),
-        Err(error) => return wrong(FailureKind::Other, error.to_string(), "see who may write there"),
+        Err(error) => return wrong("store", FailureKind::Other, error.to_string(), "see who may write there"),
     };
+    if store.is_read_only() || !may_write {
+        return only_read(&format!("{shown}: it may only be read, or its folder"));
+    }
+    if let Some(notice) = store.notice() {
+        return odd("store", notice, "behaview quota compares the ledger");
+    }
     let size = std::fs::metadata(store.path()).map_or(0, |about| about.len());
-    let found = format!("{}, records {}", text::path(path), bytes(size));
-    match (store.notice(), files::free_space(path)) {
-        _ if store.is_read_only() || !may_write => only_read(&format!("{found}: it may only be read, or its folder")),
-        (Some(notice), _) => odd(notice.to_owned(), "behaview quota compares the ledger"),
-        (_, Some(free)) if free < LITTLE_SPACE => {
-            odd(format!("{found}; {} free", bytes(free)), "make room: an answer that cannot be kept is paid for again")
-        }
-        (_, Some(free)) => good(format!("{found}; sound; {} free", bytes(free))),
-        _ => good(format!("{found}; sound")),
+    let free = files::free_space(path);
+    let found = format!("{shown}, records {}; sound", bytes(size));
+    let found = free.map(|free| format!("{found}; {} free", bytes(free))).unwrap_or(found);
+    match free.filter(|free| *free < LITTLE_SPACE) {
+        Some(_) => odd("store", found, "make room: an answer that cannot be kept is paid for again"),
+        None => good("store", found),
     }
 }
 
 /// A store that is not writable, and the features that do not work because of it.
-fn only_read(found: &str) -> CheckResult {
+fn only_read(found: &str) -> Check {
     let found = found.trim_end_matches('.');
     let words = format!("{found}. What is held is shown if it can be read; nothing can be asked, imported or deleted");
-    wrong(FailureKind::Other, words, "see who may write to it and to its folder, and whether its disk may only be read")
+    let advice = "see who may write to it and to its folder, and whether its disk may only be read";
+    wrong("store", FailureKind::Other, words, advice)
 }
 
 /// Sends the free request for the quota counters, which tests key, licence, network and clock at
 /// once.
-fn online(common: &Common) -> Vec<(&'static str, CheckResult)> {
-    let asked = setup(common).and_then(|setup| ask_balances(&setup).map(|balances| (setup, balances)));
-    let (setup, balances) = match asked {
+fn online(common: &Common) -> Vec<Check> {
+    let asked = setup(common, Spending::default()).and_then(|setup| Ok((ask_balances(&setup)?, setup)));
+    let (balances, setup) = match asked {
         Ok(asked) => asked,
         Err(error) => {
             let advice = exit::advice(&error).unwrap_or_default();
-            return vec![("online", wrong(exit::kind_of(&error), format!("{error:#}"), advice))];
+            return vec![wrong("online", exit::kind_of(&error), format!("{error:#}"), &advice)];
         }
     };
-    let counters = balances.counters().len();
     let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.held() {
-        Some(true) => good("private scanning"),
-        None => good("the counters do not tell of private scanning"),
-        Some(false) => wrong(FailureKind::Refused, "no private scanning", "ask the group's administrator"),
+        Some(true) => good("licence now", "private scanning"),
+        None => good("licence now", "the counters do not tell of private scanning"),
+        Some(false) => {
+            wrong("licence now", FailureKind::Refused, "no private scanning", "ask the group's administrator")
+        }
     };
     let clock = match setup.gateway.behind().map(|behind| behind.as_secs()) {
-        None => odd("the service's answer told no time", ""),
+        None => odd("clock", "the service's answer told no time", ""),
         Some(behind) if behind.abs() > MOST_BEHIND => {
             let found = format!("{} s {} the service's", behind.abs(), if behind > 0 { "behind" } else { "ahead of" });
-            odd(found, "set it: the ledger's days depend on it")
+            odd("clock", found, "set it: the ledger's days depend on it")
         }
-        Some(_) => good("as the service's"),
+        Some(_) => good("clock", "as the service's"),
     };
-    let answers = format!("the service answers and accepts the key; {counters} counters");
-    vec![("online", good(answers)), ("licence now", licence), ("clock", clock)]
+    let answers = format!("the service answers and accepts the key; {} counters", balances.counters().len());
+    vec![good("online", answers), licence, clock]
 }
 
 fn text(checks: &[Check]) -> String {
-    let mut table = Table::new(&["", "looked at", "found"], &[]);
-    let visible = |text: &str| said(text).to_string();
-    for check in checks {
-        let sign = match check.finding.health {
+    let rows = checks.iter().flat_map(|Check { name, health, found, advice, .. }| {
+        let sign = match health {
             Health::Good => "ok",
             Health::Odd => "odd",
             Health::Wrong => "WRONG",
         };
-        table.row([sign.to_owned(), check.name.to_owned(), visible(&check.finding.found)]);
-        if !check.finding.advice.is_empty() {
-            table.row([String::new(), String::new(), format!("→ {}", visible(&check.finding.advice))]);
-        }
-    }
-    table.to_string()
+        let advice = (!advice.is_empty()).then(|| [String::new(), String::new(), format!("→ {}", said(advice))]);
+        [[sign.to_owned(), (*name).to_owned(), said(found).to_string()]].into_iter().chain(advice)
+    });
+    table(["", "looked at", "found"], rows)
 }
 
-fn terminal_size(term: Option<&str>) -> CheckResult {
-    let term = term.unwrap_or("no name");
+fn terminal() -> Check {
+    let term = variable("TERM").unwrap_or_else(|| "no name".to_owned());
     match runtime::terminal_size() {
-        None => good("none here; the commands for scripts need none"),
+        None => good("terminal", "none here; the commands for scripts need none"),
         Some(_) if term == "dumb" => {
-            odd("dumb", "the app says everything in lines there, as --plain does; set TERM for more")
+            odd("terminal", "dumb", "the app says everything in lines there, as --plain does; set TERM for more")
         }
         Some((wide, high)) if wide < 40 || high < 10 => {
-            odd(format!("{term}, {wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
+            odd("terminal", format!("{term}, {wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
         }
-        Some((wide, high)) => good(format!("{term}, {wide} x {high}")),
+        Some((wide, high)) => good("terminal", format!("{term}, {wide} x {high}")),
     }
 }
 
-/// The first of the locale variables that is set, which determines the character set.
-fn characters() -> CheckResult {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).unwrap_or_default();
-    let lower = locale.to_ascii_lowercase();
-    if cfg!(windows) || lower.contains("utf-8") || lower.contains("utf8") {
-        return good(if locale.is_empty() { "UTF-8".to_owned() } else { locale });
-    }
-    let found =
-        if locale.is_empty() { "no locale is set".to_owned() } else { format!("the locale {locale} is not UTF-8") };
-    odd(found, "set LANG=C.UTF-8, or borders and names may look wrong")
-}
-
-/// Copying uses the terminal (OSC 52), which does not report whether it accepts the text.
-fn clipboard(term: Option<&str>) -> CheckResult {
-    if variable("TMUX").is_some() {
-        return good("into tmux's buffer, and on to its terminal unless tmux's set-clipboard is off");
-    }
-    if variable("STY").is_some() {
-        return good("by way of screen, which hands it on to a terminal that takes it (OSC 52)");
-    }
-    match term {
-        Some("linux" | "dumb") => odd("this terminal has none", "save to a file in place of copying"),
-        _ => good("by way of the terminal (OSC 52), which may have to be allowed in its settings"),
+fn characters() -> Check {
+    match super::app::locale(variable) {
+        Some(locale) if super::app::is_utf8(&locale) => good("characters", locale),
+        _ if cfg!(windows) => good("characters", "UTF-8"),
+        locale => {
+            let found =
+                locale.map_or("no locale is set".to_owned(), |locale| format!("the locale {locale} is not UTF-8"));
+            odd("characters", found, "set LANG=C.UTF-8, or borders and names may look wrong")
+        }
     }
 }

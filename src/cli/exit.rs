@@ -98,47 +98,39 @@ pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
 pub(super) fn say(error: &anyhow::Error, log: &Log) {
     let advice = advice(error).map(|advice| format!(". {advice}")).unwrap_or_default();
     let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();
-    let causes: Vec<_> = error.chain().map(told).collect();
+    // Quoted parts were escaped when they were inserted, and are not escaped twice.
+    let causes: Vec<_> = error.chain().map(|cause| text::said(cause.to_string()).to_string()).collect();
     let words = format!("{}{advice}{line}", causes.join(": "));
-    let words = text::own(&words);
     // Standard error may be closed.
-    let _ = writeln!(std::io::stderr(), "{}{words}", if words.starts_with("behaview") { "" } else { "behaview: " });
+    let _ = writeln!(
+        std::io::stderr(),
+        "{}{}",
+        if words.starts_with("behaview") { "" } else { "behaview: " },
+        text::own(&words)
+    );
 }
 
 /// Logs a failure, and returns the line that helps to find its cause: that of the failed call, or
 /// of an internal error. For a refusal the log contains no more than the message.
 fn logged(error: &anyhow::Error, log: &Log) -> Option<String> {
     let kind = kind_of(error);
-    let line = match error.downcast_ref::<GatewayError>() {
+    match error.downcast_ref::<GatewayError>() {
         // Nothing was sent, and nothing else failed.
         Some(GatewayError::Service { error: ServiceError::NoKey, .. }) => None,
-        Some(GatewayError::Service { line: Some(line), .. }) => Some(line.clone()),
+        Some(GatewayError::Service { line: Some(line), .. }) => {
+            Some(line.clone()).filter(|_| kind != FailureKind::NotFound)
+        }
         _ if kind == FailureKind::DoesNotFit => None,
         _ => {
             let line = log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]);
             line.filter(|_| kind == FailureKind::Other)
         }
-    };
-    line.filter(|_| kind != FailureKind::NotFound)
-}
-
-/// The error's message. Quoted parts were escaped when they were inserted, and are not escaped
-/// twice.
-fn told(cause: &(dyn std::error::Error + 'static)) -> String {
-    text::said(cause.to_string()).to_string()
+    }
 }
 
 /// Advice about a failure of the service.
 pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
     error.downcast_ref::<GatewayError>().map(GatewayError::advice).filter(|advice| !advice.is_empty())
-}
-
-/// Whether a failure concerns one subject only, so that the next may succeed.
-pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
-    matches!(
-        kind_of(error),
-        FailureKind::NotFound | FailureKind::NotHeld | FailureKind::BadAnswer | FailureKind::Partial
-    )
 }
 
 /// Prints clap's message, escaped line by line: it quotes arguments, which may be file names.
@@ -160,8 +152,16 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
     if let Some(failed) = error.downcast_ref::<CliError>() {
         return failed.kind;
     }
-    if let Some(config) = error.downcast_ref::<ConfigError>() {
-        return kind_of_config(config);
+    match error.downcast_ref::<ConfigError>() {
+        // The mistake is on the command line or in a variable.
+        Some(
+            ConfigError::Override(..)
+            | ConfigError::UnknownSetting(..)
+            | ConfigError::SecretFlag(_)
+            | ConfigError::UnknownProfile(..),
+        ) => return FailureKind::Usage,
+        Some(_) => return FailureKind::Config,
+        None => {}
     }
     match error.downcast_ref::<GatewayError>() {
         Some(GatewayError::NotEntitled(_)) => FailureKind::Refused,
@@ -177,23 +177,6 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
             FailureKind::BadAnswer
         }
         _ => FailureKind::Other,
-    }
-}
-
-fn kind_of_config(error: &ConfigError) -> FailureKind {
-    match error {
-        ConfigError::NoHome
-        | ConfigError::Missing(_)
-        | ConfigError::Dangling(_)
-        | ConfigError::Unreadable { .. }
-        | ConfigError::Invalid { .. }
-        | ConfigError::Exposed(_)
-        | ConfigError::KeyAsName => FailureKind::Config,
-        // The mistake is on the command line or in a variable.
-        ConfigError::Override(..)
-        | ConfigError::UnknownSetting(..)
-        | ConfigError::SecretFlag(_)
-        | ConfigError::UnknownProfile(..) => FailureKind::Usage,
     }
 }
 

@@ -1,14 +1,14 @@
 //! `behaview export`: writes reports or their indicators in one of the formats, to standard output
 //! or new files.
 
-use super::inputs::{Subject, each, read_subjects};
+use super::inputs::{Spending, Subject, each, read_subjects};
 use super::output::Output;
 use super::query::{ask, print_dry_run, runtime, say_cost};
-use super::setup::{say, store_and_service};
+use super::setup::{Setup, say, setup, store_and_service};
 use super::show::{identifier, listed};
-use super::{Common, FailureKind, Setup, Spending, document, setup_to_spend};
+use super::{Common, document};
 use crate::export::file::{self, FileError};
-use crate::export::{ExportSource, FORMATS, Format, Job, Summary, What};
+use crate::export::{ExportSource, FORMATS, Format, Job, What};
 use crate::report::identifier::Sha256;
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
@@ -65,9 +65,6 @@ pub(super) struct ExportArgs {
     /// Ask the service even if the report is held
     #[arg(long)]
     refresh: bool,
-    /// Print JSON where a dry run says what it would cost
-    #[arg(long, requires = "dry_run")]
-    json: bool,
     #[command(flatten)]
     spending: Spending,
 }
@@ -78,15 +75,6 @@ enum ExportInput {
     Saved(Box<ExportSource>),
     /// Stored, or to be fetched from the service.
     Of(Identifier),
-}
-
-impl ExportInput {
-    fn identifier(&self) -> Option<&Identifier> {
-        match self {
-            Self::Saved(source) => source.identifier.as_ref(),
-            Self::Of(identifier) => Some(identifier),
-        }
-    }
 }
 
 /// The list of formats for the help.
@@ -107,12 +95,11 @@ impl ExportArgs {
         let (wanted, unread) = wanted(&self.identifiers, format, common)?;
         // Checked before anything is paid.
         let files = self.files(&wanted, format)?;
-        let asked =
-            || wanted.iter().filter(|wanted| matches!(wanted, ExportInput::Of(_))).filter_map(ExportInput::identifier);
-        let setup = asked().next().map(|_| setup_to_spend(common, self.spending)).transpose()?;
+        let asked: Vec<_> = wanted.iter().filter_map(to_fetch).cloned().collect();
+        let setup = (!asked.is_empty()).then(|| setup(common, self.spending)).transpose()?;
         if let Some(setup) = setup.as_ref().filter(|_| self.spending.dry_run) {
-            let requests = asked().map(|identifier| Request::Behaviour { identifier: identifier.clone() }).collect();
-            return print_dry_run(setup, requests, self.refresh, None, self.json);
+            let requests = asked.into_iter().map(|identifier| Request::Behaviour { identifier }).collect();
+            return print_dry_run(setup, requests, self.refresh, None);
         }
         let (mut sources, runtime) = (Vec::new(), runtime()?);
         let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
@@ -130,22 +117,19 @@ impl ExportArgs {
             }
         });
         setup.as_ref().map_or(Ok(()), |setup| say_cost(&setup.gateway))?;
-        let written = match sources.is_empty() {
-            true => Ok(()),
-            false => self.write(format, &sources, self.output.as_deref()),
-        };
+        let is_none = sources.is_empty();
+        let written = if is_none { Ok(()) } else { self.write(format, &sources, self.output.as_deref()) };
         fetched.and(written).and(unread)
     }
 
     fn format(&self) -> anyhow::Result<&'static Format> {
         let by_name = || Format::of_file(self.output.as_ref()?.file_name()?.to_str()?);
-        let found = match &self.format {
-            Some(name) => Format::named(name),
-            None => by_name(),
-        };
-        let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
-        let which = || format!("which format? --format says, or the end of the file's name; there are {}", known());
-        found.ok_or_else(|| FailureKind::Usage.error(which()).into())
+        let found = self.format.as_ref().map_or_else(by_name, |name| Format::named(name));
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+        fail!(Usage, "which format? --format says, or the end of the file's name; there are {}", known.join(", "))
     }
 
     fn what(&self) -> What {
@@ -163,28 +147,30 @@ impl ExportArgs {
 
     /// The separate output file of each report; `None` for reports that are written together.
     fn files(&self, wanted: &[ExportInput], format: &Format) -> anyhow::Result<Vec<Option<PathBuf>>> {
-        let Some(folder) = self.output.as_ref().filter(|path| is_folder(path)) else {
+        let is_folder = |path: &&PathBuf| path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator);
+        let Some(folder) = self.output.as_ref().filter(is_folder) else {
             if format.is_raw() && wanted.len() > 1 {
-                let words =
-                    "raw writes one report as it came, and there are several: --output FOLDER/ writes a file for each";
-                fail!(Usage, "{words}");
+                fail!(Usage, "raw writes one report as it came: --output FOLDER/ writes a file for each of several");
             }
             self.output.iter().try_for_each(|path| file::check(path, self.force))?;
-            return Ok(wanted.iter().map(|_| None).collect());
+            return Ok(vec![None; wanted.len()]);
         };
         // With a trailing separator, the path of a link refers to its target.
         if folder.components().as_path().is_symlink() {
             let link = file::shown(folder);
-            let words = format!("nothing was written: {link} is a link, which is not followed; name the folder itself");
-            fail!(Usage, "{words}");
+            fail!(Usage, "nothing was written: {link} is a link, which is not followed; name the folder itself");
         }
         crate::files::make_folder(folder)?;
         let (mut files, mut known) = (Vec::new(), HashSet::new());
         for wanted in wanted {
-            let name = |end: &str| folder.join(file::name(wanted.identifier(), None, end));
-            let first = name(format.extension);
+            let identifier = match wanted {
+                ExportInput::Saved(source) => source.identifier.as_ref(),
+                ExportInput::Of(identifier) => Some(identifier),
+            };
+            let name = |end: &str| folder.join(file::name(identifier, None, end));
             let others = (2_u64..).map(|number| name(&format!("{number}.{}", format.extension)));
-            let path = std::iter::once(first).chain(others).find(|path| known.insert(path.clone()));
+            let mut names = std::iter::once(name(format.extension)).chain(others);
+            let path = names.find(|path| known.insert(path.clone()));
             path.iter().try_for_each(|path| file::check(path, self.force))?;
             files.push(path);
         }
@@ -201,8 +187,7 @@ impl ExportArgs {
 
     fn write(&self, format: &Format, sources: &[ExportSource], path: Option<&Path>) -> anyhow::Result<()> {
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
-        // Errors are ignored: the result matters more than the remark.
-        problems.iter().for_each(|problem| drop(writeln!(io::stderr(), "behaview: {problem}")));
+        problems.iter().for_each(say);
         let job = |cancel| Job { sources, what: self.what(), rules: &rules, cancel };
         let summary = match path {
             Some(path) => {
@@ -213,18 +198,29 @@ impl ExportArgs {
                 signals.let_go()?;
                 written?
             }
-            None => print(format, &job(&Cancel::default()))?,
+            None => {
+                let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
+                let written = format.write(&job(&Cancel::default()), &mut out);
+                match written.and_then(|summary| out.flush().map(|()| summary)) {
+                    // A reader that closes the pipe early is not a failure.
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+                    other => other?,
+                }
+            }
         };
-        if let Some(words) = summary.missing_words() {
-            say(&words);
-        }
+        summary.missing_words().iter().for_each(say);
         match summary.cut {
             0 => Ok(()),
-            1 => Err(FailureKind::BadAnswer.error("a report stops in the middle: what came of it was written").into()),
-            cut => Err(FailureKind::BadAnswer
-                .error(format!("{cut} reports stop in the middle: what came of them was written"))
-                .into()),
+            1 => fail!(BadAnswer, "a report stops in the middle: what came of it was written"),
+            cut => fail!(BadAnswer, "{cut} reports stop in the middle: what came of them was written"),
         }
+    }
+}
+
+fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
+    match wanted {
+        ExportInput::Saved(_) => None,
+        ExportInput::Of(identifier) => Some(identifier),
     }
 }
 
@@ -239,9 +235,8 @@ fn wanted(
         Some(file) => stored(&file, common),
         None => Ok(vec![one(text)?]),
     };
-    let (typed, piped) =
-        (|text: &str| all_of(text, &|text| identifier(text, common)), |text: &str| all_of(text, &listed));
-    for subject in read_subjects(identifiers, typed, piped)? {
+    let typed = |text: &str| all_of(text, &|text| identifier(text, common));
+    for subject in read_subjects(identifiers, typed, |text| all_of(text, &listed))? {
         match subject {
             Subject::Service(identifiers) => wanted.extend(identifiers.into_iter().map(ExportInput::Of)),
             Subject::Saved(document) => {
@@ -251,24 +246,16 @@ fn wanted(
                 }
                 unread = unread.and(document.outcome());
                 wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
-                    let (origin, notes) = (document.name.clone(), Notes::default());
-                    ExportInput::Saved(Box::new(ExportSource {
-                        body: here.body,
-                        identifier,
-                        origin,
-                        received: None,
-                        notes,
-                    }))
+                    let (body, origin) = (here.body, document.name.clone());
+                    let source = ExportSource { body, identifier, origin, received: None, notes: Notes::default() };
+                    ExportInput::Saved(Box::new(source))
                 }));
             }
         }
     }
     // A file may be named in addition to its reports.
     let mut known = HashSet::new();
-    wanted.retain(|wanted| match wanted {
-        ExportInput::Of(identifier) => known.insert(identifier.clone()),
-        ExportInput::Saved(_) => true,
-    });
+    wanted.retain(|wanted| to_fetch(wanted).is_none_or(|identifier| known.insert(identifier.clone())));
     Ok((wanted, unread))
 }
 
@@ -280,11 +267,6 @@ fn stored(file: &Sha256, common: &Common) -> anyhow::Result<Vec<Identifier>> {
         fail!(NotFound, "no report of this file is stored: behaview list SHA256 asks the service for them");
     }
     Ok(reports.into_iter().map(|report| report.identifier).collect())
-}
-
-/// Whether a path is a folder, or ends like one.
-fn is_folder(path: &Path) -> bool {
-    path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator)
 }
 
 /// Writes a new file and prints its path.
@@ -300,14 +282,4 @@ pub(super) fn write_file<T>(
     })?;
     say(format!("wrote {} to {}", crate::text::bytes(length), file::shown(path)));
     Ok(written)
-}
-
-fn print(format: &Format, job: &Job<'_>) -> anyhow::Result<Summary> {
-    let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
-    let written = format.write(job, &mut out).and_then(|summary| out.flush().map(|()| summary));
-    match written {
-        // A reader that closes the pipe early is not a failure.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        other => Ok(other?),
-    }
 }

@@ -1,21 +1,23 @@
 //! `behaview follow`: polls a file's scan until its reports are listed.
 
+use super::inputs::{Spending, parse_sha256};
 use super::output::print_json;
 use super::query::{CostOutput, DryRunRemark, ask, cost, print_dry_run, runtime, say_cost};
-use super::{Common, FailureKind, Setup, Spending, parse_sha256, setup_to_spend};
+use super::setup::{Setup, setup};
+use super::{Common, FailureKind};
 use crate::app::scan::follow::{Follow as Following, Pace, WatchState};
 use crate::gateway::GatewayError;
-use crate::quota::Unit;
+use crate::quota::{Total, Unit};
 use crate::report::analysis::SandboxRun;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
-use crate::report::{Analysis, Body, PendingScan};
+use crate::report::{Analysis, PendingScan};
 use crate::request::Request;
 use crate::text::{Untrusted, count};
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -39,9 +41,6 @@ pub(super) struct FollowArgs {
     scan: Option<String>,
     #[command(flatten)]
     looks: Polls,
-    /// Print JSON, as it is always done; a dry run prints it too
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     spending: Spending,
 }
@@ -93,32 +92,28 @@ impl FollowArgs {
         let name = |text: String| {
             Identifier::new(Untrusted::from(text)).ok_or_else(|| FailureKind::Usage.error("that names no scan"))
         };
-        let scan = self.scan.clone().map(name).transpose()?;
-        let setup = setup_to_spend(common, self.spending)?;
-        let is_given = scan.is_some();
-        let scan = scan.or(known_scan(&setup, &file)?);
+        let typed = self.scan.map(name).transpose()?;
+        let setup = setup(common, self.spending)?;
+        let (gateway, is_typed) = (&setup.gateway, typed.is_some());
+        // The scan that this machine started saves the call that would find it.
+        let pending = gateway.store().pending_scan(gateway.service(), &file)?;
+        let pending = pending.filter(|scan| scan.is_pending(gateway.now())).and_then(|scan| scan.identifier);
+        let scan = typed.or(pending);
         let pace = self.looks.pace(&setup);
         if self.spending.dry_run {
-            let look = match scan {
+            let request = match scan {
                 Some(identifier) => Request::PrivateAnalysis { identifier },
                 None => Request::PrivateAnalyses { file },
             };
-            return print_dry_run(&setup, vec![look], true, Some(most(pace, 1)), self.json);
+            return print_dry_run(&setup, vec![request], true, Some(most(pace, 1)));
         }
         // A typed identifier may be misspelt, so it is recorded only after the service has
         // confirmed it.
-        if !is_given {
+        if !is_typed {
             note(&setup, &file, Some(scan.clone()))?;
         }
         follow(&setup, file, scan, pace)
     }
-}
-
-/// The scan that this machine started, unless its end has been seen. Saves the call that would find
-/// it.
-fn known_scan(setup: &Setup, file: &Sha256) -> anyhow::Result<Option<Identifier>> {
-    let scan = setup.gateway.store().pending_scan(setup.gateway.service(), file)?;
-    Ok(scan.filter(|scan| scan.is_pending(setup.gateway.now())).and_then(|scan| scan.identifier))
 }
 
 /// Records for later runs whether the scan of a file is still pending.
@@ -134,61 +129,73 @@ pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
         "Following makes at most {calls}, each at the price of a look: one every {seconds} s, and once a sandbox has reported one for \
          each page of the list."
     );
-    DryRunRemark { words, further: (1_u64.saturating_sub(named), Some(pace.most.saturating_sub(named))) }
+    (words, Total { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
 }
 
 /// Polls a scan until it ends, and prints its state.
 pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> anyhow::Result<()> {
     let mut following = Following::new(file.clone(), scan, pace, SignedDuration::ZERO);
-    let mut reports = Vec::new();
-    let result = runtime()?.block_on(look_to_the_end(setup, &mut following, &mut reports));
+    let mut reports = BTreeSet::new();
+    let result = runtime()?.block_on(poll_to_the_end(setup, &mut following, &mut reports));
     say_cost(&setup.gateway)?;
-    print_json(&shown(&following, &reports, cost(&setup.gateway)?, matches!(result, Ok(WatchState::Done))))?;
-    match result? {
-        WatchState::Done if reports.is_empty() => {
-            note(setup, &file, None)?;
-            let words = "the scan is done, and no report of it is listed; behaview list --refresh asks once more";
-            Err(FailureKind::NotFound.error(words).into())
+    let seen = following.seen.as_ref();
+    let sandbox = |run: &SandboxRun| SandboxProgress { sandbox: run.sandbox().unicode(), status: run.words() };
+    print_json(&FollowOutput {
+        file: file.to_string(),
+        scan: seen.map(|seen| seen.identifier.text().unicode()),
+        began: seen.and_then(|seen| seen.began),
+        status: seen.map(|seen| seen.progress.words()),
+        sandboxes: seen.iter().flat_map(|seen| seen.sandboxes.iter().map(sandbox)).collect(),
+        reports: reports.iter().map(|identifier| identifier.text().unicode()).collect(),
+        calls: following.made,
+        cost: cost(&setup.gateway)?,
+        done: matches!(result, Ok(WatchState::Done)),
+    })?;
+    if result? == WatchState::Done {
+        note(setup, &file, None)?;
+        if reports.is_empty() {
+            fail!(NotFound, "the scan is done, and no report of it is listed; behaview list --refresh asks once more");
         }
-        WatchState::Done => note(setup, &file, None),
-        WatchState::On => {
-            let why = match &following.seen {
-                None => "the service knows of no scan of this file and lists no report of it".to_owned(),
-                Some(Analysis { began: Some(began), .. }) => {
-                    format!("the scan that began on {} is not done", crate::text::moment(*began))
-                }
-                Some(_) => "the scan is not done".to_owned(),
-            };
-            let file = &following.file;
-            Err(FailureKind::Partial
-                .error(format!(
-                    "{why}, and the looks are used up: behaview follow {file} goes on, for as many calls again"
-                ))
-                .into())
-        }
+        return Ok(());
     }
+    let why = match seen.map(|seen| seen.began) {
+        None => "the service knows of no scan of this file and lists no report of it".to_owned(),
+        Some(Some(began)) => format!("the scan that began on {} is not done", crate::text::moment(began)),
+        Some(None) => "the scan is not done".to_owned(),
+    };
+    fail!(Partial, "{why}, and the looks are used up: behaview follow {file} goes on, for as many calls again")
 }
 
-async fn look_to_the_end(
+async fn poll_to_the_end(
     setup: &Setup,
     following: &mut Following,
-    reports: &mut Vec<Identifier>,
+    reports: &mut BTreeSet<Identifier>,
 ) -> anyhow::Result<WatchState> {
     let listing = setup.gateway.client().profile().listing;
-    let mut next_page = None;
-    let began = Instant::now();
+    let (mut next_page, began) = (None, Instant::now());
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
     while following.left() > 0 {
-        let price = following.request(listing, next_page.clone()).quote(&setup.entitled).price().short();
-        wait(following, &price, passed).await;
         let request = following.request(listing, next_page.take());
-        let Some(body) = poll(setup, following, &request, passed()).await? else {
-            next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
-            continue;
-        };
-        let now = passed();
+        wait(following, &request.clone().quote(&setup.entitled).price().short(), passed).await;
+        let asked_at = passed();
+        let answer = ask(setup, &request, true).await;
+        match &answer {
+            // Another program has the same request in flight.
+            Err(GatewayError::UnderWayElsewhere) => {
+                following.put_off(asked_at);
+                next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
+                continue;
+            }
+            Err(error) if error.is_unsent() => {}
+            _ => following.count(asked_at),
+        }
+        let (body, now) = (answer?.body, passed());
         let Request::Behaviours { file, listing, cursor } = request else {
-            following.looked(Analysis::of(&body), now);
+            let seen = Analysis::of(&body);
+            if seen.iter().filter_map(|seen| seen.file.as_ref()).any(|file| *file != following.file) {
+                fail!(BadAnswer, "the service answers with the scan of another file");
+            }
+            following.looked(seen, now);
             if let Some(seen) = &following.seen {
                 note(setup, &following.file, Some(Some(seen.identifier.clone())))?;
             }
@@ -196,40 +203,18 @@ async fn look_to_the_end(
             continue;
         };
         let page = Page::of_file(&body, &file)?;
-        let new: Vec<_> = page.entries.into_iter().map(|entry| entry.identifier).collect();
-        let is_new = new.iter().any(|identifier| !reports.contains(identifier));
-        reports.extend(new);
-        reports.sort();
-        reports.dedup();
+        let known = reports.len();
+        reports.extend(page.entries.into_iter().map(|entry| entry.identifier));
         // Stops at a page without new entries, because the service would repeat pages forever; only
         // an empty first page may have a successor.
-        let goes_on = is_new || cursor.is_none();
-        next_page =
-            page.cursor.filter(|_| goes_on).map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
+        let has_next = reports.len() > known || cursor.is_none();
+        let cursor = page.cursor.filter(|_| has_next);
+        next_page = cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
         if following.listed(!reports.is_empty(), next_page.is_some(), now) == WatchState::Done {
             return Ok(WatchState::Done);
         }
     }
     Ok(WatchState::On)
-}
-
-/// The response to one poll; `None` if another program has the same request in flight.
-async fn poll(
-    setup: &Setup,
-    following: &mut Following,
-    request: &Request,
-    asked_at: SignedDuration,
-) -> anyhow::Result<Option<Body>> {
-    let answer = ask(setup, request, true).await;
-    match &answer {
-        Err(GatewayError::UnderWayElsewhere) => {
-            following.put_off(asked_at);
-            return Ok(None);
-        }
-        Err(error) if error.is_unsent() => {}
-        _ => following.count(asked_at),
-    }
-    Ok(Some(answer?.body))
 }
 
 /// Waits until the next poll, and shows that on a terminal.
@@ -259,22 +244,5 @@ fn people(words: &str, end: &str) {
     let mut to = std::io::stderr();
     if to.is_terminal() {
         let _ = write!(to, "\r{}\x1b[K{end}", crate::text::own(words));
-    }
-}
-
-fn shown(following: &Following, reports: &[Identifier], cost: BTreeMap<Unit, CostOutput>, done: bool) -> FollowOutput {
-    let seen = following.seen.as_ref();
-    let runs = seen.map(|seen| seen.sandboxes.as_slice()).unwrap_or_default();
-    let sandbox = |run: &SandboxRun| SandboxProgress { sandbox: run.sandbox().unicode(), status: run.words() };
-    FollowOutput {
-        file: following.file.to_string(),
-        scan: seen.map(|seen| seen.identifier.text().unicode()),
-        began: seen.and_then(|seen| seen.began),
-        status: seen.map(|seen| seen.progress.words()),
-        sandboxes: runs.iter().map(sandbox).collect(),
-        reports: reports.iter().map(|identifier| identifier.text().unicode()).collect(),
-        calls: following.made,
-        cost,
-        done,
     }
 }

@@ -1,7 +1,7 @@
 //! `behaview held`: lists and deletes what is stored on this machine. Sends nothing.
 
-use super::output::{Table, print_json, print_text};
-use super::setup::{say, service_of};
+use super::output::{print, table};
+use super::setup::{open_to_look, say, service_of};
 use super::{Common, FailureKind};
 use crate::app::over::held::title;
 use crate::config::Config;
@@ -31,9 +31,6 @@ Without --profile this is about everything; with it about what that profile can 
 and what was imported. Of that --all and --older-than delete what the service sent. A note goes with the last \
 stored copy of its report. With --older-than an earlier file is forgotten only if nothing of it is stored any \
 more, and it was opened a day before that.";
-
-/// Seconds of each unit of age.
-const UNITS: [(char, i64); 2] = [('d', 86_400), ('h', 3600)];
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -123,22 +120,19 @@ struct Deleted {
 impl HeldArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
-        let store = super::setup::open_to_look(&folders.store)?;
-        let now = crate::clock::now();
+        let (store, now) = (open_to_look(&folders.store)?, crate::clock::now());
         let all = store.inventory()?;
         let service = common.profile.as_deref().map(|name| service_named(name, &config, &all)).transpose()?;
-        let kept = of_service(all.clone(), service.as_deref());
-        let what = self.which.purge(&kept, now)?;
-        let Some(what) = what else { return self.print(&store, [&kept; 2], None, now) };
+        let kept = of_service(&all, service.as_deref());
+        let Some(what) = self.which.purge(&kept, now)? else { return self.print(&store, &kept, &kept, None) };
         // An id or a hash already selects the items of one service.
         let only = service.as_deref().filter(|_| self.which.delete.is_none());
         let doomed = Doomed::of(&what, &all, only);
         let files = store.forgotten_files(&what, only, &all)?;
-        let things: Vec<_> = doomed.things.iter().copied().cloned().collect();
+        let is_none = doomed.things.is_empty() && (doomed.notes, files) == (0, 0);
+        let gone = Some(deleted(&doomed, files, now, self.yes));
         if !self.yes {
-            let is_none = things.is_empty() && (doomed.notes, files) == (0, 0);
-            let shown: [&[Holding]; 2] = if is_none { [&things, &kept] } else { [&things; 2] };
-            self.print(&store, shown, Some(deleted(&doomed, files, now, false)), now)?;
+            self.print(&store, &doomed.things, if is_none { &kept } else { &doomed.things }, gone)?;
             if is_none {
                 return Ok(());
             }
@@ -147,58 +141,68 @@ impl HeldArgs {
         let asked = doomed.named();
         let is_still = |held: &[Holding]| Doomed::of(&what, held, only).named() == asked;
         if store.purge(&what, only, &is_still)?.is_none() {
-            let why =
-                "nothing was deleted: another program has changed what is held since this one looked at it; try again";
-            return Err(anyhow::anyhow!(why));
+            fail!(
+                Other,
+                "nothing was deleted: another program has changed what is held since this one looked at it; try again"
+            );
         }
-        for remark in store.remains(&what)? {
-            say(&remark);
-        }
-        let left = of_service(store.inventory()?, service.as_deref());
-        self.print(&store, [&things, &left], Some(deleted(&doomed, files, now, true)), now)
+        store.remains(&what)?.iter().for_each(say);
+        let left = store.inventory()?;
+        self.print(&store, &doomed.things, &of_service(&left, service.as_deref()), gone)
     }
 
     /// Prints the items that the command selects, and the size of the store.
     fn print(
         &self,
         store: &Store,
-        [listed, held]: [&[Holding]; 2],
+        listed: &[&Holding],
+        held: &[&Holding],
         deleted: Option<Deleted>,
-        now: Timestamp,
     ) -> anyhow::Result<()> {
-        let sum = |of: fn(&Holding) -> u64| held.iter().map(of).fold(0, u64::saturating_add);
-        let (raw, on_disk) = (sum(|k| k.bytes), sum(|k| k.on_disk));
-        if self.json {
-            let held = held.iter().map(|kept| row(store, kept, now)).collect::<Result<_, StoreError>>()?;
-            return print_json(&HeldOutput { held, bytes: raw, on_disk, deleted });
-        }
-        let mut text = if listed.is_empty() { String::new() } else { table(listed, now).to_string() };
-        text += &match held.len() {
-            0 => "Nothing is held.\n".to_owned(),
-            things => format!("{} held: {}, {} on disk\n", thousands(things as u64), bytes(raw), bytes(on_disk)),
-        };
-        if let Some(gone) = deleted {
-            let verb = if gone.is_done { "Deleted" } else { "Would be deleted" };
-            let (things, notes) = (count(gone.things as u64, "thing"), count(gone.notes, "note"));
-            let more = (gone.files > 0).then(|| format!(", {}", count(gone.files, "earlier file")));
-            let more = more.unwrap_or_default();
-            text += &format!("{verb}: {things}{}, {}, with {notes}{more}\n", gone.whose, bytes(gone.bytes));
-            let again = Some(gone.again).filter(|words| !gone.is_done && !words.is_empty());
-            text += &again.map(|words| words + "\n").unwrap_or_default();
-        }
-        print_text(&text)
+        let now = crate::clock::now();
+        let rows = held.iter().map(|kept| row(store, kept, now)).collect::<Result<_, StoreError>>()?;
+        let (bytes, on_disk) = sizes(held);
+        let shown = HeldOutput { held: rows, bytes, on_disk, deleted };
+        print(self.json, &shown, || text(listed, &shown, now))
     }
+}
+
+fn sizes(things: &[&Holding]) -> (u64, u64) {
+    let sum = |of: fn(&Holding) -> u64| things.iter().map(|thing| of(thing)).fold(0, u64::saturating_add);
+    (sum(|thing| thing.bytes), sum(|thing| thing.on_disk))
+}
+
+fn text(listed: &[&Holding], shown: &HeldOutput, now: Timestamp) -> String {
+    let heading = ["received (UTC)", ">size", ">on disk", ">notes", "at service", "from", "id"];
+    let mut text =
+        if listed.is_empty() { String::new() } else { table(heading, listed.iter().map(|kept| cells(kept, now))) };
+    text += &match shown.held.len() {
+        0 => "Nothing is held.\n".to_owned(),
+        things => {
+            format!("{} held: {}, {} on disk\n", thousands(things as u64), bytes(shown.bytes), bytes(shown.on_disk))
+        }
+    };
+    if let Some(gone) = &shown.deleted {
+        let verb = if gone.is_done { "Deleted" } else { "Would be deleted" };
+        let (things, notes) = (count(gone.things as u64, "thing"), count(gone.notes, "note"));
+        let more = if gone.files > 0 { format!(", {}", count(gone.files, "earlier file")) } else { String::new() };
+        text += &format!("{verb}: {things}{}, {}, with {notes}{more}\n", gone.whose, bytes(gone.bytes));
+        if !gone.is_done && !gone.again.is_empty() {
+            text += &format!("{}\n", gone.again);
+        }
+    }
+    text
 }
 
 impl Selection {
     /// The deletions that the options select.
-    fn purge(&self, kept: &[Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
+    fn purge(&self, kept: &[&Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
         if self.all {
             return Ok(Some(vec![Purge::Everything]));
         }
         if let Some(age) = self.older_than {
-            let before =
-                now.checked_sub(age).map_err(|_| FailureKind::Usage.error("that is longer ago than time goes"))?;
+            let before = now.checked_sub(age);
+            let before = before.map_err(|_| FailureKind::Usage.error("that is longer ago than time goes"))?;
             return Ok(Some(vec![Purge::Before(before)]));
         }
         let Some(id) = &self.delete else { return Ok(None) };
@@ -228,12 +232,12 @@ fn deleted(doomed: &Doomed<'_>, files: u64, now: Timestamp, is_done: bool) -> De
     let things = &doomed.things;
     let mut profiles = BTreeMap::new();
     things.iter().for_each(|kept| *profiles.entry(kept.profile.clone()).or_default() += 1);
-    let sum = |of: fn(&Holding) -> u64| things.iter().map(|thing| of(thing)).fold(0, u64::saturating_add);
+    let (bytes, on_disk) = sizes(things);
     Deleted {
         is_done,
         things: things.len(),
-        bytes: sum(|thing| thing.bytes),
-        on_disk: sum(|thing| thing.on_disk),
+        bytes,
+        on_disk,
         notes: doomed.notes,
         files,
         profiles,
@@ -253,10 +257,11 @@ fn service_named(name: &str, config: &Config, kept: &[Holding]) -> anyhow::Resul
 }
 
 /// The items that a profile of this service can open: its own responses, imports and notes.
-fn of_service(kept: Vec<Holding>, service: Option<&str>) -> Vec<Holding> {
-    let is_here =
-        |kept: &Holding| service.is_none_or(|service| kept.service == service || kept.is_import() || !kept.is_answer());
-    kept.into_iter().filter(is_here).collect()
+fn of_service<'a>(kept: &'a [Holding], service: Option<&str>) -> Vec<&'a Holding> {
+    let is_here = |kept: &&Holding| {
+        service.is_none_or(|service| kept.service == service || kept.is_import() || !kept.is_answer())
+    };
+    kept.iter().filter(is_here).collect()
 }
 
 /// The notes on a report and on its rows.
@@ -291,34 +296,25 @@ fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<HeldRow, StoreEr
     })
 }
 
-fn table(kept: &[Holding], now: Timestamp) -> Table {
-    let mut table = Table::new(&["received (UTC)", "size", "on disk", "notes", "at service", "from", "id"], &[1, 2, 3]);
-    for kept in kept {
-        let notes = if kept.notes == 0 { "-".to_owned() } else { kept.notes.to_string() };
-        let at_service = kept.retention(now).map_or_else(|| "-".to_owned(), Retention::short);
-        table.row([
-            kept.received.strftime("%F %H:%M").to_string(),
-            bytes(kept.bytes),
-            bytes(kept.on_disk),
-            notes,
-            at_service,
-            from(kept),
-            match kept.what {
-                Thing::Report(_) | Thing::Notes(_) => said(id(kept)).to_string(),
-                Thing::Answer { .. } => format!("{} ({})", id(kept), what(kept)),
-            },
-        ]);
-    }
-    table
-}
-
-fn from(kept: &Holding) -> String {
-    match &kept.imported {
+fn cells(kept: &Holding, now: Timestamp) -> [String; 7] {
+    let from = match &kept.imported {
         Some(imported) => format!("imported {}", imported.words()),
         None if matches!(kept.what, Thing::Notes(_)) => "notes alone".to_owned(),
         None if kept.is_quarantined() => "quarantined".to_owned(),
         None => Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string(),
-    }
+    };
+    [
+        kept.received.strftime("%F %H:%M").to_string(),
+        bytes(kept.bytes),
+        bytes(kept.on_disk),
+        if kept.notes == 0 { "-".to_owned() } else { kept.notes.to_string() },
+        kept.retention(now).map_or_else(|| "-".to_owned(), Retention::short),
+        from,
+        match kept.what {
+            Thing::Report(_) | Thing::Notes(_) => said(id(kept)).to_string(),
+            Thing::Answer { .. } => format!("{} ({})", id(kept), what(kept)),
+        },
+    ]
 }
 
 /// A description of an item.
@@ -327,14 +323,12 @@ fn what(kept: &Holding) -> String {
     match &kept.what {
         Thing::Report(_) => "report".to_owned(),
         Thing::Notes(_) => "notes".to_owned(),
-        // Its reports are separate items, or were deleted.
-        Thing::Answer { key, .. } if is_list(key) => format!("{}{}, without reports", title(kept), file()),
-        Thing::Answer { .. } => title(kept).cut(120).to_string(),
+        Thing::Answer { key, .. } => match Request::of_holding_key(key.as_bytes()) {
+            // Its reports are separate items, or were deleted.
+            Some(Request::Behaviours { .. }) => format!("{}{}, without reports", title(kept), file()),
+            _ => title(kept).cut(120).to_string(),
+        },
     }
-}
-
-fn is_list(key: &Untrusted) -> bool {
-    matches!(Request::of_holding_key(key.as_bytes()), Some(Request::Behaviours { .. }))
 }
 
 fn id(kept: &Holding) -> String {
@@ -349,10 +343,10 @@ fn id(kept: &Holding) -> String {
 }
 
 /// Parses an age such as `30d` or `12h`.
-fn age(text: &str) -> Result<SignedDuration, String> {
-    let read = UNITS.iter().find_map(|(unit, seconds)| {
-        let number: i64 = text.strip_suffix(*unit)?.parse().ok()?;
-        Some(SignedDuration::from_secs(number.checked_mul(*seconds).filter(|_| number >= 0)?))
-    });
-    read.ok_or_else(|| "an age is a number of days or hours, such as 30d or 12h".to_owned())
+fn age(text: &str) -> Result<SignedDuration, &'static str> {
+    let read = |unit: char, seconds: i64| {
+        let number = text.strip_suffix(unit)?.parse::<u32>().ok()?;
+        Some(SignedDuration::from_secs(seconds * i64::from(number)))
+    };
+    read('d', 86_400).or_else(|| read('h', 3600)).ok_or("an age is a number of days or hours, such as 30d or 12h")
 }

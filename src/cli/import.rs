@@ -1,22 +1,26 @@
 //! `behaview import`: stores reports that a colleague exported, so that opening them is free. Sends
 //! nothing.
 
+use super::document::{STANDARD_INPUT, body};
+use super::inputs::parse_sha256;
 use super::output::print_text;
-use super::{Common, FailureKind, document, parse_sha256};
+use super::setup::{open_to_look, service_of};
+use super::{Common, FailureKind};
 use crate::environment::variable;
 use crate::gateway::GatewayError;
 use crate::gateway::import::{Import as One, ImportError, ImportOutcome, ImportedPage, import, import_page};
-use crate::report::document::DocumentValue;
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::document::{DocumentError, DocumentValue, values};
+use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::{Body, Imported};
 use crate::request::{Listing, Request};
 use crate::service::{Credential, without_keys};
 use crate::store::Store;
-use crate::text::{Untrusted, Visible, count, said};
+use crate::text::{Untrusted, count, said};
 use clap::Args;
 use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
+use std::path::Path;
 
 const EXAMPLES: &str = "\
 A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else has \
@@ -57,7 +61,7 @@ impl ImportArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
         if config.keeps_nothing() {
-            fail!(Usage, "nothing is kept on disk (store.keep = \"nothing\"), so nothing can be imported",);
+            fail!(Usage, "nothing is kept on disk (store.keep = \"nothing\"), so nothing can be imported");
         }
         let profile = config.profile(None)?;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
@@ -65,18 +69,23 @@ impl ImportArgs {
         if file.as_ref().is_some_and(|file| keys.iter().any(|key| key.is_in(file.as_str().as_bytes()))) {
             return Err(GatewayError::NamesKey.into());
         }
-        let store = super::setup::open_to_look(&folders.store)?;
-        let service = super::setup::service_of(&profile);
+        let (store, service) = (open_to_look(&folders.store)?, service_of(&profile));
         let (mut text, mut sums) = (String::new(), Sums::default());
-        for path in &self.files {
-            let name = document::raw_name(path);
-            let from =
-                Imported { from: Untrusted::from(&*without_keys(&keys, name.as_bytes())), by: Untrusted::from(user()) };
-            let (file, from, replaces) = (file.as_ref(), &from, self.replace);
-            let (profile, service) = (profile.name.as_str(), service.as_str());
-            let batch = ImportFile { store: &store, profile, service, file, from, keys: &keys, replaces };
-            for value in document::all_values(path).unwrap_or_else(|error| vec![Err(error)]) {
-                text += &batch.take(path, value, &mut sums);
+        for path in self.files.iter().map(Path::new) {
+            let name = path.file_name().filter(|name| *name != STANDARD_INPUT).map(|name| name.as_encoded_bytes());
+            let from = Untrusted::from(&*without_keys(&keys, name.unwrap_or(b"standard input")));
+            let batch = ImportFile {
+                store: &store,
+                profile: &profile.name,
+                service: &service,
+                file: file.as_ref(),
+                from: &Imported { from, by: Untrusted::from(user()) },
+                keys: &keys,
+                replaces: self.replace,
+            };
+            let shown = crate::text::path(path);
+            for line in batch.lines(path, &mut sums) {
+                text += &format!("{shown}: {line}\n");
             }
         }
         print_text(&(text + &sums.words()))?;
@@ -97,33 +106,50 @@ struct ImportFile<'a> {
 }
 
 impl ImportFile<'_> {
-    /// Imports one value of the file, and returns its outcome as text.
-    fn take(&self, path: &OsStr, value: anyhow::Result<DocumentValue>, sums: &mut Sums) -> String {
-        let value = match value {
-            Ok(value) => self.without_keys(value),
-            Err(error) => return sums.line(path, Err(error)),
+    /// Imports the values of the file; returns the outcomes as lines.
+    fn lines(&self, path: &Path, sums: &mut Sums) -> Vec<String> {
+        let values = match body(path) {
+            Ok(body) => values(&body),
+            Err(error) => return vec![sums.refuse(format!("{error:#}"))],
         };
-        let page = Some(&value).filter(|value| value.is_page).and_then(|value| Page::of(&value.body).ok());
-        if page.is_some()
-            && let Ok(Some(imported)) = import_page(self.store, &self.one(&value.body))
-        {
-            return sums.page(path, &imported)
-                + &page.map(|page| sums.passed(path, of(page, &imported))).unwrap_or_default();
+        if values.is_empty() {
+            return vec![sums.refuse(DocumentError::Empty)];
         }
-        // Stored reports are kept, and a page that does not name its request cannot be stored as
-        // its response: import the reports one by one.
-        let imported = document::bodies(&value).into_iter();
-        let imported = imported.map(|body| body.map(|body| import(self.store, &self.one(&body))));
-        let lines: String = imported.map(|outcome| sums.line(path, outcome)).collect();
-        lines + &page.map(|page| sums.passed(path, page)).unwrap_or_default()
+        let mut lines = Vec::new();
+        for value in values {
+            match value {
+                Ok(value) => self.take(value, sums, &mut lines),
+                Err(error) => lines.push(sums.refuse(error)),
+            }
+        }
+        lines
     }
 
-    /// The value with all keys redacted, because every export and every screen shows stored data.
-    fn without_keys(&self, value: DocumentValue) -> DocumentValue {
-        match without_keys(self.keys, &value.body) {
+    /// Imports one value of the file.
+    fn take(&self, value: DocumentValue, sums: &mut Sums, lines: &mut Vec<String>) {
+        // Every export and every screen shows stored data.
+        let value = match without_keys(self.keys, &value.body) {
             Cow::Borrowed(_) => value,
             Cow::Owned(redacted) => DocumentValue { body: Body::in_memory(redacted), ..value },
+        };
+        let mut page = Some(&value).filter(|value| value.is_page).and_then(|value| Page::of(&value.body).ok());
+        let whole = page.as_ref().and_then(|_| import_page(self.store, &self.one(&value.body)).ok().flatten());
+        if let Some(imported) = whole {
+            sums.held += imported.reports.len() as u64;
+            lines.push(format!("imported the {}", imported.request.words()));
+            lines.extend(imported.reports.iter().map(|id| format!("imported {}", id.text().visible())));
+            page = page.map(|page| counted_entries(page, &imported));
+        } else {
+            // Stored reports are kept, and a page that does not name its request cannot be stored as
+            // its response: import the reports one by one.
+            let (reports, errors) = value.reports();
+            let imported = reports.iter().map(|report| import(self.store, &self.one(&report.body)));
+            lines.extend(imported.map(|outcome| sums.count(outcome)));
+            // The import itself reports that a single report is truncated.
+            let errors = errors.into_iter().filter(|error| value.is_page || !matches!(error, DocumentError::Cut));
+            lines.extend(errors.map(|error| sums.refuse(error)));
         }
+        lines.extend(page.and_then(|page| sums.pass_over(&page)));
     }
 
     fn one<'b>(&'b self, body: &'b Body) -> One<'b> {
@@ -141,7 +167,7 @@ impl ImportFile<'_> {
 
 /// The entries of an imported page that count. Those of other files do not; nor do bare identifiers
 /// if the page is a list of identifiers, because they are expected there.
-fn of(page: Page, held: &ImportedPage) -> Page {
+fn counted_entries(page: Page, held: &ImportedPage) -> Page {
     let Request::Behaviours { file, listing, .. } = &held.request else { return page };
     let mut page = page.without_others(file);
     page.entries.retain(|entry| *listing == Listing::Reports || entry.report.is_some());
@@ -149,78 +175,67 @@ fn of(page: Page, held: &ImportedPage) -> Page {
 }
 
 impl Sums {
-    /// Counts the entries of a page that are not reports, and returns their number and the reasons
-    /// as a line.
-    fn passed(&mut self, path: &OsStr, page: Page) -> String {
+    /// Counts the entries of a page that are not reports; returns their number and the reasons.
+    fn pass_over(&mut self, page: &Page) -> Option<String> {
         let bare = page.entries.iter().filter(|entry| entry.report.is_none()).count() as u64;
         let (others, why) = page.passed_over().unwrap_or_default();
-        let bare_words = (bare > 0).then(|| format!("{} only by identifier", count(bare, "report")));
-        let why: Vec<_> = bare_words.into_iter().chain(Some(why).filter(|why| !why.is_empty())).collect();
         self.passed_over += bare + others;
-        if why.is_empty() { String::new() } else { format!("{}: passed over: {}\n", shown(path), why.join(", ")) }
+        let bare = (bare > 0).then(|| format!("{} only by identifier", count(bare, "report")));
+        let why: Vec<_> = bare.into_iter().chain(Some(why).filter(|why| !why.is_empty())).collect();
+        (!why.is_empty()).then(|| format!("passed over: {}", why.join(", ")))
     }
 
     fn words(&self) -> String {
-        let passed_over =
-            if self.passed_over > 0 { format!(", passed over {}", self.passed_over) } else { String::new() };
-        format!("imported {}, held already {}, refused {}{passed_over}\n", self.held, self.same, self.refused)
+        let Self { held, same, refused, passed_over } = self;
+        let passed_over = if *passed_over > 0 { format!(", passed over {passed_over}") } else { String::new() };
+        format!("imported {held}, held already {same}, refused {refused}{passed_over}\n")
     }
 
     /// The outcome of the run. If reports were refused and none is stored now, the files are at
     /// fault; any other problem is a partial failure.
     fn end(&self) -> anyhow::Result<()> {
-        let refused = (self.refused > 0).then(|| format!("{} could not be imported", self.refused));
+        let Self { held, same, refused, passed_over } = self;
+        let refused_words = (*refused > 0).then(|| format!("{refused} could not be imported"));
         let passed_over =
-            (self.passed_over > 0).then(|| format!("passed over, because they are no reports: {}", self.passed_over));
-        let is_any_here = self.held + self.same > 0;
-        let why = refused.iter().chain(&passed_over).map(String::as_str).collect::<Vec<_>>().join("; ");
-        match refused {
-            _ if why.is_empty() => Ok(()),
-            Some(_) if !is_any_here => Err(FailureKind::BadAnswer.error(why).into()),
-            _ => Err(FailureKind::Partial.error(why).into()),
+            (*passed_over > 0).then(|| format!("passed over, because they are no reports: {passed_over}"));
+        let why = refused_words.into_iter().chain(passed_over).collect::<Vec<_>>().join("; ");
+        if why.is_empty() {
+            return Ok(());
         }
+        let is_useless = *refused > 0 && held + same == 0;
+        let kind = if is_useless { FailureKind::BadAnswer } else { FailureKind::Partial };
+        Err(kind.error(why).into())
     }
 
-    /// Counts the reports of a page that was imported as a whole, with one line for each.
-    fn page(&mut self, path: &OsStr, page: &ImportedPage) -> String {
-        self.held += page.reports.len() as u64;
-        let path = shown(path);
-        let list = format!("{path}: imported the {}\n", page.request.words());
-        let reports = page.reports.iter().map(|id| format!("{path}: imported {}\n", id.text().visible()));
-        std::iter::once(list).chain(reports).collect()
+    /// Counts a refusal, and returns it as a line.
+    fn refuse(&mut self, why: impl ToString) -> String {
+        self.refused += 1;
+        format!("refused: {}", said(why.to_string()))
     }
 
     /// Counts the outcome of one report, and returns it as a line.
-    fn line(&mut self, path: &OsStr, came: anyhow::Result<Result<ImportOutcome, ImportError>>) -> String {
-        let (count, words) = match came {
-            Ok(Ok(ImportOutcome::Held(id))) => (&mut self.held, format!("imported {}", id.text().visible())),
-            Ok(Ok(ImportOutcome::Same(id))) => {
-                (&mut self.same, format!("held already, and the same: {}", id.text().visible()))
+    fn count(&mut self, outcome: Result<ImportOutcome, ImportError>) -> String {
+        match outcome {
+            Ok(ImportOutcome::Held(id)) => {
+                self.held += 1;
+                format!("imported {}", id.text().visible())
             }
-            Ok(Ok(ImportOutcome::Other(id, came))) => (&mut self.refused, other(&id, came.as_ref())),
-            Ok(Err(error)) => (&mut self.refused, refused(&error.to_string())),
-            Err(error) => (&mut self.refused, refused(&format!("{error:#}"))),
-        };
-        *count += 1;
-        format!("{}: {words}\n", shown(path))
+            Ok(ImportOutcome::Same(id)) => {
+                self.same += 1;
+                format!("held already, and the same: {}", id.text().visible())
+            }
+            Ok(ImportOutcome::Other(id, came)) => {
+                let came =
+                    came.map_or("fetched from the service".to_owned(), |came| format!("imported {}", came.words()));
+                let id = id.text().visible();
+                self.refuse(format!("another one is held ({came}), and stays; --replace imports this one: {id}"))
+            }
+            Err(error) => self.refuse(error),
+        }
     }
-}
-
-fn shown(path: &OsStr) -> Visible {
-    Untrusted::from(path.as_encoded_bytes()).visible()
-}
-
-fn refused(why: &str) -> String {
-    format!("refused: {}", said(why))
-}
-
-fn other(id: &Identifier, came: Option<&Imported>) -> String {
-    let came = came.map_or_else(|| "fetched from the service".to_owned(), |came| format!("imported {}", came.words()));
-    format!("refused: another one is held ({came}), and stays; --replace imports this one: {}", id.text().visible())
 }
 
 /// The name of the user who imports, if the system provides it.
 fn user() -> String {
-    let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| variable(name));
-    named.unwrap_or_default()
+    ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| variable(name)).unwrap_or_default()
 }

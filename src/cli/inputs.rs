@@ -2,13 +2,11 @@
 //! saved documents.
 
 use super::document::{self, Document, STANDARD_INPUT, is_json};
-use super::{CliCommand, CliError, Common, FailureKind, exit};
+use super::{CliError, Common, FailureKind, exit};
 use crate::app::PANES;
-use crate::report::Pane;
 use crate::report::identifier::Sha256;
-use crate::request::Request;
-use clap::error::{ContextKind, ContextValue};
-use clap::{Args, Subcommand};
+use crate::report::{Body, Pane};
+use clap::Args;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -16,8 +14,6 @@ use std::path::Path;
 
 /// Maximum number of characters of a word that is shown: it may be the key.
 const SHOWN: usize = 15;
-
-const NO_HASH: &str = "is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else";
 
 // Arguments of commands that may cost something. Not a doc comment: clap would use it as the
 // command's description.
@@ -29,30 +25,25 @@ pub(super) struct Spending {
     /// Say what it would cost, and send nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+    /// Print JSON; without it a dry run prints text
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
-// Arguments of commands that may need a confirmation, and print JSON.
+// Arguments of commands that may need a confirmation.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Agreed {
     /// Send it also where others can see it, nobody can take it back, or it may have arrived before; without --yes that is refused
     #[arg(long)]
     yes: bool,
-    /// Print JSON, as it is always done; a dry run prints it too
-    #[arg(long)]
-    pub(super) json: bool,
     #[command(flatten)]
     pub(super) spending: Spending,
 }
 
 impl Agreed {
-    /// Fails if the request has a warning and `--yes` is missing.
-    pub(super) fn check(self, request: &Request) -> Result<(), CliError> {
-        self.check_warned(request.warning().as_deref())
-    }
-
-    /// Like [`Self::check`], for a warning from elsewhere.
-    pub(super) fn check_warned(self, why: Option<&str>) -> Result<(), CliError> {
-        match why {
+    /// Fails if there is a warning and `--yes` is missing.
+    pub(super) fn check(self, warning: Option<&str>) -> Result<(), CliError> {
+        match warning {
             Some(why) if !self.yes => Err(FailureKind::Usage.error(format!("nothing was sent. {why} --yes sends it"))),
             _ => Ok(()),
         }
@@ -75,7 +66,26 @@ pub(super) fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
 /// Parses a file's SHA-256 where a command is expected too; the error considers a misspelt command
 /// and a file name.
 pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
-    Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(no_command(text)).into())
+    if let Some(file) = Sha256::parse(text) {
+        return Ok(file);
+    }
+    if Path::new(text).is_file() {
+        // The path of a file is not a key, so it is shown completely.
+        fail!(
+            Usage,
+            "{text} is a file of this machine: `behaview open` shows a saved report, `behaview submit` has it scanned"
+        );
+    }
+    let grammar = super::grammar();
+    let names = grammar.get_subcommands().map(|command| (strsim::osa_distance(text, command.get_name()), command));
+    let nearest = names.min_by_key(|(distance, _)| *distance);
+    let nearest = nearest.map(|(distance, command)| (distance, command.get_name()));
+    let why = match nearest.filter(|(distance, name)| *distance <= name.len().div_ceil(4)) {
+        Some((0, _)) => format!("is a command, and stands before its options: `behaview {text} …`"),
+        Some((_, name)) => format!("is no command and no SHA-256: was `behaview {name}` meant?"),
+        None => format!("is no command, as `behaview --help` lists them, and {}", no_hash(text)),
+    };
+    fail!(Usage, "{} {why}", shown(text))
 }
 
 /// The beginning of a word, for messages.
@@ -87,48 +97,15 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 fn no_hash(text: &str) -> &'static str {
-    let text = text.trim();
-    match text.len() {
-        _ if !text.bytes().all(|byte| byte.is_ascii_hexdigit()) => NO_HASH,
-        32 => "looks like an MD5: private files are known by their SHA-256 alone, 64 hexadecimal digits",
-        40 => "looks like a SHA-1: private files are known by their SHA-256 alone, 64 hexadecimal digits",
-        _ => NO_HASH,
-    }
-}
-
-fn no_command(text: &str) -> String {
-    if Path::new(text).is_file() {
-        // The path of a file is not a key, so it is shown completely.
-        return format!(
-            "{text} is a file of this machine: `behaview open` shows a report that is saved in one, `behaview submit` \
-             has one scanned"
-        );
-    }
     let is_hexadecimal = text.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
-    let why = match similar(text) {
-        _ if commands().find_subcommand(text).is_some() => {
-            format!("is a command, and stands before its options: `behaview {text} …`")
+    match text.trim().len() {
+        32 if is_hexadecimal => {
+            "looks like an MD5: private files are known by their SHA-256 alone, 64 hexadecimal digits"
         }
-        Some(name) => format!("is no command and no SHA-256: was `behaview {name}` meant?"),
-        None if is_hexadecimal && text.len() > 8 => no_hash(text).to_owned(),
-        None => "is no command, as `behaview --help` lists them, and no SHA-256 of a file to open: that has 64 \
-                 hexadecimal digits"
-            .to_owned(),
-    };
-    format!("{} {why}", shown(text))
-}
-
-fn commands() -> clap::Command {
-    CliCommand::augment_subcommands(clap::Command::new("behaview").disable_help_subcommand(true))
-}
-
-/// The command with the most similar name, if any, found by the parser.
-fn similar(text: &str) -> Option<String> {
-    let error = commands().try_get_matches_from(["behaview", text]).err()?;
-    match error.get(ContextKind::SuggestedSubcommand)? {
-        ContextValue::String(name) => Some(name.clone()),
-        ContextValue::Strings(names) => names.last().cloned(),
-        _ => None,
+        40 if is_hexadecimal => {
+            "looks like a SHA-1: private files are known by their SHA-256 alone, 64 hexadecimal digits"
+        }
+        _ => "is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else",
     }
 }
 
@@ -191,9 +168,10 @@ fn in_lower_case(text: &str) -> String {
 
 /// Reads a document, or text, from standard input.
 fn standard_input() -> anyhow::Result<Subject<String>> {
-    let bytes = document::saved(Path::new(STANDARD_INPUT), LONGEST_LIST)?;
+    let path = Path::new(STANDARD_INPUT);
+    let bytes = document::saved(path, LONGEST_LIST)?;
     if is_json(&bytes) {
-        return Ok(Subject::Saved(document::of(STANDARD_INPUT, bytes)?));
+        return Ok(Subject::Saved(document::of(path, &Body::in_memory(bytes))?));
     }
     Ok(Subject::Service(String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?))
 }
@@ -213,14 +191,18 @@ pub(super) fn each<T>(
     let (all, mut tried, mut failed) = (subjects.len(), 0, Vec::new());
     for subject in subjects {
         tried += 1;
-        progress(tried, all);
+        let mut to = std::io::stderr();
+        if all > 1 && to.is_terminal() {
+            let _ = write!(to, "\r{tried} of {all}\x1b[K\r");
+        }
         let Err(error) = work(subject) else { continue };
-        let goes_on = exit::is_of_one(&error);
         if all > 1 {
             exit::say(&error, common.log());
         }
+        let kind = exit::kind_of(&error);
         failed.push(error);
-        if !goes_on {
+        if !matches!(kind, FailureKind::NotFound | FailureKind::NotHeld | FailureKind::BadAnswer | FailureKind::Partial)
+        {
             break;
         }
     }
@@ -229,15 +211,7 @@ pub(super) fn each<T>(
         None => Ok(()),
         Some(error) if all == 1 => Err(error),
         Some(error) if done == 0 => Err(exit::kind_of(&error).error(format!("none of {all} is there")).into()),
-        Some(_) => Err(FailureKind::Partial.error(format!("{done} of {all} are there")).into()),
-    }
-}
-
-/// Shows the progress on a terminal; files and pipes get none.
-fn progress(tried: usize, all: usize) {
-    let mut to = std::io::stderr();
-    if all > 1 && to.is_terminal() {
-        let _ = write!(to, "\r{tried} of {all}\x1b[K\r");
+        Some(_) => fail!(Partial, "{done} of {all} are there"),
     }
 }
 

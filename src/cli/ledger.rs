@@ -2,7 +2,7 @@
 //! nothing.
 
 use super::Common;
-use super::output::{Table, json_line, print_json, print_text};
+use super::output::{json_line, print, print_text, table};
 use crate::export::csv;
 use crate::quota::audit::Window;
 use crate::quota::{Period, Units};
@@ -11,6 +11,7 @@ use crate::text::{said, thousands};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 const EXAMPLES: &str = "\
@@ -71,6 +72,54 @@ struct LedgerOutput<'a> {
     compared: Option<Reconciliation>,
 }
 
+/// An entry; CSV has its members as columns, in this order.
+#[derive(Debug, Serialize)]
+struct EntryOutput {
+    time: Timestamp,
+    session: String,
+    operation: String,
+    what: String,
+    unit: String,
+    predicted_min: u64,
+    /// `None` if no limit was known.
+    predicted_max: Option<u64>,
+    /// `None` until it is known.
+    settled: Option<u64>,
+    /// The units counted for it: never less than it may have cost.
+    counts_as: u64,
+    /// Whether it may have cost more than that: no limit was known, and the response was lost.
+    at_least: bool,
+    state: State,
+    outcome: Option<String>,
+    counted: Option<String>,
+}
+
+const COLUMNS: [&str; 13] = [
+    "time",
+    "session",
+    "operation",
+    "what",
+    "unit",
+    "predicted_min",
+    "predicted_max",
+    "settled",
+    "counts_as",
+    "at_least",
+    "state",
+    "outcome",
+    "counted",
+];
+
+/// The sum of the entries of one unit and one state.
+#[derive(Debug, Serialize)]
+struct LedgerTotal {
+    unit: String,
+    state: State,
+    calls: u64,
+    counts_as: u64,
+    at_least: bool,
+}
+
 impl LedgerArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
@@ -78,40 +127,39 @@ impl LedgerArgs {
         let store = super::setup::open_to_look(&folders.store)?;
         let service = super::setup::service_of(&profile);
         let whose = Whose { profile: &profile.name, service: &service, owner: None };
-        let entries = self.time.of(store.entries(whose)?, crate::clock::now());
+        let (time, entries) = self.time.of(store.entries(whose)?, crate::clock::now());
         let compared = Reconciliation::of(&entries, &store.windows(whose)?);
-        let rows = entries.iter().map(EntryOutput::of).collect::<Vec<_>>();
+        let entries: Vec<_> = entries.iter().map(entry).collect();
         match self.format {
-            Some(LedgerFormat::Csv) => print_text(&String::from_utf8_lossy(&csv(&rows)?)),
-            Some(LedgerFormat::Jsonl) => print_text(&lines(&rows)?),
-            None if self.json => {
-                let (time, totals) = (self.time.name(), totals(&rows));
-                print_json(&LedgerOutput { profile: &profile.name, time, entries: rows, totals, compared })
+            Some(LedgerFormat::Csv) => print_text(&String::from_utf8_lossy(&csv(&entries)?)),
+            Some(LedgerFormat::Jsonl) => print_text(
+                &entries.iter().map(|row| Ok(json_line(row)? + "\n")).collect::<serde_json::Result<String>>()?,
+            ),
+            None => {
+                let totals = totals(&entries);
+                let shown = LedgerOutput { profile: &profile.name, time, entries, totals, compared };
+                print(self.json, &shown, || shown.text())
             }
-            None => print_text(&ledger_text(&rows, compared.as_ref())),
         }
     }
 }
 
 impl LedgerTime {
-    fn name(&self) -> &'static str {
-        match self {
+    /// The name of the time, and its entries.
+    fn of(&self, mut entries: Vec<LedgerEntry>, now: Timestamp) -> (&'static str, Vec<LedgerEntry>) {
+        let last = entries.last().map(|entry| entry.session.clone());
+        let name = match self {
+            Self { all: true, .. } => return ("all", entries),
             Self { session: true, .. } => "session",
             Self { month: true, .. } => "month",
-            Self { all: true, .. } => "all",
             _ => "today",
-        }
-    }
-
-    fn of(&self, entries: Vec<LedgerEntry>, now: Timestamp) -> Vec<LedgerEntry> {
-        let last = entries.last().map(|entry| entry.session.clone());
-        let fits = |entry: &LedgerEntry| match self {
-            Self { session: true, .. } => Some(&entry.session) == last.as_ref(),
-            Self { month: true, .. } => entry.is_in(Period::Monthly, now),
-            Self { all: true, .. } => true,
-            _ => entry.is_in(Period::Daily, now),
         };
-        entries.into_iter().filter(fits).collect()
+        entries.retain(|entry| match name {
+            "session" => Some(&entry.session) == last.as_ref(),
+            "month" => entry.is_in(Period::Monthly, now),
+            _ => entry.is_in(Period::Daily, now),
+        });
+        (name, entries)
     }
 }
 
@@ -134,111 +182,43 @@ impl Reconciliation {
     /// Compares these entries, the oldest first; `None` without two readings around any of them.
     fn of(entries: &[LedgerEntry], windows: &[Window]) -> Option<Self> {
         let (first, last) = (entries.first()?.at, entries.last()?.at);
-        let mut touched = windows.iter().filter(|window| window.until >= first && window.since <= last).peekable();
-        let since = touched.peek()?.since;
-        let (mut until, mut counted, mut certain, mut unsure) = (since, 0_u64, 0_u64, Some(0_u64));
-        for window in touched {
-            until = until.max(window.until);
-            counted = counted.saturating_add(window.rose);
-            certain = certain.saturating_add(window.certain);
-            unsure = unsure.zip(window.unsure).map(|(sum, more)| sum.saturating_add(more));
-        }
-        let words = words(counted, certain, unsure);
-        Some(Self { since, until, counted, certain, unsure, words })
-    }
-
-    /// The last line of the text.
-    fn line(&self) -> String {
-        let time = crate::text::moment;
-        format!("from {} to {}: {}", time(self.since), time(self.until), self.words)
+        let touched = windows.iter().filter(|window| window.until >= first && window.since <= last);
+        let since = touched.clone().next()?.since;
+        let until = touched.clone().map(|window| window.until).max()?;
+        let sum = |of: fn(&Window) -> u64| touched.clone().map(of).fold(0, u64::saturating_add);
+        let (counted, certain) = (sum(|window| window.rose), sum(|window| window.certain));
+        let unsure = touched.map(|window| window.unsure).sum();
+        Some(Self { since, until, counted, certain, unsure, words: words(counted, certain, unsure) })
     }
 }
 
 fn words(counted: u64, certain: u64, unsure: Option<u64>) -> String {
     let rest = counted.saturating_sub(certain);
-    let start = format!("the counters rose by {counted}, this program accounts for {certain}");
-    match (counted.checked_sub(certain), unsure) {
-        (Some(0), Some(0)) => format!("{start}: they agree"),
-        (Some(0), _) => format!("{start}: calls whose outcome is not known seem to have cost nothing"),
-        (None, _) => format!("{start}: a price is too high, or the counters lag"),
-        (Some(_), Some(0)) => format!("{start}: {rest} by others with the same key, or a price is too low"),
-        _ => format!("{start}: {rest} by others with the same key, or by calls whose outcome is not known"),
-    }
+    let why = match unsure {
+        Some(0) if counted == certain => "they agree".to_owned(),
+        _ if counted == certain => "calls whose outcome is not known seem to have cost nothing".to_owned(),
+        _ if counted < certain => "a price is too high, or the counters lag".to_owned(),
+        Some(0) => format!("{rest} by others with the same key, or a price is too low"),
+        _ => format!("{rest} by others with the same key, or by calls whose outcome is not known"),
+    };
+    format!("the counters rose by {counted}, this program accounts for {certain}: {why}")
 }
 
-/// Formats a cell of the CSV.
-type Cell = fn(&EntryOutput) -> String;
-
-/// The columns of the CSV, named like the members in JSON.
-const COLUMNS: [(&str, Cell); 13] = [
-    ("time", |row| row.time.to_string()),
-    ("session", |row| row.session.clone()),
-    ("operation", |row| row.operation.clone()),
-    ("what", |row| row.what.clone()),
-    ("unit", |row| row.unit.clone()),
-    ("predicted_min", |row| row.predicted_min.to_string()),
-    ("predicted_max", |row| row.predicted_max.map(|n| n.to_string()).unwrap_or_default()),
-    ("settled", |row| row.settled.map(|n| n.to_string()).unwrap_or_default()),
-    ("counts_as", |row| row.counts_as.to_string()),
-    ("at_least", |row| row.at_least.to_string()),
-    ("state", |row| row.state.name().to_owned()),
-    ("outcome", |row| row.outcome.clone().unwrap_or_default()),
-    ("counted", |row| row.counted.clone().unwrap_or_default()),
-];
-
-/// An entry in the output.
-#[derive(Debug, Serialize)]
-struct EntryOutput {
-    time: Timestamp,
-    session: String,
-    operation: String,
-    what: String,
-    unit: String,
-    predicted_min: u64,
-    /// `None` if no limit was known.
-    predicted_max: Option<u64>,
-    /// `None` until it is known.
-    settled: Option<u64>,
-    /// The units counted for it: never less than it may have cost.
-    counts_as: u64,
-    /// Whether it may have cost more than that: no limit was known, and the response was lost.
-    at_least: bool,
-    state: State,
-    outcome: Option<String>,
-    counted: Option<String>,
-}
-
-/// The sum of the entries of one unit and one state.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct LedgerTotal {
-    unit: String,
-    state: State,
-    calls: u64,
-    counts_as: u64,
-    at_least: bool,
-}
-
-impl EntryOutput {
-    fn of(entry: &LedgerEntry) -> Self {
-        Self {
-            time: entry.at,
-            session: safe(&entry.session),
-            operation: safe(&entry.operation),
-            what: safe(&entry.what),
-            unit: safe(&entry.unit),
-            predicted_min: entry.predicted_min,
-            predicted_max: entry.predicted_max,
-            settled: entry.settled,
-            counts_as: entry.careful(),
-            at_least: entry.is_open(),
-            state: entry.state,
-            outcome: entry.outcome.as_deref().map(safe),
-            counted: entry.counted.as_deref().map(safe),
-        }
-    }
-
-    fn predicted(&self) -> String {
-        Units::Range { min: self.predicted_min, max: self.predicted_max, why: "" }.to_string()
+fn entry(entry: &LedgerEntry) -> EntryOutput {
+    EntryOutput {
+        time: entry.at,
+        session: safe(&entry.session),
+        operation: safe(&entry.operation),
+        what: safe(&entry.what),
+        unit: safe(&entry.unit),
+        predicted_min: entry.predicted_min,
+        predicted_max: entry.predicted_max,
+        settled: entry.settled,
+        counts_as: entry.careful(),
+        at_least: entry.is_open(),
+        state: entry.state,
+        outcome: entry.outcome.as_deref().map(safe),
+        counted: entry.counted.as_deref().map(safe),
     }
 }
 
@@ -249,69 +229,70 @@ fn safe(text: &str) -> String {
 
 /// The sums of the entries, by unit and state.
 fn totals(rows: &[EntryOutput]) -> Vec<LedgerTotal> {
-    let mut sums: BTreeMap<(&str, State), (u64, u64, bool)> = BTreeMap::new();
-    for row in rows {
-        let (calls, units, at_least) = sums.entry((&row.unit, row.state)).or_default();
-        *calls += 1;
-        *units = units.saturating_add(row.counts_as);
-        *at_least |= row.at_least;
+    let mut sums: BTreeMap<(&str, State), LedgerTotal> = BTreeMap::new();
+    for EntryOutput { unit, state, counts_as, at_least, .. } in rows {
+        let empty = || LedgerTotal { unit: unit.clone(), state: *state, calls: 0, counts_as: 0, at_least: false };
+        let sum = sums.entry((unit, *state)).or_insert_with(empty);
+        sum.calls += 1;
+        sum.counts_as = sum.counts_as.saturating_add(*counts_as);
+        sum.at_least |= at_least;
     }
-    let total = |((unit, state), (calls, counts_as, at_least)): ((&str, State), _)| LedgerTotal {
-        unit: unit.to_owned(),
-        state,
-        calls,
-        counts_as,
-        at_least,
-    };
-    sums.into_iter().map(total).collect()
+    sums.into_values().collect()
 }
 
-/// The ledger as text: entries, totals, and the comparison as the last line.
-fn ledger_text(rows: &[EntryOutput], compared: Option<&Reconciliation>) -> String {
-    if rows.is_empty() {
-        return "Nothing was asked of the service in this time; behaview ledger --all shows everything.\n".to_owned();
-    }
-    let mut entries =
-        Table::new(&["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"], &[]);
-    let mut before = None;
-    for row in rows {
-        // One reading of the counters may explain several calls; it is printed only once.
-        let counted = row.counted.as_ref().map(|counted| if before == Some(counted) { "the same" } else { counted });
-        before = row.counted.as_ref();
+impl LedgerOutput<'_> {
+    /// Entries, totals, and the comparison as the last line.
+    fn text(&self) -> String {
+        if self.entries.is_empty() {
+            return "Nothing was asked of the service in this time; behaview ledger --all shows everything.\n"
+                .to_owned();
+        }
         let dash = || "-".to_owned();
-        entries.row([
-            row.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
-            row.operation.clone(),
-            row.what.clone(),
-            row.predicted(),
-            row.settled.map_or_else(dash, thousands),
-            row.state.name().to_owned(),
-            row.outcome.clone().unwrap_or_else(dash),
-            counted.map_or_else(dash, str::to_owned),
-        ]);
+        let entry = |row: &EntryOutput| {
+            [
+                row.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+                row.operation.clone(),
+                row.what.clone(),
+                Units::Range { min: row.predicted_min, max: row.predicted_max, why: "" }.to_string(),
+                row.settled.map_or_else(dash, thousands),
+                row.state.name().to_owned(),
+                row.outcome.clone().unwrap_or_else(dash),
+                row.counted.clone().unwrap_or_else(dash),
+            ]
+        };
+        let total = |LedgerTotal { unit, state, calls, counts_as, at_least }: &LedgerTotal| {
+            let least = if *at_least { "at least " } else { "" };
+            [unit.clone(), state.name().to_owned(), thousands(*calls), format!("{least}{}", thousands(*counts_as))]
+        };
+        let heading = ["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"];
+        let entries = table(heading, self.entries.iter().map(entry));
+        let sums = table(["counts", "state", ">calls", ">counts as"], self.totals.iter().map(total));
+        let last = self.compared.as_ref().map_or_else(
+            || "the counters were not looked at before and after these calls: behaview quota looks, for nothing".into(),
+            |compared| {
+                let time = crate::text::moment;
+                format!("from {} to {}: {}", time(compared.since), time(compared.until), compared.words)
+            },
+        );
+        format!("{entries}\n{sums}\n{last}\n")
     }
-    let mut sums = Table::new(&["counts", "state", "calls", "counts as"], &[2, 3]);
-    for LedgerTotal { unit, state, calls, counts_as, at_least } in totals(rows) {
-        let least = if at_least { "at least " } else { "" };
-        sums.row([unit, state.name().to_owned(), thousands(calls), format!("{least}{}", thousands(counts_as))]);
-    }
-    let last = compared.map_or_else(
-        || "the counters were not looked at before and after these calls: behaview quota looks, for nothing".to_owned(),
-        Reconciliation::line,
-    );
-    format!("{entries}\n{sums}\n{last}\n")
-}
-
-/// One JSON object per line.
-fn lines(rows: &[EntryOutput]) -> serde_json::Result<String> {
-    rows.iter().map(|row| Ok(json_line(row)? + "\n")).collect()
 }
 
 /// Comma-separated values in the format of all exports.
-fn csv(rows: &[EntryOutput]) -> std::io::Result<Vec<u8>> {
+fn csv(rows: &[EntryOutput]) -> anyhow::Result<Vec<u8>> {
     let mut out = Vec::new();
-    csv::line(&mut out, COLUMNS.map(|(name, _)| name))?;
-    rows.iter().try_for_each(|row| csv::line(&mut out, COLUMNS.map(|(_, cell)| csv::safe(&cell(row)))))?;
+    csv::line(&mut out, COLUMNS)?;
+    for row in rows {
+        let row = serde_json::to_value(row)?;
+        csv::line(
+            &mut out,
+            COLUMNS.map(|name| match row.get(name) {
+                Some(Value::String(text)) => csv::safe(text),
+                None | Some(Value::Null) => csv::safe(""),
+                Some(other) => csv::safe(&other.to_string()),
+            }),
+        )?;
+    }
     Ok(out)
 }
 

@@ -1,12 +1,13 @@
 //! `behaview list`: lists a file's sandboxes.
 
-use super::document::{Document, services};
-use super::inputs::{Subject, each, read_subjects};
-use super::output::{Table, print_json, print_json_line, print_lines, print_text};
-use super::query::{DryRunRemark, ask, print_dry_run, runtime, say_cost, say_if_aside};
-use super::setup::say;
-use super::{Common, FailureKind, Setup, Spending, parse_sha256, setup_to_spend};
+use super::document::services;
+use super::inputs::{Spending, Subject, each, parse_sha256, read_subjects};
+use super::output::{json_line, print_body, print_json, print_text, table};
+use super::query::{ask, print_dry_run, runtime, say_cost, say_if_aside};
+use super::setup::{Setup, say, setup};
+use super::{Common, FailureKind};
 use crate::gateway::{Gateway, GatewayError};
+use crate::quota::Total;
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{Page, PageEntry, PageError, no_way_on};
@@ -43,11 +44,8 @@ pub(super) struct ListArgs {
     /// Ask the service even if the list is held
     #[arg(long)]
     refresh: bool,
-    /// Print JSON, as it is done unless told otherwise
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
     /// What is printed
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ListFormat::Json)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ListFormat::Json, conflicts_with = "json")]
     format: ListFormat,
     #[command(flatten)]
     spending: Spending,
@@ -70,12 +68,15 @@ enum ListFormat {
 const MOST_PAGES: usize = 100;
 
 /// The output of `list`.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct ListOutput {
     file: Option<String>,
     sandboxes: Vec<ListedSandbox>,
     /// Whether there are pages that were not fetched.
     more: bool,
+    /// The sandboxes that pages have listed.
+    #[serde(skip)]
+    seen: HashSet<Identifier>,
 }
 
 #[derive(Serialize)]
@@ -102,62 +103,57 @@ impl ListArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         // All arguments are checked before any call.
         let files = read_subjects(&self.files, parse_sha256, parse_sha256)?;
-        if files.iter().all(|file| file.service().is_none()) {
-            return each(common, files, |file| self.print_saved(&file));
+        let is_asking = files.iter().any(|file| matches!(file, Subject::Service(_)));
+        let prepare = || anyhow::Ok((setup(common, self.spending)?, runtime()?));
+        let asking = is_asking.then(prepare).transpose()?;
+        if let Some((setup, _)) = asking.as_ref().filter(|_| self.spending.dry_run) {
+            return self.dry_run(setup, &files);
         }
-        let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
-        if self.spending.dry_run {
-            return self.dry_run(&setup, &files);
-        }
-        let listed = each(common, files, |file| match file {
-            Subject::Saved(_) => self.print_saved(&file),
-            Subject::Service(file) => self.list(&setup, &runtime, &file),
+        let listed = each(common, files, |file| match (file, &asking) {
+            (Subject::Service(file), Some((setup, runtime))) => self.list(setup, runtime, &file),
+            (Subject::Service(_), None) => Ok(()),
+            (Subject::Saved(document), _) => {
+                let reports = document.reports.iter();
+                let sandboxes = reports.map(|(id, here)| sandbox(id.as_ref(), None, Some(&here.body), None));
+                self.print(&ListOutput { sandboxes: sandboxes.collect(), ..ListOutput::default() })?;
+                document.outcome()
+            }
         });
-        say_cost(&setup.gateway)?;
+        asking.map_or(Ok(()), |(setup, _)| say_cost(&setup.gateway))?;
         listed
-    }
-
-    fn print_saved(&self, subject: &Subject<Sha256>) -> anyhow::Result<()> {
-        let Subject::Saved(document) = subject else { return Ok(()) };
-        self.print(&saved_list(document))?;
-        document.outcome()
     }
 
     /// Lists a file. Prints the pages before a failure too, and stored reports that no page lists,
     /// because they are paid for.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
-        let mut listed = ListOutput { file: Some(file.to_string()), sandboxes: Vec::new(), more: true };
-        let mut seen = HashSet::new();
-        let mut pages = self.pages(setup, runtime, file, (&mut listed, &mut seen));
+        let (store, service) = (setup.gateway.store(), setup.gateway.service());
+        let mut listed = ListOutput { file: Some(file.to_string()), more: true, ..ListOutput::default() };
+        let mut pages = self.pages(setup, runtime, file, &mut listed);
         // A refresh that fails must not print the old list instead.
         if self.refresh && pages.is_err() && listed.sandboxes.is_empty() {
             return pages;
         }
-        let held = held_reports(&setup.gateway, file, &seen)?;
-        if listed.sandboxes.is_empty() && !held.is_empty() {
+        let stored = store.reports(service, file)?;
+        let others = stored.iter().filter(|stored| !listed.seen.contains(&stored.identifier));
+        let others: Vec<_> = others.map(|stored| sandbox(Some(&stored.identifier), Some(stored), None, None)).collect();
+        if listed.sandboxes.is_empty() && !others.is_empty() {
             pages = unlisted(setup, file, pages);
         }
-        listed.sandboxes.extend(held);
-        if pages.is_ok() || !listed.sandboxes.is_empty() {
-            let noted = setup.gateway.store().note_file(setup.gateway.service(), file, None, setup.gateway.now());
-            let printed = self.print(&listed);
-            noted?;
-            return pages.and(printed);
+        listed.sandboxes.extend(others);
+        if pages.is_err() && listed.sandboxes.is_empty() {
+            return pages;
         }
-        pages
+        let noted = store.note_file(service, file, None, setup.gateway.now());
+        let printed = self.print(&listed);
+        noted?;
+        pages.and(printed)
     }
 
-    fn pages(
-        &self,
-        setup: &Setup,
-        runtime: &Runtime,
-        file: &Sha256,
-        (listed, seen): (&mut ListOutput, &mut HashSet<Identifier>),
-    ) -> anyhow::Result<()> {
+    fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut ListOutput) -> anyhow::Result<()> {
         let gateway = &setup.gateway;
+        let listing = gateway.client().profile().listing;
         let (mut cursor, mut fetched) = (None, 0);
         loop {
-            let listing = gateway.client().profile().listing;
             let is_first = cursor.is_none();
             // Only `--all` requests pages after the first; stored ones are always read.
             let may_ask = self.all || is_first;
@@ -176,33 +172,26 @@ impl ListArgs {
                     return Err(error.into());
                 }
             };
-            if let Some(left_out) = page.left_out() {
-                say(format!("{}: {left_out}", file.short()));
-            }
-            let known = seen.len();
-            let new: Vec<_> = page.entries.iter().filter(|entry| seen.insert(entry.identifier.clone())).collect();
+            let remarks = [page.left_out(), page.is_lost.then(no_way_on)];
+            remarks.iter().flatten().for_each(|remark| say(format!("{}: {remark}", file.short())));
+            let is_new = |entry: &&PageEntry| listed.seen.insert(entry.identifier.clone());
+            let new: Vec<_> = page.entries.iter().filter(is_new).collect();
             listed.sandboxes.extend(listed_entries(gateway, &new, got.received)?);
             cursor = page.cursor;
             listed.more = cursor.is_some() || page.is_lost;
-            if page.is_lost {
-                say(format!("{}: {}", file.short(), no_way_on()));
-            }
-            if self.all && listed.more && fetched == MOST_PAGES {
+            let is_enough = self.all && fetched >= MOST_PAGES;
+            if is_enough && listed.more {
                 let words =
                     "pages were fetched, and there are more: --all once more goes on behind those that are held";
                 say(format!("{}: {fetched} {words}", file.short()));
             }
-            if cursor.is_none() || self.all && fetched >= MOST_PAGES {
+            if cursor.is_none() || is_enough || new.is_empty() && !is_first && !self.all {
                 return Ok(());
             }
-            if seen.len() == known && !is_first {
-                if !self.all {
-                    return Ok(());
-                }
+            if new.is_empty() && !is_first {
                 // A service that returns a page without new entries would repeat pages forever,
                 // each charged: only an empty first page may have a successor.
-                let words = "a page brought nothing new, and says that there is more: no further one is asked for";
-                fail!(Partial, "{words}");
+                fail!(Partial, "a page brought nothing new, and says that there is more: no further one is asked for");
             }
         }
     }
@@ -213,24 +202,21 @@ impl ListArgs {
         let listing = setup.gateway.client().profile().listing;
         for file in files.iter().filter_map(Subject::service) {
             let held = if self.refresh { Vec::new() } else { held_pages(&setup.gateway, file, listing)? };
-            let cursors =
-                std::iter::once(None).chain(held.iter().map(|held| held.page.cursor.clone()).filter(Option::is_some));
-            let cursors = cursors.take(if self.all { usize::MAX } else { 1 });
+            let cursors = held.iter().map(|held| held.page.cursor.clone()).filter(Option::is_some);
+            let cursors = std::iter::once(None).chain(cursors).take(if self.all { usize::MAX } else { 1 });
             requests.extend(cursors.map(|cursor| Request::Behaviours { file: file.clone(), listing, cursor }));
             is_open |= self.all && held.last().is_none_or(|last| last.page.cursor.is_some());
         }
         let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
-        let remark = is_open.then(|| DryRunRemark { words: remark.to_owned(), further: (0, None) });
-        print_dry_run(setup, requests, self.refresh, remark, self.json)
+        let remark = is_open.then(|| (remark.to_owned(), Total { min: 0, max: None }));
+        print_dry_run(setup, requests, self.refresh, remark)
     }
 
     fn print(&self, listed: &ListOutput) -> anyhow::Result<()> {
+        let lines = || listed.sandboxes.iter().map(|sandbox| SandboxLine { file: listed.file.as_deref(), sandbox });
         match self.format {
             ListFormat::Json => print_json(listed),
-            ListFormat::Jsonl => listed
-                .sandboxes
-                .iter()
-                .try_for_each(|sandbox| print_json_line(&SandboxLine { file: listed.file.as_deref(), sandbox })),
+            ListFormat::Jsonl => lines().try_for_each(|line| print_body(json_line(&line)?.as_bytes())),
             ListFormat::Ids => print_ids(listed),
             ListFormat::Text => print_text(&columns(listed)),
         }
@@ -242,7 +228,7 @@ impl ListArgs {
 fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     let named = listed.sandboxes.iter().map(|sandbox| (sandbox.id.as_deref().unwrap_or_default(), sandbox.is_unicode));
     let (clear, odd): (Vec<_>, Vec<_>) = named.partition(|(id, is_unicode)| *is_unicode && is_clear(id));
-    clear.iter().try_for_each(|(id, _)| print_lines(id.as_bytes()))?;
+    clear.iter().try_for_each(|(id, _)| print_body(id.as_bytes()))?;
     if odd.is_empty() {
         return Ok(());
     }
@@ -251,7 +237,7 @@ fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
         let id = if id.is_empty() { said("a report without an identifier") } else { id.cut(120) };
         say(format!("left out, because it would be read as something else: {id}; --format json has it"));
     }
-    Err(FailureKind::Partial.error(format!("{} of {} are printed", clear.len(), listed.sandboxes.len())).into())
+    fail!(Partial, "{} of {} are printed", clear.len(), listed.sandboxes.len())
 }
 
 /// Whether an identifier, on a line or as an argument, is unambiguous: not a comment, option,
@@ -288,39 +274,24 @@ struct SandboxLine<'a> {
     sandbox: &'a ListedSandbox,
 }
 
-fn saved_list(document: &Document) -> ListOutput {
-    let sandboxes = document.reports.iter().map(|(id, here)| sandbox(id.as_ref(), None, Some(&here.body), None));
-    ListOutput { file: None, sandboxes: sandboxes.collect(), more: false }
-}
-
 fn columns(listed: &ListOutput) -> String {
-    let mut table = Table::new(&["sandbox", "verdict", "when", "held since", "identifier", "tags"], &[]);
+    let visible = |text: &str| Untrusted::from(text).visible().to_string();
     let time = |time: Option<Timestamp>| time.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default();
-    for sandbox in &listed.sandboxes {
-        let visible = |text: &str| Untrusted::from(text).visible().to_string();
-        let verdict =
-            sandbox.verdict.iter().map(|verdict| visible(verdict)).chain(sandbox.score.map(|score| score.to_string()));
-        let verdict = verdict.collect::<Vec<_>>().join(" ");
-        let (when, since) = (time(sandbox.when), time(sandbox.held_since));
-        table.row([
+    let row = |sandbox: &ListedSandbox| {
+        let verdict = sandbox.verdict.iter().map(|verdict| visible(verdict));
+        let verdict: Vec<_> = verdict.chain(sandbox.score.map(|score| score.to_string())).collect();
+        [
             visible(&sandbox.sandbox),
-            verdict,
-            when,
-            since,
+            verdict.join(" "),
+            time(sandbox.when),
+            time(sandbox.held_since),
             visible(sandbox.id.as_deref().unwrap_or("-")),
             visible(&sandbox.tags.join(" ")),
-        ]);
-    }
+        ]
+    };
+    let heading = ["sandbox", "verdict", "when", "held since", "identifier", "tags"];
     let more = if listed.more { "There are more pages; --all fetches them.\n" } else { "" };
-    format!("{table}{more}")
-}
-
-/// The stored reports of a file that no page lists: imported ones, and those whose page was
-/// replaced by another.
-fn held_reports(gateway: &Gateway, file: &Sha256, seen: &HashSet<Identifier>) -> anyhow::Result<Vec<ListedSandbox>> {
-    let stored = gateway.store().reports(gateway.service(), file)?;
-    let others = stored.iter().filter(|stored| !seen.contains(&stored.identifier));
-    Ok(others.map(|stored| sandbox(Some(&stored.identifier), Some(stored), None, None)).collect())
+    format!("{}{more}", table(heading, listed.sandboxes.iter().map(row)))
 }
 
 fn listed_entries(

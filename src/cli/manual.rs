@@ -1,8 +1,8 @@
 //! `behaview help`, `completions` and `man`: generated from the manual and from the grammar of the
 //! command line.
 
+use super::grammar;
 use super::output::print_text;
-use super::{FailureKind, grammar};
 use anyhow::Context;
 use clap::Args;
 use clap_complete::Shell;
@@ -10,7 +10,7 @@ use clap_mangen::Man as Page;
 use std::path::{Path, PathBuf};
 
 /// The topics of the manual, in Markdown that is readable as plain text.
-pub(super) const TOPICS: [(&str, &str); 12] = [
+const TOPICS: [(&str, &str); 12] = [
     ("keys", include_str!("../../assets/help/keys.md")),
     ("config", include_str!("../../assets/help/config.md")),
     ("pricing", include_str!("../../assets/help/pricing.md")),
@@ -54,7 +54,7 @@ impl HelpArgs {
         }
         match grammar.find_subcommand_mut(name) {
             Some(command) => print_text(&command.render_long_help().to_string()),
-            None => Err(FailureKind::Usage.error("no such topic or command; behaview help lists both").into()),
+            None => fail!(Usage, "no such topic or command; behaview help lists both"),
         }
     }
 }
@@ -110,12 +110,10 @@ impl ManArgs {
             return write_all(grammar, folder);
         }
         let page = match &self.command {
-            None => grammar,
-            Some(name) => {
-                let found = grammar.get_subcommands().find(|command| command.get_name() == name).cloned();
-                found.ok_or_else(|| FailureKind::Usage.error("there is no such command; behaview --help names all"))?
-            }
+            None => Some(grammar),
+            Some(name) => grammar.find_subcommand(name).cloned(),
         };
+        let Some(page) = page else { fail!(Usage, "there is no such command; behaview --help names all") };
         let mut text = Vec::new();
         Page::new(page).render(&mut text)?;
         print_text(&String::from_utf8(text)?)

@@ -10,7 +10,6 @@ mod compare;
 mod config;
 mod cost;
 mod counters;
-mod demo;
 mod doctor;
 mod document;
 mod export;
@@ -33,6 +32,7 @@ use crate::environment::variable;
 use crate::log::Log;
 use crate::runtime;
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use sha2::Digest;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -40,8 +40,7 @@ use std::sync::OnceLock;
 pub use app::service;
 pub use exit::exit_codes;
 use exit::{CliError, FailureKind};
-use inputs::{Agreed, Spending, parse_sha256};
-use setup::{Setup, say, setup, setup_to_spend};
+use setup::say;
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]
@@ -96,7 +95,7 @@ fn assignment(text: &str) -> Result<(String, String), &'static str> {
 #[command(defer = true)]
 enum CliCommand {
     /// Run the app on the embedded service with made-up reports: no key, no network, no cost
-    Demo(demo::DemoArgs),
+    Demo(app::DemoArgs),
     /// Open reports that were saved by any tool, or are stored: no network, no key
     Open {
         /// Each a report, an envelope, a list page or a summary as JSON, or the identifier of a stored report; - for standard input
@@ -255,16 +254,12 @@ impl Common {
 
     /// Opens the log. The command also runs without one.
     fn open_log(&self, folders: &Folders, config: &Config, session: &str) -> Log {
-        let log = Log::open(&folders.logs(), config.log_level, &short(session)).unwrap_or_else(|error| {
+        // Short, and practically unique within a day.
+        let run = sha2::Sha256::digest(session).get(..3).map(crate::text::hex).unwrap_or_default();
+        let log = Log::open(&folders.logs(), config.log_level, &run).unwrap_or_else(|error| {
             say(format!("there is no log: {error}"));
             Log::default()
         });
         self.log.get_or_init(|| log).clone()
     }
-}
-
-/// A short id of a run, practically unique within a day.
-fn short(session: &str) -> String {
-    use sha2::{Digest, Sha256};
-    Sha256::digest(session).get(..3).map(crate::text::hex).unwrap_or_default()
 }

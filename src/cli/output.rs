@@ -1,20 +1,19 @@
 //! Standard output of the commands for scripts: raw bytes to a file or pipe, escaped on a terminal.
 
 use crate::report::{Body, Index};
-use crate::text::{Untrusted, escaped_json};
+use crate::text::{self, Untrusted, escaped_json};
 use serde::Serialize;
-use std::fmt;
 use std::io::{IsTerminal, Write};
 use unicode_width::UnicodeWidthChar;
 
-/// Prints a value of this program as JSON.
-pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    print_lines(escaped_json(&serde_json::to_string_pretty(value)?).as_bytes())
+/// Prints a command's result: JSON for programs, or text for people.
+pub(super) fn print(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    if as_json { print_json(value) } else { print_text(&text()) }
 }
 
-/// Prints a value of this program as one line of JSON.
-pub(super) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
-    print_lines(json_line(value)?.as_bytes())
+/// Prints a value of this program as JSON.
+pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    print_body(escaped_json(&serde_json::to_string_pretty(value)?).as_bytes())
 }
 
 /// A value of this program as one line of JSON.
@@ -24,19 +23,18 @@ pub(super) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
 
 /// Prints text of this program whose untrusted parts are escaped already.
 pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
-    Output::new(false).print(crate::text::own(text).as_bytes())
+    Output::new(false).print(text::own(text).as_bytes())
 }
 
 /// Prints a report as received, in the service's envelope (specification §2.1) whether or not it
 /// had one.
 pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
     let index = Index::of(body);
-    let (mut out, is_bare) = (Output::new(true), !index.is_enveloped);
-    if is_bare {
-        out.print(b"{\"data\":")?;
-    }
+    let (before, behind) = if index.is_enveloped { ("", "\n") } else { ("{\"data\":", "}\n") };
+    let mut out = Output::new(true);
+    out.print(before.as_bytes())?;
     out.print(&without_mark(body))?;
-    out.print(if is_bare { b"}\n" } else { b"\n" })?;
+    out.print(behind.as_bytes())?;
     if index.is_cut {
         fail!(BadAnswer, "the report stops in the middle: what came of it was printed");
     }
@@ -49,15 +47,8 @@ pub(super) fn without_mark(body: &Body) -> Body {
     body.slice(mark..body.len())
 }
 
-/// Prints a response as received.
-pub(super) fn print_body(body: &Body) -> anyhow::Result<()> {
-    let mut out = Output::new(true);
-    out.print(body)?;
-    out.print(b"\n")
-}
-
-/// Prints lines that contain untrusted text.
-pub(super) fn print_lines(bytes: &[u8]) -> anyhow::Result<()> {
+/// Prints lines that contain untrusted text, such as a response as received.
+pub(super) fn print_body(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = Output::new(true);
     out.print(bytes)?;
     out.print(b"\n")
@@ -109,44 +100,20 @@ fn escaped(line: &[u8]) -> String {
     format!("{}{:blanks$}{end}", Untrusted::from(text).visible(), "")
 }
 
-/// The space between two columns.
-const GAP: &str = "  ";
-
-/// Rows of cells, each column as wide as its widest cell. The text of cells is escaped already.
-pub(super) struct Table {
-    /// Columns that are aligned to the right, such as numbers.
-    right: &'static [usize],
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    /// A table with a heading; `right` has the indexes of columns with numbers.
-    pub(super) fn new(heading: &[&str], right: &'static [usize]) -> Self {
-        let heading = heading.iter().map(|cell| (*cell).to_owned()).collect();
-        Self { right, rows: vec![heading] }
-    }
-
-    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widest = |column: usize| self.rows.iter().filter_map(|row| Some(width(row.get(column)?))).max();
-        let widths: Vec<_> = (0..columns).map(|column| widest(column).unwrap_or(0)).collect();
-        for row in &self.rows {
-            let padded = row.iter().zip(&widths).enumerate().map(|(column, (cell, wide))| {
-                let blanks = " ".repeat(wide.saturating_sub(width(cell)));
-                if self.right.contains(&column) { blanks + cell } else { format!("{cell}{blanks}") }
-            });
-            writeln!(f, "{}", padded.collect::<Vec<_>>().join(GAP).trim_end())?;
-        }
-        Ok(())
-    }
-}
-
-fn width(cell: &str) -> usize {
-    cell.chars().filter_map(UnicodeWidthChar::width).sum()
+/// A table as text; columns whose heading begins with `>` are aligned to the right. Cells are escaped already.
+pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let is_right = heading.map(|cell| cell.starts_with('>'));
+    let heading = heading.map(|cell| cell.trim_start_matches('>').to_owned());
+    let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
+    let width = |cell: &String| cell.chars().filter_map(UnicodeWidthChar::width).sum::<usize>();
+    let widest = |column: usize| rows.iter().filter_map(|row| row.get(column).map(width)).max().unwrap_or(0);
+    let columns: Vec<_> = is_right.into_iter().enumerate().map(|(column, right)| (widest(column), right)).collect();
+    let line = |row: &[String; N]| {
+        let padded = row.iter().zip(&columns).map(|(cell, (wide, is_right))| {
+            let blanks = " ".repeat(wide.saturating_sub(width(cell)));
+            if *is_right { blanks + cell } else { format!("{cell}{blanks}") }
+        });
+        format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
 }

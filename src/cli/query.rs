@@ -1,15 +1,14 @@
 //! Sends the requests of the commands for scripts through the gateway, with progress on a terminal
 //! and the cost at the end; or prints the price of each call in a dry run.
 
-use super::Setup;
-use super::output::{Table, print_json, print_text};
-use super::setup::say;
+use super::output::{print, table};
+use super::setup::{Setup, say};
 use crate::gateway::{Answer, Gateway, GatewayError, Received};
 use crate::quota::{Allowed, Period, Price, Spent, Total, Unit, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, LAST_WAIT, STUCK};
 use crate::store::StoreError;
-use crate::text::{said, thousands};
+use crate::text::{bytes, said};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
@@ -17,21 +16,15 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Interval of the checks for a signal.
-const PACE: Duration = Duration::from_millis(50);
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Interval of the progress on a terminal.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The stored response, or the service's; prints the cost of the run.
 pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
-    let answer = runtime()?.block_on(get(setup, request, refresh))?;
+    let answer = runtime()?.block_on(ask(setup, request, refresh));
     say_cost(&setup.gateway)?;
-    Ok(answer)
-}
-
-/// The stored response, or the service's; on failure prints the cost of the run.
-pub(super) async fn get(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
-    let answer = ask(setup, request, refresh).await;
-    if answer.is_err() {
-        say_cost(&setup.gateway)?;
-    }
     Ok(answer?)
 }
 
@@ -42,12 +35,14 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     if refresh || gateway.held(request)?.is_none() {
         say_before(gateway, &quote, refresh)?;
     }
-    let meter = Meter::default();
-    let progress = |received| meter.tell(&received);
+    let meter = Mutex::new(Meter::default());
+    let progress = |received| tell(&meter, &received);
     let call =
         async { if refresh { gateway.ask(&quote, &progress).await } else { gateway.get(&quote, &progress).await } };
     let answer = to_its_end(gateway, request, call).await;
-    drop(meter);
+    if meter.lock().is_ok_and(|meter| meter.updated.is_some()) {
+        let _ = write!(std::io::stderr(), "\x1b[K");
+    }
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
         say(format!("the answer {}", said(why)));
     }
@@ -65,7 +60,7 @@ async fn to_its_end(
     let signals = BlockedSignals::begin().map_err(|error| GatewayError::Internal(error.to_string()))?;
     let end = async {
         while !signals.has_any() {
-            tokio::time::sleep(PACE).await;
+            tokio::time::sleep(SIGNAL_INTERVAL).await;
         }
         tokio::time::sleep(LAST_WAIT).await;
         gateway.give_up(request);
@@ -106,49 +101,31 @@ fn say_before(gateway: &Gateway, quote: &Quote, refresh: bool) -> Result<(), Sto
     Ok(())
 }
 
-/// Shows what a call waits for: on a terminal how many bytes of a response have arrived.
+/// What was shown of a call's progress.
 #[derive(Default)]
-struct Meter(Mutex<MeterState>);
-
-#[derive(Default)]
-struct MeterState {
+struct Meter {
     /// When bytes were shown last.
     updated: Option<Instant>,
     has_said_wait: bool,
 }
 
-impl Meter {
-    /// Time between two updates.
-    const PACE: Duration = Duration::from_millis(200);
-
-    fn tell(&self, received: &Received) {
-        let Ok(mut state) = self.0.lock() else { return };
-        match received {
-            Received::NotBefore(at) if !state.has_said_wait => {
-                state.has_said_wait = true;
-                let at = at.strftime("%T UTC");
-                say(format!("waits until {at}: more requests a minute are refused (limits.per_minute)"));
-            }
-            Received::Bytes { bytes, total } => {
-                let is_due = state.updated.is_none_or(|updated| updated.elapsed() >= Self::PACE);
-                let mut to = std::io::stderr();
-                if is_due && to.is_terminal() {
-                    state.updated = Some(Instant::now());
-                    let total = total.map(|total| format!(" of {}", crate::text::bytes(total)));
-                    let total = total.unwrap_or_default();
-                    let _ = write!(to, "\r{}{total}\x1b[K\r", crate::text::bytes(*bytes));
-                }
-            }
-            Received::NotBefore(_) | Received::Rows(_) => {}
+/// Shows what a call waits for: on a terminal how many bytes of a response have arrived.
+fn tell(meter: &Mutex<Meter>, received: &Received) {
+    let (Ok(mut meter), mut to) = (meter.lock(), std::io::stderr()) else { return };
+    match received {
+        Received::NotBefore(at) if !meter.has_said_wait => {
+            meter.has_said_wait = true;
+            let at = at.strftime("%T UTC");
+            say(format!("waits until {at}: more requests a minute are refused (limits.per_minute)"));
         }
-    }
-}
-
-impl Drop for Meter {
-    fn drop(&mut self) {
-        if self.0.lock().is_ok_and(|state| state.updated.is_some()) {
-            let _ = write!(std::io::stderr(), "\x1b[K");
+        Received::Bytes { bytes: so_far, total }
+            if to.is_terminal() && meter.updated.is_none_or(|updated| updated.elapsed() >= PROGRESS_INTERVAL) =>
+        {
+            meter.updated = Some(Instant::now());
+            let total = total.map(|total| format!(" of {}", bytes(total))).unwrap_or_default();
+            let _ = write!(to, "\r{}{total}\x1b[K\r", bytes(*so_far));
         }
+        _ => {}
     }
 }
 
@@ -156,11 +133,11 @@ impl Drop for Meter {
 pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
     let spent = gateway.spent_by_unit()?;
     let all: Spent = spent.values().copied().sum();
-    let words = match (all.charged, all.unsure) {
-        (0, 0) => "nothing was charged".to_owned(),
-        _ => format!("charged: {}", in_units(&spent)),
-    };
-    say(&words);
+    if (all.charged, all.unsure) == (0, 0) {
+        say("nothing was charged");
+    } else {
+        say(format!("charged: {}", in_units(&spent)));
+    }
     Ok(())
 }
 
@@ -206,20 +183,8 @@ struct DryRunCall {
     price: Option<Price>,
 }
 
-/// A remark on costs that cannot be known before the calls.
-pub(super) struct DryRunRemark {
-    /// The remark as text.
-    pub(super) words: String,
-    /// Further requests in addition to the named ones: minimum, and maximum if known.
-    pub(super) further: (u64, Option<u64>),
-}
-
-impl DryRunRemark {
-    /// A remark without further requests.
-    pub(super) fn only(words: String) -> Self {
-        Self { words, further: (0, Some(0)) }
-    }
-}
+/// A remark on costs that cannot be known before the calls, and the requests that they may add.
+pub(super) type DryRunRemark = (String, Total);
 
 /// Prints the price of requests.
 pub(super) fn print_dry_run(
@@ -227,41 +192,37 @@ pub(super) fn print_dry_run(
     requests: Vec<Request>,
     refresh: bool,
     remark: Option<DryRunRemark>,
-    as_json: bool,
 ) -> anyhow::Result<()> {
-    let mut kept = BTreeSet::new();
-    let calls = requests
-        .into_iter()
-        .map(|request| {
-            // An earlier line will have stored its response by then.
-            let is_repeated = request.holding_key().is_some_and(|key| !kept.insert(key));
-            dry_run_call(setup, request, refresh, is_repeated)
-        })
-        .collect::<anyhow::Result<Vec<_>>>()?;
+    let (mut stored, mut calls) = (BTreeSet::new(), Vec::new());
+    for request in requests {
+        // An earlier line will have stored its response by then.
+        let is_repeated = request.holding_key().is_some_and(|key| !stored.insert(key));
+        calls.push(dry_run_call(setup, request, refresh, is_repeated)?);
+    }
     let prices = || calls.iter().filter_map(|call| call.price.as_ref());
     let verdict = verdict(setup, prices());
-    let further = remark.as_ref().map(|remark| remark.further).filter(|further| *further != (0, Some(0)));
-    let further = further.map(|(min, max)| (Unit::Request, Total { min, max }));
+    let (words, further) = remark.unzip();
+    let further = further.filter(|further| *further != Total::NOTHING).map(|further| (Unit::Request, further));
     let priced = prices().map(|price| (price.unit, Total { min: price.units.min(), max: price.units.max() }));
     let mut total = BTreeMap::new();
     for (unit, units) in priced.chain(further) {
         let sum = total.entry(unit).or_insert(Total::NOTHING);
         *sum = sum.plus(units);
     }
-    let shown = DryRunOutput { total, calls, remark: remark.map(|remark| remark.words) };
-    if as_json {
-        print_json(&shown)?
-    } else {
-        print_text(&dry_run_text(&shown))?
-    }
+    let shown = DryRunOutput { total, calls, remark: words };
+    print(setup.spending.json, &shown, || dry_run_text(&shown))?;
     verdict
 }
 
 fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> anyhow::Result<DryRunCall> {
-    let held = !refresh && (is_repeated || setup.gateway.held(&request)?.is_some());
-    let quote = request.quote(&setup.entitled);
+    let gateway = &setup.gateway;
+    let held = !refresh && (is_repeated || gateway.held(&request)?.is_some());
+    let mut quote = request.quote(&setup.entitled);
     if !held {
-        say_before(&setup.gateway, &quote, refresh)?;
+        say_before(gateway, &quote, refresh)?;
+    }
+    if !refresh && let Some(missing) = gateway.missing_hashes(quote.request())? {
+        quote = quote.of_missing(missing);
     }
     Ok(DryRunCall { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })
 }
@@ -291,24 +252,14 @@ fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow
 }
 
 fn dry_run_text(shown: &DryRunOutput) -> String {
-    let mut table = Table::new(&["price", "rule", "what"], &[]);
-    for call in &shown.calls {
+    let row = |call: &DryRunCall| {
         let price = call.price.as_ref();
         let (words, rule) = price.map_or(("0, held".to_owned(), ""), |price| (price.short(), price.rule.number));
-        table.row([words, rule.to_owned(), call.what.clone()]);
-    }
-    let mut text = table.to_string();
-    let sums: Vec<_> = shown.total.iter().map(|(unit, sum)| total_words(*unit, *sum)).collect();
+        [words, rule.to_owned(), call.what.clone()]
+    };
+    let sums: Vec<_> = shown.total.iter().map(|(unit, sum)| sum.words(*unit)).collect();
     let sums = if sums.is_empty() { "nothing".to_owned() } else { sums.join(", ") };
-    text += &format!("\nIn all: {sums}. Nothing was sent.\n");
-    shown.remark.iter().for_each(|remark| text += &format!("{remark}\n"));
-    text
-}
-
-fn total_words(unit: Unit, total: Total) -> String {
-    match total.max {
-        Some(max) if max == total.min => unit.count(max),
-        Some(max) => format!("{} to {}", thousands(total.min), unit.count(max)),
-        None => format!("{} or more", unit.count(total.min)),
-    }
+    let remark = shown.remark.as_ref().map(|remark| format!("{remark}\n")).unwrap_or_default();
+    let calls = table(["price", "rule", "what"], shown.calls.iter().map(row));
+    format!("{calls}\nIn all: {sums}. Nothing was sent.\n{remark}")
 }

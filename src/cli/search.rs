@@ -1,9 +1,10 @@
 //! `behaview search`: finds rows of stored reports or of documents that match a pattern. Sends
 //! nothing.
 
-use super::output::{print_json_line, print_text};
-use super::setup::say;
-use super::{Common, FailureKind, document, setup};
+use super::inputs::Spending;
+use super::output::{json_line, print_body, print_text};
+use super::setup::{say, setup};
+use super::{Common, FailureKind, document};
 use crate::app::find::{Hit, HitGroup, HitSource};
 use crate::app::panes;
 use crate::gateway::Gateway;
@@ -13,10 +14,10 @@ use crate::report::rows::Label;
 use crate::report::{Cancel, Note, Pane, Piece, Report, Row};
 use crate::runtime::search::{every_report, hits_of, matching_notes};
 use crate::store::StoredReport;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, count};
 use clap::Args;
 use serde::Serialize;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 const EXAMPLES: &str = "\
@@ -26,9 +27,7 @@ Examples:
   behaview search --regex '\\.(exe|dll)$' --pane files --json $file";
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = EXAMPLES
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct SearchArgs {
     /// What is sought, in every field of every row; capital and small letters are alike
     pattern: String,
@@ -66,61 +65,75 @@ impl SearchArgs {
         let how = How { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
         let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("that cannot be sought: {bad}")))?;
-        let pane = self.pane;
-        let is_document = |what: &&OsString| document::services(what).is_none();
-        let names: Vec<_> = self.what.iter().filter_map(|what| document::services(what)).collect();
-        let mut hits = 0_u64;
-        let mut print = |of: &HitSource, name: Option<&str>, hit: &Hit| {
-            if pane.is_none() || pane == hit.pane() {
+        let (mut hits, mut searched, mut unread) = (0_u64, 0, 0);
+        let mut print = |group: &HitGroup, document: Option<(&str, Option<&Identifier>)>| {
+            let is_meant = |hit: &&Hit| self.pane.is_none() || self.pane == hit.pane();
+            group.hits.iter().filter(is_meant).try_for_each(|hit| {
                 hits += 1;
-                self.print(of, name, hit)
-            } else {
-                Ok(())
-            }
+                self.print(&found_row(&group.of, document, hit), hit)
+            })
         };
-        let (mut searched, mut unreadable) = (0, 0);
-        for document in self.what.iter().filter(is_document) {
-            let (reports, missing) = search_document(document, &pattern, &mut print)?;
-            searched += reports;
-            unreadable += missing;
+        let mut names = Vec::new();
+        for what in &self.what {
+            if let Some(name) = document::services(what) {
+                names.push(name);
+                continue;
+            }
+            let document = document::read(what)?;
+            for (identifier, here) in &document.reports {
+                let (report, of) = (Report::open(&here.body), HitSource::Pane(Pane::Other));
+                let found = hits_of(&report, of, &pattern, usize::MAX, (1, &Cancel::default()));
+                let of = Some((document.name.as_str(), identifier.as_ref()));
+                found.iter().try_for_each(|group| print(group, of))?;
+            }
+            searched += document.reports.len();
+            unread += document.unread;
         }
         if !names.is_empty() || self.what.is_empty() {
-            let setup = setup(common)?;
+            let setup = setup(common, Spending::default())?;
             let reports = held(&setup.gateway, &names)?;
-            search_notes(&setup.gateway, &names, &pattern, &mut print)?;
+            let notes = matching_notes(notes(&setup.gateway, &names)?, &pattern, &[]);
+            notes.iter().try_for_each(|group| print(group, None))?;
             searched += reports.len();
-            unreadable += search_held(&reports, &pattern, &mut print)?;
+            let mut result = Ok(());
+            every_report(&reports, &pattern, usize::MAX, &Cancel::default(), &mut |found| {
+                match found {
+                    Ok(found) => result = found.iter().try_for_each(|group| print(group, None)),
+                    Err(why) => {
+                        unread += 1;
+                        say(why);
+                    }
+                }
+                if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            result?;
+        }
+        if unread > 0 {
+            fail!(Partial, "{} could not be searched", count(unread, "report"));
         }
         match (hits, searched) {
-            _ if unreadable > 0 => {
-                let reports = crate::text::count(unreadable, "report");
-                Err(FailureKind::Partial.error(format!("{reports} could not be searched")).into())
-            }
             (1.., _) => Ok(()),
-            (0, 0) => Err(FailureKind::NotFound.error("nothing is held yet, so there is nothing to search").into()),
-            (0, _) => {
-                let reports = crate::text::count(searched as u64, "report");
-                Err(FailureKind::NotFound.error(format!("no hit in {reports}")).into())
-            }
+            (0, 0) => fail!(NotFound, "nothing is held yet, so there is nothing to search"),
+            (0, _) => fail!(NotFound, "no hit in {}", count(searched as u64, "report")),
         }
     }
 
-    fn print(&self, of: &HitSource, name: Option<&str>, hit: &Hit) -> anyhow::Result<()> {
+    fn print(&self, row: &FoundRow, hit: &Hit) -> anyhow::Result<()> {
         if self.json {
-            return print_json_line(&FoundRow::new(of, name, hit, Untrusted::unicode));
+            return print_body(json_line(row)?.as_bytes());
         }
-        let row = FoundRow::new(of, name, hit, |text| text.visible().to_string());
+        let visible = |text: &String| Untrusted::from(text.as_str()).visible().to_string();
+        let file = row.file.as_ref().map(|file| Sha256::parse(file).map_or_else(|| visible(file), |file| file.short()));
+        let other = row.held_for.as_deref().map(Untrusted::from);
+        let other = other.map(|name| format!("(held for profile {})", name.visible_cut(40)));
+        let sandbox: Vec<_> = row.sandbox.iter().map(visible).chain(other).collect();
         let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
-        let whose = row.held_for.map(|name| format!("(held for profile {})", Untrusted::from(name).visible_cut(40)));
-        let file = row.file.map(|file| Sha256::parse(&file).map_or(file, |file| file.short()));
-        let sandbox = row.sandbox.into_iter().chain(whose).collect::<Vec<_>>().join(" ");
-        let cells = [file.unwrap_or_default(), sandbox, title.to_owned(), row.label, row.text];
+        let (label, text) = (visible(&row.label), visible(&row.text));
+        let cells = [file.unwrap_or_default(), sandbox.join(" "), title.to_owned(), label, text];
         let cells: Vec<_> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
         print_text(&(cells.join("  ") + "\n"))
     }
 }
-
-type Print<'a> = dyn FnMut(&HitSource, Option<&str>, &Hit) -> anyhow::Result<()> + 'a;
 
 /// The stored reports of these files and identifiers, or all of them.
 fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
@@ -151,84 +164,51 @@ fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> 
     Ok(reports)
 }
 
-/// Searches the notes on these files and identifiers, or all of them.
-fn search_notes(gateway: &Gateway, names: &[&str], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<()> {
+/// The notes on these files and identifiers, or all of them.
+fn notes(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<Note>> {
     let mut notes = gateway.store().notes()?;
-    let is_named = |note: &Note| {
+    notes.retain(|note| {
         let file = note.file.clone().or_else(|| note.about.identifier.parts().file);
-        let identifier = note.about.identifier.as_bytes();
-        names
-            .iter()
-            .any(|name| name.as_bytes() == identifier || Sha256::parse(name).is_some_and(|name| Some(name) == file))
-    };
-    notes.retain(|note| names.is_empty() || is_named(note));
-    matching_notes(notes, pattern, &[]).iter().try_for_each(|group| print_group(group, None, print))
-}
-
-/// Searches stored reports; returns the number of unreadable ones and prints each on standard
-/// error.
-fn search_held(reports: &[StoredReport], pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<u64> {
-    let (mut result, mut unreadable) = (Ok(()), 0);
-    every_report(reports, pattern, usize::MAX, &Cancel::default(), &mut |found| {
-        match found {
-            Ok(found) => result = found.iter().try_for_each(|group| print_group(group, None, print)),
-            Err(why) => {
-                unreadable += 1;
-                say(why);
-            }
-        }
-        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        let is_named = |name: &&str| match Sha256::parse(name) {
+            Some(named) => file.as_ref() == Some(&named),
+            None => name.as_bytes() == note.about.identifier.as_bytes(),
+        };
+        names.is_empty() || names.iter().any(is_named)
     });
-    result.map(|()| unreadable)
+    Ok(notes)
 }
 
-/// Searches a document; returns the number of its reports and of its unreadable parts.
-fn search_document(path: &OsStr, pattern: &Pattern, print: &mut Print<'_>) -> anyhow::Result<(usize, u64)> {
-    let document = document::read(path)?;
-    for (_, here) in &document.reports {
-        let (report, of) = (Report::open(&here.body), HitSource::Pane(Pane::Other));
-        let found = hits_of(&report, of, pattern, usize::MAX, (1, &Cancel::default()));
-        found.iter().try_for_each(|group| print_group(group, Some(&document.name), print))?;
-    }
-    Ok((document.reports.len(), document.unread_parts()))
-}
-
-fn print_group(group: &HitGroup, name: Option<&str>, print: &mut Print<'_>) -> anyhow::Result<()> {
-    group.hits.iter().try_for_each(|hit| print(&group.of, name, hit))
-}
-
-impl FoundRow {
-    /// A hit, of which `shown` prepares the untrusted parts for the output; those of a document have its name.
-    fn new(of: &HitSource, name: Option<&str>, hit: &Hit, shown: fn(&Untrusted) -> String) -> Self {
-        let (file, id, sandbox) = match of {
-            HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => (
-                file.as_ref().map(ToString::to_string),
-                Some(shown(identifier.text())),
-                Some(shown(&identifier.parts().sandbox)),
-            ),
-            HitSource::Pane(_) => (name.map(|name| shown(&Untrusted::from(name))), None, None),
-        };
-        let held_for = match of {
-            HitSource::Report { elsewhere, .. } => elsewhere.clone(),
-            HitSource::Pane(_) | HitSource::Notes { .. } => None,
-        };
-        let (label, text) = (label(&hit.row, shown), text(&hit.row, shown));
-        Self { file, id, sandbox, held_for, pane: hit.pane().map_or("notes", Pane::name), label, text }
+/// A hit; one of a document has the document's name, and the identifier of its report.
+fn found_row(of: &HitSource, document: Option<(&str, Option<&Identifier>)>, hit: &Hit) -> FoundRow {
+    let (file, identifier, held_for) = match of {
+        HitSource::Report { file, identifier, elsewhere, .. } => (file.as_ref(), Some(identifier), elsewhere.clone()),
+        HitSource::Notes { file, identifier } => (file.as_ref(), Some(identifier), None),
+        HitSource::Pane(_) => (None, document.and_then(|(_, identifier)| identifier), None),
+    };
+    let file = file.map(ToString::to_string);
+    FoundRow {
+        file: file.or_else(|| document.map(|(name, _)| name.to_owned())),
+        id: identifier.map(|identifier| identifier.text().unicode()),
+        sandbox: identifier.map(|identifier| identifier.parts().sandbox.unicode()),
+        held_for,
+        pane: hit.pane().map_or("notes", Pane::name),
+        label: label(&hit.row),
+        text: text(&hit.row),
     }
 }
 
 /// The action of a row, in this program's words or by its name in the report.
-pub(super) fn label(row: &Row, shown: impl Fn(&Untrusted) -> String) -> String {
+pub(super) fn label(row: &Row) -> String {
     match &row.label {
         Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => shown(name),
+        Label::Named(name) => name.unicode(),
     }
 }
 
-/// The text of a row; `shown` escapes its untrusted parts for the output.
-pub(super) fn text(row: &Row, shown: impl Fn(&Untrusted) -> String) -> String {
+/// The text of a row.
+pub(super) fn text(row: &Row) -> String {
     let pieces = row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => shown(text),
+        Piece::Value(text) | Piece::Detail(text) => text.unicode(),
         Piece::Own(words) => words.to_string(),
     });
     pieces.collect()

@@ -9,7 +9,7 @@ use crate::log::Level;
 use crate::quota::Entitlements;
 use crate::report::Purge;
 use crate::service::{Client, Profile};
-use crate::store::{Keep, Store, StoreError, Whose, service_id};
+use crate::store::{Keep, Store, StoreError, service_id};
 use crate::text::{bytes, count};
 use jiff::SignedDuration;
 use std::io::Write;
@@ -23,17 +23,14 @@ pub(super) struct Setup {
     pub(super) entitled: Entitlements,
     /// The pace of polls for a scan.
     pub(super) pace: Pace,
+    /// What the command line says of spending.
+    pub(super) spending: Spending,
     /// Remarks on the store for the user.
     pub(super) remarks: Vec<String>,
 }
 
 /// The setup for a script; prints the remarks on the store on standard error.
-pub(super) fn setup(common: &Common) -> anyhow::Result<Setup> {
-    setup_to_spend(common, Spending::default())
-}
-
-/// Like [`setup()`], with the spending options of the command line.
-pub(super) fn setup_to_spend(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
+pub(super) fn setup(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
     let (folders, config) = common.config()?;
     let setup = Setup::new(common, &folders, &config, spending)?;
     setup.remarks.iter().for_each(say);
@@ -67,17 +64,8 @@ impl Setup {
         let uploads = gateway.store().uploads(gateway.whose()).unwrap_or_default();
         let read = gateway.store().privileges(gateway.whose()).unwrap_or_default();
         let entitled = Entitlements { uploads, ..read.updated(config.entitlements()) };
-        Ok(Self { gateway, entitled, pace: config.pace(), remarks })
+        Ok(Self { gateway, entitled, pace: config.pace(), spending, remarks })
     }
-}
-
-/// What the user object said last of the entitlements; nothing without a store.
-pub(super) fn privileges(folders: &Folders, config: &Config) -> anyhow::Result<Entitlements> {
-    let profile = config.profile(None)?;
-    let service = service_of(&profile);
-    let whose = Whose { profile: &profile.name, service: &service, owner: None };
-    let store = folders.store.exists().then(|| Store::open(&folders.store).ok()).flatten();
-    Ok(store.and_then(|store| store.privileges(whose).ok()).unwrap_or_default())
 }
 
 /// The id of this run in the ledger.
@@ -90,8 +78,22 @@ fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
     let store = Store::open_keeping(&folders.store, keep)?;
     let mut remarks: Vec<_> = store.notice().map(str::to_owned).into_iter().collect();
-    let before = config.keeps_days().map(|days| outdated(&store, days, &mut remarks)).transpose()?.flatten();
-    for limit in [before, config.keeps_bytes().map(Purge::DownTo)].into_iter().flatten() {
+    let mut limits: Vec<_> = config.keeps_bytes().map(Purge::DownTo).into_iter().collect();
+    if let Some(days) = config.keeps_days()
+        && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days)))
+    {
+        let newest = store.inventory()?.iter().map(|thing| thing.received).max();
+        // The clock may have been set ahead.
+        if newest.is_some_and(|newest| newest < before) {
+            remarks.push(format!(
+                "Everything stored is older than [store] days = {days}, by this machine's clock. It was not deleted; \
+                 behaview held --older-than {days}d --yes does."
+            ));
+        } else {
+            limits.insert(0, Purge::Before(before));
+        }
+    }
+    for limit in limits {
         let purged = store.purge(&[limit], None, &|_| true)?.unwrap_or_default();
         if purged.bytes > 0 {
             let (reports, size) = (count(purged.reports, "report"), bytes(purged.bytes));
@@ -99,22 +101,6 @@ fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<
         }
     }
     Ok((store, remarks))
-}
-
-/// Selects responses older than this many days; `None` if all are older, because the clock may have
-/// been set ahead.
-fn outdated(store: &Store, days: u32, remarks: &mut Vec<String>) -> Result<Option<Purge>, StoreError> {
-    let age = SignedDuration::from_hours(24 * i64::from(days));
-    let Ok(before) = crate::clock::now().checked_sub(age) else { return Ok(None) };
-    let newest = store.inventory()?.iter().map(|thing| thing.received).max();
-    if newest.is_some_and(|newest| newest < before) {
-        remarks.push(format!(
-            "Everything stored is older than [store] days = {days}, by this machine's clock. It was not deleted; \
-             behaview held --older-than {days}d --yes does."
-        ));
-        return Ok(None);
-    }
-    Ok(newest.map(|_| Purge::Before(before)))
 }
 
 /// Opens the store for a command without requests, and prints the outcome of repairs.

@@ -1,11 +1,10 @@
 //! `behaview show`: prints reports as received, or flat.
 
-use super::inputs::{Subject, each, read_subjects, shown};
+use super::inputs::{Spending, Subject, each, read_subjects, shown};
 use super::output::{Output, print_report, without_mark};
 use super::query::{ask, print_dry_run, runtime, say_cost};
-use super::setup::store_and_service;
-use super::{CliError, Common, FailureKind, Spending, setup_to_spend};
-use crate::gateway::Gateway;
+use super::setup::{say, setup, store_and_service};
+use super::{Common, FailureKind, document::Document};
 use crate::report::Body;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
@@ -14,7 +13,6 @@ use crate::store::StoredReport;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::Path;
 
 const SHOW_EXAMPLES: &str = "\
@@ -33,11 +31,8 @@ pub(super) struct ShowArgs {
     /// Ask the service even if the report is held
     #[arg(long)]
     refresh: bool,
-    /// Print JSON, as it is done unless told otherwise
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
     /// What is printed
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Json)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Json, conflicts_with = "json")]
     format: ShowFormat,
     #[command(flatten)]
     spending: Spending,
@@ -55,29 +50,30 @@ enum ShowFormat {
 impl ShowArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let reports = read_subjects(&self.identifiers, |text| identifier(text, common), listed)?;
-        let printer = Printer::new(self.format);
-        if reports.iter().all(|report| report.service().is_none()) {
-            let shown = each(common, reports, |report| printer.print_saved(&report));
-            return printer.end().and(shown);
+        let asked = || reports.iter().filter_map(Subject::service).cloned();
+        let prepare = || anyhow::Ok((setup(common, self.spending)?, runtime()?));
+        let asking = asked().next().map(|_| prepare()).transpose()?;
+        if let Some((setup, _)) = asking.as_ref().filter(|_| self.spending.dry_run) {
+            let requests = asked().map(|identifier| Request::Behaviour { identifier }).collect();
+            return print_dry_run(setup, requests, self.refresh, None);
         }
-        let (setup, runtime) = (setup_to_spend(common, self.spending)?, runtime()?);
-        if self.spending.dry_run {
-            let identifiers = reports.iter().filter_map(Subject::service).cloned();
-            let requests = identifiers.map(|identifier| Request::Behaviour { identifier }).collect();
-            return print_dry_run(&setup, requests, self.refresh, None, self.json);
-        }
-        let shown = each(common, reports, |report| match report {
-            Subject::Saved(_) => printer.print_saved(&report),
-            Subject::Service(identifier) => {
-                let imported = if self.refresh { None } else { imported(&setup.gateway, &identifier)? };
-                let got = runtime.block_on(ask(&setup, &Request::Behaviour { identifier }, self.refresh))?;
-                // Errors are ignored: the report matters more than the remark.
-                let _ = imported.map(|words| writeln!(std::io::stderr(), "behaview: {words}"));
+        let printer = Printer { format: self.format, printed: Cell::new(0) };
+        let shown = each(common, reports, |report| match (report, &asking) {
+            (Subject::Saved(document), _) => printer.print_saved(&document),
+            (Subject::Service(_), None) => Ok(()),
+            (Subject::Service(identifier), Some((setup, runtime))) => {
+                let (store, service) = (setup.gateway.store(), setup.gateway.service());
+                let stored = if self.refresh { None } else { store.report(service, &identifier)? };
+                let got = runtime.block_on(ask(setup, &Request::Behaviour { identifier }, self.refresh))?;
+                if let Some((imported, received)) = stored.and_then(|stored| Some((stored.imported?, stored.received)))
+                {
+                    say(format!("imported on {} {}", crate::text::moment(received), imported.words()));
+                }
                 printer.print(&got.body)
             }
         });
         let ended = printer.end();
-        say_cost(&setup.gateway)?;
+        asking.map_or(Ok(()), |(setup, _)| say_cost(&setup.gateway))?;
         ended.and(shown)
     }
 }
@@ -91,12 +87,12 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
         return Ok(identifier);
     }
     let what = if Path::new(text).is_dir() { "a folder, and " } else { "" };
-    Err(FailureKind::Usage.error(format!(
+    fail!(
+        Usage,
         "{} is {what}no sandbox identifier, which is FILE_SANDBOX-TIME: nothing was sent. One with a blank wants quotes; where the \
          service gives others, pipe them: echo IDENTIFIER | behaview show -",
         shown(text)
-    ))
-    .into())
+    )
 }
 
 /// The stored report with this identifier.
@@ -106,10 +102,10 @@ pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result
 }
 
 /// The error of commands that open only stored reports.
-pub(super) fn not_stored(identifier: &Identifier) -> CliError {
+pub(super) fn not_stored(identifier: &Identifier) -> anyhow::Error {
     let report = Request::Behaviour { identifier: identifier.clone() }.words();
-    FailureKind::NotFound
-        .error(format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request"))
+    let words = format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request");
+    FailureKind::NotFound.error(words).into()
 }
 
 /// Parses an identifier as listed, whatever its shape.
@@ -125,16 +121,6 @@ pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
         .ok_or_else(|| FailureKind::Usage.error("that is no sandbox identifier; behaview list prints them").into())
 }
 
-/// The origin of an imported report, as text; `None` for a report of the service.
-fn imported(gateway: &Gateway, identifier: &Identifier) -> anyhow::Result<Option<String>> {
-    let held = gateway.store().report(gateway.service(), identifier)?;
-    let words = held.and_then(|held| {
-        let when = crate::text::moment(held.received);
-        held.imported.map(|imported| format!("imported on {when} {}", imported.words()))
-    });
-    Ok(words)
-}
-
 /// Prints reports one after another in one format.
 struct Printer {
     format: ShowFormat,
@@ -143,10 +129,6 @@ struct Printer {
 }
 
 impl Printer {
-    fn new(format: ShowFormat) -> Self {
-        Self { format, printed: Cell::new(0) }
-    }
-
     fn print(&self, body: &Body) -> anyhow::Result<()> {
         if self.format == ShowFormat::Json {
             return print_report(body);
@@ -158,8 +140,7 @@ impl Printer {
         out.print(&object)
     }
 
-    fn print_saved(&self, report: &Subject<Identifier>) -> anyhow::Result<()> {
-        let Subject::Saved(document) = report else { return Ok(()) };
+    fn print_saved(&self, document: &Document) -> anyhow::Result<()> {
         document.say_if_other();
         document.reports.iter().try_for_each(|(_, here)| self.print(&here.body))?;
         document.outcome()

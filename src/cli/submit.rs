@@ -1,17 +1,18 @@
 //! `behaview submit`: uploads a file of this machine for a private scan.
 
 use super::follow::{Polls, follow, most, note};
+use super::inputs::Agreed;
 use super::output::print_json;
-use super::query::{check_budget, cost, get, print_dry_run, runtime, say_cost};
-use super::setup::say;
-use super::{Agreed, Common, FailureKind, Setup, document, exit, setup_to_spend};
+use super::query::{ask, check_budget, cost, print_dry_run, runtime, say_cost};
+use super::setup::{Setup, say, setup};
+use super::{Common, FailureKind, document, exit};
 use crate::gateway::{GatewayError, submission};
 use crate::report::analysis::{submitted, upload_address};
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::identifier::Sha256;
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::ask_hidden;
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Maximum size of a password file, in bytes.
@@ -60,81 +61,51 @@ pub(super) struct SubmitArgs {
 
 impl SubmitArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let setup = setup_to_spend(common, self.agreed.spending)?;
+        let setup = setup(common, self.agreed.spending)?;
         let (submission, limit) = self.submission(&setup)?;
+        let (file, gateway) = (&submission.file, &setup.gateway);
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
-        let repeats = scan(None)
-            .warning()
-            .map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, &submission.file)));
-        setup.gateway.scanned_before(&submission.file)?.into_iter().for_each(say);
+        let repeats = scan(None).warning();
+        let repeats = repeats.map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, file)));
+        gateway.scanned_before(file)?.into_iter().for_each(say);
+        let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
+        let requests: Vec<_> = address.into_iter().chain([scan(None)]).collect();
         if self.agreed.spending.dry_run {
-            let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
             let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));
             repeats.iter().for_each(say);
-            return print_dry_run(
-                &setup,
-                address.into_iter().chain([scan(None)]).collect(),
-                true,
-                remark,
-                self.agreed.json,
-            );
+            return print_dry_run(&setup, requests, true, remark);
         }
-        self.agreed.check_warned(repeats.as_deref())?;
+        self.agreed.check(repeats.as_deref())?;
         if limit == UploadLimit::Large {
             // An upload address is charged even if the upload would then exceed the budget.
-            check_budget(&setup, &[Request::UploadAddress, scan(None)])?;
+            check_budget(&setup, &requests)?;
         }
-        let runtime = runtime()?;
-        let to = match limit {
-            UploadLimit::Direct => None,
-            UploadLimit::Large => Some(runtime.block_on(address(&setup))?),
-        };
-        let answer = runtime.block_on(get(&setup, &scan(to), true));
-        let answer = answer.map_err(|error| Self::look_first(&setup, &submission, error))?;
-        let identifier =
-            submitted(&answer.body).ok_or_else(|| FailureKind::BadAnswer.error("the answer names no scan"))?;
-        drop(runtime);
-        self.taken_in(&setup, &submission, identifier)
-    }
-
-    /// Reports that the service has accepted the file, and follows the scan if requested.
-    fn taken_in(&self, setup: &Setup, submission: &Submission, scan: Identifier) -> anyhow::Result<()> {
-        let noted = setup.gateway.store().note_file(
-            setup.gateway.service(),
-            &submission.file,
-            Some(&submission.name()),
-            setup.gateway.now(),
-        );
-        let noted =
-            noted.map_err(anyhow::Error::from).and_then(|()| note(setup, &submission.file, Some(Some(scan.clone()))));
+        let answer = runtime()?.block_on(async {
+            let mut to = None;
+            if limit == UploadLimit::Large {
+                let address = upload_address(&ask(&setup, &Request::UploadAddress, true).await?.body);
+                let address = address.ok_or_else(|| FailureKind::BadAnswer.error("the answer names no address"))?;
+                to = Some(UploadAddress::new(address));
+            }
+            anyhow::Ok(ask(&setup, &scan(to), true).await?)
+        });
+        if answer.is_err() || !self.follow {
+            say_cost(gateway)?;
+        }
+        let answer = answer.map_err(|error| look_first(&setup, file, error))?;
+        let scan = submitted(&answer.body).ok_or_else(|| FailureKind::BadAnswer.error("the answer names no scan"))?;
+        let noted = gateway.store().note_file(gateway.service(), file, Some(&submission.name()), gateway.now());
+        let noted = noted.map_err(anyhow::Error::from).and_then(|()| note(&setup, file, Some(Some(scan.clone()))));
         if self.follow {
-            return follow(setup, submission.file.clone(), Some(scan), self.looks.pace(setup)).and(noted);
+            return follow(&setup, file.clone(), Some(scan), self.looks.pace(&setup)).and(noted);
         }
-        say_cost(&setup.gateway)?;
         print_json(&serde_json::json!({
-            "file": submission.file.as_str(),
+            "file": file.as_str(),
             "size": submission.size,
             "scan": scan.text().unicode(),
-            "cost": cost(&setup.gateway)?,
+            "cost": cost(gateway)?,
         }))?;
         noted
-    }
-
-    /// After a lost response: explains how to check, for less than another upload, whether the file
-    /// has arrived.
-    fn look_first(setup: &Setup, submission: &Submission, error: anyhow::Error) -> anyhow::Error {
-        if !error.downcast_ref::<GatewayError>().is_some_and(GatewayError::may_have_arrived) {
-            return error;
-        }
-        // Later runs then know that a scan may be in progress. A failure to record it matters less
-        // than that of the call.
-        let _ = note(setup, &submission.file, Some(None));
-        // The failure itself ends the run; this is advice.
-        say(format!(
-            "it may have arrived all the same. Before sending it again, {}",
-            way_to_look(setup, &submission.file)
-        ));
-        error
     }
 
     fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
@@ -166,12 +137,27 @@ impl SubmitArgs {
             return Ok(None);
         }
         let text = match &self.password_file {
-            Some(path) => first_line(path)?,
+            Some(path) => {
+                let text = document::read_text(path, LONGEST_PASSWORD)?;
+                text.lines().next().unwrap_or_default().to_owned()
+            }
             None if self.ask_password => ask_hidden("Password of the file: ").map_err(unasked)?,
             None => return Ok(None),
         };
         Ok(Some(Password::new(text).ok_or_else(|| FailureKind::Usage.error("the password is empty"))?))
     }
+}
+
+/// After a lost response: explains how to check, for less than another upload, whether the file
+/// has arrived.
+fn look_first(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyhow::Error {
+    if error.downcast_ref::<GatewayError>().is_some_and(GatewayError::may_have_arrived) {
+        // Later runs then know that a scan may be in progress. A failure to record it matters less
+        // than that of the call.
+        let _ = note(setup, file, Some(None));
+        say(format!("it may have arrived all the same. Before sending it again, {}", way_to_look(setup, file)));
+    }
+    error
 }
 
 /// How to check, for less than another upload, whether the file has arrived.
@@ -196,18 +182,4 @@ fn unasked(error: std::io::Error) -> anyhow::Error {
         std::io::ErrorKind::Interrupted => exit::interrupted(),
         _ => anyhow::Error::from(error).context("the password could not be asked for"),
     }
-}
-
-/// The first line of a file, or of standard input.
-fn first_line(path: &Path) -> anyhow::Result<String> {
-    let text = document::read_bounded(path, LONGEST_PASSWORD)?;
-    let text = String::from_utf8(text).map_err(|_| FailureKind::Usage.error("the password is not UTF-8"))?;
-    Ok(text.lines().next().unwrap_or_default().to_owned())
-}
-
-/// Requests the upload address of a large file.
-async fn address(setup: &Setup) -> anyhow::Result<UploadAddress> {
-    let answer = get(setup, &Request::UploadAddress, true).await?;
-    let address = upload_address(&answer.body);
-    Ok(UploadAddress::new(address.ok_or_else(|| FailureKind::BadAnswer.error("the answer names no address"))?))
 }

@@ -98,7 +98,7 @@ impl Gateway {
 
     /// For a request about several hashes, those without a stored answer; `None` if that is all of
     /// them.
-    pub(super) fn missing_hashes(&self, request: &Request) -> Result<Option<Vec<FileHash>>, StoreError> {
+    pub fn missing_hashes(&self, request: &Request) -> Result<Option<Vec<FileHash>>, StoreError> {
         let Some(parts) = request.by_hash() else { return Ok(None) };
         let (all, mut missing) = (parts.len(), Vec::new());
         for (file, part) in parts {

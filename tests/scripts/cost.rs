@@ -112,23 +112,19 @@ fn every_rule_is_listed() {
 fn a_price_for_people_says_rule_pool_holders_and_basis() {
     let shown = squeezed(&text(&cost("v3-analysis")));
     let wanted = "Fetch an analysis by its identifier: 1 call\n\
-                  price 0 or 1 request: nothing if the identifier is invalid: the service answers 400 or 404\n\
-                  rule 8.3.5: Asking for an analysis by an invalid identifier takes nothing.\n\
-                  pool API quota\n\
-                  charged user and group\n\
-                  basis documented\n";
+                  price 0 or 1 request\n\
+                  Rule 8.3.5: Asking for an analysis by an invalid identifier takes nothing.\n\
+                  It takes 0 or 1 request from the API quota of user and group (8.1.1).\n\
+                  Nothing if the identifier is invalid: the service answers 400 or 404.\n\
+                  This price is documented.\n";
     assert_eq!(shown, wanted);
     let shown = squeezed(&text(&cost("v2-file-submissions")));
-    assert!(shown.contains("price 1 request for each submission that is returned\n"), "{shown}");
+    assert!(shown.contains("It takes 1 request for each submission that is returned from the API quota"), "{shown}");
     let shown = squeezed(&text(&cost("v3-feed")));
-    assert!(shown.contains("price nothing\n") && shown.contains("charged nobody\n"), "{shown}");
+    assert!(shown.contains("price 0\n") && shown.contains("It takes no quota.\n"), "{shown}");
     let shown = squeezed(&text(&cost("private-behaviour")));
-    assert!(
-        shown.contains(
-            "basis assumed\nnote Section 8 of the service's consumption rules is silent on private endpoints"
-        ),
-        "{shown}"
-    );
+    assert!(shown.contains("\nSection 8 of the service's consumption rules is silent on private endpoints"), "{shown}");
+    assert!(shown.contains("This price is assumed, not documented.\n"), "{shown}");
 }
 
 #[test]
@@ -293,7 +289,7 @@ fn balances_tell_of_entitlements_unless_the_hand_does() {
     let by_hand = with_balances(&["private-behaviours", "--private-scanning", "yes"], &no_licence);
     assert!(by_hand.status.success(), "{by_hand:?}");
     // No counter has a group's side: the user alone is charged.
-    assert!(squeezed(&text(&by_hand)).contains("charged user\n"), "{by_hand:?}");
+    assert!(squeezed(&text(&by_hand)).contains("from the API quota of user (8.1.1)"), "{by_hand:?}");
 }
 
 #[test]
@@ -413,12 +409,15 @@ fn the_same_words_mean_the_same_behind_an_operation_and_in_a_plan() {
 #[test]
 fn a_price_for_each_item_says_what_would_make_it_a_number() {
     let shown = squeezed(&text(&cost("graph-public 7")));
-    assert!(shown.starts_with("Create public graphs: 7 graphs\nprice 1 request for each call that loads its items\n"));
-    assert!(shown.contains("\nexactly with --calls N: calls: each page, pivot"), "{shown}");
-    assert!(squeezed(&text(&cost("v2-file-submissions"))).contains("\nexactly with --submissions N,...: "));
+    assert!(shown.starts_with("Create public graphs: 7 graphs\nprice 1 request per "));
+    assert!(shown.contains("\nexactly graph-public with --calls N: Calls: each page, pivot"), "{shown}");
+    assert!(
+        squeezed(&text(&cost("v2-file-submissions")))
+            .contains("\nexactly v2-file-submissions with --submissions N,...: ")
+    );
     assert!(!text(&cost("graph-public 7 --calls 2")).contains("exactly"));
     // In a plan with the same words, once for each operation.
     let plan = squeezed(&text(&run(&["cost", "plan", "graph-public 3", "graph-public 2", "v3-feed"], "")));
-    assert_eq!(plan.matches("\nexactly graph-public with --calls N: calls: each page, pivot").count(), 1, "{plan}");
+    assert_eq!(plan.matches("\nexactly graph-public with --calls N: Calls: each page, pivot").count(), 1, "{plan}");
     assert!(plan.contains(": 0 or more requests"), "{plan}");
 }

@@ -29,7 +29,7 @@ fn a_list_of_more_pages_than_one_run_fetches_is_gone_on_with_by_the_next() {
     assert_eq!((first["sandboxes"].as_array().unwrap().len(), &first["more"]), (200, &true.into()));
     assert_eq!(calls(), 100);
     let dry = text(&list(&["--dry-run"]));
-    assert!(dry.contains("In all: 1 request or more."), "{dry}");
+    assert!(dry.contains("In all: at least 1 request"), "{dry}");
     let next = json(&list(&[]));
     assert_eq!((next["sandboxes"].as_array().unwrap().len(), &next["more"]), (2 * PAGES, &false.into()));
     assert_eq!(calls(), PAGES);
