@@ -1,7 +1,6 @@
 //! Judging rows by the rules.
 
-use super::Severity;
-use super::file::{Rule, Rules, Use};
+use super::{Rule, Rules, Severity};
 use crate::report::canonical;
 use crate::report::command_line;
 use crate::report::index::Form;
@@ -9,9 +8,9 @@ use crate::report::indicators::is_of_the_internet;
 use crate::report::work::{Cancel, Cancelled};
 use crate::report::{Order, Place, Report, Row, RowSet, Section};
 use crate::text::{Untrusted, last_part};
+use regex::bytes::{NoExpand, Regex};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -19,13 +18,12 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Marks {
     /// Notable rows, in order, each with the number of the rule that matters most.
-    notable: Vec<(u32, u32, u16)>,
+    notable: Vec<(Place, u16)>,
     /// Rows that are noise, and nothing else.
     noise: RowSet,
-    /// The order of rows that say themselves how severe they are.
     order: Arc<Order>,
     /// Rows that are marked for what other rows say, with the numbers of the rules.
-    across: BTreeSet<(u32, u32, u16)>,
+    across: BTreeSet<(Place, u16)>,
     /// The programs that ran of those that a rule names.
     ran: BTreeSet<Vec<u8>>,
 }
@@ -33,14 +31,13 @@ pub struct Marks {
 impl Marks {
     /// The number of the rule that marks a row.
     pub fn rule(&self, section: usize, row: usize) -> Option<u16> {
-        let place = (u32::try_from(section).ok()?, u32::try_from(row).ok()?);
-        let at = self.notable.binary_search_by_key(&place, |(section, row, _)| (*section, *row)).ok()?;
-        self.notable.get(at).map(|(_, _, rule)| *rule)
+        let at = self.notable.binary_search_by_key(&Place { section, row }, |(place, _)| *place).ok()?;
+        self.notable.get(at).map(|(_, rule)| *rule)
     }
 
     /// Every notable row: section, row, rule.
     pub fn notable(&self) -> impl Iterator<Item = (usize, usize, u16)> + '_ {
-        self.notable.iter().map(|(section, row, rule)| (*section as usize, *row as usize, *rule))
+        self.notable.iter().map(|(place, rule)| (place.section, place.row, *rule))
     }
 
     /// The order of rows that say themselves how severe they are.
@@ -53,6 +50,9 @@ impl Marks {
     }
 }
 
+/// A rule that marks a row, by its number: the lesser the more it matters.
+type Mark = (Severity, u16);
+
 /// The values of one row that rules are evaluated on.
 struct RowValues<'a> {
     /// The row's text, as [`spell`] writes it.
@@ -63,78 +63,48 @@ struct RowValues<'a> {
     ran: &'a BTreeSet<Vec<u8>>,
 }
 
-/// Which texts of a rule were found in a row.
-#[derive(Clone, Default)]
-struct Found {
-    any: bool,
-    program: bool,
-    none: bool,
-    all: u64,
-}
-
-/// The work on one row, kept for the next.
-struct Judge<'a> {
-    rules: &'a Rules,
-    /// Rules for the section that is looked at.
-    applies: Vec<bool>,
-    /// Those of them that no text calls.
-    uncalled: Vec<usize>,
-    found: Vec<Found>,
-    touched: Vec<usize>,
-}
-
 impl Rules {
     /// Judges every row of a report.
     pub fn judge(&self, report: &Report, cancel: &Cancel) -> Result<Marks, Cancelled> {
         let order = Arc::new(Order::of(report, cancel)?);
         let mut marks = Marks { order, ran: self.ran(report, cancel)?, ..Marks::default() };
-        let sample = sample(report);
-        let (mut crowd, mut trail) = (Crowd::default(), Trail::default());
+        let (sample, mut crowd, mut trail) = (sample(report), Crowd::new(), Trail::default());
         for (number, section) in report.index.sections.iter().enumerate() {
-            cancel.check()?;
-            let mut judge = Judge::of(self, section);
+            let mut judge = Judge::new(self, section);
             let name = section.attribute.map_or("", |attribute| attribute.name);
             let (mut text, mut above) = (Vec::new(), Vec::new());
             for found in report.each_row(number) {
                 cancel.check()?;
-                let (row, decoded) = (found.place.row, found.told());
+                let (place, decoded) = (found.place, found.told());
                 text.clear();
                 decoded.push_text(&mut text);
-                spell(&mut text, sample.as_deref());
+                spell(&mut text, sample.as_ref());
                 let parent = (section.form == Form::Processes).then(|| {
-                    let depth = usize::from(section.depths().get(row).unwrap_or_default());
+                    let depth = usize::from(section.depths().get(place.row).unwrap_or_default());
                     above.truncate(depth);
                     above.push(program(&decoded));
                     depth.checked_sub(1).and_then(|up| above.get(up)).cloned().unwrap_or_default()
                 });
                 let rules = judge.rules(&RowValues { text: &text, parent: parent.as_deref(), ran: &marks.ran });
-                if let Some(place) = u32::try_from(number).ok().zip(u32::try_from(row).ok()) {
-                    let best = self.mark(&rules, place, &text, &mut marks, &mut crowd);
-                    trail.add(name, best, place, &text, || found.own());
+                rules.iter().for_each(|(number, rule)| add_to_crowd(&mut crowd, *number, rule, place, &text));
+                let single = rules.into_iter().filter(|(_, rule)| rule.many == 0);
+                let best = single.map(|(number, rule)| (rule.severity, number)).min();
+                match best {
+                    Some((Severity::Noise, _)) => {
+                        marks.noise.insert(number, u32::try_from(place.row).unwrap_or(u32::MAX))
+                    }
+                    Some((_, rule)) => marks.notable.push((place, rule)),
+                    None => {}
                 }
+                trail.add(name, best, place, &text, || found.own());
             }
         }
         cancel.check()?;
-        marks.add(self, crowd.rows(self).chain(trail.rows()).collect());
+        let is_enough = |number: u16, each: usize| self.rule(number).is_some_and(|rule| each >= rule.many);
+        let crowd = crowd.into_iter().filter(|((number, _), (each, _))| is_enough(*number, each.len()));
+        let crowd = crowd.flat_map(|((number, _), (_, places))| places.into_iter().map(move |place| (place, number)));
+        marks.add(self, crowd.chain(trail.rows()).collect());
         Ok(marks)
-    }
-
-    /// Marks a row by the rule that matters most, and counts it for the rules that want many rows.
-    fn mark(&self, rules: &[usize], place: (u32, u32), text: &[u8], marks: &mut Marks, crowd: &mut Crowd) -> Best {
-        let (mut best, (section, row)) = (None, place);
-        for (number, rule) in rules.iter().filter_map(|number| Some((*number, self.rules.get(*number)?))) {
-            match rule.many {
-                0 if best.is_none_or(|(severity, _)| rule.severity < severity) => best = Some((rule.severity, number)),
-                0 => {}
-                _ => crowd.add(number, rule, place, text),
-            }
-        }
-        match best {
-            Some((Severity::Noise, _)) => marks.noise.insert(section as usize, row),
-            Some((_, rule)) => marks.notable.push((section, row, u16::try_from(rule).unwrap_or(u16::MAX))),
-            None => {}
-        }
-        best
     }
 
     /// The programs that ran of those that a rule names.
@@ -143,14 +113,10 @@ impl Rules {
             self.rules.iter().flat_map(|rule| rule.unless_runs.iter().map(String::as_bytes)).collect();
         let mut ran = BTreeSet::new();
         for (number, section) in report.index.sections.iter().enumerate() {
-            let name = section.attribute.map_or("", |attribute| attribute.name);
-            if !named.is_empty() && ["processes_tree", "processes_created"].contains(&name) {
+            if section.attribute.is_some_and(|known| ["processes_tree", "processes_created"].contains(&known.name)) {
                 for found in report.each_row(number) {
                     cancel.check()?;
-                    let program = program(&found.told());
-                    if named.contains(program.as_slice()) {
-                        ran.insert(program);
-                    }
+                    ran.extend(Some(program(&found.told())).filter(|program| named.contains(program.as_slice())));
                 }
             }
         }
@@ -160,86 +126,52 @@ impl Rules {
     /// Every rule that marks one row, the one that matters most first.
     pub fn of_row(&self, report: &Report, marks: &Marks, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
-        let mut text = report.told_row(Place { section, row }).text();
-        spell(&mut text, sample(report).as_deref());
+        let place = Place { section, row };
+        let mut text = report.told_row(place).text();
+        spell(&mut text, sample(report).as_ref());
         let parent = (found.form == Form::Processes).then(|| {
             let parent = found.depths().parent(row);
             parent.map(|parent| program(&report.row(section, parent))).unwrap_or_default()
         });
-        let seen = RowValues { text: &text, parent: parent.as_deref(), ran: &marks.ran };
-        let mut numbers = Judge::of(self, found).rules(&seen);
-        numbers.retain(|number| self.rules.get(*number).is_some_and(|rule| rule.many == 0));
-        if let Some((section, row)) = u32::try_from(section).ok().zip(u32::try_from(row).ok()) {
-            let across = marks.across.range((section, row, 0)..=(section, row, u16::MAX));
-            numbers.extend(across.map(|(.., number)| usize::from(*number)));
-        }
-        let mut rules: Vec<&Rule> = numbers.into_iter().filter_map(|number| self.rules.get(number)).collect();
+        let values = RowValues { text: &text, parent: parent.as_deref(), ran: &marks.ran };
+        let single = Judge::new(self, found).rules(&values).into_iter().map(|(_, rule)| rule);
+        let across = marks.across.range((place, 0)..=(place, u16::MAX)).filter_map(|(_, number)| self.rule(*number));
+        let mut rules: Vec<&Rule> = single.filter(|rule| rule.many == 0).chain(across).collect();
         rules.sort_by_key(|rule| rule.severity);
         rules
     }
 }
 
-/// The sample's own hash in small letters, as the report's identifier has it.
-fn sample(report: &Report) -> Option<Vec<u8>> {
-    let file = report.identifier()?.parts().file?;
-    Some(file.as_str().as_bytes().to_ascii_lowercase())
+/// The sample's own hash, as the report's identifier has it.
+fn sample(report: &Report) -> Option<Regex> {
+    Regex::new(report.identifier()?.parts().file?.as_str()).ok()
 }
 
 /// Brings a row to the form that the rules are written for: small letters, one notation for folders and hives, and one name for
 /// the sample.
-fn spell(text: &mut Vec<u8>, sample: Option<&[u8]>) {
+fn spell(text: &mut Vec<u8>, sample: Option<&Regex>) {
     text.make_ascii_lowercase();
     if let Cow::Owned(spelled) = canonical::spell_out(text) {
         *text = spelled;
         text.make_ascii_lowercase();
     }
-    let found = sample.map(|hash| memchr::memmem::find_iter(text, hash).collect::<Vec<_>>()).unwrap_or_default();
-    if let Some(length) = sample.map(<[u8]>::len).filter(|_| !found.is_empty()) {
-        let (mut spelled, mut done) = (Vec::with_capacity(text.len()), 0);
-        for at in found {
-            spelled.extend_from_slice(text.get(done..at).unwrap_or_default());
-            spelled.extend_from_slice(canonical::SAMPLE.to_ascii_lowercase().as_bytes());
-            done = at + length;
-        }
-        spelled.extend_from_slice(text.get(done..).unwrap_or_default());
-        *text = spelled;
+    let named = canonical::SAMPLE.to_ascii_lowercase();
+    if let Some(Cow::Owned(named)) = sample.map(|hash| hash.replace_all(text, NoExpand(named.as_bytes()))) {
+        *text = named;
     }
 }
 
-/// The rule that matters most for a row.
-type Best = Option<(Severity, usize)>;
+/// Rows that count only if there are many of their kind: by rule and the common part (`same`) the distinct parts (`each`) and
+/// the places.
+type Crowd = BTreeMap<(u16, Vec<u8>), (BTreeSet<Vec<u8>>, Vec<Place>)>;
 
-/// Rows that count only if there are many of their kind: digests of the common part (`same`) and of
-/// the distinct parts (`each`), with their places.
-#[derive(Default)]
-struct Crowd {
-    groups: BTreeMap<(usize, u64), Group>,
-    hasher: RandomState,
-}
-
-#[derive(Default)]
-struct Group {
-    each: BTreeSet<u64>,
-    places: Vec<(u32, u32)>,
-}
-
-impl Crowd {
-    fn add(&mut self, number: usize, rule: &Rule, place: (u32, u32), text: &[u8]) {
-        let Some(found) = rule.regex.as_ref().and_then(|regex| regex.captures(text)) else { return };
-        let digest = |name| found.name(name).map(|part| self.hasher.hash_one(part.as_bytes()));
-        if let Some((same, each)) = digest("same").zip(digest("each")) {
-            let group = self.groups.entry((number, same)).or_default();
-            group.each.insert(each);
-            group.places.push(place);
-        }
-    }
-
-    /// The rows of which there are enough, each with its rule.
-    fn rows(self, rules: &Rules) -> impl Iterator<Item = ((u32, u32), usize)> {
-        let is_enough =
-            |number: usize, group: &Group| rules.rules.get(number).is_some_and(|rule| group.each.len() >= rule.many);
-        let groups = self.groups.into_iter().filter(move |((number, _), group)| is_enough(*number, group));
-        groups.flat_map(|((number, _), group)| group.places.into_iter().map(move |place| (place, number)))
+fn add_to_crowd(crowd: &mut Crowd, number: u16, rule: &Rule, place: Place, text: &[u8]) {
+    let captures = rule.regex.as_ref().filter(|_| rule.many > 0).and_then(|regex| regex.captures(text));
+    let part = |name| Some(captures.as_ref()?.name(name)?.as_bytes().to_vec());
+    if let Some((same, each)) = part("same").zip(part("each")) {
+        let (parts, places) = crowd.entry((number, same)).or_default();
+        parts.insert(each);
+        places.push(place);
     }
 }
 
@@ -249,10 +181,10 @@ const CONNECTIONS: [&str; 2] = ["ip_traffic", "memory_pattern_ips"];
 /// Connections, and the addresses that marked rows name or whose names are marked.
 #[derive(Default)]
 struct Trail {
-    named: BTreeMap<IpAddr, (Severity, usize)>,
+    named: BTreeMap<IpAddr, Mark>,
     /// Addresses that were asked for by names; none where one of the names is not marked.
-    asked: BTreeMap<IpAddr, Best>,
-    connections: Vec<(IpAddr, (u32, u32))>,
+    asked: BTreeMap<IpAddr, Option<Mark>>,
+    connections: Vec<(IpAddr, Place)>,
 }
 
 impl Trail {
@@ -261,8 +193,8 @@ impl Trail {
     fn add<'a>(
         &mut self,
         attribute: &str,
-        best: Best,
-        place: (u32, u32),
+        best: Option<Mark>,
+        place: Place,
         text: &[u8],
         own: impl FnOnce() -> Cow<'a, [u8]>,
     ) {
@@ -292,133 +224,119 @@ impl Trail {
     }
 
     /// The connections to one of the addresses, each with the rule that marks it.
-    fn rows(self) -> impl Iterator<Item = ((u32, u32), usize)> {
+    fn rows(self) -> impl Iterator<Item = (Place, u16)> {
         let Self { named, asked, connections } = self;
-        let rule =
-            move |address: &IpAddr| named.get(address).or_else(|| asked.get(address)?.as_ref()).map(|(_, rule)| *rule);
-        connections.into_iter().filter_map(move |(address, place)| Some((place, rule(&address)?)))
+        let mark = move |address: &IpAddr| named.get(address).or_else(|| asked.get(address)?.as_ref()).copied();
+        connections.into_iter().filter_map(move |(address, place)| Some((place, mark(&address)?.1)))
     }
 }
 
 impl Marks {
     /// Marks further rows, each by the rule that matters most.
-    fn add(&mut self, rules: &Rules, rows: Vec<((u32, u32), usize)>) {
+    fn add(&mut self, rules: &Rules, rows: Vec<(Place, u16)>) {
         if rows.is_empty() {
             return;
         }
-        let mut best: BTreeMap<(u32, u32), u16> =
-            self.notable.iter().map(|(section, row, rule)| ((*section, *row), *rule)).collect();
+        let mut best: BTreeMap<Place, u16> = self.notable.iter().copied().collect();
         let severity = |rule: u16| rules.rule(rule).map(|rule| rule.severity);
-        for ((section, row), number) in rows {
-            let Ok(number) = u16::try_from(number) else { continue };
-            self.across.insert((section, row, number));
-            let rule = best.entry((section, row)).or_insert(number);
-            if severity(number) < severity(*rule) {
-                *rule = number;
+        for (place, number) in &rows {
+            let rule = best.entry(*place).or_insert(*number);
+            if severity(*number) < severity(*rule) {
+                *rule = *number;
             }
         }
-        self.notable = best.into_iter().map(|((section, row), rule)| (section, row, rule)).collect();
+        self.across.extend(rows);
+        self.notable = best.into_iter().collect();
     }
 }
 
+/// The rules for the rows of one section.
+struct Judge<'a> {
+    rules: &'a Rules,
+    applies: Vec<bool>,
+    /// Those of them that no text calls.
+    uncalled: Vec<u16>,
+    /// Numbers of the texts that the row holds, in order; its room is kept for the next.
+    hits: Vec<usize>,
+}
+
 impl<'a> Judge<'a> {
-    fn of(rules: &'a Rules, section: &Section) -> Self {
+    fn new(rules: &'a Rules, section: &Section) -> Self {
         let name = section.attribute.map_or("", |attribute| attribute.name);
         let is_for = |rule: &Rule| rule.attributes.is_empty() || rule.attributes.iter().any(|wanted| wanted == name);
-        let applies: Vec<bool> = rules.rules.iter().map(is_for).collect();
-        let is_uncalled = |rule: &Rule| !rule.wants.any && !rule.wants.program && rule.wants.all == 0;
-        let uncalled =
-            (0..).zip(&rules.rules).zip(&applies).filter(|((_, rule), applies)| **applies && is_uncalled(rule));
-        let uncalled = uncalled.map(|((number, _), _)| number).collect();
-        Self { rules, applies, uncalled, found: vec![Found::default(); rules.rules.len()], touched: Vec::new() }
+        let is_uncalled = |rule: &Rule| rule.any.is_empty() && rule.program.is_empty() && rule.all.is_empty();
+        let uncalled = rules.rules.iter().zip(0..).filter(|(rule, _)| is_for(rule) && is_uncalled(rule));
+        let uncalled = uncalled.map(|(_, number)| number).collect();
+        Self { rules, applies: rules.rules.iter().map(is_for).collect(), uncalled, hits: Vec::new() }
     }
 
-    /// The rules that mark a row.
-    fn rules(&mut self, seen: &RowValues<'_>) -> Vec<usize> {
-        self.touched.clone_from(&self.uncalled);
-        for hit in self.rules.texts.find_overlapping_iter(seen.text) {
-            let Some((rule, purpose)) = self.rules.uses.get(hit.pattern().as_usize()).copied() else { continue };
-            if !self.applies.get(rule).copied().unwrap_or(false) {
-                continue;
-            }
-            let Some(found) = self.found.get_mut(rule) else { continue };
-            match purpose {
-                Use::Any => found.any = true,
-                Use::None => found.none = true,
-                Use::All(n) => found.all |= 1 << n,
-                Use::Program => found.program |= is_program(seen.text, hit.range()),
-            }
-            if let Err(place) = self.touched.binary_search(&rule) {
-                self.touched.insert(place, rule);
+    /// The rules that mark a row, in order.
+    fn rules(&mut self, row: &RowValues<'_>) -> Vec<(u16, &'a Rule)> {
+        let (mut called, Rules { texts, uses, .. }) = (self.uncalled.clone(), self.rules);
+        self.hits.clear();
+        for hit in texts.find_overlapping_iter(row.text) {
+            let text = hit.pattern().as_usize();
+            let Some((rule, is_program)) = uses.get(text).copied() else { continue };
+            let applies = self.applies.get(usize::from(rule)).copied().unwrap_or(false);
+            if applies && (!is_program || is_whole_word(row.text, hit.range())) {
+                self.hits.push(text);
+                called.push(rule);
             }
         }
-        let mut agreed = Vec::new();
-        for number in &self.touched {
-            let found = self.found.get_mut(*number).map(std::mem::take).unwrap_or_default();
-            if self.rules.rules.get(*number).is_some_and(|rule| rule.agrees(&found, seen)) {
-                agreed.push(*number);
-            }
-        }
-        agreed
+        self.hits.sort_unstable();
+        called.sort_unstable();
+        called.dedup();
+        let rules = called.into_iter().filter_map(|number| Some((number, self.rules.rule(number)?)));
+        rules.filter(|(_, rule)| rule.holds(&self.hits, row)).collect()
     }
 }
 
 impl Rule {
-    fn agrees(&self, found: &Found, seen: &RowValues<'_>) -> bool {
+    /// Whether all that it says is so of a row with these texts.
+    fn holds(&self, hits: &[usize], row: &RowValues<'_>) -> bool {
+        let mut first = self.first;
+        let mut is_there = |texts: &[String]| {
+            let numbers = first..first + texts.len();
+            first = numbers.end;
+            numbers.map(|number| hits.binary_search(&number).is_ok()).collect::<Vec<_>>()
+        };
+        let [any, all, none, program] = [&self.any, &self.all, &self.none, &self.program].map(|texts| is_there(texts));
         let is_parent =
-            |wanted: &String| seen.parent.is_some_and(|parent| parent.eq_ignore_ascii_case(wanted.as_bytes()));
-        !found.none
-            && (found.any || !self.wants.any)
-            && (found.program || !self.wants.program)
-            && found.all.count_ones() as usize == self.wants.all
+            |wanted: &String| row.parent.is_some_and(|parent| parent.eq_ignore_ascii_case(wanted.as_bytes()));
+        (any.is_empty() || any.contains(&true))
+            && !all.contains(&false)
+            && !none.contains(&true)
+            && (program.is_empty() || program.contains(&true))
             && (self.parent.is_empty() || self.parent.iter().any(is_parent))
-            && (self.parent_not.is_empty() || seen.parent.is_some() && !self.parent_not.iter().any(is_parent))
-            && (self.near.is_empty() || is_near(seen.text, &self.near))
-            && !self.unless_runs.iter().any(|program| seen.ran.contains(program.as_bytes()))
-            && self.regex.as_ref().is_none_or(|regex| regex.is_match(seen.text))
-            && !self.unless.as_ref().is_some_and(|regex| regex.is_match(seen.text))
+            && (self.parent_not.is_empty() || row.parent.is_some() && !self.parent_not.iter().any(is_parent))
+            && (self.near.is_empty() || is_near(row.text, &self.near))
+            && !self.unless_runs.iter().any(|program| row.ran.contains(program.as_bytes()))
+            && self.regex.as_ref().is_none_or(|regex| regex.is_match(row.text))
+            && !self.unless.as_ref().is_some_and(|regex| regex.is_match(row.text))
     }
 }
 
 /// Whether a text is a whole word in another, such as a program's name among folders and arguments.
-fn is_program(text: &[u8], place: std::ops::Range<usize>) -> bool {
+fn is_whole_word(text: &[u8], place: std::ops::Range<usize>) -> bool {
     let before = place.start.checked_sub(1).and_then(|at| text.get(at));
-    let is_start =
-        before.is_none_or(|byte| matches!(byte, b'\\' | b'/' | b'"' | b'\'' | b' ' | b'=' | b'(' | b'&' | b'|'));
-    let is_end =
-        text.get(place.end).is_none_or(|byte| matches!(byte, b' ' | b'"' | b'\'' | b',' | b';' | b')' | b'&' | b'|'));
-    is_start && is_end
+    let is_start = before.is_none_or(|byte| br#"\/"' =(&|"#.contains(byte));
+    is_start && text.get(place.end).is_none_or(|byte| br#" "',;)&|"#.contains(byte))
 }
 
 /// Whether a text contains a program, with or without a folder, whose name differs from one of
 /// `names` by one letter, or by digits that look like letters.
 fn is_near(text: &[u8], names: &[String]) -> bool {
     let words = text.split(|byte| br#"\/"' =(),;&|"#.contains(byte)).filter(|word| !word.is_empty());
-    words.enumerate().any(|(place, word)| {
+    let mut words = words.enumerate().filter_map(|(place, word)| {
         let name = word.strip_suffix(b".exe").or_else(|| Some(word).filter(|_| place == 0));
-        let name = name.filter(|name| !names.iter().any(|other| other.as_bytes() == *name));
-        let read = |byte: &u8| match byte {
-            b'0' => b'o',
-            b'1' => b'l',
-            other => *other,
-        };
-        name.is_some_and(|name| {
-            let name: Vec<u8> = name.iter().map(read).collect();
-            names.iter().any(|other| other.as_bytes() == name || is_one_off(&name, other.as_bytes()))
-        })
+        name.and_then(|name| str::from_utf8(name).ok())
+    });
+    words.any(|name| {
+        let read = name.replace('0', "o").replace('1', "l");
+        let is_one_off =
+            |other: &String| other.len().abs_diff(read.len()) <= 1 && strsim::osa_distance(&read, other) <= 1;
+        !names.iter().any(|other| other == name) && names.iter().any(is_one_off)
     })
-}
-
-/// Whether two names differ by one letter: added, left out, another, or in the place of the next.
-fn is_one_off(one: &[u8], other: &[u8]) -> bool {
-    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
-    let same = short.iter().zip(long).take_while(|(one, other)| one == other).count();
-    match (short.get(same..).unwrap_or_default(), long.get(same..).unwrap_or_default()) {
-        (short, [_, long @ ..]) if short == long => true,
-        ([_, short @ ..], [_, long @ ..]) if short == long => true,
-        ([a, b, short @ ..], [c, d, long @ ..]) => (a, b, short) == (d, c, long),
-        _ => false,
-    }
 }
 
 /// The program that a process runs: its name without its folder, in small letters.

@@ -6,14 +6,36 @@
 //! ```
 //! Each row is read once, so the time depends on the report's bytes, not on the number of rules.
 
-mod file;
 mod judge;
 
-pub use file::{Rule, Rules};
+use super::Attribute;
+use crate::text::Untrusted;
+use aho_corasick::AhoCorasick;
+use regex::bytes::{Regex, RegexBuilder};
+use serde::{Deserialize, Deserializer};
+use std::sync::{Arc, LazyLock};
+
 pub use judge::Marks;
 
+/// The most rules; their numbers have 16 bits.
+const MOST_RULES: usize = u16::MAX as usize;
+
+/// The most regular expressions of a file: compiling one takes time.
+const MOST_REGEXES: usize = 1_000;
+
+/// Names for everything that is started, and for everything that is left on the disk.
+const SEVERAL: [(&str, &[&str]); 2] = [
+    ("commands", &["command_executions", "processes_created", "processes_tree", "processes_injected"]),
+    ("files", &["files_written", "files_dropped", "files_copied"]),
+];
+
+const SHIPPED: &[(&str, &str)] = &[
+    ("notable.toml", include_str!("../../../assets/rules/notable.toml")),
+    ("noise.toml", include_str!("../../../assets/rules/noise.toml")),
+];
+
 /// How notable a row is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     High,
@@ -33,13 +55,185 @@ impl Severity {
         }
     }
 
-    /// In a sign, so that it does not rest on colour.
+    /// A sign, so that the severity does not rest on colour.
     pub fn sign(self) -> &'static str {
         match self {
             Self::High => "!",
             Self::Medium => "*",
             Self::Low => "+",
             Self::Noise => "~",
+        }
+    }
+}
+
+/// A rule, as its file writes it; `assets/rules/notable.toml` explains the fields.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    pub id: String,
+    pub severity: Severity,
+    /// What it sees, in a few words.
+    pub name: String,
+    pub why: String,
+    #[serde(default)]
+    pub attack: Vec<String>,
+    #[serde(default)]
+    attributes: Vec<String>,
+    #[serde(default)]
+    any: Vec<String>,
+    #[serde(default)]
+    all: Vec<String>,
+    #[serde(default)]
+    none: Vec<String>,
+    #[serde(default)]
+    program: Vec<String>,
+    #[serde(default)]
+    parent: Vec<String>,
+    #[serde(default)]
+    parent_not: Vec<String>,
+    #[serde(default)]
+    near: Vec<String>,
+    #[serde(default)]
+    unless_runs: Vec<String>,
+    #[serde(default, deserialize_with = "compiled")]
+    regex: Option<Regex>,
+    #[serde(default, deserialize_with = "compiled")]
+    unless: Option<Regex>,
+    #[serde(default)]
+    many: usize,
+    /// Number of the first of its texts.
+    #[serde(skip)]
+    first: usize,
+}
+
+fn compiled<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Regex>, D::Error> {
+    let built = RegexBuilder::new(&String::deserialize(source)?).case_insensitive(true).build();
+    built.map(Some).map_err(|error| serde::de::Error::custom(format!("the regular expression is wrong: {error}")))
+}
+
+impl Rule {
+    /// What it sees and why that matters, in a sentence or two.
+    pub fn words(&self) -> String {
+        let attack = self.attack.iter().map(|id| format!(" · {id}")).collect::<String>();
+        format!("{}. {} (rule {}{attack})", self.name, self.why, self.id)
+    }
+
+    /// Replaces the names for several attributes, and refuses a rule that can mark nothing.
+    fn check(&mut self) -> Result<(), String> {
+        for (name, several) in SEVERAL {
+            if self.attributes.iter().any(|written| written == name) {
+                self.attributes.retain(|written| written != name);
+                self.attributes.extend(several.iter().map(|name| (*name).to_owned()));
+            }
+        }
+        if let Some(unknown) = self.attributes.iter().find(|name| Attribute::named(name.as_bytes()).is_none()) {
+            return Err(format!("there is no attribute {unknown}"));
+        }
+        let has = |wanted: &str| self.regex.iter().flat_map(Regex::capture_names).flatten().any(|name| name == wanted);
+        if self.many > 0 && !(has("each") && has("same")) {
+            return Err("many needs a regular expression with (?P<each>...) and (?P<same>...)".to_owned());
+        }
+        let texts = [&self.attributes, &self.any, &self.all, &self.program, &self.near];
+        if texts.iter().all(|texts| texts.is_empty()) && self.regex.is_none() {
+            return Err("the rule says nothing of what it looks for".to_owned());
+        }
+        // Every row contains the empty text.
+        if self.any.iter().any(String::is_empty) {
+            self.any.clear();
+        }
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    #[serde(default)]
+    rule: Vec<toml::Spanned<toml::Table>>,
+}
+
+/// Rules, ready to judge rows by.
+#[derive(Debug)]
+pub struct Rules {
+    rules: Vec<Rule>,
+    /// Every text that a rule names: those of `any`, `all`, `none` and `program`, rule after rule.
+    texts: AhoCorasick,
+    /// For each text the rule that names it, and whether it is a program.
+    uses: Vec<(u16, bool)>,
+}
+
+impl Rules {
+    /// The shipped rules and the user's (name and text), with the errors in that file.
+    ///
+    /// An invalid rule is left out and reported with its line; the others work.
+    pub fn read(own: Option<(&str, &str)>) -> (Arc<Self>, Vec<String>) {
+        // Compiling the shipped regular expressions takes longer than evaluating most reports.
+        static SHIPPED_RULES: LazyLock<(Arc<Rules>, Vec<String>)> = LazyLock::new(|| Rules::parse(None));
+        if own.is_none() { SHIPPED_RULES.clone() } else { Self::parse(own) }
+    }
+
+    fn parse(own: Option<(&str, &str)>) -> (Arc<Self>, Vec<String>) {
+        let (mut rules, mut problems) = (Vec::<Rule>::new(), Vec::new());
+        SHIPPED.iter().copied().chain(own).for_each(|(name, text)| read(name, text, &mut rules, &mut problems));
+        let (mut texts, mut uses) = (Vec::new(), Vec::new());
+        for (rule, number) in rules.iter_mut().zip(0_u16..) {
+            rule.first = texts.len();
+            for (those, is_program) in
+                [(&rule.any, false), (&rule.all, false), (&rule.none, false), (&rule.program, true)]
+            {
+                texts.extend(those.iter().map(|text| text.to_ascii_lowercase()));
+                uses.extend(those.iter().map(|_| (number, is_program)));
+            }
+        }
+        let texts = AhoCorasick::new(texts).unwrap_or_else(|error| {
+            problems.push(format!("the rules are too large to be used: {error}"));
+            uses.clear();
+            AhoCorasick::new([""; 0]).unwrap_or_else(|_| unreachable!("no text is not too large"))
+        });
+        (Arc::new(Self { rules, texts, uses }), problems)
+    }
+
+    /// The shipped rules alone: what goes to others is the same on every machine.
+    pub fn shipped() -> Arc<Self> {
+        Self::read(None).0
+    }
+
+    pub fn rule(&self, number: u16) -> Option<&Rule> {
+        self.rules.get(usize::from(number))
+    }
+}
+
+/// Adds the rules of a file, and what is wrong with the others.
+fn read(name: &str, text: &str, rules: &mut Vec<Rule>, problems: &mut Vec<String>) {
+    let mut problem = |at: usize, why: &str, so: &str| {
+        let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+        let why = Untrusted::from(why.lines().collect::<Vec<_>>().join(" ")).visible_cut(300);
+        problems.push(format!("{name}, line {line}: {why}; {so}."));
+    };
+    let file: RuleFile = match toml::from_str(text) {
+        Ok(file) => file,
+        Err(error) => {
+            let at = error.span().map_or(0, |span| span.start);
+            return problem(at, error.message(), "none of its rules is used");
+        }
+    };
+    let (mut regexes, mut is_full) = (0, false);
+    for written in file.rule {
+        let at = written.span().start;
+        let table = written.into_inner();
+        let more = ["regex", "unless"].into_iter().filter(|name| table.contains_key(*name)).count();
+        if rules.len() >= MOST_RULES || more > 0 && regexes + more > MOST_REGEXES {
+            if !std::mem::replace(&mut is_full, true) {
+                let why = "there are more than 65,535 rules or 1,000 regular expressions";
+                problem(at, why, "from here on such rules are not used, the others are");
+            }
+            continue;
+        }
+        regexes += more;
+        let rule = table.try_into().map_err(|error: toml::de::Error| error.message().to_owned());
+        match rule.and_then(|mut rule: Rule| rule.check().map(|()| rule)) {
+            Ok(rule) => rules.push(rule),
+            Err(why) => problem(at, &why, "that rule is not used, the others are"),
         }
     }
 }
