@@ -18,7 +18,8 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::note::Note;
 use crate::report::page::Page;
-use crate::report::rows::{Line, verdict};
+use crate::report::page::ReportSummary;
+use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
 use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Purge, Recent, Report, RowSet};
 use crate::request::{Quote, Request, UploadAddress};
@@ -252,7 +253,7 @@ pub struct Here {
 impl Here {
     /// Reads the verdict, which takes long for a large report: not in the loop.
     pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
-        let verdict = verdict::of_body(&body);
+        let verdict = ReportSummary::of(&Report::open(&body)).words();
         Self { received, body, unkept, verdict }
     }
 }

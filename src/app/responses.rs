@@ -228,7 +228,7 @@ impl Model {
             (None, Next::Circle, _) => {
                 self.warn("The service repeats a page's address: it goes in circles, so no further page is asked for.")
             }
-            (None, Next::Lost, _) => self.warn(crate::report::page::no_way_on()),
+            (None, Next::Lost, _) => self.warn(crate::report::page::NO_WAY_ON),
             (None, _, Some(left_out)) => self.warn(left_out),
             _ if is_empty => self.say("The service lists no sandbox for this file."),
             _ => {}

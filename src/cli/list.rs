@@ -9,9 +9,9 @@ use super::{Common, FailureKind};
 use crate::gateway::{Gateway, GatewayError};
 use crate::quota::Total;
 use crate::report::Body;
+use crate::report::Report;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::page::{Page, PageEntry, PageError, no_way_on};
-use crate::report::rows::verdict::ReportSummary;
+use crate::report::page::{NO_WAY_ON, Page, PageEntry, PageError, ReportSummary};
 use crate::request::Request;
 use crate::runtime::held_pages;
 use crate::store::StoredReport;
@@ -172,8 +172,9 @@ impl ListArgs {
                     return Err(error.into());
                 }
             };
-            let remarks = [page.left_out(), page.is_lost.then(no_way_on)];
-            remarks.iter().flatten().for_each(|remark| say(format!("{}: {remark}", file.short())));
+            let lost = page.is_lost.then(|| NO_WAY_ON.to_owned());
+            let remarks = page.left_out().into_iter().chain(lost);
+            remarks.for_each(|remark| say(format!("{}: {remark}", file.short())));
             let is_new = |entry: &&PageEntry| listed.seen.insert(entry.identifier.clone());
             let new: Vec<_> = page.entries.iter().filter(is_new).collect();
             listed.sandboxes.extend(listed_entries(gateway, &new, got.received)?);
@@ -318,7 +319,7 @@ fn sandbox(
     let parts = identifier.map(Identifier::parts);
     let body = stored.and_then(|stored| stored.body().ok());
     let ReportSummary { sandbox, ran, verdict, score, tags } =
-        body.as_ref().or(report).map(ReportSummary::of).unwrap_or_default();
+        body.as_ref().or(report).map(|body| ReportSummary::of(&Report::open(body))).unwrap_or_default();
     let named = parts.as_ref().map(|parts| parts.sandbox.clone()).or(sandbox);
     let ran = parts.and_then(|parts| parts.when).or(ran);
     let imported = stored.and_then(|stored| stored.imported.as_ref());

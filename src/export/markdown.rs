@@ -7,8 +7,8 @@ use super::{Job, Summary, harmless};
 use crate::report::attributes::{HIDDEN, PASSWORD, Shape};
 use crate::report::indicators::{ITSELF, Kind};
 use crate::report::json::{Kind as JsonKind, Raw};
+use crate::report::page::ReportSummary;
 use crate::report::rows::records::{Step, leaves, pointer};
-use crate::report::rows::verdict;
 use crate::report::rules::Rule;
 use crate::report::{Note, Pane};
 use crate::text::Untrusted;
@@ -34,7 +34,7 @@ fn write_head(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()> 
     let sandbox = parts.as_ref().map_or_else(|| "a sandbox".to_owned(), |parts| text(&parts.sandbox));
     writeln!(out, "# Behaviour report by {sandbox}\n")?;
     let lines = [
-        ("verdict", verdict::of_body(&opened.report.body).map(|verdict| text(&verdict))),
+        ("verdict", ReportSummary::of(&opened.report).words().map(|verdict| text(&verdict))),
         ("ran", opened.ran().map(moment)),
         ("file", parts.and_then(|parts| parts.file).map(|file| format!("`{file}`"))),
         ("report", identifier.map(|identifier| text(identifier.text()))),

@@ -147,7 +147,7 @@ pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Resu
     }
     match request {
         Request::Behaviours { file, .. } => {
-            let page = page_of(body, &index, file)?;
+            let page = page_of(body, file)?;
             Ok(PageReport::of_page(page, file))
         }
         Request::Behaviour { identifier } => {
@@ -180,13 +180,13 @@ fn is_report(report: &Report, wanted: &Identifier) -> Result<(), Unusable> {
     }
 }
 
-fn page_of(body: &Body, index: &Index, file: &Sha256) -> Result<Page, ServiceError> {
+fn page_of(body: &Body, file: &Sha256) -> Result<Page, ServiceError> {
     let unusable = ServiceError::Unusable;
     // A document may be a bare array of reports; the service's lists come in an envelope.
     if body.window(0..LOOK).trim_ascii_start().starts_with(b"[") {
         return Err(unusable(Unusable::WrongType("a list of sandboxes")));
     }
-    let page = Page::from_index(body, index).map_err(|error| match error {
+    let page = Page::of(body).map_err(|error| match error {
         PageError::Cut => unusable(Unusable::Cut),
         PageError::NotJson => other_than_json(body),
         PageError::NotAList => unusable(Unusable::WrongType("a list of sandboxes")),

@@ -5,13 +5,13 @@
 //! something else that holds reports a few levels down. Words that are no JSON are refused with their
 //! place; lone surrogates, control characters and depth are read, for reports have them.
 
+use super::Report;
 use super::body::{Body, LARGEST, WINDOW};
 use super::identifier::Identifier;
 use super::index::indexer::Indexer;
 use super::json::{Event, Kind, Raw, Scanner, is_delimiter};
-use super::page::{Page, PageError, error_words, is_behaviour};
+use super::page::{Envelope, Page, PageError};
 use super::rows::records::{Step, pointer};
-use super::{Attribute, Report};
 use crate::text::{Untrusted, bytes};
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
@@ -187,16 +187,11 @@ fn spans(body: &Body) -> Vec<ValueSpan> {
 
 /// Whether a word is one of JSON's, or one of the three that common writers add to them.
 fn is_json_word(body: &Body, at: usize) -> bool {
-    let bytes = body.get(at..).unwrap_or_default();
-    let end = bytes.iter().take(64).position(|byte| is_delimiter(*byte)).unwrap_or(bytes.len().min(64));
-    let word = bytes.get(..end).unwrap_or_default();
-    let is_number = |word: &[u8]| {
-        word.first().is_some_and(|first| first.is_ascii_digit() || *first == b'-')
-            && word.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
-    };
+    let bytes = body.window(at..at + 64);
+    let end = bytes.iter().position(|byte| is_delimiter(*byte)).unwrap_or(bytes.len());
+    let word = str::from_utf8(bytes.get(..end).unwrap_or_default()).unwrap_or_default();
     // A word at the very end may be cut.
-    let is_last = at + end == body.len();
-    is_last || is_number(word) || [&b"true"[..], b"false", b"null", b"NaN", b"Infinity", b"-Infinity"].contains(&word)
+    at + end == body.len() || ["true", "false", "null"].contains(&word) || word.parse::<f64>().is_ok()
 }
 
 fn bad_word(body: &[u8], at: usize) -> DocumentError {
@@ -278,20 +273,9 @@ struct Search<'a> {
     errors: Vec<DocumentError>,
 }
 
-/// What the members of an object say of it.
-#[derive(Default)]
-struct ObjectMembers<'a> {
-    id: Option<Raw<'a>>,
-    kind: Option<Raw<'a>>,
-    attributes: Option<Raw<'a>>,
-    error: Option<Raw<'a>>,
-    has_sandbox: bool,
-    has_attribute: bool,
-}
-
-impl<'a> Search<'a> {
+impl Search<'_> {
     /// Searches a value, which is at `way`.
-    fn enter(&mut self, value: Raw<'a>, way: &mut Vec<Step>) {
+    fn enter(&mut self, value: Raw<'_>, way: &mut Vec<Step>) {
         match value.kind() {
             Kind::Object => self.enter_object(value, way),
             Kind::Array if way.len() < DEEPEST => {
@@ -305,12 +289,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn enter_object(&mut self, object: Raw<'a>, way: &mut Vec<Step>) {
-        let members = ObjectMembers::of(object);
-        if members.is_report() {
-            return self.push(object, &members, way);
+    fn enter_object(&mut self, object: Raw<'_>, way: &mut Vec<Step>) {
+        let envelope = Envelope::of(object);
+        if envelope.is_report() {
+            return self.push(object, envelope.identifier(), way);
         }
-        if let Some(error) = members.error_words() {
+        if let Some(error) = envelope.error_words() {
             return self.errors.push(DocumentError::ErrorResponse(error));
         }
         if way.len() >= DEEPEST {
@@ -325,8 +309,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn push(&mut self, object: Raw<'a>, members: &ObjectMembers<'a>, way: &[Step]) {
-        let identifier = members.id.map(Raw::text).and_then(Identifier::new);
+    fn push(&mut self, object: Raw<'_>, identifier: Option<Identifier>, way: &[Step]) {
         if !object.is_whole() {
             let name = identifier.map_or_else(
                 || pointer(way).visible().to_string(),
@@ -344,44 +327,6 @@ impl<'a> Search<'a> {
         };
         let pointer = if is_usual { Untrusted::default() } else { pointer(way) };
         self.found.push(FoundReport { identifier, body, pointer });
-    }
-}
-
-impl<'a> ObjectMembers<'a> {
-    fn of(object: Raw<'a>) -> Self {
-        let mut members = Self::default();
-        for (name, value) in object.pairs() {
-            match name.content() {
-                b"id" | b"_id" => members.id = members.id.or(Some(value)),
-                b"type" | b"_type" => members.kind = members.kind.or(Some(value)),
-                b"attributes" => members.attributes = members.attributes.or(Some(value)),
-                b"error" => members.error = members.error.or(Some(value)),
-                b"sandbox_name" => members.has_sandbox = true,
-                name => members.has_attribute |= Attribute::named(name).is_some(),
-            }
-        }
-        members
-    }
-
-    /// Whether it is a behaviour report by its type; or, without a type, by its attributes.
-    fn is_report(&self) -> bool {
-        let attributes = self.attributes.filter(|attributes| attributes.kind() == Kind::Object);
-        match self.kind.filter(|kind| kind.kind() == Kind::Text) {
-            Some(kind) => {
-                is_behaviour(&kind.text()) && (attributes.is_some() || self.has_attribute || self.has_sandbox)
-            }
-            None => match attributes {
-                Some(attributes) => {
-                    self.id.is_some() || attributes.pairs().any(|(name, _)| Attribute::named(name.content()).is_some())
-                }
-                None => self.has_attribute && (self.has_sandbox || self.id.is_some()),
-            },
-        }
-    }
-
-    /// The service's error, in words: an object of `code` and `message`.
-    fn error_words(&self) -> Option<String> {
-        error_words(self.error.filter(|error| error.kind() == Kind::Object)?)
     }
 }
 

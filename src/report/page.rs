@@ -3,36 +3,126 @@
 //! The list operation promises identifiers (specification §4.1) and brings whole reports along when it can; both are read,
 //! entry by entry.
 
+use super::attributes::Attribute;
 use super::body::Body;
-use super::identifier::{Identifier, Sha256};
-use super::index::{Form, Index};
-use super::json::Raw;
-use super::rows::verdict;
+use super::identifier::{Identifier, Sha256, is_moment};
+use super::json::{Kind, Raw};
+use super::rows::Report;
 use crate::text::{Untrusted, count};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode, percent_encode};
 use std::ops::Range;
 
-/// How many bytes of an identifier or cursor are read at first.
-const WORD: usize = 512;
-
-/// The longest identifier or cursor that is taken; half a word would be another word.
-const LONGEST_WORD: usize = 1024 * 1024;
-
 /// The longest cursor that an address can carry, in percent-encoded bytes.
 const LONGEST_CURSOR: usize = 56 * 1024;
+
+/// The most entries that one page is read for: a service sends tens.
+const MOST_ENTRIES: usize = 100_000;
 
 /// Whether a report is only an abstract of the stored one: a run never loses attributes, nor most
 /// of their content.
 pub fn is_abstract(brought: &[u8], stored: &[u8]) -> bool {
+    let attributes = |report: &[u8]| {
+        let document = Raw::new(report);
+        let attributes = document.member("data").unwrap_or(document).member("attributes");
+        attributes.map_or(0, |attributes| attributes.pairs().count())
+    };
     let is_shorter = brought.len() < stored.len();
     is_shorter && (brought.len() < stored.len() / 4 || attributes(brought) < attributes(stored))
 }
 
-/// The number of a report's attributes.
-fn attributes(report: &[u8]) -> usize {
-    let document = Raw::new(report.trim_ascii_start());
-    let report = document.member("data").unwrap_or(document);
-    report.member("attributes").map_or(0, |attributes| attributes.members().count())
+/// The members of an object that say whether it is a report, or stands in the place of one.
+#[derive(Default)]
+pub(super) struct Envelope<'a> {
+    id: Option<Raw<'a>>,
+    kind: Option<Raw<'a>>,
+    attributes: Option<Raw<'a>>,
+    error: Option<Raw<'a>>,
+    has_sandbox: bool,
+    /// Whether an attribute is a sibling of the identifier, as the official command line prints it.
+    has_attribute: bool,
+}
+
+impl<'a> Envelope<'a> {
+    pub(super) fn of(object: Raw<'a>) -> Self {
+        let mut found = Self::default();
+        for (name, value) in object.pairs() {
+            let is_object = value.kind() == Kind::Object;
+            match name.content() {
+                b"id" | b"_id" => found.id = found.id.or(Some(value)),
+                b"type" | b"_type" if value.kind() == Kind::Text => found.kind = found.kind.or(Some(value)),
+                b"attributes" if is_object => found.attributes = found.attributes.or(Some(value)),
+                b"error" if is_object => found.error = found.error.or(Some(value)),
+                b"sandbox_name" => found.has_sandbox = true,
+                name => found.has_attribute |= Attribute::named(name).is_some(),
+            }
+        }
+        found
+    }
+
+    pub(super) fn identifier(&self) -> Option<Identifier> {
+        let id = self.id.filter(|id| matches!(id.kind(), Kind::Text | Kind::Word));
+        id.map(Raw::text).and_then(Identifier::new)
+    }
+
+    /// Whether it is a behaviour report by its type; or, without a type, by its attributes.
+    pub(super) fn is_report(&self) -> bool {
+        let is_known =
+            |attributes: Raw<'_>| attributes.pairs().any(|(name, _)| Attribute::named(name.content()).is_some());
+        match (self.kind, self.attributes) {
+            (Some(kind), attributes) => {
+                is_behaviour(&kind.text()) && (attributes.is_some() || self.has_attribute || self.has_sandbox)
+            }
+            (None, Some(attributes)) => self.id.is_some() || is_known(attributes),
+            (None, None) => self.has_attribute && (self.has_sandbox || self.id.is_some()),
+        }
+    }
+
+    /// The service's error, in words: an object of `code` and `message`.
+    pub(super) fn error_words(&self) -> Option<String> {
+        let word = |name| Some(self.error?.member(name)?.text().visible_cut(200).to_string());
+        match (word("code"), word("message")) {
+            (Some(code), Some(message)) => Some(format!("{code}: {message}")),
+            (code, message) => code.or(message),
+        }
+    }
+}
+
+/// What a list says of a report.
+#[derive(Debug, Default)]
+pub struct ReportSummary {
+    /// The sandbox by its own name.
+    pub sandbox: Option<Untrusted>,
+    /// When it ran, in seconds since 1970, for identifiers that do not say.
+    pub ran: Option<i64>,
+    /// The first verdict, without the service's `_VERDICT` behind it.
+    pub verdict: Option<Untrusted>,
+    /// How sure the sandbox is of it, as a number from 0 to 100.
+    pub score: Option<u64>,
+    pub tags: Vec<Untrusted>,
+}
+
+impl ReportSummary {
+    pub fn of(report: &Report) -> Self {
+        let first = |attribute| report.values(attribute).next();
+        let number = |attribute| first(attribute)?.unicode().parse::<i64>().ok();
+        let verdict = first("verdicts").map(|verdict| match verdict.as_bytes().strip_suffix(b"_VERDICT") {
+            Some(word) => Untrusted::from(word),
+            None => verdict,
+        });
+        Self {
+            sandbox: first("sandbox_name"),
+            ran: number("analysis_date").filter(|seconds| is_moment(*seconds)),
+            verdict,
+            score: number("verdict_confidence").and_then(|score| score.try_into().ok()),
+            tags: report.values("tags").collect(),
+        }
+    }
+
+    /// The verdict, and how sure the sandbox is of it.
+    pub fn words(&self) -> Option<Untrusted> {
+        let score = self.score.map(|score| format!(" {score}")).unwrap_or_default();
+        self.verdict.as_ref().map(|verdict| Untrusted::from([verdict.as_bytes(), score.as_bytes()].concat()))
+    }
 }
 
 /// One page of a file's sandbox reports.
@@ -50,8 +140,7 @@ pub struct Page {
     pub errors: Vec<String>,
     /// Opaque word that asks for the next page; none on the last.
     pub cursor: Option<Untrusted>,
-    /// Whether there are more pages, and no way to them: such a word is longer than any that is taken, or there is an address of
-    /// the next page without one.
+    /// Whether there are more pages and no way to them: the cursor is too long, or missing in the address of the next page.
     pub is_lost: bool,
     /// How many entries the service says there are over all pages.
     pub count: Option<u64>,
@@ -60,7 +149,6 @@ pub struct Page {
 /// One sandbox of a page.
 #[derive(Debug, Clone)]
 pub struct PageEntry {
-    /// What the report is asked for by.
     pub identifier: Identifier,
     /// Its byte range in the page's body.
     pub range: Range<usize>,
@@ -74,64 +162,57 @@ pub struct PageEntry {
 pub enum PageError {
     #[error("it is not JSON")]
     NotJson,
-    /// It is JSON of another kind.
     #[error("it is JSON, but no list: `data` is not an array")]
     NotAList,
-    /// It stops in the middle.
     #[error("it was cut short")]
     Cut,
 }
 
 impl Page {
-    /// Reads a page.
     pub fn of(body: &Body) -> Result<Self, PageError> {
-        Self::from_index(body, &Index::of(body))
-    }
-
-    /// Reads a page whose index is there already.
-    pub fn from_index(body: &Body, index: &Index) -> Result<Self, PageError> {
-        if !index.is_json {
-            return Err(PageError::NotJson);
-        }
-        if index.is_cut {
-            return Err(PageError::Cut);
-        }
-        if !index.is_page {
-            return Err(PageError::NotAList);
-        }
-        let mut page = Self { nameless: index.left_out, ..Self::default() };
-        for entry in &index.entries {
-            let kind = entry.kind.map(|at| at as usize).filter(|at| is_text(body, *at)).map(|at| word(body, at));
-            if kind.is_some_and(|kind| !kind.is_some_and(|kind| is_behaviour(&kind))) {
-                page.others += 1;
-                continue;
-            }
-            let error = entry.error.filter(|_| !entry.has_attributes);
-            page.errors.extend(error.and_then(|at| error_words(Raw::new(body.window(at as usize..body.len())))));
-            // An entry that is a word by itself is an identifier; one that is a number names nothing.
-            let is_alone = entry.id == Some(entry.range.start);
-            let id = entry.id.map(|at| at as usize).filter(|at| !is_alone || is_text(body, *at));
-            let id = id.map(|at| word(body, at));
-            let Some(identifier) = id.flatten().and_then(Identifier::new) else {
-                page.nameless += 1;
-                continue;
-            };
-            let range = entry.range.start as usize..entry.range.end as usize;
-            let report = entry.has_attributes.then(|| body.slice(range.clone()));
-            let verdict = report.as_ref().and_then(verdict::of_body);
-            page.entries.push(PageEntry { identifier, range, report, verdict });
-        }
-        let is_said = |word: &Option<Untrusted>| word.as_ref().is_none_or(|word| !word.is_empty());
-        let cursor = match member(body, index, "meta", "cursor").filter(is_said) {
-            None => member(body, index, "links", "next").filter(is_said).map(|next| cursor_of(&next?)),
-            cursor => cursor,
+        let document = Raw::new(body);
+        let list = match document.kind() {
+            Kind::Text | Kind::Word => return Err(PageError::NotJson),
+            _ if !document.is_whole() => return Err(PageError::Cut),
+            Kind::Object => document.member("data"),
+            Kind::Array => Some(document),
         };
+        let list = list.filter(|list| list.kind() == Kind::Array).ok_or(PageError::NotAList)?;
+        let mut page = Self { nameless: list.elements().skip(MOST_ENTRIES).count(), ..Self::default() };
+        list.elements().take(MOST_ENTRIES).for_each(|entry| page.add(body, entry));
+        let said = |object: &str, name: &str| {
+            let value = document.member(object)?.member(name).filter(|value| value.bytes() != b"null")?;
+            Some(value.text()).filter(|text| !text.is_empty())
+        };
+        let cursor = said("meta", "cursor").map(Some);
+        let cursor = cursor.or_else(|| said("links", "next").map(|next| cursor_of(&next)));
         let cursor = cursor.map(|cursor| cursor.filter(is_carried));
         page.is_lost = cursor == Some(None);
         page.cursor = cursor.flatten();
-        let count = member(body, index, "meta", "count").flatten();
-        page.count = count.and_then(|count| std::str::from_utf8(count.as_bytes()).ok()?.parse().ok());
+        page.count = said("meta", "count").and_then(|count| count.unicode().parse().ok());
         Ok(page)
+    }
+
+    fn add(&mut self, body: &Body, entry: Raw<'_>) {
+        let envelope = Envelope::of(entry);
+        if envelope.kind.is_some_and(|kind| !is_behaviour(&kind.text())) {
+            self.others += 1;
+            return;
+        }
+        let has_content = envelope.attributes.is_some_and(|attributes| attributes.pairs().next().is_some());
+        let has_report = has_content || envelope.has_attribute || envelope.has_sandbox;
+        self.errors.extend(envelope.error_words().filter(|_| !has_report));
+        // An entry that is a word by itself is an identifier; one that is a number names nothing.
+        let alone = Some(entry).filter(|entry| entry.kind() == Kind::Text).map(Raw::text).and_then(Identifier::new);
+        let Some(identifier) = alone.or_else(|| envelope.identifier()) else {
+            self.nameless += 1;
+            return;
+        };
+        let start = body.len() - entry.length_to_end();
+        let range = start..start + entry.bytes().len();
+        let report = has_report.then(|| body.slice(range.clone()));
+        let verdict = report.as_ref().and_then(|report| ReportSummary::of(&Report::open(report)).words());
+        self.entries.push(PageEntry { identifier, range, report, verdict });
     }
 
     /// Reads a page that was asked for as one of this file's.
@@ -172,27 +253,13 @@ impl Page {
     }
 }
 
-/// The words of the service's error object, of `code` and `message`.
-pub(super) fn error_words(error: Raw<'_>) -> Option<String> {
-    let word = |name| error.member(name).map(|word| word.text().visible_cut(200).to_string());
-    match (word("code"), word("message")) {
-        (Some(code), Some(message)) => Some(format!("{code}: {message}")),
-        (code, message) => code.or(message),
-    }
-}
-
 /// Whether a `type` is that of a behaviour report: the service has two words for it.
 pub fn is_behaviour(kind: &Untrusted) -> bool {
     kind.as_bytes().ends_with(b"file_behaviour")
 }
 
 /// Why no page is asked for behind one that leads nowhere.
-pub fn no_way_on() -> String {
-    format!(
-        "There are more pages, but the service's word for the next one is longer than {}, which no address carries back, or it gives none: no further page is asked for.",
-        crate::text::bytes(LONGEST_CURSOR as u64)
-    )
-}
+pub const NO_WAY_ON: &str = "There are more pages, but no usable cursor: no further page is asked for.";
 
 /// The cursor in the query of a page's address. The rest of the address is ignored and never
 /// requested.
@@ -208,35 +275,6 @@ pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
 /// Whether a cursor fits in an address, where each byte may take three.
 fn is_carried(cursor: &Untrusted) -> bool {
     percent_encode(cursor.as_bytes(), NON_ALPHANUMERIC).map(str::len).sum::<usize>() <= LONGEST_CURSOR
-}
-
-/// Whether what stands here is a string.
-fn is_text(body: &Body, at: usize) -> bool {
-    body.get(at) == Some(&b'"')
-}
-
-/// A word, if it is not longer than any word can be.
-fn word(body: &Body, at: usize) -> Option<Untrusted> {
-    let raw = Raw::new(body.window(at..at + LONGEST_WORD));
-    let is_whole = raw.bytes().len() < raw.length_to_end() || at + LONGEST_WORD >= body.len();
-    is_whole.then(|| raw.text())
-}
-
-/// A member of an object beside the page's entries, if it is there, and its word, if that is not too long; null counts as absent.
-fn member(body: &Body, index: &Index, of: &str, name: &str) -> Option<Option<Untrusted>> {
-    let objects = index.sections.iter().filter(|s| s.name.as_bytes() == of.as_bytes() && s.form == Form::Object);
-    for start in objects.flat_map(|section| (0..section.len()).filter_map(|row| section.start(row))) {
-        let start = start as usize;
-        let bytes = body.window(start..start + WORD);
-        let found = Raw::new(bytes);
-        if found.text().as_bytes() == name.as_bytes() {
-            let after = start + bytes.len() - found.length_to_end() + found.bytes().len();
-            let word = word(body, after);
-            let is_null = word.as_ref().is_some_and(|text| text.as_bytes() == b"null");
-            return if is_null { None } else { Some(word) };
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -259,8 +297,7 @@ mod tests {
         assert_eq!(found.cursor, Some(Untrusted::from("n==")));
         assert_eq!(found.left_out().unwrap(), "Left out of the list: 1 entry without an identifier.");
         let report = found.entries[0].report.clone().unwrap();
-        let sections = Index::of(&report).sections;
-        assert!(sections.iter().any(|section| section.name == Untrusted::from("tags")));
+        assert_eq!(ReportSummary::of(&Report::open(&report)).tags, ["T".into()]);
     }
 
     #[test]
@@ -309,5 +346,13 @@ mod tests {
         assert!(matches!(page("<html>"), Err(PageError::NotJson)));
         assert!(matches!(page(r#"{"data":{"id":"x"}}"#), Err(PageError::NotAList)));
         assert!(matches!(page(r#"{"data":[{"id":"x"}"#), Err(PageError::Cut)));
+    }
+
+    #[test]
+    fn a_verdict_is_told_with_its_confidence() {
+        let told = |json: &str| ReportSummary::of(&Report::open(&Body::in_memory(json.as_bytes().to_vec()))).words();
+        assert_eq!(told(r#"{"verdicts":["MALWARE","TROJAN"],"verdict_confidence":92}"#), Some("MALWARE 92".into()));
+        assert_eq!(told(r#"{"verdicts":["UNKNOWN_VERDICT"]}"#), Some("UNKNOWN".into()));
+        assert_eq!((told(r#"{"verdicts":[]}"#), told("no JSON")), (None, None));
     }
 }

@@ -11,7 +11,7 @@ use crate::app::over::held::MARK;
 use crate::app::spending::InFlightCall;
 use crate::app::{Area, Failure, Focus, Key, Model};
 use crate::report::identifier::Parts;
-use crate::report::page::no_way_on;
+use crate::report::page::NO_WAY_ON;
 use crate::request::Request;
 use crate::text::{Columns, bytes, count, thousands};
 use jiff::Timestamp;
@@ -234,7 +234,7 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
             text("A page of the list brings its sandboxes, and their reports where the service sends them along."),
         ],
         (Next::Circle, _) => vec![text("The service repeats a page that came before. No further page is asked for.")],
-        (Next::Lost, _) => vec![text(no_way_on())],
+        (Next::Lost, _) => vec![text(NO_WAY_ON)],
         (Next::Nothing, true) => {
             let again = model.way_to("refresh-list");
             let why = "The analysis may still be running, or the reports have expired.";

@@ -1,13 +1,10 @@
 //! Builds an index in one pass over bytes that arrive in pieces. It distinguishes envelopes, bare
 //! objects, summaries and list pages on the way (specification §2.1).
 
-use super::{Batch, Entry, Form, Index, Section, Tail};
+use super::{Batch, Form, Index, Section, Tail};
 use crate::report::attributes::{Attribute, Shape};
 use crate::report::json::{Event, Scanner};
 use crate::text::Untrusted;
-
-/// The most entries that one page is read for: a service sends tens.
-const MOST_ENTRIES: usize = 100_000;
 
 /// The most attributes that get a section each: a report has about a hundred. What comes after them is a row each, shown raw.
 const MOST_SECTIONS: usize = 1_024;
@@ -17,9 +14,6 @@ const MOST_SECTIONS: usize = 1_024;
 enum ContainerRole {
     Root,
     Data,
-    Page,
-    Entry,
-    EntryAttributes,
     Attributes,
     Elements,
     Members,
@@ -44,8 +38,6 @@ struct SectionBuilder {
     ancestors: Vec<u32>,
     /// Rows of the section that is open, those of earlier batches included.
     rows: u32,
-    entry: Option<Entry>,
-    listed: usize,
     /// Whether the document, its `data` and its attributes have started; only the first of each
     /// counts as such.
     has_document: bool,
@@ -131,10 +123,7 @@ impl SectionBuilder {
         match self.places.last() {
             Some(ContainerRole::Members) => self.push_row(at),
             Some(ContainerRole::Deep) | None => {}
-            Some(place) => {
-                if let (ContainerRole::EntryAttributes, Some(entry)) = (place, &mut self.entry) {
-                    entry.has_attributes = true;
-                }
+            Some(_) => {
                 self.name.clear();
                 // A name that is written with escapes is the same name.
                 match name.contains(&b'\\') {
@@ -154,8 +143,6 @@ impl SectionBuilder {
             None => self.enter_document(object),
             Some(ContainerRole::Root) if self.name == b"data" && !self.has_data => self.enter_data(at, object),
             Some(ContainerRole::Root | ContainerRole::Data) => self.enter_member(at, object),
-            Some(ContainerRole::Page) => self.enter_entry(at, object),
-            Some(ContainerRole::Entry) => self.enter_entry_member(at, object),
             Some(ContainerRole::Attributes) => self.open_section(at, object),
             Some(ContainerRole::Elements) => {
                 self.push_row(at);
@@ -165,33 +152,24 @@ impl SectionBuilder {
             Some(ContainerRole::Process) if self.name == b"children" && object == Some(false) => {
                 ContainerRole::Processes
             }
-            Some(
-                ContainerRole::Members | ContainerRole::EntryAttributes | ContainerRole::Process | ContainerRole::Deep,
-            ) => ContainerRole::Deep,
+            Some(ContainerRole::Members | ContainerRole::Process | ContainerRole::Deep) => ContainerRole::Deep,
         }
     }
 
     fn enter_document(&mut self, object: Option<bool>) -> ContainerRole {
         self.found.is_json |= object.is_some();
         self.has_document |= object.is_some();
-        match object {
-            Some(true) => ContainerRole::Root,
-            Some(false) => self.enter_page(),
-            None => ContainerRole::Deep,
-        }
-    }
-
-    fn enter_page(&mut self) -> ContainerRole {
-        self.found.is_page = true;
-        ContainerRole::Page
+        self.found.is_page |= object == Some(false);
+        if object == Some(true) { ContainerRole::Root } else { ContainerRole::Deep }
     }
 
     fn enter_data(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         self.found.is_enveloped |= object.is_some();
         self.has_data = true;
+        self.found.is_page |= object == Some(false);
         match object {
             Some(true) => ContainerRole::Data,
-            Some(false) => self.enter_page(),
+            Some(false) => ContainerRole::Deep,
             None => self.open_section(at, object),
         }
     }
@@ -208,40 +186,6 @@ impl SectionBuilder {
             _ => {}
         }
         self.open_section(at, object)
-    }
-
-    fn enter_entry(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
-        let mut entry = Entry { range: at..at, id: None, kind: None, error: None, has_attributes: false };
-        if object == Some(true) {
-            self.entry = Some(entry);
-            return ContainerRole::Entry;
-        }
-        // An identifier by itself, where an object was promised.
-        entry.id = object.is_none().then_some(at);
-        self.push_entry(entry);
-        ContainerRole::Deep
-    }
-
-    fn push_entry(&mut self, entry: Entry) {
-        self.listed = self.listed.saturating_add(1);
-        if self.listed > MOST_ENTRIES {
-            self.found.left_out = self.found.left_out.saturating_add(1);
-        } else {
-            self.found.entries.push(entry);
-        }
-    }
-
-    fn enter_entry_member(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
-        match (self.name.as_slice(), object, &mut self.entry) {
-            (b"attributes", Some(true), _) => return ContainerRole::EntryAttributes,
-            (b"id" | b"_id", None, Some(entry)) => entry.id = entry.id.or(Some(at)),
-            (b"type" | b"_type", None, Some(entry)) => entry.kind = entry.kind.or(Some(at)),
-            (b"error", Some(true), Some(entry)) => entry.error = entry.error.or(Some(at)),
-            // A flat report: its attributes are siblings of its identifier.
-            (name, _, Some(entry)) => entry.has_attributes |= Attribute::named(name).is_some(),
-            _ => {}
-        }
-        ContainerRole::Deep
     }
 
     fn open_section(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
@@ -314,12 +258,6 @@ impl SectionBuilder {
                 None => self.close_section(at),
             },
             Some(ContainerRole::Elements | ContainerRole::Members) => self.close_section(at),
-            Some(ContainerRole::Entry) => {
-                if let Some(mut entry) = self.entry.take() {
-                    entry.range.end = at;
-                    self.push_entry(entry);
-                }
-            }
             _ => {}
         }
     }
@@ -378,19 +316,9 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_told_apart_and_its_entries_found() {
-        let json = r#"{"data":[{"id":"a","attributes":{"tags":["T"]}},{"type":"t","id":"b","attributes":{}},"c",7,[]],"meta":{"cursor":"x"}}"#;
-        let index = index(json);
+    fn a_page_is_told_apart_by_its_array() {
+        let index = index(r#"{"data":[{"id":"a","attributes":{"tags":["T"]}},"c",7,[]],"meta":{"cursor":"x"}}"#);
         assert!(index.is_page);
-        let found: Vec<_> = index
-            .entries
-            .iter()
-            .map(|e| (&json[e.range.start as usize..e.range.end as usize], e.id.is_some(), e.has_attributes))
-            .collect();
-        assert_eq!(found[0], (r#"{"id":"a","attributes":{"tags":["T"]}}"#, true, true));
-        assert_eq!(found[1], (r#"{"type":"t","id":"b","attributes":{}}"#, true, false));
-        assert_eq!(found[2], ("", true, false));
-        assert_eq!(found.len(), 5);
         assert_eq!(picture(&index), ["meta:Object:1"]);
     }
 

@@ -26,9 +26,6 @@ pub struct Index {
     pub is_enveloped: bool,
     /// Whether `attributes` of a bare report have been seen.
     pub is_attributed: bool,
-    pub entries: Vec<Entry>,
-    /// Entries past the most that a page is read for.
-    pub left_out: usize,
     /// Whether every byte has been read.
     pub is_complete: bool,
     /// Whether the bytes stop inside of a value: the body was cut short.
@@ -75,20 +72,6 @@ pub enum Form {
     Loose,
     /// An array of processes with children: a row a process, at any depth, parents first.
     Processes,
-}
-
-/// One entry of a list page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Offsets of the entry's first byte and of the byte after it.
-    pub range: std::ops::Range<u32>,
-    pub id: Option<u32>,
-    /// Offset of the value of its `type`.
-    pub kind: Option<u32>,
-    /// Offset of the value of its `error`, which replaces the attributes.
-    pub error: Option<u32>,
-    /// Whether the report came with it.
-    pub has_attributes: bool,
 }
 
 impl Section {
@@ -200,8 +183,6 @@ impl Index {
                 *known = tail.at;
             }
         }
-        self.entries.extend(batch.found.entries);
-        self.left_out += batch.found.left_out;
         self.id = self.id.or(batch.found.id);
         self.kind = self.kind.or(batch.found.kind);
         self.is_page |= batch.found.is_page;

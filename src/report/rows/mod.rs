@@ -6,7 +6,6 @@ pub(super) mod row_set;
 pub(super) mod severity;
 pub(super) mod stream;
 pub(super) mod values;
-pub mod verdict;
 
 use super::attributes::{PROCESS_LIST, Pane};
 use super::body::Body;
@@ -138,14 +137,18 @@ impl Report {
             self.body = arranged.unwrap_or_else(|| self.body.clone());
         }
         if self.index.has("registry_keys_set") {
-            self.registry = ValueMember::of(&self.sandbox());
+            let sandbox = self.values("sandbox_name").next();
+            self.registry = ValueMember::of(&sandbox.unwrap_or_default());
         }
     }
 
-    /// The sandbox that made the report; empty where it names none.
-    fn sandbox(&self) -> Untrusted {
-        let named = self.index.sections.iter().find(|section| section.name.as_bytes() == b"sandbox_name");
-        self.header(named.and_then(|section| section.start(0))).unwrap_or_default()
+    /// The values of an attribute, one a row.
+    pub fn values(&self, attribute: &str) -> impl Iterator<Item = Untrusted> {
+        let sections = (0..).zip(&self.index.sections);
+        let sections =
+            sections.filter(move |(_, section)| section.attribute.is_some_and(|known| known.name == attribute));
+        let places = sections.flat_map(|(section, found)| (0..found.len()).map(move |row| Place { section, row }));
+        places.map(|place| compact(Raw::new(&self.record(place).value)))
     }
 
     /// The registry value that a row sets, whole; none if the row does not set one.
