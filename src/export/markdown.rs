@@ -4,7 +4,7 @@ use super::opened::{ExportRow, OpenedReport};
 use super::plain::process;
 use super::verdict::seen_in;
 use super::{Job, Summary, harmless};
-use crate::report::attributes::{HIDDEN, PASSWORD, Shape};
+use crate::report::attributes::{CODE, HIDDEN, PASSWORD, Shape};
 use crate::report::indicators::{ITSELF, Kind};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
@@ -95,7 +95,6 @@ fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write
     if is_leaf {
         return Ok(());
     }
-    let code = known.map_or(&[][..], |known| known.code);
     let mut written = Ok(());
     leaves(&row.record.value, &mut |steps, raw| {
         let way = pointer(steps.iter().skip(1));
@@ -104,7 +103,7 @@ fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write
             return;
         }
         written = match steps {
-            [_, Step::Member(member)] if code.iter().any(|code| member.as_bytes() == code.as_bytes()) => {
+            [_, Step::Member(member)] if CODE.iter().any(|code| member.as_bytes() == code.as_bytes()) => {
                 writeln!(out, "{indent}  - {}", name.trim_end())
                     .and_then(|()| write_block(&format!("{indent}    "), &raw.text(), out))
             }

@@ -313,7 +313,7 @@ impl Correlations {
             return Ok(joined);
         }
         for (number, section) in opened.report.index.sections.iter().enumerate() {
-            let holds = section.attribute.map_or(&[][..], |known| known.holds);
+            let holds = section.attribute.map_or(&[][..], |known| known.holds.as_slice());
             for (kind, name, beside) in TOGETHER {
                 if !holds.iter().any(|source| source.member == name && source.meaning == Meaning::Is(kind)) {
                     continue;

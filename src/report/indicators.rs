@@ -176,7 +176,7 @@ impl Indicators {
     ) -> io::Result<Self> {
         let mut gathered = Gathered::default();
         for (section, found) in report.index.sections.iter().enumerate() {
-            let sources = found.attribute.map_or(&[][..], |known| known.holds);
+            let sources = found.attribute.map_or(&[][..], |known| known.holds.as_slice());
             if sources.is_empty() {
                 gathered.pass_over(rows(section).into_iter().count() as u64);
                 continue;

@@ -47,7 +47,7 @@ fn read_all(report: &Report, name: &str) -> usize {
 #[test]
 fn every_attribute_bears_every_kind_of_value() {
     let (values, mut cases) = (values(), 0);
-    for attribute in ATTRIBUTES {
+    for attribute in ATTRIBUTES.iter() {
         for value in &values {
             let name = attribute.name;
             let whole = report(&format!("\"{name}\":{value}"));

@@ -55,7 +55,7 @@ impl Way {
         let (label, sameness, told_by) = known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
         let kind = keys.hash_one((section.pane() as u8, label));
         let fields = match section.attribute.map(|known| &known.shape) {
-            Some(Shape::Records(fields)) => *fields,
+            Some(Shape::Records(fields)) => fields.as_slice(),
             _ => &[],
         };
         // Where the report itself stands at the service.

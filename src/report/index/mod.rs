@@ -5,7 +5,7 @@
 
 pub(super) mod indexer;
 
-use super::attributes::{Attribute, Pane, is_perhaps_cut};
+use super::attributes::{ATTRIBUTES, Attribute, Pane, is_perhaps_cut};
 use super::body::LARGEST;
 use super::tree::Depths;
 use crate::text::Untrusted;
@@ -76,7 +76,8 @@ pub enum Form {
 
 impl Section {
     pub(super) fn new(name: Untrusted, attribute: Option<&'static Attribute>, form: Form, is_beside: bool) -> Self {
-        let rank = Attribute::rank(attribute);
+        let is_it = |row: &Attribute| attribute.is_some_and(|known| known.name == row.name);
+        let rank = ATTRIBUTES.iter().position(is_it).unwrap_or(ATTRIBUTES.len());
         let (starts, depths, tails) = (Vec::new(), Depths::default(), Vec::new());
         Self { name, attribute, rank, form, is_beside, starts, depths, tails, end: 0 }
     }

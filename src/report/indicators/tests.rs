@@ -11,7 +11,7 @@ fn found(json: &str) -> Vec<String> {
 
 #[test]
 fn every_kind_is_looked_for_somewhere() {
-    let sources: Vec<_> = ATTRIBUTES.iter().flat_map(|attribute| attribute.holds).collect();
+    let sources: Vec<_> = ATTRIBUTES.iter().flat_map(|attribute| &attribute.holds).collect();
     for kind in Kind::ALL {
         assert!(kind == Kind::Mail || sources.iter().any(|source| source.meaning == Meaning::Is(kind)), "{kind:?}");
     }

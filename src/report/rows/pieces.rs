@@ -3,7 +3,7 @@
 use super::Piece;
 use super::severity;
 use super::values::{compact, joined, split_member};
-use crate::report::attributes::{Field, HIDDEN, PASSWORD, Role, Shape, TECHNIQUE};
+use crate::report::attributes::{Field, HIDDEN, NAMED_VALUE, PASSWORD, Role, Shape};
 use crate::report::identifier::is_moment;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
@@ -15,10 +15,6 @@ const EVIDENCE: usize = 8;
 
 /// What stands before a field that is one of several.
 const BETWEEN: &str = " · ";
-
-/// A registry value whose name is given apart from its key.
-const NAMED_VALUE: &[Field] =
-    &[Field { before: "", name: "key", role: Role::Said }, Field { before: "\\", name: "value", role: Role::Said }];
 
 /// How much of a row is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,14 +39,15 @@ pub(super) fn tell(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
 
 /// The pieces of a row that is not a process.
 pub(super) fn pieces(section: &Section, bytes: &[u8], registry: ValueMember, told: Told) -> Vec<Piece> {
-    if let Some(technique) = section.technique(bytes) {
-        return record_pieces(Raw::new(&technique), TECHNIQUE, told);
+    let shape = section.attribute.map(|attribute| &attribute.shape);
+    if let (Some(technique), Some(Shape::Records(fields))) = (section.technique(bytes), shape) {
+        return record_pieces(Raw::new(&technique), fields, told);
     }
     if matches!(section.form, Form::Object | Form::Loose) {
         return member_pieces(bytes, told);
     }
     let raw = Raw::new(bytes);
-    match section.attribute.map(|attribute| &attribute.shape) {
+    match shape {
         Some(Shape::Moment) => {
             // Some sandboxes write another number where they have no date.
             let no_date = || vec![Piece::Own("no date given: ".into()), Piece::Value(told.value(raw))];
@@ -58,7 +55,7 @@ pub(super) fn pieces(section: &Section, bytes: &[u8], registry: ValueMember, tol
             shown.unwrap_or_else(|| vec![Piece::Value(told.value(raw))])
         }
         Some(Shape::Records(_)) if registry == ValueMember::Name && section.name.as_bytes() == b"registry_keys_set" => {
-            record_pieces(raw, NAMED_VALUE, told)
+            record_pieces(raw, &NAMED_VALUE, told)
         }
         Some(Shape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields, told),
         _ => vec![Piece::Value(told.value(raw))],
