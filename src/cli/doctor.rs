@@ -198,10 +198,10 @@ fn store(folders: &Folders) -> Check {
         Err(error) if !may_write => return only_read(&error.to_string()),
         Err(error) => return wrong("store", FailureKind::Other, error.to_string(), "see who may write there"),
     };
-    if store.is_read_only() || !may_write {
+    if store.is_read_only || !may_write {
         return only_read(&format!("{shown}: it may only be read, or its folder"));
     }
-    if let Some(notice) = store.notice() {
+    if let Some(notice) = store.notice.as_deref() {
         return odd("store", notice, "behaview quota compares the ledger");
     }
     let size = std::fs::metadata(store.path()).map_or(0, |about| about.len());

@@ -19,7 +19,7 @@ use crate::text::{Untrusted, said};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsString;
 use tokio::runtime::Runtime;
 
@@ -300,13 +300,12 @@ fn listed_entries(
     entries: &[&PageEntry],
     received: Timestamp,
 ) -> anyhow::Result<Vec<ListedSandbox>> {
-    let identifiers: Vec<_> = entries.iter().map(|entry| &entry.identifier).collect();
-    let stored = gateway.store().reports_of(gateway.service(), &identifiers)?;
-    let stored: HashMap<_, _> = stored.iter().map(|report| (&report.identifier, report)).collect();
-    let listed = entries.iter().map(|PageEntry { identifier, report, .. }| {
-        sandbox(Some(identifier), stored.get(identifier).copied(), report.as_ref(), Some(received))
-    });
-    Ok(listed.collect())
+    let mut listed = Vec::new();
+    for PageEntry { identifier, report, .. } in entries {
+        let stored = gateway.store().report(gateway.service(), identifier)?;
+        listed.push(sandbox(Some(identifier), stored.as_ref(), report.as_ref(), Some(received)));
+    }
+    Ok(listed)
 }
 
 /// A sandbox with its stored report, or else with the report of a page or document.

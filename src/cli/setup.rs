@@ -77,7 +77,7 @@ pub(super) fn session() -> String {
 fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<String>)> {
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
     let store = Store::open_keeping(&folders.store, keep)?;
-    let mut remarks: Vec<_> = store.notice().map(str::to_owned).into_iter().collect();
+    let mut remarks: Vec<_> = store.notice.clone().into_iter().collect();
     let mut limits: Vec<_> = config.keeps_bytes().map(Purge::DownTo).into_iter().collect();
     if let Some(days) = config.keeps_days()
         && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days)))
@@ -106,7 +106,7 @@ fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<
 /// Opens the store for a command without requests, and prints the outcome of repairs.
 pub(super) fn open_to_look(folder: &Path) -> Result<Store, StoreError> {
     let store = Store::open(folder)?;
-    store.notice().into_iter().for_each(say);
+    store.notice.as_deref().into_iter().for_each(say);
     Ok(store)
 }
 

@@ -7,7 +7,7 @@ use crate::report::json::Raw;
 use crate::report::{Body, Imported, Report};
 use crate::request::Request;
 use crate::service::error::{ServiceError, Unusable};
-use crate::store::{self, PageReport, Store, StoreError};
+use crate::store::{NewAnswer, PageReport, Store, StoreError};
 use jiff::Timestamp;
 
 /// A report to be imported.
@@ -103,8 +103,9 @@ fn stored_already(
 impl Import<'_> {
     /// Stores it, unless another program has imported the same; returns whether it was stored.
     fn store(&self, store: &Store, key: &[u8], reports: &[PageReport]) -> Result<bool, StoreError> {
-        let Self { now, from, service, profile, replaces, body: bytes, .. } = *self;
-        store.import(&store::NewImport { service, profile, key, now, bytes, from, reports, replaces })
+        let Self { now: received, from, service, profile, replaces, body: bytes, .. } = *self;
+        let new = NewAnswer { service, profile, key, received, bytes };
+        store.import(service, &new, from, reports, replaces)
     }
 }
 

@@ -26,20 +26,18 @@ pub mod submission;
 use crate::log::{Level, Log};
 use crate::quota::audit::{self, Look};
 use crate::quota::{Allowed, Budget, Entitlements, Period, Spent, Unit};
-use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::store::{
-    ANSWERED, Call, Keep, NewEntry, Reserved, Settlement, Store, StoreError, StoredAnswer, TOO_FAST, Whose, service_id,
-};
+use crate::store::{ANSWERED, Call, Keep, NewEntry, Reserved, State, Store, StoreError, TOO_FAST, Whose, service_id};
 use jiff::{SignedDuration, Timestamp};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use crate::store::Answer;
 pub use arriving::{Received, Rows};
 pub use cost::Cost;
 pub use error::GatewayError;
@@ -76,23 +74,6 @@ pub type Clock = fn() -> Timestamp;
 
 /// Callback for the progress of an answer.
 pub type OnProgress<'a> = &'a (dyn Fn(Received) + Send + Sync);
-
-/// An answer that was paid for, or was free.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    pub received: Timestamp,
-    pub body: Body,
-    /// A failure after the answer arrived, in words that follow its name: it could not be stored
-    /// and is lost when the program ends; or it is stored, but could not be recorded as read, or
-    /// may be incomplete.
-    pub unkept: Option<String>,
-}
-
-impl Answer {
-    fn stored(held: StoredAnswer) -> Self {
-        Self { received: held.received, body: held.body, unkept: None }
-    }
-}
 
 impl Gateway {
     /// Creates a gateway for one run of the program; `session` identifies its ledger entries.
@@ -201,19 +182,18 @@ impl Gateway {
 
     /// What this run has spent so far.
     pub fn spent(&self) -> Result<Spent, StoreError> {
-        self.store.spent(&self.session)
+        Ok(self.spent_by_unit()?.into_values().sum())
     }
 
     /// What this run has spent so far of each unit on finished calls, including those whose
     /// settlement could not be written.
     pub fn settled(&self) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        let under_way: Vec<_> = self.calls().values().filter_map(|flight| flight.entry).collect();
-        self.store.settled(&self.session, &under_way)
+        self.store.settled(&self.session)
     }
 
     /// What this run has spent so far of each unit.
     pub fn spent_by_unit(&self) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.store.spent_by_unit(&self.session)
+        self.store.spent(&self.session)
     }
 
     /// The profile, service and key owner that the ledger attributes calls to.
@@ -224,12 +204,12 @@ impl Gateway {
     /// What all runs with this service and key have spent in the current period (UTC), by the sum
     /// that budgets are compared with.
     pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
-        self.store.spent_in(self.whose(), period, self.now())
+        Ok(self.spent_in_by_unit(period)?.into_values().sum())
     }
 
     /// The same, each unit by itself.
     pub fn spent_in_by_unit(&self, period: Period) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.store.spent_in_by_unit(self.whose(), period, self.now())
+        self.store.spent_in(self.whose(), period, self.now())
     }
 
     /// The stored answer, or else the service's.
@@ -244,7 +224,7 @@ impl Gateway {
     pub fn get_held(&self, quote: &Quote) -> Result<Answer, GatewayError> {
         let held = self.held(quote.request())?.ok_or(GatewayError::NotHeld)?;
         self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
-        Ok(Answer::stored(held))
+        Ok(held)
     }
 
     /// Asks the service, even if an answer is stored.
@@ -271,7 +251,7 @@ impl Gateway {
             Ok(answer) => drop(call(Level::Info, &format!("answered with {} bytes", answer.body.len()))),
             Err(error) => {
                 // The service's own words may name a file.
-                let id = match self.store.keeps() {
+                let id = match self.store.keep {
                     Keep::Everything => call(Level::Error, error),
                     Keep::Nothing => call(Level::Error, &"failed"),
                 };
@@ -285,7 +265,7 @@ impl Gateway {
 
     /// Description of a request in the log: only its operation if nothing is kept on disk.
     fn told(&self, quote: &Quote) -> String {
-        match self.store.keeps() {
+        match self.store.keep {
             Keep::Everything => quote.request().words(),
             Keep::Nothing => quote.price().operation.name().to_owned(),
         }
@@ -317,10 +297,10 @@ impl Gateway {
             true => None,
             false => Some(self.reserve(quote, progress, &under_way).await?),
         };
-        if let Some(entry) = call.as_ref().map(Call::entry)
+        if let Some(entry) = call.as_ref().map(|call| call.entry)
             && let Err(sent) = self.check_unsent(request, entry).await
         {
-            self.settle(call, Settlement::Unsent, "not sent: the same may have arrived before").await;
+            self.settle(call, (State::Unsent, Some(0)), "not sent: the same may have arrived before").await;
             return Err(sent);
         }
         // No other program can reserve the same request from here on, so an answer that is not
@@ -329,8 +309,8 @@ impl Gateway {
             && call.is_some()
             && let Some(held) = self.held(asked).ok().flatten()
         {
-            self.settle(call, Settlement::Unsent, "not sent: another program had got the answer").await;
-            return Ok(Answer::stored(held));
+            self.settle(call, (State::Unsent, Some(0)), "not sent: another program had got the answer").await;
+            return Ok(held);
         }
         let look = if *request == Request::Quotas { self.begin_look().await } else { None };
         let taken = self.send(request, look, progress, &under_way.given_up).await?;
@@ -345,7 +325,7 @@ impl Gateway {
             && taken.is_ok()
             && let Some(whole) = self.held(asked).ok().flatten()
         {
-            return Ok(Answer::stored(whole));
+            return Ok(whole);
         }
         taken.map_err(|error| GatewayError::Service { error, cost: Cost::of(settled, price.unit), line: None })
     }
@@ -355,7 +335,7 @@ impl Gateway {
     fn limit_per_minute(&self) -> Result<Option<u64>, StoreError> {
         match self.budget.per_minute {
             Some(limit) => Ok(Some(limit)),
-            None => self.store.taught_limit(self.whose(), self.now()),
+            None => self.store.minute_limit(self.whose(), self.now()),
         }
     }
 
@@ -384,7 +364,7 @@ impl Gateway {
                 }
             }
         }
-        let stored = self.held(asked)?.map(Answer::stored);
+        let stored = self.held(asked)?;
         stored.ok_or_else(|| GatewayError::Internal("an answer in parts is not stored".to_owned()))
     }
 
@@ -444,10 +424,10 @@ impl Gateway {
                     self.read_counters().await;
                 }
                 Reserved::Entry(call) => {
-                    under_way.is_written(call.entry());
+                    under_way.is_written(call.entry);
                     return Ok(call);
                 }
-                Reserved::InFlightElsewhere => return Err(GatewayError::UnderWayElsewhere),
+                Reserved::InFlight => return Err(GatewayError::UnderWayElsewhere),
                 Reserved::OverBudget(over) => return Err(GatewayError::OverBudget(over)),
                 Reserved::NotBefore(at) => {
                     progress(Received::NotBefore(at));
@@ -465,13 +445,19 @@ impl Gateway {
 
     async fn reserve_now(&self, quote: &Quote) -> Result<Reserved, GatewayError> {
         let (session, profile, service) = (self.session.clone(), self.profile().to_owned(), self.service.clone());
-        let (what, claim) = (quote.request().words(), quote.request().claim());
+        let request = quote.request();
+        let what = request.words();
+        // Two sets of hashes that overlap must not be in flight at once.
+        let parts = request.by_hash().into_iter().flatten().filter_map(|(_, part)| part.claim());
+        let claims: Vec<_> = request.claim().into_iter().chain(parts.collect::<BTreeSet<_>>()).collect();
         let (price, at) = (quote.price().clone(), self.now());
-        let (account, owner, budget) = (self.client.account(), self.client.owner(), self.budget);
+        let (account, owner) = (self.client.account(), self.client.owner());
+        let per_minute = self.limit_per_minute().map_err(GatewayError::Ledger)?;
+        let budget = Budget { per_minute, ..self.budget };
         let write = move |store: &Store| {
             let whose = Whose { profile: &profile, service: &service, owner };
-            let (session, what, claim, account) = (&session, &what, claim.as_deref(), account.as_deref());
-            store.reserve(&NewEntry { at, session, whose, what, claim, price: &price, account, budget })
+            let (session, what, claims, account) = (&session, &what, &claims, account.as_deref());
+            store.reserve(&NewEntry { at, session, whose, what, claims, price: &price, account, budget })
         };
         self.work(write).await?.map_err(GatewayError::Ledger)
     }

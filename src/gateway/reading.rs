@@ -80,24 +80,15 @@ pub(super) fn read_stored(
     body: &Body,
     index: Option<Index>,
 ) -> Result<Option<String>, ServiceError> {
+    let parts = about::by_hash(request, body).unwrap_or_default();
     match read(request, body, index) {
-        Ok(reports) => {
-            let parts = about::by_hash(request, body).unwrap_or_default();
-            let is_whole = request.by_hash().is_some_and(|asked| asked.len() == parts.len());
-            let unread = match store.put_parts(new, &parts) {
-                Ok(()) if is_whole => store.drop_incoming(new).err(),
-                Ok(()) => store.accept(new, &reports).err(),
-                Err(why) => Some(why),
-            };
-            Ok(unread
-                .map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}")))
-        }
+        Ok(reports) => Ok(store
+            .accept(new, &reports, &parts)
+            .err()
+            .map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}"))),
         Err(error) => {
-            // What it says of the hashes asked about is paid for, whatever else is in it.
-            let parts = about::by_hash(request, body).unwrap_or_default();
-            let _ = store.put_parts(new, &parts);
             // An answer that cannot be moved is read again at the next request for it.
-            let _ = matches!(error, ServiceError::Unusable(_)).then(|| store.reject(new));
+            let _ = store.reject(new, &parts);
             Err(error)
         }
     }

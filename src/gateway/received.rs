@@ -7,13 +7,13 @@ use crate::log::Level;
 use crate::quota::{Privileges, Settled};
 use crate::request::Request;
 use crate::service::error::ServiceError;
-use crate::store::{Call, NewAnswer, Settlement, StoreError, Whose};
+use crate::store::{Call, NewAnswer, State, StoreError, Whose};
 use jiff::Timestamp;
 
 impl Gateway {
     /// Settles a call, unless it was free. If the settlement cannot be written, the entry stays
     /// reserved, which counts as charged.
-    pub(super) async fn settle(&self, call: Option<Call>, settlement: Settlement, outcome: &str) {
+    pub(super) async fn settle(&self, call: Option<Call>, settlement: (State, Option<u64>), outcome: &str) {
         let Some(call) = call else { return };
         let (outcome, now) = (outcome.to_owned(), self.now());
         let settled = self.work(move |store| store.settle(call, settlement, &outcome, now)).await;
@@ -69,11 +69,11 @@ pub(super) fn unkept_words(error: &StoreError) -> String {
 }
 
 /// The settlement of a call for the ledger.
-pub(super) fn settlement(settled: Settled, taken: &Result<Answer, ServiceError>) -> Settlement {
+pub(super) fn settlement(settled: Settled, taken: &Result<Answer, ServiceError>) -> (State, Option<u64>) {
     match (settled, taken) {
-        (Settled::Exactly(units), Ok(_)) => Settlement::Charged(units),
-        (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => Settlement::Unsent,
-        (Settled::Exactly(0), Err(_)) => Settlement::Free,
-        _ => Settlement::Unknown,
+        (Settled::Exactly(units), Ok(_)) => (State::Charged, Some(units)),
+        (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => (State::Unsent, Some(0)),
+        (Settled::Exactly(0), Err(_)) => (State::Free, Some(0)),
+        _ => (State::Unknown, None),
     }
 }

@@ -5,7 +5,7 @@ use crate::report::Body;
 use crate::report::identifier::{FileHash, Sha256};
 use crate::request::Request;
 use crate::service::error::NOT_FOUND;
-use crate::store::{StoreError, StoredAnswer};
+use crate::store::{Answer, NewAnswer, StoreError};
 use jiff::{SignedDuration, Timestamp};
 
 /// How long a 404 is remembered.
@@ -64,7 +64,7 @@ impl Gateway {
     /// The stored answer, which costs nothing.
     ///
     /// An answer that was received but not read, because its program was killed, is read now.
-    pub fn held(&self, request: &Request) -> Result<Option<StoredAnswer>, StoreError> {
+    pub fn held(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
         if let Some(unread) = self.read_incoming(request, &key)? {
             return Ok(Some(unread));
@@ -76,14 +76,14 @@ impl Gateway {
         let Some(report) = self.store.report(self.service(), identifier)? else { return Ok(None) };
         // A damaged report does not count as stored; another copy of it may be sound.
         match report.body() {
-            Ok(body) => Ok(Some(StoredAnswer { received: report.received, body })),
+            Ok(body) => Ok(Some(Answer { received: report.received, body, unkept: None })),
             Err(_) => self.store.answer(self.service(), &key),
         }
     }
 
     /// The answer about several hashes, joined from the stored answers about each. Its time is that
     /// of the oldest.
-    fn stored_by_hash(&self, request: &Request) -> Result<Option<StoredAnswer>, StoreError> {
+    fn stored_by_hash(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
         let Some(parts) = request.by_hash() else { return Ok(None) };
         let mut found = Vec::new();
         for (_, part) in parts {
@@ -93,7 +93,7 @@ impl Gateway {
         let received = found.iter().map(|answer| answer.received).min().unwrap_or_default();
         let bodies: Vec<&[u8]> = found.iter().map(|answer| &*answer.body).collect();
         let body = Body::in_memory([b"[".as_slice(), &bodies.join(&b","[..]), b"]"].concat());
-        Ok(Some(StoredAnswer { received, body }))
+        Ok(Some(Answer { received, body, unkept: None }))
     }
 
     /// For a request about several hashes, those without a stored answer; `None` if that is all of
@@ -122,12 +122,11 @@ impl Gateway {
 
     /// Reads an answer that was received and never read. Returns it if the store could not record
     /// that.
-    fn read_incoming(&self, request: &Request, key: &[u8]) -> Result<Option<StoredAnswer>, StoreError> {
-        let Some(incoming) = self.store.incoming(self.service(), key)? else { return Ok(None) };
-        let new = incoming.as_new(self.service());
-        let body = Body::in_memory(new.bytes.to_vec());
+    fn read_incoming(&self, request: &Request, key: &[u8]) -> Result<Option<Answer>, StoreError> {
+        let Some((profile, received, bytes)) = self.store.incoming(self.service(), key)? else { return Ok(None) };
+        let body = Body::in_memory(bytes);
+        let new = NewAnswer { service: self.service(), profile: &profile, key, received, bytes: &body };
         let read = reading::read_stored(&self.store, request, &new, &body, None);
-        let unnoted = read.ok().flatten();
-        Ok(unnoted.map(|_| StoredAnswer { received: new.received, body }))
+        Ok(read.ok().flatten().map(|_| Answer { received, body, unkept: None }))
     }
 }

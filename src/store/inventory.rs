@@ -1,18 +1,17 @@
 //! Inventory of the store, and deletion of its entries. The ledger always stays.
 
-use super::answers::unflat;
-use super::error::StoreError;
-use super::format::{Escaped, Header, moment};
+use super::StoreError;
 use super::records::Store;
-use super::shelf::{IMPORTED, INCOMING, QUARANTINE, REPORTS, digest, place};
+use super::reports::key_of;
+use super::shelf::{Escaped, Header, IMPORTED, INCOMING, QUARANTINE, REPORTS, digest, moment, place, unflat};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Doomed, Held, Holding, Purge};
+use crate::report::{Doomed, Held, Holding, Note, Purge};
 use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// Number of deleted reports, bytes and notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,18 +21,8 @@ pub struct Purged {
     pub notes: u64,
 }
 
-/// Whether the user's confirmation still applies to this inventory.
-type StillWanted<'a> = &'a dyn Fn(&[Holding]) -> bool;
-
-/// The notes on a report.
-struct NotesOn {
-    notes: u64,
-    last: Timestamp,
-    file: Option<Sha256>,
-}
-
-/// A file that was opened before: the service of its start screen, and its SHA-256.
-type Earlier = (String, String);
+/// A file that was opened before: the service of its start screen, its SHA-256, and when.
+type Earlier = (String, String, Timestamp);
 
 /// Margin of a purge by age: a file that was opened within it before the limit is in use, and
 /// stays.
@@ -47,53 +36,40 @@ impl Store {
     }
 
     fn inventory_and_skeletons(&self) -> Result<(Vec<Holding>, Vec<Holding>), StoreError> {
-        let (names, mut notes) = (self.names_of_files()?, self.notes_by_report()?);
+        let (names, mut notes) = (self.names_of_files()?, BTreeMap::<Identifier, Vec<Note>>::new());
+        for note in self.notes()? {
+            notes.entry(note.about.identifier.clone()).or_default().push(note);
+        }
         let (mut found, mut skeletons) = (Vec::new(), Vec::new());
         for folder in [REPORTS, INCOMING, QUARANTINE] {
             for name in self.stored(self.shelf.names(folder))? {
                 let header = self.stored(self.shelf.header(&name))?;
-                let parts = header.as_ref().map(|header| header.parts.clone()).unwrap_or_default();
-                let Some(thing) = self.holding(name, header) else { continue };
-                let is_stored = |identifier: &Escaped| {
-                    let key = [&b"behaviour "[..], &identifier.bytes()].concat();
-                    self.shelf.size(&place(&thing.service, &key)).is_some()
-                };
-                let is_skeleton = !thing.is_quarantined() && parts.iter().any(|(_, report)| is_stored(report));
+                let Some(mut thing) = self.holding(name, header.as_ref()) else { continue };
+                thing.name = thing.file.as_ref().and_then(|file| names.get(file).cloned());
+                thing.notes = thing.report().and_then(|report| notes.get(report)).map_or(0, |notes| notes.len() as u64);
+                let place_of = |report: &Escaped| place(&thing.service, &key_of(&report.bytes()));
+                let mut parts = header.iter().flat_map(|header| &header.parts);
+                let is_skeleton =
+                    !thing.is_quarantined() && parts.any(|(_, report)| self.shelf.size(&place_of(report)).is_some());
                 if is_skeleton { skeletons.push(thing) } else { found.push(thing) }
             }
         }
-        for thing in &mut found {
-            thing.name = thing.file.as_ref().and_then(|file| names.get(file).cloned());
-            let written = thing.report().and_then(|report| notes.get(report));
-            thing.notes = written.map_or(0, |written| written.notes);
-        }
-        let reports: BTreeSet<_> = found.iter().filter_map(Holding::report).cloned().collect();
-        notes.retain(|report, _| !reports.contains(report));
-        found.extend(notes.into_iter().map(|(identifier, written)| alone(identifier, written)));
-        found.sort_by(|one, other| {
-            let order = |thing: &Holding| (Reverse(thing.received), thing.file.clone(), thing.what.clone());
-            order(one).cmp(&order(other))
-        });
+        found.iter().filter_map(Holding::report).for_each(|report| drop(notes.remove(report)));
+        found.extend(notes.into_iter().map(|(identifier, notes)| alone(identifier, &notes)));
+        found.sort_by_cached_key(|thing| (Reverse(thing.received), thing.file.clone(), thing.what.clone()));
         Ok((found, skeletons))
     }
 
     /// A stored file as an entry of the inventory; `None` if it has just been found damaged.
-    fn holding(&self, name: String, header: Option<Header>) -> Option<Holding> {
+    fn holding(&self, name: String, header: Option<&Header>) -> Option<Holding> {
         let (on_disk, quarantined) = (self.shelf.size(&name)?, unflat(&name));
-        if header.is_none() && quarantined.is_none() {
-            return None;
-        }
         let place = quarantined.as_ref().map_or(name.as_str(), |(place, _)| place);
-        let mut steps = place.trim_start_matches(REPORTS).trim_start_matches(INCOMING).split(['/', '_']).skip(1);
+        let mut steps = place.split(['/', '_']).skip(1);
         let (service, file) = (steps.next().unwrap_or_default().to_owned(), steps.next().and_then(Sha256::parse));
-        let key = header.as_ref().map(|header| header.key.bytes());
-        let (received, bytes) = match (&header, &quarantined) {
-            (Some(header), _) => (header.received(), header.length),
-            (None, Some((_, when))) => (*when, 0),
-            (None, None) => return None,
-        };
-        let report = key.as_deref().and_then(Request::of_holding_key);
-        let what = match report {
+        let key = header.map(|header| header.key.bytes());
+        let received = header.map(|header| moment(header.received));
+        let received = received.or(quarantined.as_ref().map(|(_, when)| *when))?;
+        let what = match key.as_deref().and_then(Request::of_holding_key) {
             Some(Request::Behaviour { identifier }) if name.starts_with(REPORTS) => Held::Report(identifier),
             _ => Held::Answer {
                 id: format!("answer-{}", digest(&[name.as_bytes()]).get(..8).unwrap_or_default()),
@@ -105,14 +81,14 @@ impl Store {
         };
         Some(Holding {
             service,
-            profile: header.as_ref().map(|header| header.profile.clone()).unwrap_or_default(),
+            profile: header.map(|header| header.profile.clone()).unwrap_or_default(),
             what,
-            file: header.as_ref().and_then(Header::file).or(file),
+            file: header.and_then(Header::file).or(file),
             name: None,
             received,
-            bytes,
+            bytes: header.map_or(0, |header| header.length),
             on_disk,
-            imported: header.as_ref().and_then(Header::imported),
+            imported: header.and_then(Header::imported),
             notes: 0,
         })
     }
@@ -123,7 +99,7 @@ impl Store {
         &self,
         what: &[Purge],
         service: Option<&str>,
-        agreed: StillWanted<'_>,
+        agreed: &dyn Fn(&[Holding]) -> bool,
     ) -> Result<Option<Purged>, StoreError> {
         let (all, skeletons) = self.inventory_and_skeletons()?;
         if !agreed(&all) {
@@ -133,29 +109,33 @@ impl Store {
         let forgotten = self.forgotten(what, service, &doomed.left)?;
         let mut purged = Purged { notes: doomed.notes, ..Purged::default() };
         for thing in &doomed.things {
-            match &thing.what {
-                Held::Report(identifier) => {
-                    let key = Request::Behaviour { identifier: identifier.clone() }.holding_key().unwrap_or_default();
-                    self.stored(self.shelf.remove(&place(&thing.service, &key)))?;
-                    purged.reports += 1;
-                }
-                Held::Answer { place, .. } => self.stored(self.shelf.remove(place))?,
-                Held::Notes(_) => {}
-            }
+            self.remove(thing)?;
+            purged.reports += u64::from(thing.report().is_some());
             purged.bytes = purged.bytes.saturating_add(thing.bytes);
         }
         let everything = [all.as_slice(), skeletons.as_slice()].concat();
         let gone = Doomed::of(what, &everything, service).things;
-        for skeleton in gone.into_iter().filter(|thing| skeletons.contains(thing)) {
-            if let Held::Answer { place, .. } = &skeleton.what {
-                self.stored(self.shelf.remove(place))?;
-            }
+        gone.into_iter().filter(|thing| skeletons.contains(thing)).try_for_each(|skeleton| self.remove(skeleton))?;
+        if doomed.noted.is_empty() && forgotten.is_empty() {
+            return Ok(Some(purged));
         }
-        if !(doomed.noted.is_empty() && forgotten.is_empty()) {
-            self.write(|transaction| forget(transaction, &doomed.noted, &forgotten))?;
-            self.copy()?;
-        }
+        self.write(|transaction| {
+            let mut notes = transaction.prepare("DELETE FROM note WHERE identifier IN (?1, CAST(?1 AS TEXT))")?;
+            doomed.noted.iter().try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
+            let mut earlier = transaction.prepare("DELETE FROM file WHERE service = ?1 AND sha256 = ?2")?;
+            forgotten.iter().try_for_each(|(service, file, _)| earlier.execute(params![service, file]).map(drop))
+        })?;
+        self.copy()?;
         Ok(Some(purged))
+    }
+
+    /// Deletes the file of an entry; notes have none.
+    fn remove(&self, thing: &Holding) -> Result<(), StoreError> {
+        self.stored(match &thing.what {
+            Held::Report(identifier) => self.shelf.remove(&place(&thing.service, &key_of(identifier.as_bytes()))),
+            Held::Answer { place, .. } => self.shelf.remove(place),
+            Held::Notes(_) => Ok(()),
+        })
     }
 
     /// Number of earlier files that are forgotten with a purge.
@@ -163,96 +143,69 @@ impl Store {
         Ok(self.forgotten(what, service, &Doomed::of(what, held, service).left)?.len() as u64)
     }
 
-    fn forgotten(
-        &self,
-        what: &[Purge],
-        service: Option<&str>,
-        left: &[&Holding],
-    ) -> Result<BTreeSet<Earlier>, StoreError> {
-        let files = self.read(|connection| {
-            let mut select = connection.prepare("SELECT service, sha256, opened FROM file")?;
-            let rows = select.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), moment(row.get(2)?))))?;
-            rows.collect::<rusqlite::Result<Vec<(Earlier, Timestamp)>>>()
+    fn forgotten(&self, what: &[Purge], service: Option<&str>, left: &[&Holding]) -> Result<Vec<Earlier>, StoreError> {
+        let select = "SELECT service, sha256, opened FROM file";
+        let mut files: Vec<Earlier> = self.read(|connection| {
+            let mut select = connection.prepare(select)?;
+            select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, moment(row.get(2)?))))?.collect()
         })?;
         let is_meant = |of: &str| service.is_none_or(|service| service == of);
         let is_left = |file: &str| left.iter().any(|thing| thing.file.as_ref().is_some_and(|of| of.as_str() == file));
-        let goes = |(of, file): &Earlier, opened: Timestamp| {
+        files.retain(|(of, file, opened)| {
             what.iter().any(|what| match what {
                 Purge::Everything => is_meant(of),
                 Purge::File { service, file: named } => {
                     (of == service || service == IMPORTED) && named.as_str() == file
                 }
-                Purge::Before(moment) => is_meant(of) && opened < *moment - WORKED_ON && !is_left(file),
+                Purge::Before(moment) => is_meant(of) && *opened < *moment - WORKED_ON && !is_left(file),
                 Purge::Report { .. } | Purge::Answer(_) | Purge::DownTo(_) => false,
             })
-        };
-        Ok(files.into_iter().filter(|(file, opened)| goes(file, *opened)).map(|(file, _)| file).collect())
+        });
+        Ok(files)
     }
 
     /// Remarks on files that may still contain deleted data: the content of damaged files is
     /// unknown.
     pub fn remains(&self, what: &[Purge]) -> Result<Vec<String>, StoreError> {
-        let held = self.inventory()?;
-        let may_have = |thing: &&Holding| what.iter().any(|what| what.may_be_in(thing));
-        let answers = held.iter().filter(may_have).filter_map(|thing| match &thing.what {
-            Held::Answer { id, .. } => {
-                Some(format!("{id}, in quarantine, is of the same file and may have some of it: delete that as well"))
+        let mut remarks = Vec::new();
+        for thing in self.inventory()? {
+            if let Held::Answer { id, .. } = &thing.what
+                && what.iter().any(|what| what.may_be_in(&thing))
+            {
+                let why = "in quarantine, is of the same file and may have some of it: delete that as well";
+                remarks.push(format!("{id}, {why}"));
             }
-            Held::Report(_) | Held::Notes(_) => None,
-        });
-        let names = self.folder().read_dir().into_iter().flatten().flatten();
-        let records = names.filter_map(|entry| entry.file_name().into_string().ok()).filter_map(|name| {
-            let is_damaged = name.starts_with("records.damaged-");
-            is_damaged.then(|| format!("{name} beside the records still has notes of then: delete it by hand"))
-        });
-        Ok(answers.chain(records).collect())
+        }
+        for entry in self.folder.read_dir().into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with("records.damaged-") {
+                remarks.push(format!("{name} beside the records still has notes of then: delete it by hand"));
+            }
+        }
+        Ok(remarks)
     }
 
     fn names_of_files(&self) -> Result<HashMap<Sha256, Untrusted>, StoreError> {
-        let named = self.read(|connection| {
-            let mut select =
-                connection.prepare("SELECT sha256, name FROM file WHERE name IS NOT NULL ORDER BY opened")?;
-            let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
+        let named: Vec<(String, String)> = self.read(|connection| {
+            let select = "SELECT sha256, name FROM file WHERE name IS NOT NULL ORDER BY opened";
+            connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })?;
         Ok(named.into_iter().filter_map(|(file, name)| Some((Sha256::parse(&file)?, Untrusted::from(name)))).collect())
-    }
-
-    fn notes_by_report(&self) -> Result<BTreeMap<Identifier, NotesOn>, StoreError> {
-        let mut found = BTreeMap::new();
-        for note in self.notes()? {
-            let on = found.entry(note.about.identifier).or_insert(NotesOn { notes: 0, last: note.written, file: None });
-            on.notes += 1;
-            on.last = on.last.max(note.written);
-            on.file = on.file.take().or(note.file);
-        }
-        Ok(found)
     }
 }
 
 /// Notes as an entry of their own, if their report is not stored.
-fn alone(identifier: Identifier, written: NotesOn) -> Holding {
+fn alone(identifier: Identifier, notes: &[Note]) -> Holding {
     Holding {
         service: String::new(),
         profile: String::new(),
         what: Held::Notes(identifier),
-        file: written.file,
+        file: notes.iter().find_map(|note| note.file.clone()),
         name: None,
-        received: written.last,
+        received: notes.iter().map(|note| note.written).max().unwrap_or_default(),
         bytes: 0,
         on_disk: 0,
         imported: None,
-        notes: written.notes,
+        notes: notes.len() as u64,
     }
-}
-
-fn forget(
-    transaction: &Transaction<'_>,
-    noted: &BTreeSet<&Identifier>,
-    files: &BTreeSet<Earlier>,
-) -> rusqlite::Result<()> {
-    let mut notes = transaction.prepare("DELETE FROM note WHERE identifier IN (?1, CAST(?1 AS TEXT))")?;
-    noted.iter().try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
-    let mut earlier = transaction.prepare("DELETE FROM file WHERE service = ?1 AND sha256 = ?2")?;
-    files.iter().try_for_each(|(service, file)| earlier.execute(params![service, file]).map(drop))
 }

@@ -1,4 +1,4 @@
-//! The ledger: every paid call is recorded before it is sent, and settled afterwards.
+//! The ledger: every call is recorded before it is sent, and settled afterwards.
 //!
 //! ```text
 //! reserved ──> charged n        an answer came
@@ -9,23 +9,75 @@
 //! A killed program leaves a `reserved` entry, which becomes unknown with the next call of any
 //! program, and counts as charged too: the ledger may overestimate, but never underestimates.
 
-use super::calls::{self, Call};
-use super::checksum;
-use super::entry::ABANDONED;
-use super::error::StoreError;
-use super::rate;
-use super::records::{Keep, Store};
-use super::spent::{Whose, sums_in, sums_of_session, together};
-use crate::quota::{Budget, Kind, OverBudget, Period, Price, Unit};
-use jiff::Timestamp;
-use rusqlite::{Connection, Transaction, params};
+use super::StoreError;
+use super::records::{self, Keep, Store};
+use super::shelf::{digest, moment};
+use crate::files;
+use crate::quota::audit::{AuditedCall, Charge};
+use crate::quota::{Budget, Kind, OverBudget, Period, Price, Spent, Unit, Uploads};
+use crate::request::PUBLIC_UPLOAD;
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, Params, Row, Transaction, params};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
 
-/// Outcome of a call whose program was killed.
-const LEFT: &str = "its program ended before the answer came";
+/// Outcome of a call that was answered.
+pub const ANSWERED: &str = "answered";
 
-/// Profile of the entry for lost entries: it counts with every profile.
-pub(super) const LOST: &str = "";
+/// Start of the outcome of a call that was refused because of its rate.
+pub const TOO_FAST: &str = "too fast: ";
+
+/// Time after which an unsettled call is over: the program that made it was killed.
+const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
+
+const MINUTE: SignedDuration = SignedDuration::from_secs(60);
+
+/// Folder of the locks of calls in flight.
+const CALLS: &str = "calls";
+
+/// The entries that count for a sender `?1` to `?3`: its own, and the one for lost entries. If no
+/// key is read, the digest of the profile's last call counts.
+const OF_SENDER: &str = "(profile = ?1 AND service = ?2 OR profile = '' OR owner = COALESCE(?3,
+    (SELECT owner FROM ledger WHERE profile = ?1 AND service = ?2 AND owner IS NOT NULL ORDER BY id DESC LIMIT 1)))";
+
+/// Identifies the sender of calls: a profile with its service, or the digest of service and key,
+/// which several profiles may share.
+#[derive(Debug, Clone, Copy)]
+pub struct Whose<'a> {
+    pub profile: &'a str,
+    pub service: &'a str,
+    pub owner: Option<i64>,
+}
+
+/// State of a call in the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It was answered, or the counters show that it was charged: it cost the settled units.
+    Charged,
+    Free,
+    Unsent,
+    /// It may have been charged.
+    Unknown,
+    /// It is in flight, or its program was killed.
+    Reserved,
+}
+
+impl State {
+    /// Its name, as in the store and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Charged => "charged",
+            Self::Free => "free",
+            Self::Unsent => "unsent",
+            Self::Unknown => "unknown",
+            Self::Reserved => "reserved",
+        }
+    }
+}
 
 /// A call, as recorded before it is sent.
 #[derive(Debug, Clone, Copy)]
@@ -36,13 +88,22 @@ pub struct NewEntry<'a> {
     pub whose: Whose<'a>,
     /// Description of the request that is safe to show.
     pub what: &'a str,
-    /// Identifies the request across programs, if it must not be in flight twice.
-    pub claim: Option<&'a [u8]>,
-    /// Its predicted price.
+    /// The keys of which none may be in flight twice; the first identifies the request.
+    pub claims: &'a [Vec<u8>],
     pub price: &'a Price,
     /// The account whose counters it is charged to.
     pub account: Option<&'a str>,
     pub budget: Budget,
+}
+
+/// A call that is recorded in the ledger and may be sent. It is in flight until this is dropped.
+#[derive(Debug)]
+pub struct Call {
+    /// The number of its entry.
+    pub entry: i64,
+    /// The locked files of its claims. They are locked, checked and removed only within
+    /// transactions, so that two programs never lock different files of the same name.
+    locks: Vec<(PathBuf, File)>,
 }
 
 /// Result of an attempt to record a call.
@@ -50,177 +111,446 @@ pub struct NewEntry<'a> {
 pub enum Reserved {
     /// It is recorded, and may be sent.
     Entry(Call),
-    /// Another program has the same in flight.
-    InFlightElsewhere,
-    /// It would exceed a budget.
+    InFlight,
     OverBudget(OverBudget),
     /// The limit of requests a minute allows it at this moment.
     NotBefore(Timestamp),
 }
 
-/// How a call ended, for the ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settlement {
-    /// It was answered, and cost this many units.
-    Charged(u64),
-    /// It was answered, and is known to cost nothing.
-    Free,
-    /// Nothing was sent, so nothing was charged.
-    Unsent,
-    /// It may have been charged: it counts at its highest price.
-    Unknown,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerEntry {
+    pub number: i64,
+    /// When it was recorded, just before it was sent.
+    pub at: Timestamp,
+    /// Identifies the run of the program.
+    pub session: String,
+    pub operation: String,
+    pub what: String,
+    pub unit: String,
+    /// Minimum predicted cost, in units.
+    pub predicted_min: u64,
+    /// Maximum predicted cost, in units; `None` if no limit was known.
+    pub predicted_max: Option<u64>,
+    pub state: State,
+    /// Cost in units, once known.
+    pub settled: Option<u64>,
+    /// When it was settled. For a call of a killed program, no later than any program can have
+    /// waited for it.
+    pub settled_at: Option<Timestamp>,
+    /// Its outcome, as text.
+    pub outcome: Option<String>,
+    /// Evidence from the service's counters, as text.
+    pub counted: Option<String>,
+    account: Option<String>,
+    /// The name of its lock while it is in flight.
+    lock: String,
 }
 
-impl Settlement {
-    fn columns(self) -> (&'static str, Option<i64>) {
-        match self {
-            Self::Charged(units) => ("charged", Some(i64::try_from(units).unwrap_or(i64::MAX))),
-            Self::Free => ("free", Some(0)),
-            Self::Unsent => ("unsent", Some(0)),
-            Self::Unknown => ("unknown", None),
+impl LedgerEntry {
+    /// Whether it may belong to the quota period that contains `now`: a call that began yesterday
+    /// and was answered today may be charged to either day.
+    pub fn is_in(&self, period: Period, now: Timestamp) -> bool {
+        let settled = self.settled_at.unwrap_or(self.at);
+        period.meets(now, self.at.min(settled), self.at.max(settled))
+    }
+
+    /// Its cost for budgets: never less than it may have cost, unless it [is open](Self::is_open).
+    pub fn careful(&self) -> u64 {
+        self.certain().unwrap_or(self.predicted_max.unwrap_or(self.predicted_min.max(1)))
+    }
+
+    /// Whether it may have cost any number of units, so that its cost for budgets is a lower bound.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Unknown | State::Reserved) && self.predicted_max.is_none()
+    }
+
+    fn certain(&self) -> Option<u64> {
+        match self.state {
+            State::Charged => self.settled,
+            State::Free | State::Unsent => Some(0),
+            State::Unknown | State::Reserved => None,
         }
+    }
+
+    /// The call as input for the audit of the counters; `None` if it cannot have been counted.
+    pub(super) fn call(&self) -> Option<AuditedCall> {
+        let charge = match self.state {
+            State::Charged => Charge::Certain(self.careful()),
+            State::Free | State::Unsent => Charge::Certain(0),
+            State::Unknown | State::Reserved => Charge::Unsure(self.predicted_max),
+        };
+        let until = match self.state {
+            State::Reserved => self.at.checked_add(ABANDONED).unwrap_or(Timestamp::MAX),
+            _ => self.settled_at.unwrap_or(self.at).max(self.at),
+        };
+        let (number, from) = (self.number, self.at);
+        let (account, operation) = (self.account.clone(), self.operation.clone());
+        let is_counted = self.unit == Unit::Request.name() && charge != Charge::Certain(0);
+        is_counted.then_some(AuditedCall { number, from, until, account, operation, charge })
+    }
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let units = |name: &str| row.get::<_, Option<i64>>(name).map(|n| n.and_then(|n| u64::try_from(n).ok()));
+        Ok(Self {
+            number: row.get("id")?,
+            at: moment(row.get("at")?),
+            session: row.get("session")?,
+            operation: row.get("operation")?,
+            what: row.get("what")?,
+            unit: row.get("unit")?,
+            predicted_min: units("predicted_min")?.unwrap_or(0),
+            predicted_max: units("predicted_max")?,
+            account: row.get("account")?,
+            lock: row.get("lock")?,
+            state: match row.get_ref("state")?.as_str()? {
+                "charged" => State::Charged,
+                "free" => State::Free,
+                "unsent" => State::Unsent,
+                "reserved" => State::Reserved,
+                // An unknown name counts as unknown, so that no cost is underestimated.
+                _ => State::Unknown,
+            },
+            settled: units("settled")?,
+            settled_at: row.get::<_, Option<i64>>("settled_at")?.map(moment),
+            outcome: row.get("outcome")?,
+            counted: row.get("counted")?,
+        })
     }
 }
 
 impl Store {
-    /// Records a call before it is sent, unless another program has the same in flight or the
-    /// budget is too small.
+    /// Records a call before it is sent, unless the same is in flight or a limit does not allow it.
     pub fn reserve(&self, entry: &NewEntry<'_>) -> Result<Reserved, StoreError> {
         let mut call = Ok(None);
         // No other program writes between the check and the entry, so two cannot spend the same
         // remainder of a budget.
-        let reserved = self.write(|transaction| {
-            if let Some(over) = over_budget(transaction, entry)? {
-                return Ok(Some(Reserved::OverBudget(over)));
+        let refused = self.write(|transaction| {
+            if entry.budget.is_set() {
+                let session = sums(&of_session(transaction, entry.session)?).into_values().sum();
+                let today = sums(&of_period(transaction, entry.whose, Period::Daily, entry.at)?).into_values().sum();
+                if let Some(over) = entry.budget.exceeded(entry.price, session, today) {
+                    return Ok(Some(Reserved::OverBudget(over)));
+                }
             }
-            if let Some(at) = rate::wait(transaction, entry)? {
+            if let Some(at) = wait(transaction, entry)? {
                 return Ok(Some(Reserved::NotBefore(at)));
             }
-            self.tidy(transaction, entry.at)?;
+            self.settle_abandoned(transaction, entry.at)?;
             let next = "SELECT COALESCE(MAX(id), 0) + 1 FROM ledger";
             let id = transaction.query_row(next, [], |row| row.get(0))?;
-            let lock = calls::lock_of(entry.whose.service, entry.claim, id);
-            call = Call::begin(self.folder(), id, &lock);
-            if let Ok(Some(_)) = call {
-                self.insert(transaction, entry, id, &lock)?;
+            call = Call::begin(&self.folder, id, entry.whose.service, entry.claims);
+            match &call {
+                Ok(Some(call)) => self.insert(transaction, entry, call).map(|()| None),
+                Ok(None) => Ok(Some(Reserved::InFlight)),
+                Err(_) => Ok(None),
             }
-            Ok(None)
         })?;
-        match (reserved, call) {
-            (Some(refused), _) => Ok(refused),
-            (None, Ok(Some(call))) => Ok(Reserved::Entry(call)),
-            (None, Ok(None)) => Ok(Reserved::InFlightElsewhere),
-            (None, Err(why)) => Err(self.file_error(why)),
-        }
+        let call = call.map_err(|why| self.file_error(why))?;
+        Ok(refused.or(call.map(Reserved::Entry)).unwrap_or(Reserved::InFlight))
     }
 
-    /// Records the outcome of a call.
-    pub fn settle(&self, call: Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<(), StoreError> {
-        let (state, settled) = settlement.columns();
+    /// Records the outcome of a call, and its cost if that is known.
+    pub fn settle(
+        &self,
+        call: Call,
+        (state, units): (State, Option<u64>),
+        outcome: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         // The service's own words may name a file.
-        let outcome = if self.keeps() == Keep::Nothing { state } else { outcome };
+        let outcome = if self.keep == Keep::Nothing { state.name() } else { outcome };
+        let update = "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5";
         self.write(|transaction| {
-            transaction.execute(
-                "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5",
-                params![state, settled, now.as_millisecond(), outcome, call.entry],
-            )?;
-            checksum::write(transaction, "ledger", call.entry)?;
+            let values = params![state.name(), units.map(integer), now.as_millisecond(), outcome, call.entry];
+            transaction.execute(update, values)?;
+            records::write_checksum(transaction, "ledger", call.entry)?;
             call.end();
             Ok(())
         })
     }
 
     /// Marks the calls of killed programs as unknown.
-    fn tidy(&self, transaction: &Transaction<'_>, now: Timestamp) -> rusqlite::Result<()> {
-        let mut select = transaction.prepare_cached("SELECT id, lock FROM ledger WHERE state = 'reserved'")?;
-        let reserved = select.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
-        for (id, lock) in reserved.collect::<rusqlite::Result<Vec<_>>>()? {
-            if calls::is_in_flight(self.folder(), &lock) {
-                continue;
+    fn settle_abandoned(&self, transaction: &Transaction<'_>, now: Timestamp) -> rusqlite::Result<()> {
+        let update = "UPDATE ledger SET state = 'unknown', settled_at = MIN(at + ?1, MAX(at, ?2)),
+                      outcome = 'its program ended before the answer came' WHERE id = ?3";
+        for entry in entries(transaction, "WHERE state = 'reserved'", [])? {
+            if !Call::is_in_flight(&self.folder, &entry.lock) {
+                let values = params![ABANDONED.as_secs() * 1000, now.as_millisecond(), entry.number];
+                transaction.execute(update, values)?;
+                records::write_checksum(transaction, "ledger", entry.number)?;
             }
-            let abandoned = i64::try_from(ABANDONED.as_millis()).unwrap_or(i64::MAX);
-            transaction.execute(
-                "UPDATE ledger SET state = 'unknown', settled_at = MIN(at + ?1, MAX(at, ?2)), outcome = ?3
-                 WHERE id = ?4",
-                params![abandoned, now.as_millisecond(), LEFT, id],
-            )?;
-            checksum::write(transaction, "ledger", id)?;
         }
-        calls::remove_left(self.folder());
+        Call::remove_left(&self.folder);
         Ok(())
     }
 
-    fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, id: i64, lock: &str) -> rusqlite::Result<()> {
-        let units = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-        let operation = entry.price.operation.name();
-        let (what, key) = self.ledger_words(operation, entry.what, entry.claim);
+    fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, call: &Call) -> rusqlite::Result<()> {
+        let (price, whose, operation) = (entry.price, entry.whose, entry.price.operation.name());
+        let (mut what, mut key) = (entry.what.to_owned(), entry.claims.first().cloned());
+        if self.keep == Keep::Nothing {
+            key = key.map(|key| Sha256::digest(key).to_vec());
+            let shown = key.as_deref().and_then(|digest| digest.get(..4)).map(crate::text::hex);
+            what = shown.map_or_else(|| operation.to_owned(), |shown| format!("{operation} #{shown}"));
+        }
+        let values = params![
+            call.entry,
+            entry.at.as_millisecond(),
+            entry.session,
+            whose.profile,
+            whose.service,
+            operation,
+            what,
+            key,
+            price.unit.name(),
+            integer(price.units.min()),
+            price.units.max().map(integer),
+            entry.account,
+            whose.owner,
+            call.lock(),
+        ];
         transaction.execute(
             "INSERT INTO ledger (id, at, session, profile, service, operation, what, key, unit, predicted_min,
                                  predicted_max, account, owner, lock, state)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'reserved')",
-            params![
-                id,
-                entry.at.as_millisecond(),
-                entry.session,
-                entry.whose.profile,
-                entry.whose.service,
-                operation,
-                what,
-                key,
-                entry.price.unit.name(),
-                units(entry.price.units.min()),
-                entry.price.units.max().map(units),
-                entry.account,
-                entry.whose.owner,
-                lock,
-            ],
+            values,
         )?;
-        checksum::write(transaction, "ledger", id)
+        records::write_checksum(transaction, "ledger", call.entry)
     }
 
-    /// Description and key of a request in the ledger: only digests if nothing is kept.
-    fn ledger_words(&self, operation: &str, what: &str, key: Option<&[u8]>) -> (String, Option<Vec<u8>>) {
-        match (self.keeps(), key) {
-            (Keep::Everything, key) => (what.to_owned(), key.map(<[u8]>::to_vec)),
-            (Keep::Nothing, None) => (operation.to_owned(), None),
-            (Keep::Nothing, Some(key)) => {
-                let digest = digest(key);
-                let shown = crate::text::hex(digest.get(..SHOWN).unwrap_or(&digest));
-                (format!("{operation} #{shown}"), Some(digest))
+    /// Spending of each unit with a profile, or with another of the same service and key, in the
+    /// period (UTC) that contains `now`.
+    pub fn spent_in(
+        &self,
+        whose: Whose<'_>,
+        period: Period,
+        now: Timestamp,
+    ) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+        self.read(|connection| of_period(connection, whose, period, now)).map(|entries| sums(&entries))
+    }
+
+    /// What a session has spent of each unit.
+    pub fn spent(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+        self.read(|connection| of_session(connection, session)).map(|entries| sums(&entries))
+    }
+
+    /// The same without calls in flight. An entry that is still reserved though its call is over
+    /// counts: its outcome could not be written.
+    pub fn settled(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+        let mut entries = self.read(|connection| of_session(connection, session))?;
+        entries.retain(|entry| entry.state != State::Reserved || !Call::is_in_flight(&self.folder, &entry.lock));
+        Ok(sums(&entries))
+    }
+
+    /// The most requests that the service accepts in 60 seconds, as the refusals of the last hour
+    /// show: a colleague's burst may have caused them. `None` without one.
+    ///
+    /// The service accepted the requests of the 60 seconds before a refusal, and not those of the
+    /// refused call in addition: the middle is taken. A single request that was refused after none
+    /// shows nothing, because others caused it.
+    pub fn minute_limit(&self, whose: Whose<'_>, now: Timestamp) -> Result<Option<u64>, StoreError> {
+        let hour = self.read(|connection| requests(connection, whose, now, SignedDuration::from_hours(1)))?;
+        let is_refused = |entry: &&LedgerEntry| entry.outcome.as_deref().is_some_and(|text| text.starts_with(TOO_FAST));
+        let limit = |refused: &LedgerEntry| {
+            let before = hour.iter().filter(|entry| entry.number < refused.number && !is_refused(entry));
+            let before = before.filter(|entry| refused.at.duration_since(entry.at) < MINUTE);
+            before.map(LedgerEntry::careful).sum::<u64>().saturating_add(refused.predicted_max.unwrap_or(1) / 2)
+        };
+        Ok(hour.iter().filter(is_refused).map(limit).filter(|limit| *limit > 0).min())
+    }
+
+    /// The requests of the last 60 seconds, by the sum that budgets are compared with.
+    pub fn spent_last_minute(&self, whose: Whose<'_>, now: Timestamp) -> Result<u64, StoreError> {
+        let recent = self.read(|connection| requests(connection, whose, now, MINUTE))?;
+        Ok(recent.iter().map(LedgerEntry::careful).sum())
+    }
+
+    /// When the last call with this claim was sent, if not before `since`, and its outcome, if
+    /// known.
+    pub fn last_outcome(
+        &self,
+        whose: Whose<'_>,
+        claim: &[u8],
+        since: Timestamp,
+    ) -> Result<Option<(Timestamp, String)>, StoreError> {
+        let which = "WHERE (profile = ?1 AND service = ?2 OR owner = ?3) AND key = ?4 AND at >= ?5
+                     ORDER BY id DESC LIMIT 1";
+        let values = params![whose.profile, whose.service, whose.owner, claim, since.as_millisecond()];
+        let last = self.read(|connection| entries(connection, which, values))?.pop();
+        Ok(last.map(|entry| (entry.at, entry.outcome.unwrap_or_default())))
+    }
+
+    /// The files that were uploaded by the public API, and whether the counters showed that they
+    /// were new.
+    pub fn uploads(&self, whose: Whose<'_>) -> Result<Uploads, StoreError> {
+        let select = "SELECT substr(key, length(?4) + 1), state = 'free' AND outcome = ?3 FROM ledger
+                      WHERE substr(key, 1, length(?4)) = ?4 AND state IN ('free', 'unknown', 'reserved')
+                      AND (owner = ?1 OR ?1 IS NULL AND service = ?2) ORDER BY 2";
+        let values = params![whose.owner, whose.service, ANSWERED, PUBLIC_UPLOAD.as_bytes()];
+        let read = |row: &Row<'_>| Ok((String::from_utf8_lossy(row.get_ref(0)?.as_blob()?).into_owned(), row.get(1)?));
+        self.read(|connection| connection.prepare(select)?.query_map(values, read)?.collect())
+    }
+
+    /// When the last call with this claim, or with one that starts with `start`, was sent to a
+    /// service, if no response came and no program waits for one. The entry `except` is ignored.
+    ///
+    /// Entries that were lost with damaged records may concern any file.
+    pub fn unanswered(
+        &self,
+        whose: Whose<'_>,
+        (start, claim): (&[u8], &[u8]),
+        except: Option<i64>,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        // If nothing is kept, the ledger contains only the digest of a claim.
+        let which = "WHERE state <> 'unsent' AND id IS NOT ?4
+                     AND (profile = '' OR (owner = ?5 OR ?5 IS NULL AND service = ?1)
+                          AND (substr(key, 1, length(?2)) = ?2 OR key = ?3)) ORDER BY id DESC LIMIT 1";
+        let digest = Sha256::digest(claim).to_vec();
+        let values = params![whose.service, start, digest, except, whose.owner];
+        let last = self.read(|connection| entries(connection, which, values))?.pop();
+        let is_unsure = |entry: &LedgerEntry| match entry.state {
+            State::Unknown => true,
+            State::Reserved => !Call::is_in_flight(&self.folder, &entry.lock),
+            State::Charged | State::Free | State::Unsent => false,
+        };
+        Ok(last.filter(is_unsure).map(|entry| entry.at))
+    }
+}
+
+impl Call {
+    /// Locks the files of a request's claims; `None` if another call has locked one of them.
+    fn begin(folder: &Path, entry: i64, service: &str, claims: &[Vec<u8>]) -> io::Result<Option<Self>> {
+        files::make_folder_in(folder, Path::new(CALLS))?;
+        let of_claim = |claim: &Vec<u8>| digest(&[service.as_bytes(), claim]);
+        let own = claims.is_empty().then(|| digest(&[&entry.to_le_bytes()]));
+        let mut locks = Vec::new();
+        for name in own.into_iter().chain(claims.iter().map(of_claim)) {
+            let path = folder.join(CALLS).join(name);
+            let file = files::append_in(&path)?;
+            // If locks are unsupported, no other program has one either.
+            if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+                return Ok(None);
+            }
+            locks.push((path, file));
+        }
+        Ok(Some(Self { entry, locks }))
+    }
+
+    /// The name of its first lock, which identifies it in the ledger.
+    fn lock(&self) -> Option<&str> {
+        self.locks.first()?.0.file_name()?.to_str()
+    }
+
+    /// Removes its files while they are locked; one that remains is removed with the next call.
+    fn end(&self) {
+        self.locks.iter().for_each(|(path, _)| drop(fs::remove_file(path)));
+    }
+
+    /// Whether a program waits for the response to the call with this lock.
+    fn is_in_flight(folder: &Path, lock: &str) -> bool {
+        let file = OpenOptions::new().write(true).open(folder.join(CALLS).join(lock));
+        file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Removes the lock files of programs that were killed.
+    fn remove_left(folder: &Path) {
+        for file in folder.join(CALLS).read_dir().into_iter().flatten().flatten() {
+            if file.file_name().to_str().is_some_and(|lock| !Self::is_in_flight(folder, lock)) {
+                let _ = fs::remove_file(file.path());
             }
         }
     }
 }
 
-/// Bytes of a digest that the ledger shows to distinguish requests.
-const SHOWN: usize = 4;
-
-/// The digest that replaces the key of a request in the ledger if nothing is kept.
-pub(super) fn digest(key: &[u8]) -> Vec<u8> {
-    Sha256::digest(key).to_vec()
+/// The ledger's entries that a `WHERE` clause selects.
+pub(super) fn entries(connection: &Connection, which: &str, values: impl Params) -> rusqlite::Result<Vec<LedgerEntry>> {
+    let mut select = connection.prepare_cached(&format!("SELECT * FROM ledger {which}"))?;
+    select.query_map(values, LedgerEntry::read)?.collect()
 }
 
-/// Compares the careful sums of this run and of this day with the budget.
-fn over_budget(transaction: &Transaction<'_>, entry: &NewEntry<'_>) -> rusqlite::Result<Option<OverBudget>> {
-    if !entry.budget.is_set() {
+fn of_session(connection: &Connection, session: &str) -> rusqlite::Result<Vec<LedgerEntry>> {
+    entries(connection, "WHERE session = ?1", [session])
+}
+
+/// The entries of a sender that may belong to the period that contains `now`.
+fn of_period(
+    connection: &Connection,
+    whose: Whose<'_>,
+    period: Period,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<LedgerEntry>> {
+    let mut found = since(connection, whose, period.began(now))?;
+    found.retain(|entry| entry.is_in(period, now));
+    Ok(found)
+}
+
+/// The calls of a time before `now` that are counted in requests, oldest first.
+fn requests(
+    connection: &Connection,
+    whose: Whose<'_>,
+    now: Timestamp,
+    time: SignedDuration,
+) -> rusqlite::Result<Vec<LedgerEntry>> {
+    let begin = now.checked_sub(time).unwrap_or(Timestamp::MIN);
+    let mut found = since(connection, whose, begin)?;
+    found.retain(|entry| entry.unit == Unit::Request.name() && entry.at > begin && entry.at <= now);
+    Ok(found)
+}
+
+/// The entries of a sender that were not over before a moment, oldest first.
+fn since(connection: &Connection, whose: Whose<'_>, moment: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
+    let which = format!("WHERE {OF_SENDER} AND MAX(at, COALESCE(settled_at, at)) >= ?4 ORDER BY id");
+    entries(connection, &which, params![whose.profile, whose.service, whose.owner, moment.as_millisecond()])
+}
+
+/// When the limit of requests a minute (specification 8.1.3) allows a call, if not now. The start
+/// of the service's minute is not documented, so calls are counted over the last 60 seconds.
+fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Option<Timestamp>> {
+    let price = entry.price;
+    let Some(limit) = entry.budget.per_minute.filter(|_| !price.is_free() && price.unit == Unit::Request) else {
         return Ok(None);
+    };
+    // A call without a known maximum counts as one, and one above the limit waits for a whole minute.
+    let mut sum = price.units.max().unwrap_or(1).min(limit);
+    for recent in requests(connection, entry.whose, entry.at, MINUTE)?.iter().rev() {
+        sum = sum.saturating_add(recent.careful());
+        if sum > limit {
+            return Ok(Some(recent.at.checked_add(MINUTE).unwrap_or(Timestamp::MAX)));
+        }
     }
-    let session = sums_of_session(transaction, entry.session).map(together)?;
-    let today = together(sums_in(transaction, entry.whose, Period::Daily, entry.at)?);
-    Ok(entry.budget.exceeded(entry.price, session, today))
+    Ok(None)
+}
+
+/// The sums of entries, each unit by itself, as budgets count them. One without a known limit
+/// counts as one unit, and leaves its sum open.
+fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, Spent> {
+    let mut sums = BTreeMap::<Unit, Spent>::new();
+    for entry in entries {
+        let cost = match entry.certain() {
+            Some(charged) => Spent { charged, ..Spent::default() },
+            None => Spent { charged: 0, unsure: entry.careful(), is_open: entry.is_open() },
+        };
+        let sum = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();
+        *sum = sum.and(cost);
+    }
+    sums
 }
 
 /// Records that entries may be lost with damaged records: they may have cost any number of
-/// requests.
+/// requests. The entry has no profile, and counts with every one.
 pub(super) fn note_lost(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
     let transaction = connection.unchecked_transaction()?;
     transaction.execute(
         "INSERT INTO ledger (at, session, profile, service, operation, what, unit, predicted_min, lock, state)
-         VALUES (?1, '', ?2, '', ?3, 'calls that may be missing: the records were damaged', ?4, 1, '', 'unknown')",
-        params![now.as_millisecond(), LOST, Kind::PrivateScan.name(), Unit::Request.name()],
+         VALUES (?1, '', '', '', ?2, 'calls that may be missing: the records were damaged', ?3, 1, '', 'unknown')",
+        params![now.as_millisecond(), Kind::PrivateScan.name(), Unit::Request.name()],
     )?;
-    checksum::write(&transaction, "ledger", transaction.last_insert_rowid())?;
+    records::write_checksum(&transaction, "ledger", transaction.last_insert_rowid())?;
     transaction.commit()
+}
+
+/// A number of units as SQLite holds it.
+pub(super) fn integer(units: u64) -> i64 {
+    i64::try_from(units).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -11,34 +11,70 @@
 //! ```
 //! A file is complete or absent. Its name is derived from the request, so no index is needed.
 
-mod answers;
-mod calls;
-mod checksum;
-mod entry;
-mod error;
-mod format;
-mod history;
+mod counters;
 mod inventory;
 mod ledger;
-mod notes;
 mod page;
-mod privileges;
-mod rate;
-mod recent;
 mod records;
-mod sent;
+mod reports;
 mod shelf;
-mod spent;
+mod work;
 
-pub use answers::{Incoming, NewAnswer, NewImport, StoredAnswer, StoredReport};
-pub use calls::Call;
-pub use entry::{LedgerEntry, State};
-pub use error::StoreError;
 pub use inventory::Purged;
-pub use ledger::{NewEntry, Reserved, Settlement};
+pub use ledger::{ANSWERED, Call, LedgerEntry, NewEntry, Reserved, State, TOO_FAST, Whose};
 pub use page::PageReport;
-pub use rate::TOO_FAST;
 pub use records::{Keep, Store};
-pub use sent::ANSWERED;
+pub use reports::{Answer, NewAnswer, StoredReport};
 pub use shelf::{IMPORTED, service_id};
-pub use spent::Whose;
+
+use rusqlite::ErrorCode;
+use std::io;
+use std::path::PathBuf;
+
+/// Why the store could not do something, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("the records of the store at {path}: {why}{}", advice(why))]
+    Database { path: PathBuf, why: rusqlite::Error },
+    #[error("the store at {path} cannot be written: {why}. Nothing is asked without it: make it writable")]
+    File { path: PathBuf, why: io::Error },
+    #[error(
+        "the records of the store at {path} were written by a newer behaview (schema {found}, here {known}): update it"
+    )]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("{0}, where the store is to be, is a link, which is not followed: remove it")]
+    Link(PathBuf),
+    #[error("{0}, where the store keeps a file, is no ordinary file: remove it")]
+    NoFile(PathBuf),
+    /// Report data is on disk, although none is to be stored there.
+    #[error(
+        "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still has {what}: behaview held --all --yes deletes that"
+    )]
+    NotEmpty { path: PathBuf, what: String },
+}
+
+impl StoreError {
+    /// Whether the system does not let the store be written.
+    fn is_refusal(&self) -> bool {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        match self {
+            Self::File { why, .. } => matches!(why.kind(), PermissionDenied | ReadOnlyFilesystem),
+            Self::Database { why, .. } => {
+                matches!(why.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn advice(why: &rusqlite::Error) -> &'static str {
+    match why.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ". The next start brings back the last copy",
+        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => ". Check the disk: it may be full, or failing",
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            ". Check the permissions of the file and its folder"
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ". Another program is writing; try again",
+        _ => "",
+    }
+}

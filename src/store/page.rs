@@ -1,6 +1,6 @@
 //! Splits a list page into its reports, one file each, and a skeleton that they are put back into.
 
-use super::format::Escaped;
+use super::shelf::Escaped;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::report::page::Page;

@@ -1,16 +1,17 @@
 //! The database of records: opened, checked, copied once a day, and restored from the copy if
 //! damaged.
 
-use super::checksum;
-use super::error::{StoreError, is_damage};
+use super::StoreError;
 use super::ledger::note_lost;
 use super::shelf::{INCOMING, QUARANTINE, REPORTS, Shelf, sync};
 use crate::files;
 use crate::text::count;
 use jiff::Timestamp;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior, params};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,90 +25,39 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 const COPIED_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The tables of calls, whose rows end with a checksum.
-const LEDGER: &str = "
-CREATE TABLE ledger (
-    id INTEGER PRIMARY KEY,
-    at INTEGER NOT NULL,
-    session TEXT NOT NULL,
-    profile TEXT NOT NULL,
-    service TEXT NOT NULL,
-    operation TEXT NOT NULL,
-    what TEXT NOT NULL,
-    key BLOB,
-    unit TEXT NOT NULL,
-    predicted_min INTEGER NOT NULL,
-    predicted_max INTEGER,
-    account TEXT,
-    -- a digest of the service and the API key
-    owner INTEGER,
-    -- the lock of its call
-    lock TEXT NOT NULL,
-    state TEXT NOT NULL,
-    settled INTEGER,
-    settled_at INTEGER,
-    outcome TEXT,
-    counted TEXT,
-    checksum INTEGER
+/// The tables of calls. The rows of `ledger` and `counters` end with a checksum; `owner` is a
+/// digest of service and API key, `lock` the name of a call's lock. Rows of one reading of the
+/// counters share its number, and come `after` an entry of the ledger.
+const CALLS: &str = "
+CREATE TABLE IF NOT EXISTS ledger (
+    id INTEGER PRIMARY KEY, at INTEGER NOT NULL, session TEXT NOT NULL, profile TEXT NOT NULL,
+    service TEXT NOT NULL, operation TEXT NOT NULL, what TEXT NOT NULL, key BLOB, unit TEXT NOT NULL,
+    predicted_min INTEGER NOT NULL, predicted_max INTEGER, account TEXT, owner INTEGER, lock TEXT NOT NULL,
+    state TEXT NOT NULL, settled INTEGER, settled_at INTEGER, outcome TEXT, counted TEXT, checksum INTEGER
 );
-CREATE INDEX ledger_by_session ON ledger (session);
-CREATE INDEX ledger_by_state ON ledger (state);
--- readings of the service's counters; rows of one reading share its number
-CREATE TABLE counters (
-    look INTEGER NOT NULL,
-    asked INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    session TEXT NOT NULL,
-    profile TEXT NOT NULL,
-    service TEXT NOT NULL,
-    account TEXT NOT NULL,
-    -- the last entry of the ledger when it was asked for
-    after INTEGER NOT NULL,
-    unit TEXT NOT NULL,
-    period TEXT NOT NULL,
-    holder TEXT NOT NULL,
-    used INTEGER NOT NULL,
-    allowed INTEGER NOT NULL,
-    checksum INTEGER
+CREATE TABLE IF NOT EXISTS counters (
+    look INTEGER NOT NULL, asked INTEGER NOT NULL, at INTEGER NOT NULL, session TEXT NOT NULL,
+    profile TEXT NOT NULL, service TEXT NOT NULL, account TEXT NOT NULL, after INTEGER NOT NULL,
+    unit TEXT NOT NULL, period TEXT NOT NULL, holder TEXT NOT NULL, used INTEGER NOT NULL,
+    allowed INTEGER NOT NULL, checksum INTEGER
 );
-";
+CREATE TABLE IF NOT EXISTS privileges (
+    profile TEXT NOT NULL, service TEXT NOT NULL, owner INTEGER, premium_api INTEGER,
+    premium_intelligence INTEGER, at INTEGER NOT NULL, PRIMARY KEY (profile, service, owner)
+);";
 
-/// What the user object said last; version 1 has no such table.
-const PRIVILEGES: &str = "
-CREATE TABLE privileges (
-    profile TEXT NOT NULL,
-    service TEXT NOT NULL,
-    owner INTEGER,
-    premium_api INTEGER,
-    premium_intelligence INTEGER,
-    at INTEGER NOT NULL,
-    PRIMARY KEY (profile, service, owner)
-);
-";
-
-/// The tables of opened files and of notes.
+/// The tables of opened files and of notes. In a note on a report as a whole, attribute and item
+/// are empty.
 const WORK: &str = "
-CREATE TABLE file (
-    service TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
-    opened INTEGER NOT NULL,
-    name TEXT,
-    scan BLOB,
-    scan_since INTEGER,
-    PRIMARY KEY (service, sha256)
+CREATE TABLE IF NOT EXISTS file (
+    service TEXT NOT NULL, sha256 TEXT NOT NULL, opened INTEGER NOT NULL, name TEXT, scan BLOB,
+    scan_since INTEGER, PRIMARY KEY (service, sha256)
 );
-CREATE TABLE note (
-    identifier BLOB NOT NULL,
-    -- attribute and item are empty for a note on the report as a whole
-    is_item INTEGER NOT NULL,
-    attribute BLOB NOT NULL,
-    item BLOB NOT NULL,
-    file TEXT,
-    text BLOB NOT NULL,
-    written INTEGER NOT NULL,
+CREATE TABLE IF NOT EXISTS note (
+    identifier BLOB NOT NULL, is_item INTEGER NOT NULL, attribute BLOB NOT NULL, item BLOB NOT NULL,
+    file TEXT, text BLOB NOT NULL, written INTEGER NOT NULL,
     PRIMARY KEY (identifier, is_item, attribute, item)
-);
-";
+);";
 
 /// Which responses are stored on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,11 +72,13 @@ pub enum Keep {
 /// All data on disk, in one folder.
 pub struct Store {
     records: Mutex<Connection>,
-    folder: PathBuf,
+    pub folder: PathBuf,
     pub(super) shelf: Arc<Shelf>,
-    keep: Keep,
-    notice: Option<String>,
-    is_read_only: bool,
+    pub keep: Keep,
+    /// A message about damaged records and their replacement, if any.
+    pub notice: Option<String>,
+    /// Whether no paid request can be sent, because the ledger cannot be written.
+    pub is_read_only: bool,
 }
 
 impl Store {
@@ -144,7 +96,7 @@ impl Store {
                 let is_read_only = connection.is_readonly("main").unwrap_or(true) || !files::may_write_in(folder);
                 (connection, notice, is_read_only)
             }
-            Err(error) if keep == Keep::Everything && is_refusal(&error) => {
+            Err(error) if keep == Keep::Everything && error.is_refusal() => {
                 (read_only(&path).ok_or(error)?, None, true)
             }
             Err(error) => return Err(error),
@@ -158,32 +110,8 @@ impl Store {
                 Shelf::Memory(Mutex::default())
             }
         };
-        Ok(Self {
-            records: Mutex::new(connection),
-            folder: folder.to_owned(),
-            shelf: Arc::new(shelf),
-            keep,
-            notice,
-            is_read_only,
-        })
-    }
-
-    /// Whether the store is read-only, so that no paid request can be sent.
-    pub fn is_read_only(&self) -> bool {
-        self.is_read_only
-    }
-
-    pub fn keeps(&self) -> Keep {
-        self.keep
-    }
-
-    /// A message about damaged records and their replacement, if any.
-    pub fn notice(&self) -> Option<&str> {
-        self.notice.as_deref()
-    }
-
-    pub fn folder(&self) -> &Path {
-        &self.folder
+        let (records, shelf) = (Mutex::new(connection), Arc::new(shelf));
+        Ok(Self { records, folder: folder.to_owned(), shelf, keep, notice, is_read_only })
     }
 
     /// The file of the records.
@@ -192,7 +120,7 @@ impl Store {
     }
 
     pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        work(&self.connection()).map_err(|why| self.failed(why))
+        work(&self.connection()).map_err(|why| StoreError::Database { path: self.path(), why })
     }
 
     /// Runs a transaction during which no other program writes.
@@ -204,7 +132,7 @@ impl Store {
             transaction.commit()?;
             Ok(done)
         };
-        written().map_err(|why| self.failed(why))
+        written().map_err(|why| StoreError::Database { path: self.path(), why })
     }
 
     /// Copies the records now, so that no older copy contains deleted data.
@@ -214,10 +142,6 @@ impl Store {
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn failed(&self, why: rusqlite::Error) -> StoreError {
-        StoreError::Database { path: self.path(), why }
     }
 
     /// The error for a response file that cannot be accessed.
@@ -255,23 +179,25 @@ fn prepare(folder: &Path) -> Result<File, StoreError> {
     Ok(lock)
 }
 
-/// Opens the records. Damaged ones are renamed and replaced by the last copy; the returned message
+/// Opens the records. Damaged or lost ones are replaced by the last copy; the returned message
 /// reports that.
 fn restored(folder: &Path) -> Result<(Connection, Option<String>), StoreError> {
     let path = database(folder);
-    let is_gone = is_empty(&path) && copied_at(folder).is_some();
-    let found = if is_gone { None } else { checked(&path)? };
+    let is_lost = is_empty(&path) && (copied_at(folder).is_some() || folder.join(REPORTS).exists());
+    let found = if is_lost { None } else { checked(&path)? };
     let (connection, notice) = match found {
         Some(connection) => (connection, None),
         None => {
             let notice = bring_back(folder)?;
             let why = io::Error::from(io::ErrorKind::InvalidData);
-            let connection = checked(&path)?.ok_or(StoreError::File { path, why })?;
-            (connection, Some(notice))
+            (checked(&path)?.ok_or(StoreError::File { path, why })?, Some(notice))
         }
     };
-    // A copy that fails is retried at the next start.
-    let _ = copy_if_due(&connection, folder);
+    let age = copied_at(folder).map(|at| Timestamp::now().duration_since(at));
+    if age.is_none_or(|age| age.is_negative() || age.unsigned_abs() >= COPIED_EVERY) {
+        // A copy that fails is retried at the next start.
+        let _ = make_copy(&connection, folder);
+    }
     Ok((connection, notice))
 }
 
@@ -282,7 +208,7 @@ fn bring_back(folder: &Path) -> Result<String, StoreError> {
     let (path, now) = (database(folder), crate::clock::now());
     let failed = |why| StoreError::File { path: path.clone(), why };
     let new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    let when = copied_at(folder).filter(|_| std::fs::copy(copy(folder), new.path()).is_ok());
+    let when = copied_at(folder).filter(|_| fs::copy(copy(folder), new.path()).is_ok());
     let copied = when.and_then(|when| Some((checked(new.path()).ok()??, when)));
     let (connection, source) = match copied {
         Some((connection, when)) => (connection, format!("the copy of {} is used", crate::text::moment(when))),
@@ -294,19 +220,19 @@ fn bring_back(folder: &Path) -> Result<String, StoreError> {
     };
     note_lost(&connection, now).map_err(|why| StoreError::Database { path: path.clone(), why })?;
     drop(connection);
-    let aside = set_aside(folder, now).map_err(failed)?;
+    let damaged = keep_damaged(folder, now).map_err(failed)?;
     new.as_file().sync_all().map_err(failed)?;
     new.persist(&path).map_err(|error| failed(error.error))?;
     sync(folder).map_err(failed)?;
-    let aside = aside.map(|name| format!(" and are kept as {name}")).unwrap_or_default();
+    let kept = damaged.map(|name| format!(" and are kept as {name}")).unwrap_or_default();
     Ok(format!(
-        "The records (ledger, notes, earlier files) were damaged{aside}; {source}. One open entry in the ledger stands for \
+        "The records (ledger, notes, earlier files) were damaged{kept}; {source}. One open entry in the ledger stands for \
          calls that may be missing. Stored reports are not affected."
     ))
 }
 
 fn is_empty(path: &Path) -> bool {
-    std::fs::metadata(path).map_or(true, |about| about.len() == 0)
+    fs::metadata(path).map_or(true, |about| about.len() == 0)
 }
 
 /// Opens the database, if it is sound; an empty file gets the schema.
@@ -316,16 +242,11 @@ fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
         files::append(path).map_err(|why| StoreError::File { path: path.to_owned(), why })?;
     }
     let open = || {
-        let mut connection = connect(path)?;
-        if is_new {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute_batch(&format!("{LEDGER}{PRIVILEGES}{WORK}"))?;
-            transaction.pragma_update(None, "user_version", NEWEST)?;
-            transaction.commit()?;
-        }
-        if version(&connection)? == 1 {
-            connection
-                .execute_batch(&format!("BEGIN IMMEDIATE; {PRIVILEGES} PRAGMA user_version = {NEWEST}; COMMIT"))?;
+        let connection = connect(path)?;
+        // Version 1 had no privileges.
+        if is_new || version(&connection)? == 1 {
+            let schema = format!("BEGIN IMMEDIATE; {CALLS} {WORK} PRAGMA user_version = {NEWEST}; COMMIT");
+            connection.execute_batch(&schema)?;
         }
         let found = version(&connection)?;
         let is_sound = found > NEWEST || is_sound(&connection)?;
@@ -341,20 +262,32 @@ fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
     }
 }
 
-/// Whether the database is intact: its pages, its schema, and the checksums of the ledger's tables.
+/// Whether an error means a damaged database, and not a refusal by the system or another program.
+fn is_damage(why: &rusqlite::Error) -> bool {
+    use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly};
+    let Some(code) = why.sqlite_error_code() else { return true };
+    let refusals = [CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly];
+    code != ErrorCode::SystemIoFailure && !refusals.contains(&code)
+}
+
+/// Whether the database is intact: its pages, its columns, and the checksums of the ledger's
+/// tables.
 fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
     let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     let made = Connection::open_in_memory()?;
-    made.execute_batch(&format!("{LEDGER}{PRIVILEGES}{WORK}"))?;
+    made.execute_batch(&format!("{CALLS}{WORK}"))?;
     Ok(check == "ok"
-        && schema(&made)?.is_subset(&schema(connection)?)
-        && checksum::is_sound(connection, "ledger")?
-        && checksum::is_sound(connection, "counters")?)
+        && columns(&made)?.is_subset(&columns(connection)?)
+        && has_sound_rows(connection, "ledger")?
+        && has_sound_rows(connection, "counters")?)
 }
 
-fn schema(connection: &Connection) -> rusqlite::Result<BTreeSet<(String, String, Option<String>)>> {
-    let mut select = connection.prepare("SELECT name, tbl_name, sql FROM sqlite_master")?;
-    select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+/// Table, name, type and constraints of each column.
+fn columns(connection: &Connection) -> rusqlite::Result<BTreeSet<[String; 3]>> {
+    let select = "SELECT t.name, c.name, c.type || c.\"notnull\" || c.pk
+                  FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'";
+    let mut select = connection.prepare(select)?;
+    select.query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?.collect()
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<i64> {
@@ -379,28 +312,8 @@ fn read_only(path: &Path) -> Option<Connection> {
     Some(connection).filter(|connection| version(connection).is_ok_and(|found| found == NEWEST))
 }
 
-fn is_refusal(error: &StoreError) -> bool {
-    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
-    match error {
-        StoreError::File { why, .. } => matches!(why.kind(), PermissionDenied | ReadOnlyFilesystem),
-        StoreError::Database { why, .. } => {
-            matches!(why.sqlite_error_code(), Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen))
-        }
-        _ => false,
-    }
-}
-
 fn copied_at(folder: &Path) -> Option<Timestamp> {
-    std::fs::metadata(copy(folder)).ok()?.modified().ok()?.try_into().ok()
-}
-
-/// Copies the records if the last copy is a day old.
-fn copy_if_due(connection: &Connection, folder: &Path) -> io::Result<()> {
-    let age = std::fs::metadata(copy(folder)).and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
-    if age.is_some_and(|age| age < COPIED_EVERY) {
-        return Ok(());
-    }
-    make_copy(connection, folder)
+    fs::metadata(copy(folder)).ok()?.modified().ok()?.try_into().ok()
 }
 
 fn make_copy(connection: &Connection, folder: &Path) -> io::Result<()> {
@@ -412,36 +325,78 @@ fn make_copy(connection: &Connection, folder: &Path) -> io::Result<()> {
     sync(folder)
 }
 
-/// Links damaged records to a name with the current time, and returns that name. Their own name
+/// Copies damaged records to a name with the current time, and returns that name. Their own name
 /// stays until the replacement is in place.
-fn set_aside(folder: &Path, now: Timestamp) -> io::Result<Option<String>> {
+fn keep_damaged(folder: &Path, now: Timestamp) -> io::Result<Option<String>> {
     let (path, journal) = (database(folder), folder.join("records.db-journal"));
     let name = format!("records.damaged-{}.db", now.strftime("%Y%m%dT%H%M%S%3fZ"));
     // SQLite would roll it back into the new database.
-    let _ = std::fs::rename(journal, folder.join(format!("{name}-journal")));
+    let _ = fs::rename(journal, folder.join(format!("{name}-journal")));
     if is_empty(&path) {
         return Ok(None);
     }
     files::set_mode(&path, 0o600)?;
-    std::fs::hard_link(&path, folder.join(&name)).or_else(|_| std::fs::copy(&path, folder.join(&name)).map(|_| ()))?;
+    fs::copy(&path, folder.join(&name))?;
     Ok(Some(name))
 }
 
 /// Refuses to start if report data is on disk although nothing is to be kept.
 fn check_empty(connection: &Connection, folder: &Path) -> Result<(), StoreError> {
     let path = database(folder);
-    let number = |table: &str| connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0));
     let rows = |table: &str| {
-        number(table).map_err(|why| StoreError::Database { path: path.clone(), why }).map(|n: u32| u64::from(n))
+        let number = connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get::<_, u32>(0));
+        number.map(u64::from).map_err(|why| StoreError::Database { path: path.clone(), why })
     };
     let shelf = Shelf::Folder(folder.to_owned());
-    let mut files = 0;
-    for of in [REPORTS, INCOMING, QUARANTINE] {
-        files += shelf.names(of).map_err(|why| StoreError::File { path: path.clone(), why })?.len() as u64;
-    }
-    let found = [(files, "response"), (rows("note")?, "note"), (rows("file")?, "earlier file")];
+    let names = [REPORTS, INCOMING, QUARANTINE].map(|of| shelf.names(of).map(|names| names.len() as u64));
+    let responses = names.into_iter().sum::<io::Result<u64>>();
+    let responses = responses.map_err(|why| StoreError::File { path: path.clone(), why })?;
+    let found = [(responses, "response"), (rows("note")?, "note"), (rows("file")?, "earlier file")];
     let words: Vec<_> = found.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what)).collect();
     if words.is_empty() { Ok(()) } else { Err(StoreError::NotEmpty { path, what: words.join(", ") }) }
+}
+
+/// Writes the checksum of a row into its last column, within the transaction that changed it.
+/// SQLite detects a page with a damaged structure, but not a changed digit.
+pub(super) fn write_checksum(connection: &Connection, table: &str, row: i64) -> rusqlite::Result<()> {
+    let select = format!("SELECT * FROM {table} WHERE rowid = ?1");
+    let sum = connection.prepare_cached(&select)?.query_row([row], |row| checksums(row).map(|(sum, _)| sum))?;
+    let update = format!("UPDATE {table} SET checksum = ?1 WHERE rowid = ?2");
+    connection.prepare_cached(&update)?.execute(params![sum, row]).map(drop)
+}
+
+/// Whether the checksum of each row of a table matches.
+fn has_sound_rows(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let mut select = connection.prepare(&format!("SELECT * FROM {table}"))?;
+    let mut rows = select.query_map([], checksums)?;
+    rows.try_fold(true, |is_sound, row| row.map(|(sum, written)| is_sound && written == Some(sum)))
+}
+
+/// The computed checksum of a row, and the stored one.
+fn checksums(row: &Row<'_>) -> rusqlite::Result<(i64, Option<i64>)> {
+    let last = row.as_ref().column_count().saturating_sub(1);
+    let mut hash = Sha256::new();
+    for column in 0..last {
+        let number;
+        let (kind, bytes): (u8, &[u8]) = match row.get_ref(column)? {
+            ValueRef::Null => (0, b""),
+            ValueRef::Integer(value) => {
+                number = value.to_le_bytes();
+                (1, &number)
+            }
+            ValueRef::Real(value) => {
+                number = value.to_le_bytes();
+                (2, &number)
+            }
+            ValueRef::Text(text) => (3, text),
+            ValueRef::Blob(bytes) => (4, bytes),
+        };
+        hash.update([kind]);
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    let sum = hash.finalize().first_chunk().copied().map_or(0, i64::from_le_bytes);
+    Ok((sum, row.get_ref(last)?.as_i64().ok()))
 }
 
 #[cfg(test)]

@@ -1,12 +1,18 @@
-//! Storage of response files: in the data folder, or in memory if nothing is kept.
+//! Response files: in the data folder, or in memory if nothing is kept. Each has a zstd frame with
+//! its header, and one with its bytes, each with a checksum.
 
 use crate::files;
+use crate::report::Imported;
 use crate::report::identifier::Sha256 as FileHash;
 use crate::request::Request;
+use crate::text::Untrusted;
+use jiff::Timestamp;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, percent_encode};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Cursor, Write};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,14 +29,42 @@ pub(super) const INCOMING: &str = "incoming";
 pub(super) const QUARANTINE: &str = "quarantine";
 
 /// Folder of responses whose request names no file.
-pub(super) const OTHER: &str = "other";
+const OTHER: &str = "other";
 
 const ENDING: &str = ".zst";
+
+/// The zstd level; it compresses about 300 MB/s.
+const LEVEL: i32 = 3;
+
+/// Characters to escape; `%` itself must be distinguishable from an escape.
+const UNSAFE: &AsciiSet = &CONTROLS.add(b'%');
 
 /// Named files, each complete or absent.
 pub(super) enum Shelf {
     Folder(PathBuf),
     Memory(Mutex<BTreeMap<String, Arc<[u8]>>>),
+}
+
+/// Bytes as text that JSON can hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Escaped(String);
+
+/// Metadata of a response.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Header {
+    /// The key under which the response is stored.
+    pub(super) key: Escaped,
+    /// Name of the profile that asked; it is only shown.
+    pub(super) profile: String,
+    pub(super) file: Option<String>,
+    /// Milliseconds since 1970.
+    pub(super) received: i64,
+    /// Number of bytes, uncompressed.
+    pub(super) length: u64,
+    /// From which file it was imported, and by whom.
+    pub(super) imported: Option<[Escaped; 2]>,
+    /// The reports that were taken out of a list page, with the offset where each belongs.
+    pub(super) parts: Vec<(u64, Escaped)>,
 }
 
 /// Identifier of the service at an address: a digest, so that it can name a folder.
@@ -50,8 +84,8 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
 
 /// The file of the response that is stored under a key.
 pub(super) fn place(service: &str, key: &[u8]) -> String {
-    let file = Request::holding_file(key).map_or_else(|| OTHER.to_owned(), |file| file.as_str().to_owned());
-    format!("{REPORTS}/{service}/{file}/{}-{}{ENDING}", operation(key), digest(&[key]))
+    let folder = folder_of(service, Request::holding_file(key).as_ref());
+    format!("{folder}/{}-{}{ENDING}", operation(key), digest(&[key]))
 }
 
 /// The folder of the responses about a file.
@@ -71,40 +105,74 @@ pub(super) fn flat(folder: &str, place: &str, more: &str) -> String {
     format!("{folder}/{}{more}{ENDING}", name.trim_end_matches(ENDING))
 }
 
+/// The original place of a file in quarantine, and the time in its name.
+pub(super) fn unflat(name: &str) -> Option<(String, Timestamp)> {
+    let name = name.strip_prefix(QUARANTINE)?.trim_start_matches('/').strip_suffix(ENDING)?;
+    let (place, when) = name.rsplit_once('_')?;
+    Some((format!("{REPORTS}/{}{ENDING}", place.replace('_', "/")), moment(when.parse().ok()?)))
+}
+
+/// Converts a stored time; one out of range becomes the UNIX epoch or the maximum.
+pub(super) fn moment(milliseconds: i64) -> Timestamp {
+    let edge = if milliseconds > 0 { Timestamp::MAX } else { Timestamp::UNIX_EPOCH };
+    Timestamp::from_millisecond(milliseconds).unwrap_or(edge)
+}
+
 impl Shelf {
-    /// A reader of a file; `None` if the file does not exist.
-    pub(super) fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
-        match self {
-            Self::Memory(files) => {
-                let found = lock(files).get(name).cloned();
-                Ok(found.map(|bytes| Box::new(Cursor::new(bytes)) as Box<dyn BufRead>))
-            }
-            Self::Folder(folder) => match files::open_ordinary(&folder.join(name)) {
-                Ok((file, _)) => Ok(Some(Box::new(BufReader::new(file)))),
-                Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
-                Err(why) => Err(why),
+    /// Header and bytes of a file; `None` if it is missing or damaged. A damaged file is moved to
+    /// the quarantine.
+    pub(super) fn load(&self, name: &str) -> io::Result<Option<(Header, Vec<u8>)>> {
+        self.read(name, whole)
+    }
+
+    /// The header of a file, without its bytes; otherwise like `load`.
+    pub(super) fn header(&self, name: &str) -> io::Result<Option<Header>> {
+        self.read(name, |reader| header(reader).map(|(header, _)| header))
+    }
+
+    fn read<T>(&self, name: &str, read: impl FnOnce(Box<dyn BufRead>) -> io::Result<T>) -> io::Result<Option<T>> {
+        let reader: Box<dyn BufRead> = match self {
+            Self::Memory(files) => match lock(files).get(name) {
+                Some(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+                None => return Ok(None),
             },
+            Self::Folder(folder) => match files::open_ordinary(&folder.join(name)) {
+                Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
+                opened => Box::new(BufReader::new(opened?.0)),
+            },
+        };
+        match read(reader) {
+            Ok(read) => Ok(Some(read)),
+            // An error with an OS code concerns the disk, any other one the bytes.
+            Err(why) if why.raw_os_error().is_some() => Err(why),
+            Err(_) if name.starts_with(QUARANTINE) => Ok(None),
+            Err(_) => self.quarantine(name, crate::clock::now()).map(|()| None),
         }
     }
 
-    /// Writes a file to its place. Returns whether it did: unless `replaces` is set, an existing
-    /// file stays.
-    pub(super) fn write(&self, name: &str, bytes: &[u8], replaces: bool) -> io::Result<bool> {
-        let folder = match self {
-            Self::Folder(folder) => folder,
+    pub(super) fn quarantine(&self, name: &str, when: Timestamp) -> io::Result<()> {
+        let place = name.strip_prefix(INCOMING).unwrap_or(name);
+        self.rename(name, &flat(QUARANTINE, place, &format!("_{}", when.as_millisecond())))
+    }
+
+    /// Writes a file with this header and these bytes to its place. Returns whether it did: unless
+    /// `replaces` is set, an existing file stays.
+    pub(super) fn write(&self, name: &str, header: &Header, bytes: &[u8], replaces: bool) -> io::Result<bool> {
+        let packed = [frame(&serde_json::to_vec(header)?)?, frame(bytes)?].concat();
+        match self {
             Self::Memory(files) => {
                 let mut files = lock(files);
                 let is_free = replaces || !files.contains_key(name);
                 if is_free {
-                    files.insert(name.to_owned(), bytes.into());
+                    files.insert(name.to_owned(), packed.into());
                 }
-                return Ok(is_free);
+                Ok(is_free)
             }
-        };
-        // Another program may remove the empty folder before the file is in it.
-        match write(folder, name, bytes, replaces) {
-            Err(why) if why.kind() == io::ErrorKind::NotFound => write(folder, name, bytes, replaces),
-            written => written,
+            // Another program may remove the empty folder before the file is in it.
+            Self::Folder(folder) => match write(folder, name, &packed, replaces) {
+                Err(why) if why.kind() == io::ErrorKind::NotFound => write(folder, name, &packed, replaces),
+                written => written,
+            },
         }
     }
 
@@ -130,18 +198,15 @@ impl Shelf {
     /// Deletes a file if it exists.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         match self {
-            Self::Memory(files) => {
-                lock(files).remove(name);
-                Ok(())
-            }
+            Self::Memory(files) => drop(lock(files).remove(name)),
             Self::Folder(folder) => {
                 let path = folder.join(name);
                 present(fs::remove_file(&path))?;
                 // A folder that is not empty stays.
                 let _ = path.parent().map(fs::remove_dir);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// Size of a file in bytes; `None` if it does not exist.
@@ -154,16 +219,68 @@ impl Shelf {
 
     /// The files in a folder and below it.
     pub(super) fn names(&self, folder: &str) -> io::Result<Vec<String>> {
+        let within = format!("{folder}/");
         let mut found = Vec::new();
         match self {
-            Self::Memory(files) => {
-                let within = format!("{folder}/");
-                found.extend(lock(files).keys().filter(|name| name.starts_with(&within)).cloned());
-            }
+            Self::Memory(files) => found.extend(lock(files).keys().filter(|name| name.starts_with(&within)).cloned()),
             Self::Folder(root) => gather(root, folder, &mut found)?,
         }
         Ok(found)
     }
+}
+
+impl Escaped {
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        percent_decode_str(&self.0).collect()
+    }
+}
+
+impl From<&[u8]> for Escaped {
+    fn from(bytes: &[u8]) -> Self {
+        Self(percent_encode(bytes, UNSAFE).to_string())
+    }
+}
+
+impl Header {
+    pub(super) fn file(&self) -> Option<FileHash> {
+        FileHash::parse(self.file.as_deref()?)
+    }
+
+    pub(super) fn imported(&self) -> Option<Imported> {
+        let [from, by] = self.imported.as_ref()?;
+        Some(Imported { from: Untrusted::from(from.bytes()), by: Untrusted::from(by.bytes()) })
+    }
+}
+
+fn frame(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), LEVEL)?;
+    encoder.include_checksum(true)?;
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+/// Reads the header of a response; the returned reader is at the start of the second frame.
+fn header<R: BufRead>(reader: R) -> io::Result<(Header, R)> {
+    let (json, reader) = unpack(reader, 0)?;
+    Ok((serde_json::from_slice(&json)?, reader))
+}
+
+/// Reads a whole file.
+fn whole(reader: impl BufRead) -> io::Result<(Header, Vec<u8>)> {
+    let (header, reader) = header(reader)?;
+    let (bytes, mut rest) = unpack(reader, usize::try_from(header.length).unwrap_or(0))?;
+    if bytes.len() as u64 != header.length || !rest.fill_buf()?.is_empty() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok((header, bytes))
+}
+
+fn unpack<R: BufRead>(reader: R, length: usize) -> io::Result<(Vec<u8>, R)> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?.single_frame();
+    // A damaged file may state any length, so the allocation is limited.
+    let mut bytes = Vec::with_capacity(length.min(1 << 28));
+    decoder.read_to_end(&mut bytes)?;
+    Ok((bytes, decoder.finish()))
 }
 
 /// Writes a temporary file, syncs it to disk, and renames it to its place.
@@ -219,4 +336,36 @@ pub(super) fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()?;
     let _ = folder;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flipped_bit_is_an_error_and_never_other_bytes() {
+        let key: &[u8] = b"behaviour a%20\xff\x1b";
+        let header = Header {
+            key: key.into(),
+            profile: "p".to_owned(),
+            file: None,
+            received: 5,
+            length: 11,
+            imported: None,
+            parts: Vec::new(),
+        };
+        let packed = [frame(&serde_json::to_vec(&header).unwrap()).unwrap(), frame(b"hello world").unwrap()].concat();
+        let (found, bytes) = whole(packed.as_slice()).unwrap();
+        assert_eq!((found.key.bytes().as_slice(), bytes.as_slice()), (key, &b"hello world"[..]));
+        for (at, bit) in (0..packed.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            let mut changed = packed.clone();
+            changed[at] ^= 1 << bit;
+            if let Ok((found, bytes)) = whole(changed.as_slice()) {
+                assert!(found.key == header.key && found.received == 5 && bytes == b"hello world", "{at}.{bit}");
+            }
+        }
+        for end in 0..packed.len() {
+            assert!(whole(&packed[..end]).is_err(), "{end}");
+        }
+    }
 }

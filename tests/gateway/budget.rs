@@ -64,7 +64,7 @@ async fn two_names_of_one_service_and_key_share_a_day() {
     let store = visit.gateway.store();
     let unread = |profile| {
         let whose = behaview::store::Whose { profile, service: visit.gateway.service(), owner: None };
-        store.spent_in(whose, Period::Daily, visit.gateway.now()).unwrap().total()
+        store.spent_in(whose, Period::Daily, visit.gateway.now()).unwrap().into_values().sum::<Spent>().total()
     };
     assert_eq!([unread("twin"), unread("new")], [2, 0]);
 }

@@ -98,7 +98,7 @@ impl Visit {
     }
 
     pub fn store(&self) -> PathBuf {
-        self.gateway.store().folder().to_owned()
+        self.gateway.store().folder.clone()
     }
 
     /// Does something to the store behind the gateway's back.

@@ -111,7 +111,7 @@ fn what_is_old_goes_by_age() {
     let new = NewAnswer { service: &service, profile: "lab", key: &key, received, bytes };
     let opened = Store::open(&store(&desk)).unwrap();
     opened.keep(&new).unwrap();
-    opened.accept(&new, &[]).unwrap();
+    opened.accept(&new, &[], &[]).unwrap();
     let gone = json(&desk.run(&["held", "--older-than", "30d", "--yes", "--json"]));
     assert_eq!((&gone["deleted"]["things"], gone["held"].as_array().unwrap().len()), (&1.into(), 2));
     assert_eq!(desk.run(&["held", "--older-than", "soon"]).status.code(), Some(2));

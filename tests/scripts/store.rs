@@ -119,7 +119,7 @@ fn limits_of_the_config_are_kept_at_the_start() {
     let new = behaview::store::NewAnswer { service: "s", profile: "lab", key: b"file x", received, bytes: &bytes };
     let opened = behaview::store::Store::open(&store(&desk)).unwrap();
     opened.keep(&new).unwrap();
-    opened.accept(&new, &[]).unwrap();
+    opened.accept(&new, &[], &[]).unwrap();
     drop(opened);
     let listed = desk.run(&["list", "--all", &main_file()]);
     assert!(errors(&listed).contains("[store] limits deleted 4 reports"), "{listed:?}");

@@ -141,7 +141,7 @@ impl Sheet {
 }
 
 /// Entries that are shown: the latest.
-pub const SHOWN: u32 = 500;
+pub const SHOWN: usize = 500;
 
 /// The ledger as it is shown: its last entries, and what all of them add up to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -182,19 +182,20 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
         counted: entry.counted,
     };
     let (store, whose) = (gateway.store(), gateway.whose());
-    let lines: Vec<_> = store.latest_entries(whose, SHOWN)?.into_iter().map(line).collect();
+    let entries = store.entries(whose)?;
+    let older = entries.len().saturating_sub(SHOWN);
     Ok(LedgerPage {
         session: gateway.spent_by_unit()?,
         today: gateway.spent_in_by_unit(Period::Daily)?,
         month: gateway.spent_in_by_unit(Period::Monthly)?,
-        older: store.count_entries(whose)?.saturating_sub(lines.len() as u64),
-        lines,
+        older: older as u64,
+        lines: entries.into_iter().skip(older).map(line).collect(),
     })
 }
 
 /// Everything that is stored, as the screen shows it.
 fn inventory(gateway: &Gateway) -> Result<Vec<Holding>, StoreError> {
-    let on_disk = |thing: Holding| match gateway.store().keeps() {
+    let on_disk = |thing: Holding| match gateway.store().keep {
         Keep::Everything => thing,
         Keep::Nothing => Holding { on_disk: 0, ..thing },
     };
@@ -242,8 +243,8 @@ pub fn held_of(gateway: &Gateway, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<H
     let mut known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
     let entries = pages.iter().flat_map(|held| &held.page.entries).map(|entry| &entry.identifier);
     let others: Vec<_> = entries.filter(|identifier| known.insert((*identifier).clone())).collect();
-    if !others.is_empty() {
-        reports.extend(gateway.store().reports_of(gateway.service(), &others)?);
+    for identifier in others {
+        reports.extend(gateway.store().report(gateway.service(), identifier)?);
     }
     // One whose file is damaged is not stored any more.
     let reports = reports.into_iter().filter_map(|stored| {

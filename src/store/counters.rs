@@ -1,0 +1,199 @@
+//! Readings of the service's counters, and what they show of the ledger's entries.
+
+use super::StoreError;
+use super::ledger::{ANSWERED, LedgerEntry, State, Whose, entries, integer};
+use super::records::{self, Store};
+use super::shelf::moment;
+use crate::quota::audit::{self, Finding, Look, PriceRecord, Reading, Window};
+use crate::quota::{Holder, Period, Unit};
+use jiff::SignedDuration;
+use rusqlite::{Connection, Row, params};
+use std::collections::BTreeMap;
+
+/// Time after which a reading is deleted: it explains no call of this month any more.
+const OUTDATED: SignedDuration = SignedDuration::from_hours(100 * 24);
+
+/// The entries of a profile `?1` at a service `?2`, and the one for lost entries.
+const OF_PROFILE: &str = "(profile = ?1 AND service = ?2 OR profile = '')";
+
+impl Store {
+    /// The number of the last entry of the ledger, zero for none.
+    pub fn last_entry(&self) -> Result<i64, StoreError> {
+        self.read(|connection| connection.query_row("SELECT COALESCE(MAX(id), 0) FROM ledger", [], |row| row.get(0)))
+    }
+
+    /// Stores a reading of the counters, and settles the entries that it explains.
+    pub fn note_look(&self, whose: Whose<'_>, session: &str, look: &Look) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            write(transaction, whose, session, look)?;
+            // A call that one window settles is certain for the others.
+            loop {
+                let (looks, entries) = compared(transaction, whose)?;
+                let calls: Vec<_> = entries.iter().filter_map(LedgerEntry::call).collect();
+                let windows = audit::final_windows(&looks, &calls, Unit::Request);
+                let mut settled = windows.iter().map(|window| settle(transaction, window));
+                match settled.find(|settled| !matches!(settled, Ok(0))) {
+                    Some(settled) => drop(settled?),
+                    None => return Ok(()),
+                }
+            }
+        })
+    }
+
+    /// All entries of a profile, oldest first, each with the evidence from the counters.
+    pub fn entries(&self, whose: Whose<'_>) -> Result<Vec<LedgerEntry>, StoreError> {
+        let which = format!("WHERE {OF_PROFILE} ORDER BY id");
+        let mut found = self.read(|connection| entries(connection, &which, [whose.profile, whose.service]))?;
+        let windows = self.windows(whose)?;
+        let evidence = windows.iter().flat_map(|w| w.calls.iter().map(|call| (call.number, w.words())));
+        let evidence: BTreeMap<_, _> = evidence.collect();
+        for entry in &mut found {
+            entry.counted = entry.counted.take().or_else(|| evidence.get(&entry.number).cloned());
+        }
+        Ok(found)
+    }
+
+    /// Predicted and counted costs in the times between readings of the request counters.
+    pub fn windows(&self, whose: Whose<'_>) -> Result<Vec<Window>, StoreError> {
+        let (looks, entries) = self.read(|connection| compared(connection, whose))?;
+        let calls: Vec<_> = entries.iter().filter_map(LedgerEntry::call).collect();
+        Ok(audit::windows(&looks, &calls, Unit::Request))
+    }
+
+    /// How often the counters confirmed and contradicted the price of each operation, by its name,
+    /// within the calls that are compared.
+    pub fn price_record(&self, whose: Whose<'_>) -> Result<BTreeMap<String, PriceRecord>, StoreError> {
+        let mut record = audit::record(&self.windows(whose)?);
+        let (_, entries) = self.read(|connection| compared(connection, whose))?;
+        // The counters showed that these calls cost less than their price.
+        let is_lowered = |entry: &LedgerEntry| {
+            entry.settled.is_some_and(|settled| settled < entry.predicted_min)
+                && entry.counted.is_some()
+                && entry.outcome.as_deref() == Some(ANSWERED)
+        };
+        for entry in entries.into_iter().filter(is_lowered) {
+            record.entry(entry.operation).or_default().contradicted += 1;
+        }
+        Ok(record)
+    }
+}
+
+/// Writes a reading. Of those with no call in between, the first of each five minutes stay, and
+/// the last: the others add nothing.
+fn write(connection: &Connection, whose: Whose<'_>, session: &str, look: &Look) -> rusqlite::Result<()> {
+    let number: i64 = connection.query_row("SELECT COALESCE(MAX(look), 0) + 1 FROM counters", [], |row| row.get(0))?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO counters (look, asked, at, session, profile, service, account, after, unit, period, holder, used,
+                               allowed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?;
+    let (asked, at) = (look.asked.as_millisecond(), look.received.as_millisecond());
+    for reading in &look.readings {
+        insert.execute(params![
+            number,
+            asked,
+            at,
+            session,
+            whose.profile,
+            whose.service,
+            look.account,
+            look.after,
+            reading.unit.name(),
+            reading.period.name(),
+            reading.holder.name(),
+            integer(reading.used),
+            integer(reading.allowed)
+        ])?;
+        records::write_checksum(connection, "counters", connection.last_insert_rowid())?;
+    }
+    let delete = "DELETE FROM counters WHERE profile = ?1 AND service = ?2 AND (asked < ?6 OR
+                  account = ?3 AND after = ?4 AND look < ?5 AND look NOT IN
+                      (SELECT MIN(look) FROM counters WHERE profile = ?1 AND service = ?2 AND account = ?3
+                       AND after = ?4 GROUP BY asked / 300000))";
+    let outdated = asked - OUTDATED.as_secs() * 1000;
+    let values = params![whose.profile, whose.service, look.account, look.after, number, outdated];
+    connection.execute(delete, values).map(drop)
+}
+
+/// Settles the calls of a window, if its finding allows that; returns their number. A contradiction
+/// lowers the cost of all calls if the counter did not rise, otherwise only of a call that is alone.
+fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
+    let finding = window.finding();
+    let (state, units) = match finding {
+        Finding::Free => (State::Free, Some(0)),
+        Finding::Charged(units) => (State::Charged, units),
+        Finding::Contradicted if window.rose == 0 => (State::Free, Some(0)),
+        Finding::Contradicted if window.calls.len() == 1 => (State::Charged, Some(window.rose)),
+        _ => return Ok(0),
+    };
+    let mut update = connection.prepare_cached(
+        "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3 WHERE id = ?4",
+    )?;
+    let is_settled = |call: &&audit::Counted| call.is_unsure || finding == Finding::Contradicted;
+    let mut changed = 0;
+    for call in window.calls.iter().filter(is_settled) {
+        changed += update.execute(params![state.name(), units.map(integer), window.words(), call.number])?;
+        records::write_checksum(connection, "ledger", call.number)?;
+    }
+    Ok(changed)
+}
+
+/// The readings of the counters, and the entries after the first of them.
+fn compared(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<(Vec<Look>, Vec<LedgerEntry>)> {
+    let mut select = connection.prepare_cached(
+        "SELECT look, asked, at, account, after, unit, period, holder, used, allowed FROM counters
+         WHERE profile = ?1 AND service = ?2 ORDER BY look",
+    )?;
+    let mut rows = select.query([whose.profile, whose.service])?;
+    let mut looks = BTreeMap::<i64, Look>::new();
+    while let Some(row) = rows.next()? {
+        let (asked, received) = (moment(row.get(1)?), moment(row.get(2)?));
+        let look = Look { asked, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() };
+        looks.entry(row.get(0)?).or_insert(look).readings.extend(reading(row)?);
+    }
+    let first = looks.values().map(|look| look.after).min().unwrap_or(i64::MAX);
+    let which = format!("WHERE {OF_PROFILE} AND id > ?3 ORDER BY id");
+    let entries = entries(connection, &which, params![whose.profile, whose.service, first])?;
+    Ok((looks.into_values().collect(), entries))
+}
+
+/// A reading of one counter; `None` if only a newer program knows the counter.
+fn reading(row: &Row<'_>) -> rusqlite::Result<Option<Reading>> {
+    let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
+    let units = |column| row.get(column).map(|n: i64| u64::try_from(n).unwrap_or(0));
+    let (used, allowed) = (units(8)?, units(9)?);
+    let period = Period::ALL.into_iter().find(|known| known.name() == period);
+    let holder = [Holder::User, Holder::Group].into_iter().find(|known| known.name() == holder);
+    let known = Unit::named(&unit).zip(period).zip(holder);
+    Ok(known.map(|((unit, period), holder)| Reading { unit, period, holder, used, allowed }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+
+    const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
+
+    #[test]
+    fn readings_with_no_call_between_them_are_thinned() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let look = |minute: i64, after: i64| {
+            let asked = Timestamp::from_second(1_795_168_800 + minute * 60).unwrap();
+            let (unit, period, holder) = (Unit::Request, Period::Daily, Holder::User);
+            let readings = vec![Reading { unit, period, holder, used: 1, allowed: 9 }];
+            Look { asked, received: asked, account: "a".to_owned(), after, readings }
+        };
+        for minute in 0..14 {
+            store.note_look(WHOSE, "s", &look(minute, 0)).unwrap();
+        }
+        store.note_look(WHOSE, "s", &look(100, 1)).unwrap();
+        let kept = |connection: &Connection| {
+            let mut select = connection.prepare("SELECT look FROM counters ORDER BY look")?;
+            let looks = select.query_map([], |row| row.get(0))?;
+            looks.collect::<rusqlite::Result<Vec<i64>>>()
+        };
+        assert_eq!(store.read(kept).unwrap(), [1, 6, 11, 14, 15]);
+    }
+}

@@ -1,0 +1,192 @@
+//! What belongs to the user's work: notes, opened files, and the user's privileges.
+
+use super::StoreError;
+use super::ledger::Whose;
+use super::records::Store;
+use super::shelf::moment;
+use crate::quota::{Entitlements, Privileges};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::note::Notes;
+use crate::report::{About, Item, Note, PendingScan, Recent};
+use crate::text::Untrusted;
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Params, Row, params};
+
+impl Store {
+    /// Writes a note, and replaces one whose text is `known`: any other note in its place was
+    /// written meanwhile, and stays. Returns whether it was written. A note belongs to the file
+    /// that it was first written with.
+    pub fn write_note(&self, note: &Note, known: Option<&Untrusted>) -> Result<bool, StoreError> {
+        let (is_item, attribute, item) = item_columns(&note.about);
+        let values = params![
+            note.about.identifier.as_bytes(),
+            is_item,
+            attribute,
+            item,
+            note.file.as_ref().map(Sha256::as_str),
+            note.text.as_bytes(),
+            note.written.as_millisecond(),
+            known.map(Untrusted::as_bytes)
+        ];
+        let insert = "INSERT INTO note (identifier, is_item, attribute, item, file, text, written)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                      ON CONFLICT DO UPDATE
+                          SET text = excluded.text, written = excluded.written, file = COALESCE(file, excluded.file)
+                          WHERE text IN (?8, excluded.text)";
+        Ok(self.write(|transaction| transaction.execute(insert, values))? > 0)
+    }
+
+    /// Deletes a note if its text is `known`; returns whether none is left in its place.
+    pub fn delete_note(&self, about: &About, known: &Untrusted) -> Result<bool, StoreError> {
+        let (is_item, attribute, item) = item_columns(about);
+        let identifier = about.identifier.as_bytes();
+        let which = "FROM note WHERE identifier = ?1 AND is_item = ?2 AND attribute = ?3 AND item = ?4";
+        self.write(|connection| {
+            let delete = format!("DELETE {which} AND text = ?5");
+            connection.execute(&delete, params![identifier, is_item, attribute, item, known.as_bytes()])?;
+            let mut left = connection.prepare(&format!("SELECT 1 {which}"))?;
+            Ok(!left.exists(params![identifier, is_item, attribute, item])?)
+        })
+    }
+
+    /// All notes, the one written last first.
+    pub fn notes(&self) -> Result<Vec<Note>, StoreError> {
+        self.select_notes("TRUE", [])
+    }
+
+    /// The notes on one report and on the items in it.
+    pub fn notes_on(&self, identifier: &Identifier) -> Result<Notes, StoreError> {
+        let found = self.select_notes("identifier IN (?1, CAST(?1 AS TEXT))", [identifier.as_bytes()])?;
+        Ok(found.into_iter().collect())
+    }
+
+    fn select_notes(&self, which: &str, values: impl Params) -> Result<Vec<Note>, StoreError> {
+        let select = format!(
+            "SELECT identifier, is_item, attribute, item, file, text, written FROM note
+             WHERE {which} ORDER BY written DESC, rowid DESC"
+        );
+        let read = |row: &Row<'_>| {
+            let Some(identifier) = Identifier::new(text(row, 0)?) else { return Ok(None) };
+            let item = Item { attribute: text(row, 2)?, text: text(row, 3)? };
+            let about = About { identifier, item: row.get(1).map(|is_item: bool| is_item.then_some(item))? };
+            let file = row.get::<_, Option<String>>(4)?.and_then(|file| Sha256::parse(&file));
+            Ok(Some(Note { about, file, text: text(row, 5)?, written: moment(row.get(6)?) }))
+        };
+        let notes: Vec<_> = self.read(|connection| connection.prepare(&select)?.query_map(values, read)?.collect())?;
+        Ok(notes.into_iter().flatten().collect())
+    }
+
+    /// Records that a file was opened, unless the store is read-only. Without a name, the recorded
+    /// one stays.
+    pub fn note_file(
+        &self,
+        service: &str,
+        file: &Sha256,
+        name: Option<&str>,
+        opened: Timestamp,
+    ) -> Result<(), StoreError> {
+        let insert = "INSERT INTO file (service, sha256, name, opened) VALUES (?1, ?2, ?3, ?4)
+                      ON CONFLICT DO UPDATE SET opened = excluded.opened, name = COALESCE(excluded.name, name)";
+        self.write_file(insert, params![service, file.as_str(), name, opened.as_millisecond()])
+    }
+
+    /// Adds a file of which a report was imported to the opened files.
+    pub(super) fn note_import(&self, service: &str, file: &Sha256, now: Timestamp) -> Result<(), StoreError> {
+        let insert = "INSERT INTO file (service, sha256, opened) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        self.write_file(insert, params![service, file.as_str(), now.as_millisecond()])
+    }
+
+    /// Records a scan of a file that is in progress, or that none is any more, unless the store is
+    /// read-only.
+    pub fn note_scan(&self, service: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<(), StoreError> {
+        let identifier = scan.and_then(|scan| scan.identifier.as_ref()).map(|identifier| identifier.as_bytes());
+        let since = scan.map(|scan| scan.since.as_millisecond());
+        let write = match since {
+            None => "UPDATE file SET scan = ?3, scan_since = ?4 WHERE service = ?1 AND sha256 = ?2",
+            Some(_) => {
+                "INSERT INTO file (service, sha256, opened, scan, scan_since) VALUES (?1, ?2, ?4, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET scan = excluded.scan, scan_since = excluded.scan_since"
+            }
+        };
+        self.write_file(write, params![service, file.as_str(), identifier, since])
+    }
+
+    fn write_file(&self, insert: &str, values: impl Params) -> Result<(), StoreError> {
+        if self.is_read_only {
+            return Ok(());
+        }
+        self.write(|transaction| transaction.execute(insert, values)).map(drop)
+    }
+
+    /// The scan of a file whose end has not been seen.
+    pub fn pending_scan(&self, service: &str, file: &Sha256) -> Result<Option<PendingScan>, StoreError> {
+        let select = "SELECT scan, scan_since FROM file WHERE service = ?1 AND sha256 = ?2";
+        let read = |row: &Row<'_>| pending(row, 0);
+        self.read(|connection| connection.query_row(select, [service, file.as_str()], read).optional())
+            .map(Option::flatten)
+    }
+
+    /// Files that were opened, the last one first.
+    pub fn recent_files(&self, service: &str, most: u32) -> Result<Vec<Recent>, StoreError> {
+        let select =
+            "SELECT sha256, name, opened, (SELECT COUNT(*) FROM note n WHERE n.file = f.sha256), scan, scan_since
+                      FROM file f WHERE service = ?1 ORDER BY opened DESC LIMIT ?2";
+        let read = |row: &Row<'_>| {
+            let name = row.get::<_, Option<String>>(1)?.map(Untrusted::from);
+            let (opened, notes) = (moment(row.get(2)?), row.get::<_, u32>(3)?.into());
+            let (file, scan) = (Sha256::parse(&row.get::<_, String>(0)?), pending(row, 4)?);
+            Ok(file.map(|file| Recent { file, name, opened, reports: 0, notes, scan }))
+        };
+        let found: Vec<Option<Recent>> =
+            self.read(|connection| connection.prepare(select)?.query_map(params![service, most], read)?.collect())?;
+        let count = |recent: Recent| {
+            let reports = self.reports(service, &recent.file)?.len() as u64;
+            Ok(Recent { reports, ..recent })
+        };
+        found.into_iter().flatten().map(count).collect()
+    }
+
+    /// Records the privileges of a user: the call for them is paid.
+    pub fn note_privileges(&self, whose: Whose<'_>, found: Privileges) -> Result<(), StoreError> {
+        let Privileges { premium_api, premium_intelligence, at } = found;
+        let Whose { profile, service, owner } = whose;
+        let insert =
+            "INSERT OR REPLACE INTO privileges (profile, service, owner, premium_api, premium_intelligence, at)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let values = params![profile, service, owner, premium_api, premium_intelligence, at.as_millisecond()];
+        self.write(|transaction| transaction.execute(insert, values)).map(drop)
+    }
+
+    /// The entitlements by the privileges that were read last with this profile or key.
+    pub fn privileges(&self, whose: Whose<'_>) -> Result<Entitlements, StoreError> {
+        let select = "SELECT premium_api, premium_intelligence, at FROM privileges
+                      WHERE service = ?2 AND (profile = ?1 OR owner = ?3) AND (?3 IS NULL OR owner IS ?3)
+                      ORDER BY at DESC LIMIT 1";
+        let values = params![whose.profile, whose.service, whose.owner];
+        let read = |row: &Row<'_>| {
+            let (premium_api, premium_intelligence) = (row.get(0)?, row.get(1)?);
+            Ok(Privileges { premium_api, premium_intelligence, at: moment(row.get(2)?) })
+        };
+        let found = self.read(|connection| connection.query_row(select, values, read).optional())?;
+        Ok(found.map(Entitlements::from).unwrap_or_default())
+    }
+}
+
+/// The columns that identify what a note is about; empty for a report as a whole.
+fn item_columns(about: &About) -> (bool, &[u8], &[u8]) {
+    about.item.as_ref().map_or((false, b"", b""), |item| (true, item.attribute.as_bytes(), item.text.as_bytes()))
+}
+
+/// Text from an analyst: a database that was edited by hand may have TEXT instead of a BLOB.
+fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Untrusted> {
+    let value = row.get_ref(column)?;
+    let is_other = |_| rusqlite::Error::InvalidColumnType(column, "of a note".to_owned(), value.data_type());
+    value.as_bytes().map(Untrusted::from).map_err(is_other)
+}
+
+/// The scan in two columns of a row.
+fn pending(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PendingScan>> {
+    let identifier = row.get::<_, Option<Vec<u8>>>(column)?.map(Untrusted::from).and_then(Identifier::new);
+    let since: Option<i64> = row.get(column + 1)?;
+    Ok(since.map(|since| PendingScan { identifier, since: moment(since) }))
+}
