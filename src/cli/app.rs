@@ -117,19 +117,19 @@ pub(super) fn rules_file() -> Option<PathBuf> {
 /// The model of a gateway. Today's spending is read only if it is limited.
 fn model(gateway: &Gateway) -> Model {
     let mut model = Model::new(service(gateway), crate::clock::now());
-    let spent = gateway.budget().daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
-    model.figures.allowance = Allowance::new(gateway.budget(), spent.unwrap_or_default(), model.now);
+    let spent = gateway.budget.daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
+    model.figures.allowance = Allowance::new(gateway.budget, spent.unwrap_or_default(), model.now);
     model
 }
 
 /// The service's state for the model.
 pub fn service(gateway: &Gateway) -> Service {
-    let client = gateway.client();
+    let client = &gateway.client;
     Service {
         name: client.profile().name.clone(),
         id: service_id(&client.root()),
         has_key: client.credential().is_some(),
-        is_offline: gateway.is_offline(),
+        is_offline: gateway.is_offline,
         listing: client.profile().listing,
         upload_direct: client.profile().largest(UploadLimit::Direct),
         upload_largest: client.profile().largest(UploadLimit::Large),

@@ -9,7 +9,7 @@ use super::show::identifier;
 use super::{Common, FailureKind, document};
 use crate::app::{ASKS, Ask};
 use crate::export::file;
-use crate::gateway::submission::look_at;
+use crate::gateway::look_at;
 use crate::quota::{Privileges, Total};
 use crate::report::Report;
 use crate::request::{Artefact, Request, UploadLimit};
@@ -61,7 +61,7 @@ impl CallArgs {
         let mut request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
         // The file's current hash and size tell whether it was sent before; the gateway says why one cannot be sent.
         if let Request::V2Scan { path, file } = &mut request {
-            *file = look_at(path, setup.gateway.client().profile().largest(UploadLimit::Direct), &|| true).ok();
+            *file = look_at(path, setup.gateway.client.profile().largest(UploadLimit::Direct), &|| true).ok();
         }
         if let Some(when) = request.publishes().map(|_| setup.gateway.unanswered(&request)).transpose()?.flatten() {
             let when = moment(when);
@@ -195,7 +195,7 @@ impl FetchArgs {
         if self.anyway || !self.refresh && gateway.held(request)?.is_some() {
             return Ok(None);
         }
-        let stored = gateway.store().report(gateway.service(), identifier)?;
+        let stored = gateway.store.report(&gateway.service, identifier)?;
         let report = stored.and_then(|stored| Some(Report::open(&stored.body().ok()?)));
         let (what, attribute) = (artefact.words(), artefact.attribute());
         Ok(report.filter(|report| artefact.is_beside(report) == Some(false)).map(|_| {

@@ -186,7 +186,7 @@ impl CompareArgs {
             }));
             *more |= list.has_more_pages();
             if let Some(aside) = gateway.list_quarantined(file)? {
-                let listing = gateway.client().profile().listing;
+                let listing = gateway.client.profile().listing;
                 let list = Request::Behaviours { file: file.clone(), listing, cursor: None }.quote(&entitled);
                 let price = list.price().short();
                 say(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside.words()));
@@ -263,7 +263,7 @@ fn column(
 /// services.
 fn elsewhere(gateway: &Gateway, file: &Sha256) -> anyhow::Result<String> {
     let mut profiles = BTreeMap::<String, u64>::new();
-    for held in gateway.store().every_report(gateway.service())? {
+    for held in gateway.store.every_report(&gateway.service)? {
         if let Some(profile) = held.elsewhere.filter(|_| held.file.as_ref() == Some(file)) {
             *profiles.entry(profile).or_default() += 1;
         }

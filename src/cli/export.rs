@@ -180,8 +180,8 @@ impl ExportArgs {
     /// Fetches a report.
     async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<ExportSource> {
         let got = ask(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
-        let notes = setup.gateway.store().notes_on(&identifier)?;
-        let (origin, received) = (setup.gateway.profile().to_owned(), Some(got.received));
+        let notes = setup.gateway.store.notes_on(&identifier)?;
+        let (origin, received) = (setup.gateway.client.profile().name.to_owned(), Some(got.received));
         Ok(ExportSource { body: got.body, identifier: Some(identifier), origin, received, notes })
     }
 

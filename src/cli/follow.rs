@@ -96,7 +96,7 @@ impl FollowArgs {
         let setup = setup(common, self.spending)?;
         let (gateway, is_typed) = (&setup.gateway, typed.is_some());
         // The scan that this machine started saves the call that would find it.
-        let pending = gateway.store().pending_scan(gateway.service(), &file)?;
+        let pending = gateway.store.pending_scan(&gateway.service, &file)?;
         let pending = pending.filter(|scan| scan.is_pending(gateway.now())).and_then(|scan| scan.identifier);
         let scan = typed.or(pending);
         let pace = self.looks.pace(&setup);
@@ -119,7 +119,7 @@ impl FollowArgs {
 /// Records for later runs whether the scan of a file is still pending.
 pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>>) -> anyhow::Result<()> {
     let scan = scan.map(|identifier| PendingScan { identifier, since: setup.gateway.now() });
-    Ok(setup.gateway.store().note_scan(setup.gateway.service(), file, scan.as_ref())?)
+    Ok(setup.gateway.store.note_scan(&setup.gateway.service, file, scan.as_ref())?)
 }
 
 /// The maximum cost of following, in addition to the `named` calls of a dry run.
@@ -171,7 +171,7 @@ async fn poll_to_the_end(
     following: &mut Following,
     reports: &mut BTreeSet<Identifier>,
 ) -> anyhow::Result<WatchState> {
-    let listing = setup.gateway.client().profile().listing;
+    let listing = setup.gateway.client.profile().listing;
     let (mut next_page, began) = (None, Instant::now());
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
     while following.left() > 0 {
@@ -181,7 +181,7 @@ async fn poll_to_the_end(
         let answer = ask(setup, &request, true).await;
         match &answer {
             // Another program has the same request in flight.
-            Err(GatewayError::UnderWayElsewhere) => {
+            Err(GatewayError::InFlight) => {
                 following.put_off(asked_at);
                 next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
                 continue;

@@ -126,7 +126,7 @@ impl ListArgs {
     /// Lists a file. Prints the pages before a failure too, and stored reports that no page lists,
     /// because they are paid for.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
-        let (store, service) = (setup.gateway.store(), setup.gateway.service());
+        let (store, service) = (&setup.gateway.store, &setup.gateway.service);
         let mut listed = ListOutput { file: Some(file.to_string()), more: true, ..ListOutput::default() };
         let mut pages = self.pages(setup, runtime, file, &mut listed);
         // A refresh that fails must not print the old list instead.
@@ -151,7 +151,7 @@ impl ListArgs {
 
     fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut ListOutput) -> anyhow::Result<()> {
         let gateway = &setup.gateway;
-        let listing = gateway.client().profile().listing;
+        let listing = gateway.client.profile().listing;
         let (mut cursor, mut fetched) = (None, 0);
         loop {
             let is_first = cursor.is_none();
@@ -200,7 +200,7 @@ impl ListArgs {
     /// Prices the stored pages and the first page that is not stored.
     fn dry_run(&self, setup: &Setup, files: &[Subject<Sha256>]) -> anyhow::Result<()> {
         let (mut requests, mut is_open) = (Vec::new(), false);
-        let listing = setup.gateway.client().profile().listing;
+        let listing = setup.gateway.client.profile().listing;
         for file in files.iter().filter_map(Subject::service) {
             let held = if self.refresh { Vec::new() } else { held_pages(&setup.gateway, file, listing)? };
             let cursors = held.iter().map(|held| held.page.cursor.clone()).filter(Option::is_some);
@@ -302,7 +302,7 @@ fn listed_entries(
 ) -> anyhow::Result<Vec<ListedSandbox>> {
     let mut listed = Vec::new();
     for PageEntry { identifier, report, .. } in entries {
-        let stored = gateway.store().report(gateway.service(), identifier)?;
+        let stored = gateway.store.report(&gateway.service, identifier)?;
         listed.push(sandbox(Some(identifier), stored.as_ref(), report.as_ref(), Some(received)));
     }
     Ok(listed)

@@ -63,7 +63,7 @@ async fn to_its_end(
             tokio::time::sleep(SIGNAL_INTERVAL).await;
         }
         tokio::time::sleep(LAST_WAIT).await;
-        gateway.give_up(request);
+        gateway.cancel(request);
         tokio::time::sleep(STUCK).await;
     };
     let answer = tokio::select! {
@@ -131,7 +131,7 @@ fn tell(meter: &Mutex<Meter>, received: &Received) {
 
 /// Prints the cost of this run on standard error; standard output stays clean.
 pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
-    let spent = gateway.spent_by_unit()?;
+    let spent = gateway.store.spent(&gateway.session)?;
     let all: Spent = spent.values().copied().sum();
     if (all.charged, all.unsure) == (0, 0) {
         say("nothing was charged");
@@ -143,7 +143,7 @@ pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
 
 /// The cost of this run, for scripts.
 pub(super) fn cost(gateway: &Gateway) -> anyhow::Result<BTreeMap<Unit, CostOutput>> {
-    let spent = gateway.spent_by_unit()?;
+    let spent = gateway.store.spent(&gateway.session)?;
     let cost = |spent: Spent| CostOutput { charged: spent.charged, perhaps: spent.unsure, is_open: spent.is_open };
     Ok(spent.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
 }
@@ -240,7 +240,7 @@ fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow
         if let Allowed::Refused(reason) = price.allowed {
             fail!(Refused, "it would be refused: {reason}");
         }
-        if let Some(over) = setup.gateway.budget().exceeded(price, run, today) {
+        if let Some(over) = setup.gateway.budget.exceeded(price, run, today) {
             fail!(OverBudget, "{over}");
         }
         for sum in [&mut run, &mut today] {

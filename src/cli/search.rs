@@ -137,7 +137,7 @@ impl SearchArgs {
 
 /// The stored reports of these files and identifiers, or all of them.
 fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
-    let (store, service) = (gateway.store(), gateway.service());
+    let (store, service) = (&gateway.store, &gateway.service);
     let all = store.every_report(service)?;
     if names.is_empty() {
         return Ok(all);
@@ -166,7 +166,7 @@ fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> 
 
 /// The notes on these files and identifiers, or all of them.
 fn notes(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<Note>> {
-    let mut notes = gateway.store().notes()?;
+    let mut notes = gateway.store.notes()?;
     notes.retain(|note| {
         let file = note.file.clone().or_else(|| note.about.identifier.parts().file);
         let is_named = |name: &&str| match Sha256::parse(name) {

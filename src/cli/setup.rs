@@ -56,13 +56,13 @@ impl Setup {
             return Err(GatewayError::NamesKey.into());
         }
         let (store, remarks) = open_store(folders, config)?;
-        let gateway = Gateway::new(Arc::new(store), client, session, crate::clock::now)
-            .with_budget(config.budget().at_most(spending.max_cost))
-            .with_offline(is_offline)
-            .with_log(log);
+        let budget = config.budget().at_most(spending.max_cost);
+        let mut gateway = Gateway::new(Arc::new(store), client, session, crate::clock::now).with_budget(budget);
+        gateway.is_offline = is_offline;
+        gateway.log = log;
         // Without the uploads, later look-ups are priced like any other.
-        let uploads = gateway.store().uploads(gateway.whose()).unwrap_or_default();
-        let read = gateway.store().privileges(gateway.whose()).unwrap_or_default();
+        let uploads = gateway.store.uploads(gateway.whose()).unwrap_or_default();
+        let read = gateway.store.privileges(gateway.whose()).unwrap_or_default();
         let entitled = Entitlements { uploads, ..read.updated(config.entitlements()) };
         Ok(Self { gateway, entitled, pace: config.pace(), spending, remarks })
     }

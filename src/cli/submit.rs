@@ -6,7 +6,7 @@ use super::output::print_json;
 use super::query::{ask, check_budget, cost, print_dry_run, runtime, say_cost};
 use super::setup::{Setup, say, setup};
 use super::{Common, FailureKind, document, exit};
-use crate::gateway::{GatewayError, submission};
+use crate::gateway::{GatewayError, look_at};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::Sha256;
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
@@ -94,7 +94,7 @@ impl SubmitArgs {
         }
         let answer = answer.map_err(|error| look_first(&setup, file, error))?;
         let scan = submitted(&answer.body).ok_or_else(|| FailureKind::BadAnswer.error("the answer names no scan"))?;
-        let noted = gateway.store().note_file(gateway.service(), file, Some(&submission.name()), gateway.now());
+        let noted = gateway.store.note_file(&gateway.service, file, Some(&submission.name()), gateway.now());
         let noted = noted.map_err(anyhow::Error::from).and_then(|()| note(&setup, file, Some(Some(scan.clone()))));
         if self.follow {
             return follow(&setup, file.clone(), Some(scan), self.looks.pace(&setup)).and(noted);
@@ -109,13 +109,13 @@ impl SubmitArgs {
     }
 
     fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
-        let profile = setup.gateway.client().profile();
+        let profile = setup.gateway.client.profile();
         // Before the file is read, because typing a password takes time.
         let password = self.password()?;
         let unsendable = |why: &dyn std::fmt::Display| {
             FailureKind::Usage.error(format!("{} cannot be sent: {why}", crate::text::path(&self.file)))
         };
-        let found = submission::look_at(&self.file, profile.largest_upload(), &|| true);
+        let found = look_at(&self.file, profile.largest_upload(), &|| true);
         let (file, size) = found.map_err(|error| unsendable(&error))?;
         let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;
         let options = ScanOptions {

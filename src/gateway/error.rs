@@ -1,7 +1,6 @@
 //! Errors of the gateway, with the cost of the failed call.
 
-use super::Cost;
-use crate::quota::OverBudget;
+use crate::quota::{OverBudget, Settled, Unit};
 use crate::service::error::{Reason, ServiceError};
 use crate::store::StoreError;
 use jiff::Timestamp;
@@ -10,21 +9,17 @@ use std::time::Duration;
 /// The reason why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
-    /// The same request is in flight already, and is not sent twice.
-    #[error("nothing was sent: the same is under way already")]
-    UnderWay,
-    /// Another program on the same store has the same request in flight.
     #[error(
-        "nothing was sent: another behaview is asking or doing the same. An answer that is stored costs nothing here once it is there; if that program ends without one it can be asked again"
+        "nothing was sent: the same is in flight already, here or in another behaview. Its answer costs nothing once it is stored"
     )]
-    UnderWayElsewhere,
+    InFlight,
     /// The same file was sent before, without the user's knowledge.
     #[error(
         "nothing was sent: the same file may have been sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
         crate::text::moment(*.0)
     )]
     SentBefore(Timestamp),
-    /// The user is not entitled to it, so nothing was sent.
+    /// The user is not entitled to it.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
     /// The API key was typed in place of another value.
@@ -35,13 +30,11 @@ pub enum GatewayError {
     /// Only a stored answer was requested, and none is stored.
     #[error("nothing was sent: the answer was held, and is gone. To ask the service costs what is shown now")]
     NotHeld,
-    /// This run is offline and sends nothing.
     #[error("nothing was sent: it is not held, and this run is offline")]
     Offline,
-    /// It may cost more than the budget allows, so nothing was sent.
+    /// It may cost more than the budget allows.
     #[error("nothing was sent: {0}")]
     OverBudget(OverBudget),
-    /// The ledger could not be written, so nothing was sent.
     #[error("nothing was sent, because the ledger could not be written: {0}")]
     Ledger(StoreError),
     /// The store could not be read.
@@ -51,7 +44,6 @@ pub enum GatewayError {
     #[error("{error}")]
     Service {
         error: ServiceError,
-        /// Its cost in the ledger.
         cost: Cost,
         /// The log line with the details.
         line: Option<String>,
@@ -60,7 +52,20 @@ pub enum GatewayError {
     Internal(String),
 }
 
+/// The cost of a failed call in the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    Nothing,
+    /// It may have been charged: at most this many of a unit, or `None` if no limit is known.
+    Perhaps(Option<(u64, Unit)>),
+}
+
 impl GatewayError {
+    /// The failure of a call that was cancelled or rejected before anything was sent.
+    pub(super) fn unsent(error: ServiceError) -> Self {
+        Self::Service { error, cost: Cost::Nothing, line: None }
+    }
+
     /// Whether the service may have received the request, though no answer confirms it.
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
@@ -91,22 +96,35 @@ impl GatewayError {
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::Service { error, .. } => !error.may_be_charged(),
-            Self::Internal(_) => false,
-            Self::UnderWay
-            | Self::UnderWayElsewhere
-            | Self::SentBefore(_)
-            | Self::NotEntitled(_)
-            | Self::NamesKey
-            | Self::NotHeld
-            | Self::Offline
-            | Self::OverBudget(_)
-            | Self::Ledger(_)
-            | Self::Store(_) => true,
+            error => !matches!(error, Self::Internal(_)),
         }
     }
 
     /// A bug of this program. Its message may quote an answer, and is escaped like one.
     pub fn bug(words: &impl std::fmt::Display) -> Self {
         Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
+    }
+}
+
+impl Cost {
+    pub(super) fn of(settled: Settled, unit: Unit) -> Self {
+        match settled {
+            Settled::Exactly(0) => Self::Nothing,
+            Settled::Exactly(units) | Settled::AtMost(units) => Self::Perhaps(Some((units, unit))),
+            Settled::Open => Self::Perhaps(None),
+        }
+    }
+}
+
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("It cost nothing."),
+            Self::Perhaps(Some((units, unit))) => {
+                let units = unit.count(*units);
+                write!(f, "It may have cost {units}; the ledger counts it until the service's counters say otherwise.")
+            }
+            Self::Perhaps(None) => f.write_str("It may have been charged."),
+        }
     }
 }

@@ -2,66 +2,43 @@
 //!
 //! ```text
 //! stored? ── yes ──> the answer, free
-//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> store the bytes ─> settle
-//!            ─> read them ─> hand over
+//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> store the bytes ─> read them
+//!            ─> settle ─> hand over
 //! ```
 //! The ledger is written before the request is sent, and the bytes are stored before anything
 //! depends on them: a killed program cannot hide a cost, and a bug in parsing cannot cost a second
-//! call. The rows of a report are displayed while it arrives; a separate thread finds them, so that
-//! its failure stops nothing else. Readings of the free quota details are stored too, and settle
-//! the entries whose cost the answers leave open.
+//! call. The rows of a report are displayed while it arrives. Readings of the free quota details are
+//! stored too, and settle the entries whose cost the answers leave open.
 
-mod about;
-mod arriving;
-mod cost;
 mod error;
-mod flight;
-pub mod import;
-mod looks;
 mod reading;
-mod received;
 mod stored;
-pub mod submission;
+mod streaming;
 
 use crate::log::{Level, Log};
-use crate::quota::audit::{self, Look};
-use crate::quota::{Allowed, Budget, Entitlements, Period, Spent, Unit};
+use crate::quota::audit::{self, Look, Reading};
+use crate::quota::{
+    Allowed, Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Privileges, Settled, Spent, Unit,
+};
+use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::ServiceError;
-use crate::store::{ANSWERED, Call, Keep, NewEntry, Reserved, State, Store, StoreError, TOO_FAST, Whose, service_id};
+use crate::store::{
+    ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, State, Store, StoreError, TOO_FAST, Whose, service_id,
+};
 use jiff::{SignedDuration, Timestamp};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use streaming::GatheredAnswer;
+use tokio_util::sync::CancellationToken;
 
 pub use crate::store::Answer;
-pub use arriving::{Received, Rows};
-pub use cost::Cost;
-pub use error::GatewayError;
-use flight::{Flight, GivenUp, UnderWay};
-use received::settlement;
-pub use stored::Quarantined;
-
-/// Sends requests to the service, and records each request, its cost and its answer.
-pub struct Gateway {
-    store: Arc<Store>,
-    client: Client,
-    /// Digest of the service's address; its answers are stored under it.
-    service: String,
-    session: String,
-    clock: Clock,
-    budget: Budget,
-    is_offline: bool,
-    log: Log,
-    /// The licence and so on, as the counters of this run show them.
-    shown: Mutex<Option<Entitlements>>,
-    /// How far this machine's clock was behind the service's at the last response, and its time then.
-    clocks: Mutex<Option<(SignedDuration, Timestamp)>>,
-    under_way: Mutex<HashMap<Request, Flight>>,
-}
+pub use error::{Cost, GatewayError};
+pub use stored::{Import, ImportError, ImportOutcome, ImportedPage, Quarantined, import, import_page, look_at};
+pub use streaming::{Received, Rows};
 
 /// Interval of the checks whether the limit of requests a minute allows a call.
 const RATE_CHECK: Duration = Duration::from_secs(1);
@@ -69,11 +46,67 @@ const RATE_CHECK: Duration = Duration::from_secs(1);
 /// From here on this machine's clock counts as wrong, and calls are recorded by the service's.
 const WRONG_CLOCK: SignedDuration = audit::QUIET;
 
+/// The stored counters: those of the unit that calls are counted in, over periods with a documented
+/// end.
+const COUNTERS: [(Period, Holder); 4] = [
+    (Period::Daily, Holder::User),
+    (Period::Daily, Holder::Group),
+    (Period::Monthly, Holder::User),
+    (Period::Monthly, Holder::Group),
+];
+
+/// Sends requests to the service, and records each request, its cost and its answer.
+pub struct Gateway {
+    pub store: Arc<Store>,
+    /// For its settings; only the gateway sends.
+    pub client: Client,
+    /// Digest of the service's address; its answers are stored under it.
+    pub service: String,
+    /// Name of this run of the program in the ledger.
+    pub session: String,
+    /// A request that may cost more is not sent.
+    pub budget: Budget,
+    /// Whether nothing is sent at all.
+    pub is_offline: bool,
+    pub log: Log,
+    clock: Clock,
+    /// The licence and so on, as the counters of this run show them.
+    entitled: Mutex<Option<Entitlements>>,
+    /// How far this machine's clock was behind the service's at the last response, and its time then.
+    clocks: Mutex<Option<(SignedDuration, Timestamp)>>,
+    in_flight: Mutex<HashMap<Request, CancellationToken>>,
+}
+
 /// Source of the time, so that a test can stop it.
 pub type Clock = fn() -> Timestamp;
 
 /// Callback for the progress of an answer.
 pub type OnProgress<'a> = &'a (dyn Fn(Received) + Send + Sync);
+
+/// Guard of a call in flight: removes the call when its future ends or is dropped.
+struct Flight<'a> {
+    gateway: &'a Gateway,
+    request: &'a Request,
+    cancel: CancellationToken,
+}
+
+impl<'a> Flight<'a> {
+    fn begin(gateway: &'a Gateway, request: &'a Request) -> Result<Self, GatewayError> {
+        let mut in_flight = gateway.in_flight();
+        if in_flight.contains_key(request) {
+            return Err(GatewayError::InFlight);
+        }
+        let cancel = CancellationToken::new();
+        in_flight.insert(request.clone(), cancel.clone());
+        Ok(Self { gateway, request, cancel })
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        self.gateway.in_flight().remove(self.request);
+    }
+}
 
 impl Gateway {
     /// Creates a gateway for one run of the program; `session` identifies its ledger entries.
@@ -87,50 +120,15 @@ impl Gateway {
             budget: Budget::default(),
             is_offline: false,
             log: Log::default(),
-            shown: Mutex::default(),
+            entitled: Mutex::default(),
             clocks: Mutex::default(),
-            under_way: Mutex::default(),
+            in_flight: Mutex::default(),
         }
     }
 
-    /// The same gateway; it sends nothing if it is offline.
-    pub fn with_offline(self, is_offline: bool) -> Self {
-        Self { is_offline, ..self }
-    }
-
-    /// Whether nothing is sent at all.
-    pub fn is_offline(&self) -> bool {
-        self.is_offline
-    }
-
-    /// The same gateway, which writes each call into a log.
-    pub fn with_log(self, log: Log) -> Self {
-        Self { log, ..self }
-    }
-
-    /// Where calls are logged.
-    pub fn log(&self) -> &Log {
-        &self.log
-    }
-
-    /// The same gateway with a budget: it sends no request that may cost more.
+    /// The same gateway with a budget.
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
-    }
-
-    /// The budget that calls are checked against.
-    pub fn budget(&self) -> Budget {
-        self.budget
-    }
-
-    /// The store behind the gateway.
-    pub fn store(&self) -> &Arc<Store> {
-        &self.store
-    }
-
-    /// The client behind the gateway, for its settings; only the gateway sends.
-    pub fn client(&self) -> &Client {
-        &self.client
     }
 
     /// The current time: this machine's, unless the service's last response shows that it is wrong.
@@ -148,11 +146,6 @@ impl Gateway {
         self.clocks().map(|(behind, _)| behind)
     }
 
-    /// Whether the service's date was seen on this day of this machine's clock.
-    fn knows_day(&self) -> bool {
-        self.clocks().is_some_and(|(_, seen)| !Period::Daily.is_renewed(seen, (self.clock)()))
-    }
-
     /// Compares this machine's clock with the date of a response.
     fn note_date(&self) {
         if let Some(theirs) = self.client.take_date() {
@@ -165,40 +158,22 @@ impl Gateway {
         self.clocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Name of this run of the program in the ledger.
-    pub fn session(&self) -> &str {
-        &self.session
+    fn entitled(&self) -> MutexGuard<'_, Option<Entitlements>> {
+        self.entitled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Name of the profile.
-    pub fn profile(&self) -> &str {
-        &self.client.profile().name
-    }
-
-    /// Identifier of the service in the store.
-    pub fn service(&self) -> &str {
-        &self.service
-    }
-
-    /// What this run has spent so far.
-    pub fn spent(&self) -> Result<Spent, StoreError> {
-        Ok(self.spent_by_unit()?.into_values().sum())
-    }
-
-    /// What this run has spent so far of each unit on finished calls, including those whose
-    /// settlement could not be written.
-    pub fn settled(&self) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.store.settled(&self.session)
-    }
-
-    /// What this run has spent so far of each unit.
-    pub fn spent_by_unit(&self) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.store.spent(&self.session)
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<Request, CancellationToken>> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The profile, service and key owner that the ledger attributes calls to.
     pub fn whose(&self) -> Whose<'_> {
-        Whose { profile: self.profile(), service: self.service(), owner: self.client.owner() }
+        Whose { profile: &self.client.profile().name, service: &self.service, owner: self.client.owner() }
+    }
+
+    /// What this run has spent so far.
+    pub fn spent(&self) -> Result<Spent, StoreError> {
+        Ok(self.store.spent(&self.session)?.into_values().sum())
     }
 
     /// What all runs with this service and key have spent in the current period (UTC), by the sum
@@ -212,6 +187,29 @@ impl Gateway {
         self.store.spent_in(self.whose(), period, self.now())
     }
 
+    /// The most requests that the service accepts in a minute: as configured, or as its refusals of
+    /// the last hour show.
+    fn limit_per_minute(&self) -> Result<Option<u64>, StoreError> {
+        match self.budget.per_minute {
+            Some(limit) => Ok(Some(limit)),
+            None => self.store.minute_limit(self.whose(), self.now()),
+        }
+    }
+
+    /// The limit of requests a minute, and how many of them are used.
+    pub fn minute_limit(&self) -> Result<Option<(u64, u64)>, StoreError> {
+        let Some(limit) = self.limit_per_minute()? else { return Ok(None) };
+        Ok(Some((limit, self.store.spent_last_minute(self.whose(), self.now())?)))
+    }
+
+    /// Cancels a call in flight. A request that was sent may have been charged and counts as such;
+    /// before that, nothing is charged.
+    pub fn cancel(&self, request: &Request) {
+        if let Some(cancel) = self.in_flight().get(request) {
+            cancel.cancel();
+        }
+    }
+
     /// The stored answer, or else the service's.
     pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<Answer, GatewayError> {
         match self.get_held(quote) {
@@ -222,9 +220,9 @@ impl Gateway {
 
     /// The stored answer. Sends nothing if none is stored.
     pub fn get_held(&self, quote: &Quote) -> Result<Answer, GatewayError> {
-        let held = self.held(quote.request())?.ok_or(GatewayError::NotHeld)?;
-        self.log.write(Level::Debug, "held", &[("what", &self.told(quote))]);
-        Ok(held)
+        let stored = self.held(quote.request())?.ok_or(GatewayError::NotHeld)?;
+        self.log.write(Level::Debug, "held", &[("what", &self.logged(quote))]);
+        Ok(stored)
     }
 
     /// Asks the service, even if an answer is stored.
@@ -234,14 +232,21 @@ impl Gateway {
         self.ask_logged(quote, progress, true).await
     }
 
-    /// Asks, and logs the request, its duration and its outcome.
-    async fn ask_logged(&self, quote: &Quote, progress: OnProgress<'_>, anew: bool) -> Result<Answer, GatewayError> {
+    /// Asks once at a time, and logs the request, its duration and its outcome.
+    async fn ask_logged(
+        &self,
+        quote: &Quote,
+        progress: OnProgress<'_>,
+        is_refresh: bool,
+    ) -> Result<Answer, GatewayError> {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
         }
         let began = Instant::now();
-        let mut result = self.ask_unless(quote, progress, anew).await;
-        let (what, price, ms) = (self.told(quote), quote.price().short(), began.elapsed().as_millis());
+        let flight = Flight::begin(self, quote.request())?;
+        let mut result = self.ask_unless(quote, progress, &flight.cancel, is_refresh).await;
+        drop(flight);
+        let (what, price, ms) = (self.logged(quote), quote.price().short(), began.elapsed().as_millis());
         let call = |level, outcome: &dyn std::fmt::Display| {
             let details: [(&str, &dyn std::fmt::Display); 4] =
                 [("what", &what), ("price", &price), ("ms", &ms), ("outcome", outcome)];
@@ -264,16 +269,22 @@ impl Gateway {
     }
 
     /// Description of a request in the log: only its operation if nothing is kept on disk.
-    fn told(&self, quote: &Quote) -> String {
+    fn logged(&self, quote: &Quote) -> String {
         match self.store.keep {
             Keep::Everything => quote.request().words(),
             Keep::Nothing => quote.price().operation.name().to_owned(),
         }
     }
 
-    /// Asks the service, or returns an answer that another program has stored meanwhile, if the
-    /// caller accepts a stored one.
-    async fn ask_unless(&self, quote: &Quote, progress: OnProgress<'_>, anew: bool) -> Result<Answer, GatewayError> {
+    /// Asks the service, or returns an answer that another program has stored meanwhile, unless it
+    /// is to be refreshed.
+    async fn ask_unless(
+        &self,
+        quote: &Quote,
+        progress: OnProgress<'_>,
+        cancel: &CancellationToken,
+        is_refresh: bool,
+    ) -> Result<Answer, GatewayError> {
         if let Allowed::Refused(reason) = quote.price().allowed {
             return Err(GatewayError::NotEntitled(reason));
         }
@@ -281,129 +292,75 @@ impl Gateway {
             return Err(GatewayError::Offline);
         }
         let asked = quote.request();
-        let under_way = self.enter(asked)?;
-        let quote = &*self.looked_at(quote, &under_way.given_up).await?;
-        let missing = if anew { None } else { self.missing_hashes(asked)? };
-        let quote =
-            &missing.map_or_else(|| Cow::Borrowed(quote), |missing| Cow::Owned(quote.clone().of_missing(missing)));
-        let (request, price) = (quote.request(), quote.price());
-        let limit = self.limit_per_minute().map_err(GatewayError::Ledger)?;
-        if let Some(parts) = limit.and_then(|limit| quote.split(limit)) {
-            return self.ask_parts(asked, &parts, progress, &under_way).await;
+        let mut whole = self.with_content(quote, cancel).await?;
+        if !is_refresh && let Some(missing) = self.missing_hashes(asked)? {
+            whole = whole.of_missing(missing);
         }
-        under_way.claim(request.claim())?;
-        self.look_before(quote).await?;
-        let call = match price.is_free() {
-            true => None,
-            false => Some(self.reserve(quote, progress, &under_way).await?),
+        let (request, price) = (whole.request(), whole.price());
+        let limit = self.limit_per_minute().map_err(GatewayError::Ledger)?;
+        if let Some(parts) = limit.and_then(|limit| whole.split(limit)) {
+            // The answers before a failure are stored.
+            for part in &parts {
+                Box::pin(self.ask_unless(part, progress, cancel, is_refresh)).await?;
+            }
+            return self.held(asked)?.ok_or_else(|| GatewayError::bug(&"an answer in parts is not stored"));
+        }
+        self.read_counters_before(&whole).await?;
+        let call = match request {
+            Request::Quotas | Request::Usage { .. } => None,
+            _ => Some(self.reserve(&whole, limit, progress, cancel).await?),
         };
-        if let Some(entry) = call.as_ref().map(|call| call.entry)
-            && let Err(sent) = self.check_unsent(request, entry).await
-        {
-            self.settle(call, (State::Unsent, Some(0)), "not sent: the same may have arrived before").await;
+        if let Err(sent) = self.check_unsent(request, call.as_ref()) {
+            self.settle(call, (State::Unsent, Some(0)), "not sent: the same may have arrived before");
             return Err(sent);
         }
         // No other program can reserve the same request from here on, so an answer that is not
         // stored now is not in flight either.
-        if !anew
-            && call.is_some()
-            && let Some(held) = self.held(asked).ok().flatten()
-        {
-            self.settle(call, (State::Unsent, Some(0)), "not sent: another program had got the answer").await;
-            return Ok(held);
+        if !is_refresh && call.is_some() && self.is_any_stored(request) {
+            self.settle(call, (State::Unsent, Some(0)), "not sent: another program had got the answer");
+            return match self.held(asked)? {
+                Some(stored) => Ok(stored),
+                None => Box::pin(self.ask_unless(quote, progress, cancel, is_refresh)).await,
+            };
         }
-        let look = if *request == Request::Quotas { self.begin_look().await } else { None };
-        let taken = self.send(request, look, progress, &under_way.given_up).await?;
+        let taken = self.send(request, progress, cancel).await;
         let settled = price.settle(reading::outcome(request, &taken));
-        let outcome = match &taken {
-            Ok(_) => ANSWERED.to_owned(),
-            Err(error) if error.is_of_rate() => format!("{TOO_FAST}{error}"),
-            Err(error) => error.to_string(),
+        let (cost, outcome) = match (settled, &taken) {
+            (Settled::Exactly(units), Ok(_)) => ((State::Charged, Some(units)), ANSWERED.to_owned()),
+            (_, Ok(_)) => ((State::Unknown, None), ANSWERED.to_owned()),
+            (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => {
+                ((State::Unsent, Some(0)), error.to_string())
+            }
+            (Settled::Exactly(0), Err(error)) => ((State::Free, Some(0)), error.to_string()),
+            (_, Err(error)) if error.is_of_rate() => ((State::Unknown, None), format!("{TOO_FAST}{error}")),
+            (_, Err(error)) => ((State::Unknown, None), error.to_string()),
         };
-        self.settle(call, settlement(settled, &taken), &outcome).await;
-        if request != asked
-            && taken.is_ok()
-            && let Some(whole) = self.held(asked).ok().flatten()
-        {
-            return Ok(whole);
-        }
-        taken.map_err(|error| GatewayError::Service { error, cost: Cost::of(settled, price.unit), line: None })
-    }
-
-    /// The most requests that the service accepts in a minute: as configured, or as its refusals of
-    /// the last hour teach.
-    fn limit_per_minute(&self) -> Result<Option<u64>, StoreError> {
-        match self.budget.per_minute {
-            Some(limit) => Ok(Some(limit)),
-            None => self.store.minute_limit(self.whose(), self.now()),
-        }
-    }
-
-    /// The limit of requests a minute, and how many of them are used.
-    pub fn minute_limit(&self) -> Result<Option<(u64, u64)>, StoreError> {
-        let Some(limit) = self.limit_per_minute()? else { return Ok(None) };
-        Ok(Some((limit, self.store.spent_last_minute(self.whose(), self.now())?)))
-    }
-
-    /// Asks about the hashes of a request in several calls, each as soon as the limit of requests a
-    /// minute allows it. The answers before a failure are stored.
-    async fn ask_parts(
-        &self,
-        asked: &Request,
-        parts: &[Quote],
-        progress: OnProgress<'_>,
-        under_way: &UnderWay<'_>,
-    ) -> Result<Answer, GatewayError> {
-        for part in parts {
-            let mut call = Box::pin(self.ask_unless(part, progress, true));
-            tokio::select! {
-                answer = &mut call => drop(answer?),
-                () = under_way.given_up.said() => {
-                    self.give_up(part.request());
-                    call.await?;
-                }
+        self.settle(call, cost, &outcome);
+        match taken {
+            Ok(_)
+                if request != asked
+                    && let Some(whole) = self.held(asked).ok().flatten() =>
+            {
+                Ok(whole)
+            }
+            taken => {
+                taken.map_err(|error| GatewayError::Service { error, cost: Cost::of(settled, price.unit), line: None })
             }
         }
-        let stored = self.held(asked)?;
-        stored.ok_or_else(|| GatewayError::Internal("an answer in parts is not stored".to_owned()))
     }
 
-    /// The request for the current content of a file that is to be uploaded and was not read yet:
-    /// its content, not its name, decides whether the same upload is in flight.
-    async fn looked_at<'a>(&self, quote: &'a Quote, given_up: &Arc<GivenUp>) -> Result<Cow<'a, Quote>, GatewayError> {
-        let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(Cow::Borrowed(quote)) };
-        let largest = self.client.profile().largest(UploadLimit::Direct);
-        let given_up = Arc::clone(given_up);
-        let found = self.work(move |_| submission::look_at(&path, largest, &|| !given_up.is_said())).await?;
+    /// The quote for the current content of a file that is to be uploaded and was not read yet: its
+    /// content, not its name, decides whether the same upload is in flight.
+    async fn with_content(&self, quote: &Quote, cancel: &CancellationToken) -> Result<Quote, GatewayError> {
+        let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(quote.clone()) };
+        let (largest, is_wanted) = (self.client.profile().largest(UploadLimit::Direct), cancel.clone());
+        let read = move || look_at(&path, largest, &|| !is_wanted.is_cancelled());
+        let found = tokio::task::spawn_blocking(read).await.map_err(|error| GatewayError::bug(&error))?;
         let unsendable = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::Interrupted => ServiceError::Unsent,
             _ => ServiceError::Unsendable(error.to_string()),
         };
-        let found = found.map_err(|error| GatewayError::Service {
-            error: unsendable(error),
-            cost: Cost::Nothing,
-            line: None,
-        })?;
-        Ok(Cow::Owned(quote.clone().of_seen(found)))
-    }
-
-    /// Sends a request, and reads the answer.
-    async fn send(
-        &self,
-        request: &Request,
-        look: Option<Look>,
-        progress: OnProgress<'_>,
-        given_up: &GivenUp,
-    ) -> Result<Result<Answer, ServiceError>, GatewayError> {
-        let gathered = self.gather(request, progress, given_up).await;
-        let received = self.now();
-        if let (Some(look), Ok(gathered)) = (look, &gathered) {
-            self.note_look(look, received, &gathered.body).await;
-        }
-        match gathered {
-            Ok(gathered) => self.take(request, received, gathered).await,
-            Err(error) => Ok(Err(error)),
-        }
+        Ok(quote.clone().of_seen(found.map_err(|error| GatewayError::unsent(unsendable(error)))?))
     }
 
     /// Records a call in the ledger, as soon as the limit of requests a minute allows it.
@@ -413,61 +370,143 @@ impl Gateway {
     async fn reserve(
         &self,
         quote: &Quote,
+        per_minute: Option<u64>,
         progress: OnProgress<'_>,
-        under_way: &UnderWay<'_>,
+        cancel: &CancellationToken,
     ) -> Result<Call, GatewayError> {
+        let request = quote.request();
+        // Two sets of hashes that overlap must not be in flight at once.
+        let parts = request.by_hash().into_iter().flatten().filter_map(|(_, part)| part.claim());
+        let claims: Vec<_> = request.claim().into_iter().chain(parts.collect::<BTreeSet<_>>()).collect();
+        let (what, account) = (request.words(), self.client.account());
         let mut is_reread = false;
         loop {
-            match self.reserve_now(quote).await? {
+            let entry = NewEntry {
+                at: self.now(),
+                session: &self.session,
+                whose: self.whose(),
+                what: &what,
+                claims: &claims,
+                price: quote.price(),
+                account: account.as_deref(),
+                budget: Budget { per_minute, ..self.budget },
+            };
+            match self.store.reserve(&entry).map_err(GatewayError::Ledger)? {
+                Reserved::Entry(call) => return Ok(call),
+                Reserved::InFlight => return Err(GatewayError::InFlight),
                 Reserved::OverBudget(_) if !is_reread && self.spent_in(Period::Daily)?.has_unsure() => {
                     is_reread = true;
                     self.read_counters().await;
                 }
-                Reserved::Entry(call) => {
-                    under_way.is_written(call.entry);
-                    return Ok(call);
-                }
-                Reserved::InFlight => return Err(GatewayError::UnderWayElsewhere),
                 Reserved::OverBudget(over) => return Err(GatewayError::OverBudget(over)),
                 Reserved::NotBefore(at) => {
                     progress(Received::NotBefore(at));
-                    tokio::select! {
-                        () = under_way.given_up.said() => {
-                            let (error, cost) = (ServiceError::Unsent, Cost::Nothing);
-                            return Err(GatewayError::Service { error, cost, line: None });
-                        }
-                        () = tokio::time::sleep(RATE_CHECK) => {}
+                    if cancel.run_until_cancelled(tokio::time::sleep(RATE_CHECK)).await.is_none() {
+                        return Err(GatewayError::unsent(ServiceError::Unsent));
                     }
                 }
             }
         }
     }
 
-    async fn reserve_now(&self, quote: &Quote) -> Result<Reserved, GatewayError> {
-        let (session, profile, service) = (self.session.clone(), self.profile().to_owned(), self.service.clone());
-        let request = quote.request();
-        let what = request.words();
-        // Two sets of hashes that overlap must not be in flight at once.
-        let parts = request.by_hash().into_iter().flatten().filter_map(|(_, part)| part.claim());
-        let claims: Vec<_> = request.claim().into_iter().chain(parts.collect::<BTreeSet<_>>()).collect();
-        let (price, at) = (quote.price().clone(), self.now());
-        let (account, owner) = (self.client.account(), self.client.owner());
-        let per_minute = self.limit_per_minute().map_err(GatewayError::Ledger)?;
-        let budget = Budget { per_minute, ..self.budget };
-        let write = move |store: &Store| {
-            let whose = Whose { profile: &profile, service: &service, owner };
-            let (session, what, claims, account) = (&session, &what, &claims, account.as_deref());
-            store.reserve(&NewEntry { at, session, whose, what, claims, price: &price, account, budget })
-        };
-        self.work(write).await?.map_err(GatewayError::Ledger)
+    /// Settles a call. If that cannot be written, the entry stays reserved, which counts as charged.
+    fn settle(&self, call: Option<Call>, cost: (State, Option<u64>), outcome: &str) {
+        let settled = call.map_or(Ok(()), |call| self.store.settle(call, cost, outcome, self.now()));
+        if let Err(why) = settled {
+            self.log.write(Level::Error, "not settled", &[("why", &why)]);
+        }
     }
 
-    /// Runs work on the store on a thread that may block.
-    async fn work<T: Send + 'static>(
+    /// Sends a request, and stores and reads the answer.
+    async fn send(
         &self,
-        work: impl FnOnce(&Store) -> T + Send + 'static,
-    ) -> Result<T, GatewayError> {
-        let store = Arc::clone(&self.store);
-        tokio::task::spawn_blocking(move || work(&store)).await.map_err(|error| GatewayError::bug(&error))
+        request: &Request,
+        progress: OnProgress<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, ServiceError> {
+        // A cancellation that came while the call was recorded still keeps it from being sent.
+        tokio::task::yield_now().await;
+        let before = if *request == Request::Quotas { self.begin_reading() } else { None };
+        let gathered = self.gather(request, progress, cancel).await?;
+        let received = self.now();
+        if let Some(before) = before {
+            self.note_reading(before, received, &gathered.body);
+        }
+        self.take(request, received, gathered)
+    }
+
+    /// Stores the bytes of an answer, then reads them.
+    fn take(&self, request: &Request, received: Timestamp, gathered: GatheredAnswer) -> Result<Answer, ServiceError> {
+        let GatheredAnswer { body, index, remark } = gathered;
+        if let Some(refusal) = reading::refusal(&body, received) {
+            return Err(ServiceError::Refused(refusal));
+        }
+        let lost = |why: StoreError| format!("could not be kept, so asking again costs again: {why}");
+        let unkept = if let Some(key) = request.holding_key() {
+            let (service, profile) = (&*self.service, &*self.client.profile().name);
+            let new = NewAnswer { service, profile, key: &key, received, bytes: &body };
+            match self.store.keep(&new) {
+                Ok(()) => reading::read_stored(&self.store, request, &new, &body, index)?,
+                Err(why) => {
+                    reading::read(request, &body, index)?;
+                    Some(lost(why))
+                }
+            }
+        } else {
+            reading::check(request, &body)?;
+            let user = serde_json::from_slice(&body).ok().filter(|_| *request == Request::User);
+            let noted = user.map(|user| Privileges::of_user(&user, received));
+            noted.and_then(|found| self.store.note_privileges(self.whose(), found).err()).map(lost)
+        };
+        Ok(Answer { received, body, unkept: unkept.or(remark.map(str::to_owned)) })
+    }
+
+    /// Reads the counters before a call that needs a licence, once in a run, and before one that may
+    /// cost more than a request: if its answer is lost, only the readings before and after it show
+    /// its cost.
+    async fn read_counters_before(&self, quote: &Quote) -> Result<(), GatewayError> {
+        let is_known = self.entitled().is_some();
+        // No budget allows a call without a known limit.
+        let may_cost_more = quote.price().units.max().map_or(!self.budget.is_set(), |most| most > 1);
+        // This machine's clock alone opens no new day of the budget.
+        let knows_day = self.clocks().is_some_and(|(_, seen)| !Period::Daily.is_renewed(seen, (self.clock)()));
+        let needs_date = self.budget.daily.is_some() && !quote.price().is_free() && !knows_day;
+        if may_cost_more || needs_date || quote.needs_licence() && !is_known {
+            self.read_counters().await;
+        }
+        let licence = self.entitled().as_ref().and_then(|shown| shown.private_scanning.held());
+        match licence {
+            Some(false) if quote.needs_licence() => Err(GatewayError::NotEntitled(NO_LICENCE)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the counters. A reading that fails explains nothing.
+    async fn read_counters(&self) {
+        let Some(before) = self.begin_reading() else { return };
+        if let Ok(reply) = self.gather(&Request::Quotas, &|_| {}, &CancellationToken::new()).await {
+            self.note_reading(before, self.now(), &reply.body);
+        }
+    }
+
+    /// Starts a reading of the counters, before it is requested; `None` if it cannot be compared
+    /// with the ledger.
+    fn begin_reading(&self) -> Option<Look> {
+        let (account, asked, after) = (self.client.account()?, self.now(), self.store.last_entry().ok()?);
+        Some(Look { asked, received: asked, account, after, readings: Vec::new() })
+    }
+
+    /// Stores a reading of the counters, and settles the entries that it explains.
+    fn note_reading(&self, before: Look, received: Timestamp, answer: &Body) {
+        let Some(balances) = Balances::parse(answer).ok() else { return };
+        *self.entitled() = Some(Entitlements::from_balances(&balances));
+        let reading = |(period, holder)| {
+            let side = balances.counter(Unit::Request, period)?.side(holder)?;
+            Some(Reading { unit: Unit::Request, period, holder, used: side.used, allowed: side.allowed })
+        };
+        let look = Look { received, readings: COUNTERS.into_iter().filter_map(reading).collect(), ..before };
+        if let Err(why) = self.store.note_look(self.whose(), &self.session, &look) {
+            self.log.write(Level::Error, "look not noted", &[("why", &why)]);
+        }
     }
 }

@@ -1,23 +1,28 @@
-//! Reads a stored answer: checks it against its request, finds its reports, and derives the outcome
-//! of the call.
+//! Reads an answer: checks it against its request, finds its reports, and derives the outcome of the
+//! call.
 
-use super::{Answer, about};
+use super::Answer;
 use crate::quota::Outcome;
 use crate::report::analysis::{submitted, upload_address};
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageError, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::{Artefact, Request};
 use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError, Unusable};
 use crate::store::{NewAnswer, PageReport, Store};
+use crate::text::Untrusted;
 use jiff::Timestamp;
+use std::ops::Range;
 
 /// Number of leading bytes by which the type of a body is recognized.
 const LOOK: usize = 512;
 
 /// Magic number of gzip (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The members of a file's object that name the file.
+const NAMES: [&str; 5] = ["resource", "sha256", "sha1", "md5", "id"];
 
 /// The outcome of a call, by which the rules settle its price.
 pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
@@ -39,16 +44,14 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
 
 /// The error in an answer whose status reports success, if any. Such an answer is not stored.
 pub(super) fn refusal(body: &Body, now: Timestamp) -> Option<Refusal> {
-    let bytes = (body.len() as u64 <= LONGEST_ERROR).then_some(&**body)?;
-    Refusal::in_answer(bytes, now)
+    (body.len() as u64 <= LONGEST_ERROR).then(|| Refusal::in_answer(body, now))?
 }
 
 /// Number of submissions that an answer returns, over all requested files (specification §8.2).
 /// `None` if the answer lacks the number for a file, or gives it twice.
-fn submissions(body: &Body, files: usize) -> Option<u64> {
-    let bytes = &**body;
-    let answer = Raw::new(bytes.trim_ascii_end());
-    let of = |file: Raw<'_>| {
+fn submissions(body: &[u8], files: usize) -> Option<u64> {
+    let answer = Raw::new(body.trim_ascii_end());
+    let of = |file: &Raw<'_>| {
         let only = |wanted: &[u8]| {
             let mut found = file.members().filter(|(name, _)| name.as_bytes() == wanted).map(|(_, value)| value);
             (found.next(), found.next().is_some())
@@ -60,14 +63,14 @@ fn submissions(body: &Body, files: usize) -> Option<u64> {
             _ => None,
         }
     };
-    let each: Vec<_> = if answer.kind() == Kind::Array { answer.elements().collect() } else { vec![answer] };
+    let each = elements(answer);
     let is_of_all = each.len() >= files.max(1) && answer.bytes().len() == answer.length_to_end();
-    each.into_iter().map(of).sum::<Option<u64>>().filter(|_| is_of_all)
+    each.iter().map(of).sum::<Option<u64>>().filter(|_| is_of_all)
 }
 
-/// Indexes an answer, unless its index is known already.
-fn index_of(body: &Body, index: Option<Index>) -> Index {
-    index.unwrap_or_else(|| Index::of(body))
+/// The elements of an array; any other value by itself.
+fn elements(answer: Raw<'_>) -> Vec<Raw<'_>> {
+    if answer.kind() == Kind::Array { answer.elements().collect() } else { vec![answer] }
 }
 
 /// Reads an answer whose bytes are stored, and moves it to its place, or to the quarantine if it
@@ -80,12 +83,12 @@ pub(super) fn read_stored(
     body: &Body,
     index: Option<Index>,
 ) -> Result<Option<String>, ServiceError> {
-    let parts = about::by_hash(request, body).unwrap_or_default();
+    let parts = by_hash(request, body);
     match read(request, body, index) {
-        Ok(reports) => Ok(store
-            .accept(new, &reports, &parts)
-            .err()
-            .map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}"))),
+        Ok(reports) => {
+            let why = store.accept(new, &reports, &parts).err();
+            Ok(why.map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}")))
+        }
         Err(error) => {
             // An answer that cannot be moved is read again at the next request for it.
             let _ = store.reject(new, &parts);
@@ -96,29 +99,21 @@ pub(super) fn read_stored(
 
 /// Checks an answer that is not stored, such as the result of an action, against its request.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
-    let says = |fits: &dyn Fn(&[u8]) -> bool| fits(body);
     let (is_fit, what) = match request {
-        Request::PrivateScan { .. } => (says(&|bytes| submitted(bytes).is_some()), "a scan that has begun"),
-        Request::UploadAddress => (says(&|bytes| upload_address(bytes).is_some()), "an address to upload to"),
+        Request::PrivateScan { .. } => (submitted(body).is_some(), "a scan that has begun"),
+        Request::UploadAddress => (upload_address(body).is_some(), "an address to upload to"),
         Request::PrivateAnalysis { identifier } => {
-            (says(&|bytes| Analysis::of(bytes).is_some_and(|scan| scan.identifier == *identifier)), "that scan")
+            (Analysis::of(body).is_some_and(|scan| scan.identifier == *identifier), "that scan")
         }
-        Request::PrivateAnalyses { .. } => (
-            says(&|bytes| Raw::new(bytes).member("data").is_some_and(|data| data.kind() == Kind::Array)),
-            "the file's scans",
-        ),
+        Request::PrivateAnalyses { .. } => {
+            (Raw::new(body).member("data").is_some_and(|data| data.kind() == Kind::Array), "the file's scans")
+        }
         // These answers have no required content, so a web page would pass for one.
-        Request::PrivateDelete { .. }
-        | Request::Quotas
-        | Request::Usage { .. }
-        | Request::User
-        | Request::V2Scan { .. }
-        | Request::Rescan { .. } => (!looks_like_a_page(body), "an answer of the service's"),
-        _ => return Ok(()),
+        _ => (!is_page(body), "an answer of the service's"),
     };
     match is_fit {
-        true => about::check(request, body),
-        false if looks_like_a_page(body) => Err(ServiceError::Unusable(Unusable::WebPage)),
+        true => check_subject(request, body),
+        false if is_page(body) => Err(ServiceError::Unusable(Unusable::WebPage)),
         false => Err(ServiceError::Unusable(Unusable::Silent(what))),
     }
 }
@@ -127,9 +122,15 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
 pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Result<Vec<PageReport>, ServiceError> {
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
     if let Request::Artefact { artefact, .. } = request {
-        return is_artifact(*artefact, body).map(|()| Vec::new());
+        // Something between here and the service may have answered.
+        return match () {
+            () if body.is_empty() => unusable(Unusable::Cut),
+            () if *artefact != Artefact::Html && is_page(body) => unusable(Unusable::WebPage),
+            () if Raw::new(body).member("error").is_some() => unusable(Unusable::NoFile),
+            () => Ok(Vec::new()),
+        };
     }
-    let index = index_of(body, index);
+    let index = index.unwrap_or_else(|| Index::of(body));
     if !index.is_json {
         return Err(other_than_json(body));
     }
@@ -137,29 +138,15 @@ pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Resu
         return unusable(Unusable::Cut);
     }
     match request {
-        Request::Behaviours { file, .. } => {
-            let page = page_of(body, file)?;
-            Ok(PageReport::of_page(page, file))
-        }
+        Request::Behaviours { file, .. } => Ok(PageReport::of_page(page_of(body, file)?, file)),
         Request::Behaviour { identifier } => {
             let report = Report::new(body.clone(), index);
             is_report(&report, identifier).map_err(ServiceError::Unusable)?;
             let (identifier, file) = (identifier.clone(), identifier.parts().file);
             Ok(vec![PageReport { identifier, file, range: 0..body.len() }])
         }
-        _ => about::check(request, body).map(|()| Vec::new()),
+        _ => check_subject(request, body).map(|()| Vec::new()),
     }
-}
-
-/// Checks that a body is an artifact of a sandbox, and not the response of something in between.
-fn is_artifact(artifact: Artefact, body: &Body) -> Result<(), ServiceError> {
-    let why = match () {
-        () if body.is_empty() => Unusable::Cut,
-        () if artifact != Artefact::Html && is_page(body) => Unusable::WebPage,
-        () if Raw::new(body).member("error").is_some() => Unusable::NoFile,
-        () => return Ok(()),
-    };
-    Err(ServiceError::Unusable(why))
 }
 
 fn is_report(report: &Report, wanted: &Identifier) -> Result<(), Unusable> {
@@ -201,10 +188,6 @@ fn other_than_json(body: &Body) -> ServiceError {
     })
 }
 
-fn looks_like_a_page(body: &Body) -> bool {
-    is_page(body.window(0..LOOK))
-}
-
 /// Whether bytes start like a web page. HTML further inside may be part of a capture.
 fn is_page(bytes: &[u8]) -> bool {
     let start = bytes.get(..LOOK.min(bytes.len())).unwrap_or_default().to_ascii_lowercase();
@@ -214,4 +197,96 @@ fn is_page(bytes: &[u8]) -> bool {
         rest = behind.and_then(|at| rest.get(at + end.len()..)).unwrap_or(rest).trim_ascii_start();
     }
     ["<html", "<!doctype html", "<head", "<title", "<body", "<!--"].iter().any(|mark| rest.starts_with(mark.as_bytes()))
+}
+
+/// Rejects an answer that names another file or analysis than the request. An answer that names
+/// none is accepted: not every installation repeats the parameters of a request.
+fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
+    let answer = Raw::new(body);
+    let data = answer.member("data");
+    let other = match request {
+        Request::V2Reports { files } | Request::V2Submissions { files } => {
+            elements(answer).into_iter().find_map(|one| another(&names(one), files))
+        }
+        Request::V2Scan { file: Some((file, _)), .. } => {
+            FileHash::parse(file.as_str()).and_then(|file| another(&names(answer), &[file]))
+        }
+        Request::File { file } => data.and_then(|data| another(&names(data), std::slice::from_ref(file))),
+        Request::FileAnalyses { file } => {
+            // The hashes in the answer's own address.
+            let address = answer.member("links").and_then(|links| links.member("self")).map(Raw::text);
+            let address = address.unwrap_or_default();
+            let parts = address.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());
+            another(&parts.filter_map(hash).collect::<Vec<_>>(), std::slice::from_ref(file))
+        }
+        Request::Analysis { identifier } => {
+            let found = data.and_then(|data| data.member("id")).filter(|id| id.kind() == Kind::Text).map(Raw::text);
+            found.filter(|found| found != identifier.text())
+        }
+        _ => None,
+    };
+    other.map_or(Ok(()), |found| Err(ServiceError::Unusable(Unusable::Other(found))))
+}
+
+/// The parts of an answer about several hashes, each with the key under which it is stored.
+fn by_hash(request: &Request, body: &Body) -> Vec<(Vec<u8>, Range<usize>)> {
+    let elements = elements(Raw::new(body));
+    let part = |(file, one): (FileHash, Request)| {
+        let of = elements.iter().find(|element| names(**element).contains(&file))?;
+        let start = body.len().checked_sub(of.length_to_end())?;
+        Some((one.holding_key()?, start..start + of.bytes().len()))
+    };
+    request.by_hash().into_iter().flatten().filter_map(part).collect()
+}
+
+/// The hashes by which an object of the service names its file.
+fn names(object: Raw<'_>) -> Vec<FileHash> {
+    let objects = [Some(object), object.member("attributes")].into_iter().flatten();
+    let named = objects.flat_map(|object| NAMES.into_iter().filter_map(move |name| object.member(name)));
+    named.filter_map(|name| hash(name.text().as_bytes())).collect()
+}
+
+fn hash(text: &[u8]) -> Option<FileHash> {
+    FileHash::parse(std::str::from_utf8(text).ok()?)
+}
+
+/// The hash that an answer names instead of these files. Hashes of different kinds may belong to
+/// one file, so a mismatch counts only if all are of one kind.
+fn another(named: &[FileHash], files: &[FileHash]) -> Option<Untrusted> {
+    let is_like = |hash: &&FileHash| files.iter().all(|file| file.as_str().len() == hash.as_str().len());
+    let first = named.iter().find(is_like)?;
+    let is_asked = named.iter().any(|hash| files.contains(hash));
+    (!is_asked).then(|| Untrusted::from(first.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn only_what_names_something_else_is_refused() {
+        let (a, b, md5) = ("a".repeat(64), "b".repeat(64), "c".repeat(32));
+        let hash = |text: &str| FileHash::parse(text).unwrap();
+        let analysis = Request::Analysis { identifier: Identifier::new(Untrusted::from("f-1")).unwrap() };
+        let file = |text: &str| Request::File { file: hash(text) };
+        let reports = |files: &[&str]| Request::V2Reports { files: files.iter().map(|file| hash(file)).collect() };
+        for (request, answer, is_refused) in [
+            (file(&a), format!(r#"{{"data":{{"id":"{a}"}}}}"#), false),
+            (file(&a), format!(r#"{{"data":{{"id":"{b}"}}}}"#), true),
+            (file(&md5), format!(r#"{{"data":{{"id":"{b}"}}}}"#), false),
+            (file(&md5), format!(r#"{{"data":{{"id":"{b}","attributes":{{"md5":"{}"}}}}}}"#, "d".repeat(32)), true),
+            (file(&md5), format!(r#"{{"data":{{"id":"{b}","attributes":{{"md5":"{md5}"}}}}}}"#), false),
+            (file(&a), r#"{"data":{}}"#.to_owned(), false),
+            (reports(&[&a]), format!(r#"{{"resource":"{a}","sha256":"{a}"}}"#), false),
+            (reports(&[&a]), format!(r#"{{"resource":"{b}"}}"#), true),
+            (reports(&[&a, &md5]), format!(r#"[{{"sha256":"{b}","resource":"{md5}"}},{{"sha256":"{a}"}}]"#), false),
+            (reports(&[&a, &md5]), format!(r#"[{{"resource":"{a}"}},{{"sha256":"{b}"}}]"#), false),
+            (reports(&[&a, &a]), format!(r#"[{{"resource":"{a}"}},{{"sha256":"{b}"}}]"#), true),
+            (analysis.clone(), r#"{"data":{"id":"f-1"}}"#.to_owned(), false),
+            (analysis.clone(), r#"{"data":{"id":"f-2"}}"#.to_owned(), true),
+            (analysis, "[]".to_owned(), false),
+        ] {
+            let checked = check_subject(&request, &Body::in_memory(answer.clone().into_bytes()));
+            assert_eq!(checked.is_err(), is_refused, "{request:?}: {answer}");
+        }
+    }
 }

@@ -1,15 +1,25 @@
-//! Reads answers from the store, including those that an earlier run left unread.
+//! Reads answers from the store, including those that an earlier run left unread; imports reports
+//! that a colleague exported; and looks for earlier submissions of a file.
 
-use super::{Gateway, reading};
-use crate::report::Body;
-use crate::report::identifier::{FileHash, Sha256};
-use crate::request::Request;
-use crate::service::error::NOT_FOUND;
-use crate::store::{Answer, NewAnswer, StoreError};
+use super::{Answer, Gateway, GatewayError, reading};
+use crate::files;
+use crate::report::identifier::{FileHash, Identifier, Sha256};
+use crate::report::json::Raw;
+use crate::report::{Body, Imported, Report};
+use crate::request::{Request, Submission};
+use crate::service::error::{NOT_FOUND, ServiceError, Unusable};
+use crate::store::{Call, NewAnswer, PageReport, Store, StoreError};
+use crate::text::{bytes, count, moment};
 use jiff::{SignedDuration, Timestamp};
+use sha2::{Digest, Sha256 as Hash};
+use std::io::{self, Read};
+use std::path::Path;
 
 /// How long a 404 is remembered.
 const MISSING: SignedDuration = SignedDuration::from_hours(1);
+
+/// Bytes per read of a file to submit.
+const PIECE: usize = 256 * 1024;
 
 /// A paid answer that is in quarantine, while no other is stored in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +27,57 @@ pub struct Quarantined {
     pub received: Timestamp,
     /// Description of the answer, in words before and after that moment.
     what: [&'static str; 2],
+}
+
+/// A report to be imported, as if it was fetched: a group pays once for all of its members.
+#[derive(Debug)]
+pub struct Import<'a> {
+    pub body: &'a Body,
+    /// Its file, if its identifier does not name one.
+    pub file: Option<&'a Sha256>,
+    pub from: &'a Imported,
+    pub now: Timestamp,
+    /// Whether it replaces a report that is stored already.
+    pub replaces: bool,
+    /// The service whose start screen shows its file, and the profile that imports.
+    pub service: &'a str,
+    pub profile: &'a str,
+}
+
+/// Outcome of an import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImportOutcome {
+    Held(Identifier),
+    /// The same report is stored already.
+    Same(Identifier),
+    /// Another report is stored, and stays; with its origin, if it was imported.
+    Other(Identifier, Option<Imported>),
+}
+
+/// A list page that was imported.
+#[derive(Debug)]
+pub struct ImportedPage {
+    /// The request that it answers.
+    pub request: Request,
+    /// The reports in it.
+    pub reports: Vec<Identifier>,
+}
+
+/// Why a report is not imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error("it gives no identifier, so it answers no question")]
+    Nameless,
+    #[error("its identifier names no file: --file SHA256 says which it is of")]
+    Fileless,
+    #[error("it is of another file: {0}")]
+    OtherFile(Sha256),
+    #[error("it is no report: {0}")]
+    Unusable(#[from] ServiceError),
+    #[error("it is only an identifier: the report did not come with it")]
+    Empty,
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 impl Quarantined {
@@ -31,15 +92,19 @@ impl Gateway {
     /// The quarantined answer to a request, if no other is stored.
     pub fn quarantined(&self, request: &Request) -> Result<Option<Quarantined>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
-        let own = self.store.quarantined(self.service(), &key)?;
-        let own = own.map(|received| Quarantined { received, what: ["its answer", ""] });
-        match request {
-            Request::Behaviour { identifier } if own.is_none() => {
-                let of_file = identifier.parts().file.map(|file| self.list_quarantined(&file)).transpose()?;
-                Ok(of_file.flatten().map(|list| Quarantined { what: ["a list", " that may have it"], ..list }))
-            }
-            _ => Ok(own),
+        if let Some(received) = self.store.quarantined(&self.service, &key)? {
+            return Ok(Some(Quarantined { received, what: ["its answer", ""] }));
         }
+        let Request::Behaviour { identifier } = request else { return Ok(None) };
+        let Some(file) = identifier.parts().file else { return Ok(None) };
+        let list = self.list_quarantined(&file)?;
+        Ok(list.map(|list| Quarantined { what: ["a list", " that may have it"], ..list }))
+    }
+
+    /// The list of a file's sandboxes, or a page of it, that is in quarantine.
+    pub fn list_quarantined(&self, file: &Sha256) -> Result<Option<Quarantined>, StoreError> {
+        let found = self.store.list_quarantined(&self.service, file)?;
+        Ok(found.map(|received| Quarantined { received, what: ["the list of its sandboxes", ""] }))
     }
 
     /// A message if the service answered the request with 404 within the last hour, and that is its
@@ -55,12 +120,6 @@ impl Gateway {
         Ok(last.map(|(at, _)| words(at)))
     }
 
-    /// The list of a file's sandboxes, or a page of it, that is in quarantine.
-    pub fn list_quarantined(&self, file: &Sha256) -> Result<Option<Quarantined>, StoreError> {
-        let found = self.store.list_quarantined(self.service(), file)?;
-        Ok(found.map(|received| Quarantined { received, what: ["the list of its sandboxes", ""] }))
-    }
-
     /// The stored answer, which costs nothing.
     ///
     /// An answer that was received but not read, because its program was killed, is read now.
@@ -69,31 +128,27 @@ impl Gateway {
         if let Some(unread) = self.read_incoming(request, &key)? {
             return Ok(Some(unread));
         }
-        let Request::Behaviour { identifier } = request else {
-            let own = self.store.answer(self.service(), &key)?;
-            return Ok(own.or(self.stored_by_hash(request)?));
-        };
-        let Some(report) = self.store.report(self.service(), identifier)? else { return Ok(None) };
-        // A damaged report does not count as stored; another copy of it may be sound.
-        match report.body() {
-            Ok(body) => Ok(Some(Answer { received: report.received, body, unkept: None })),
-            Err(_) => self.store.answer(self.service(), &key),
+        if let Request::Behaviour { identifier } = request {
+            let Some(report) = self.store.report(&self.service, identifier)? else { return Ok(None) };
+            // A damaged report does not count as stored; another copy of it may be sound.
+            if let Ok(body) = report.body() {
+                return Ok(Some(Answer { received: report.received, body, unkept: None }));
+            }
         }
+        Ok(self.store.answer(&self.service, &key)?.or(self.stored_by_hash(request)?))
     }
 
     /// The answer about several hashes, joined from the stored answers about each. Its time is that
     /// of the oldest.
     fn stored_by_hash(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
         let Some(parts) = request.by_hash() else { return Ok(None) };
-        let mut found = Vec::new();
-        for (_, part) in parts {
-            let Some(answer) = self.held(&part)? else { return Ok(None) };
-            found.push(answer);
-        }
-        let received = found.iter().map(|answer| answer.received).min().unwrap_or_default();
-        let bodies: Vec<&[u8]> = found.iter().map(|answer| &*answer.body).collect();
-        let body = Body::in_memory([b"[".as_slice(), &bodies.join(&b","[..]), b"]"].concat());
-        Ok(Some(Answer { received, body, unkept: None }))
+        let found = parts.iter().map(|(_, part)| self.held(part)).collect::<Result<Option<Vec<_>>, _>>()?;
+        Ok(found.map(|found| {
+            let received = found.iter().map(|answer| answer.received).min().unwrap_or_default();
+            let bodies: Vec<&[u8]> = found.iter().map(|answer| &*answer.body).collect();
+            let body = Body::in_memory([b"[".as_slice(), &bodies.join(&b","[..]), b"]"].concat());
+            Answer { received, body, unkept: None }
+        }))
     }
 
     /// For a request about several hashes, those without a stored answer; `None` if that is all of
@@ -109,10 +164,16 @@ impl Gateway {
         Ok(Some(missing).filter(|missing| missing.len() < all))
     }
 
+    /// Whether the answer to a request, or about any of its hashes, is stored.
+    pub(super) fn is_any_stored(&self, request: &Request) -> bool {
+        let is_stored = |request: &Request| self.held(request).is_ok_and(|stored| stored.is_some());
+        is_stored(request) || request.by_hash().is_some_and(|parts| parts.iter().any(|(_, part)| is_stored(part)))
+    }
+
     /// Reads the answers of this service that a killed program left unread: until then their
     /// reports cannot be found.
     pub fn read_unread(&self) -> Result<(), StoreError> {
-        for key in self.store.unread(self.service())? {
+        for key in self.store.unread(&self.service)? {
             if let Some(request) = Request::of_holding_key(&key) {
                 self.read_incoming(&request, &key)?;
             }
@@ -123,10 +184,142 @@ impl Gateway {
     /// Reads an answer that was received and never read. Returns it if the store could not record
     /// that.
     fn read_incoming(&self, request: &Request, key: &[u8]) -> Result<Option<Answer>, StoreError> {
-        let Some((profile, received, bytes)) = self.store.incoming(self.service(), key)? else { return Ok(None) };
+        let Some((profile, received, bytes)) = self.store.incoming(&self.service, key)? else { return Ok(None) };
         let body = Body::in_memory(bytes);
-        let new = NewAnswer { service: self.service(), profile: &profile, key, received, bytes: &body };
+        let new = NewAnswer { service: &self.service, profile: &profile, key, received, bytes: &body };
         let read = reading::read_stored(&self.store, request, &new, &body, None);
         Ok(read.ok().flatten().map(|_| Answer { received, body, unkept: None }))
     }
+
+    /// When the same request was sent without an answer: it may have arrived, and been charged.
+    /// Private scans of a file count as the same, whatever options they give the sandboxes.
+    pub fn unanswered(&self, request: &Request) -> Result<Option<Timestamp>, StoreError> {
+        self.unanswered_before(request, None)
+    }
+
+    fn unanswered_before(&self, request: &Request, entry: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
+        let Some(claim) = request.claim() else { return Ok(None) };
+        let start = match request {
+            Request::PrivateScan { submission, .. } => Submission::claims_of(&submission.file).into_bytes(),
+            _ => claim.clone(),
+        };
+        self.store.unanswered(self.whose(), (&start, &claim), entry)
+    }
+
+    /// Refuses to send a file, after its call is reserved, if it was sent before without the user's
+    /// knowledge: another program may have sent it between the user's check and the call.
+    pub(super) fn check_unsent(&self, request: &Request, call: Option<&Call>) -> Result<(), GatewayError> {
+        let Request::PrivateScan { submission, .. } = request else { return Ok(()) };
+        let sent = self.unanswered_before(request, call.map(|call| call.entry))?;
+        sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GatewayError::SentBefore(sent)))
+    }
+
+    /// A warning if the file was scanned before, or a scan of it is in progress.
+    pub fn scanned_before(&self, file: &Sha256) -> Result<Option<String>, StoreError> {
+        let stored = self.store.reports(&self.service, file)?.len() as u64;
+        let scan = self.store.pending_scan(&self.service, file)?;
+        let before = match scan.filter(|scan| scan.identifier.is_some() && scan.is_pending(self.now())) {
+            Some(scan) => format!("A scan of it was under way on {}", moment(scan.since)),
+            None if stored > 0 => format!("Scanned before: {} of it held", count(stored, "report")),
+            None => return Ok(None),
+        };
+        Ok(Some(format!("{before}. To send it is another scan.")))
+    }
+}
+
+/// The hash and the size in bytes of an ordinary file of at most `largest` bytes, read in bounded
+/// memory.
+pub fn look_at(path: &Path, largest: u64, is_wanted: &dyn Fn() -> bool) -> io::Result<(Sha256, u64)> {
+    let (mut file, length) = files::open_ordinary(path)?;
+    match length {
+        0 => return Err(io::Error::other("it is empty")),
+        _ if length > largest => return Err(io::Error::other(format!("it is larger than {}", bytes(largest)))),
+        _ => {}
+    }
+    let (mut hash, mut size, mut piece) = (Hash::new(), 0_u64, vec![0; PIECE]);
+    loop {
+        let read = file.read(&mut piece)?;
+        // A file that grows as fast as it is read would never end.
+        if read == 0 || size > length {
+            break;
+        }
+        if !is_wanted() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        hash.update(piece.get(..read).unwrap_or_default());
+        size += read as u64;
+    }
+    if size != length {
+        return Err(io::Error::other("it changes while it is read"));
+    }
+    let digits = crate::text::hex(hash.finalize());
+    Sha256::parse(&digits).map(|file| (file, size)).ok_or_else(|| io::Error::other("it has no hash"))
+}
+
+/// Imports a report, unless one with its identifier is stored. The same bytes replace nothing: the
+/// origin of the stored ones would be lost.
+pub fn import(store: &Store, import: &Import<'_>) -> Result<ImportOutcome, ImportError> {
+    let report = Report::open(import.body);
+    let index = &report.index;
+    let identifier = report.identifier().ok_or_else(|| match (index.is_json, index.is_cut) {
+        (false, _) => ServiceError::Unusable(Unusable::NotJson).into(),
+        (true, true) => ServiceError::Unusable(Unusable::Cut).into(),
+        (true, false) => ImportError::Nameless,
+    })?;
+    let request = Request::Behaviour { identifier: identifier.clone() };
+    reading::read(&request, import.body, None)?;
+    if !index.is_attributed && (index.is_enveloped || !report.has_attribute()) {
+        return Err(ImportError::Empty);
+    }
+    let file = match (identifier.parts().file, import.file) {
+        (Some(found), Some(named)) if found != *named => return Err(ImportError::OtherFile(found)),
+        (found, named) => found.or(named.cloned()).ok_or(ImportError::Fileless)?,
+    };
+    let stored = store.report(import.service, &identifier)?;
+    // A damaged file has just been moved to the quarantine.
+    if let Some((stored, body)) = stored.and_then(|stored| stored.body().ok().map(|body| (stored, body))) {
+        match inner(&body) == inner(import.body) {
+            true if !import.replaces || stored.file.is_some() => return Ok(ImportOutcome::Same(identifier)),
+            false if !import.replaces => return Ok(ImportOutcome::Other(identifier, stored.imported)),
+            _ => {}
+        }
+    }
+    let reports = [PageReport { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() }];
+    match import.store(store, &request, &reports)? {
+        true => Ok(ImportOutcome::Held(identifier)),
+        // Another program has imported one meanwhile.
+        false => Ok(ImportOutcome::Other(identifier, None)),
+    }
+}
+
+/// Imports a list page with its reports. `None` if the page does not say which page it is, or a
+/// part of it is stored already.
+pub fn import_page(store: &Store, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
+    let Some(request) = Request::of_page(import.body) else { return Ok(None) };
+    let reports = reading::read(&request, import.body, None)?;
+    let key = request.holding_key().unwrap_or_default();
+    let mut is_any_stored = store.answer(import.service, &key)?.is_some();
+    for report in &reports {
+        is_any_stored |= store.report(import.service, &report.identifier)?.is_some();
+    }
+    if is_any_stored && !import.replaces || !import.store(store, &request, &reports)? {
+        return Ok(None);
+    }
+    let reports = reports.into_iter().map(|report| report.identifier).collect();
+    Ok(Some(ImportedPage { request, reports }))
+}
+
+impl Import<'_> {
+    /// Stores it, unless another program has imported the same; returns whether it was stored.
+    fn store(&self, store: &Store, request: &Request, reports: &[PageReport]) -> Result<bool, StoreError> {
+        let Self { now: received, from, service, profile, replaces, body: bytes, .. } = *self;
+        let key = request.holding_key().unwrap_or_default();
+        store.import(service, &NewAnswer { service, profile, key: &key, received, bytes }, from, reports, replaces)
+    }
+}
+
+/// A report without its envelope.
+fn inner(report: &[u8]) -> &[u8] {
+    let raw = Raw::new(report);
+    raw.member("data").map_or(raw.bytes(), |data| data.bytes())
 }

@@ -61,9 +61,9 @@ async fn two_names_of_one_service_and_key_share_a_day() {
     let asked = visit::ask(&stranger, &first_report()).await;
     assert!(matches!(asked, Err(GatewayError::Service { .. })), "{asked:?}");
     // Where no key is read, that of what the name asked last tells.
-    let store = visit.gateway.store();
+    let store = &visit.gateway.store;
     let unread = |profile| {
-        let whose = behaview::store::Whose { profile, service: visit.gateway.service(), owner: None };
+        let whose = behaview::store::Whose { profile, service: &visit.gateway.service, owner: None };
         store.spent_in(whose, Period::Daily, visit.gateway.now()).unwrap().into_values().sum::<Spent>().total()
     };
     assert_eq!([unread("twin"), unread("new")], [2, 0]);

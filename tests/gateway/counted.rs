@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use behaview::gateway::Gateway;
-use behaview::gateway::submission;
+use behaview::gateway::look_at;
 use behaview::quota::{Budget, Entitlements};
 use behaview::report::identifier::FileHash;
 use behaview::service::Client;
@@ -89,12 +89,12 @@ impl Scene {
     }
 
     pub fn states(&self) -> Vec<State> {
-        let entries = self.gateway.store().entries(self.gateway.whose()).unwrap();
+        let entries = self.gateway.store.entries(self.gateway.whose()).unwrap();
         entries.iter().skip(1).map(|entry| entry.state).collect()
     }
 
     fn counted(&self) -> Option<String> {
-        self.gateway.store().entries(self.gateway.whose()).unwrap().pop().unwrap().counted
+        self.gateway.store.entries(self.gateway.whose()).unwrap().pop().unwrap().counted
     }
 }
 
@@ -218,8 +218,7 @@ async fn a_call_without_a_limit_is_preceded_by_a_free_look() {
 #[tokio::test]
 async fn prices_have_a_record() {
     let scene = Scene::begin().await;
-    let record =
-        |scene: &Scene| scene.gateway.store().price_record(scene.gateway.whose()).unwrap()["private-behaviour"];
+    let record = |scene: &Scene| scene.gateway.store.price_record(scene.gateway.whose()).unwrap()["private-behaviour"];
     assert_eq!((record(&scene).confirmed, record(&scene).unclear), (1, 0));
     scene.ask().await;
     scene.visit.reference(&list(&dropper())).await;
@@ -231,7 +230,7 @@ async fn prices_have_a_record() {
 async fn the_key_cannot_be_told_from_the_account() {
     let scene = Scene::begin().await;
     let key = scene.visit.demo.key();
-    let account = scene.gateway.client().account().unwrap();
+    let account = scene.gateway.client.account().unwrap();
     assert!(account.len() == 16 && !key.contains(&account), "{account}");
     let other = Credential::new("another", KeySource::Demo).unwrap();
     let other = Client::new(Visit::profile(&scene.visit.demo), Some(other)).unwrap();
@@ -242,7 +241,7 @@ async fn the_key_cannot_be_told_from_the_account() {
 async fn upload(scene: &Scene) -> Request {
     let path = scene.visit.folder().join("new.bin");
     std::fs::write(&path, b"nobody has seen this before").unwrap();
-    let (file, _) = submission::look_at(&path, u64::MAX, &|| true).unwrap();
+    let (file, _) = look_at(&path, u64::MAX, &|| true).unwrap();
     visit::ask(&scene.gateway, &Request::V2Scan { path, file: None }).await.unwrap();
     Request::File { file: FileHash::parse(file.as_str()).unwrap() }
 }
@@ -251,7 +250,7 @@ async fn upload(scene: &Scene) -> Request {
 async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new() {
     let scene = Scene::begin().await;
     let quote = |request: Request| {
-        let uploads = scene.gateway.store().uploads(scene.gateway.whose()).unwrap();
+        let uploads = scene.gateway.store.uploads(scene.gateway.whose()).unwrap();
         request.quote(&Entitlements { uploads, ..Entitlements::default() })
     };
     let (known, new) = (Request::File { file: public() }, upload(&scene).await);
@@ -285,6 +284,6 @@ async fn a_charge_that_the_counters_do_not_show_is_lowered() {
         Some("the counter did not rise, this program accounts for 1: a price is too high")
     );
     assert_eq!(scene.gateway.spent().unwrap().total(), scene.visit.charged());
-    let record = scene.gateway.store().price_record(scene.gateway.whose()).unwrap();
+    let record = scene.gateway.store.price_record(scene.gateway.whose()).unwrap();
     assert_eq!((record["v3-file"].contradicted, record["private-behaviour"].contradicted), (1, 0));
 }

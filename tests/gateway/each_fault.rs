@@ -169,7 +169,7 @@ impl Trial {
         let is_held = is_paid(&self.request) && self.comes == Sound;
         assert_eq!(self.visit.held(&self.request).is_some(), is_held, "{about}");
         let reports =
-            |file: &Sha256| self.visit.gateway.store().reports(self.visit.gateway.service(), file).unwrap().len();
+            |file: &Sha256| self.visit.gateway.store.reports(&self.visit.gateway.service, file).unwrap().len();
         let with_reports: Vec<_> = files().into_iter().filter(|file| reports(file) > 0).collect();
         assert_eq!(with_reports, if is_held { vec![dropper()] } else { Vec::new() }, "{about}");
         let is_aside = is_paid(&self.request) && self.comes == Unusable;

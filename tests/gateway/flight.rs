@@ -22,7 +22,7 @@ async fn many_threads_that_ask_the_same_send_it_once() {
     for task in tasks {
         match task.await.unwrap() {
             Ok(_) => answers += 1,
-            Err(error) => assert!(matches!(error, GatewayError::UnderWay), "{error:?}"),
+            Err(error) => assert!(matches!(error, GatewayError::InFlight), "{error:?}"),
         }
     }
     // However late a task starts, it finds the question under way or asks it anew: each answer is one call.
@@ -47,7 +47,7 @@ async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
             let step = tokio::time::timeout(std::time::Duration::from_millis(5), &mut call).await;
             assert!(step.is_err(), "{step:?}");
         }
-        assert!(matches!(visit.ask(&request).await, Err(GatewayError::UnderWay)));
+        assert!(matches!(visit.ask(&request).await, Err(GatewayError::InFlight)));
     }
     assert_eq!(visit.gateway.spent().unwrap(), Spent { unsure: 1, ..Spent::default() });
     assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE state = 'reserved'"), 1);
@@ -81,7 +81,7 @@ async fn what_another_program_has_under_way_is_not_sent() {
     let request = first_report();
     while_another_asks(&visit, &request, async {
         let result = visit::ask(&third, &request).await;
-        assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{result:?}");
+        assert!(matches!(result, Err(GatewayError::InFlight)), "{result:?}");
     })
     .await;
     // Nobody waits for it any more, so it can be asked at once.
@@ -100,7 +100,7 @@ async fn what_is_under_way_by_another_name_of_the_same_service_and_key_is_not_se
     let request = first_report();
     while_another_asks(&visit, &request, async {
         let result = visit::ask(&twin, &request).await;
-        assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{result:?}");
+        assert!(matches!(result, Err(GatewayError::InFlight)), "{result:?}");
         assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE owner IS NOT NULL"), 1);
     })
     .await;
@@ -139,7 +139,7 @@ async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing(
     let answer = late.get(&quote, &|_| {}).await.unwrap();
     assert_eq!((visit.calls(), bytes(&answer)), (1, visit.held(&request).unwrap()));
     assert_eq!(late.spent().unwrap(), Spent::default());
-    let entries = late.store().entries(late.whose()).unwrap();
+    let entries = late.store.entries(late.whose()).unwrap();
     let told: Vec<_> = entries.iter().filter(|entry| entry.session == "late").collect();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].outcome.as_deref(), Some("not sent: another program had got the answer"));
@@ -166,7 +166,7 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
         while rows.lock().unwrap().last().is_none_or(|last: &Rows| last.read.end < some) {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
-        visit.gateway.give_up(&request);
+        visit.gateway.cancel(&request);
         std::future::pending::<()>().await;
     };
     let result = tokio::select! {
@@ -194,7 +194,7 @@ async fn what_is_given_up_before_anything_left_is_not_sent_and_costs_nothing() {
     let capture = Request::Artefact { identifier, artefact: behaview::request::Artefact::Pcap };
     for request in [Request::V2Scan { path, file: None }, first_report(), list(&dropper()), capture] {
         // Once it has begun, and waits for the file or the store.
-        let give_up = async { visit.gateway.give_up(&request) };
+        let give_up = async { visit.gateway.cancel(&request) };
         let (result, ()) = tokio::join!(visit.ask(&request), give_up);
         let error = result.unwrap_err();
         assert!(error.to_string().contains("nothing was sent: it was given up before"), "{error}");

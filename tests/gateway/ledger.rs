@@ -134,12 +134,15 @@ async fn what_cannot_be_settled_counts_among_what_is_over() {
     visit.ask(&first_report()).await.unwrap();
     let unsure = Spent { unsure: 1, ..Spent::default() };
     assert_eq!(
-        (visit.gateway.spent().unwrap(), visit.gateway.settled().unwrap().into_values().sum()),
+        (visit.gateway.spent().unwrap(), visit.gateway.store.settled("session").unwrap().into_values().sum()),
         (unsure, unsure)
     );
     visit.meddle("DROP TRIGGER full");
     visit.ask(&list(&dropper())).await.unwrap();
-    assert_eq!(visit.gateway.settled().unwrap().into_values().sum::<Spent>(), Spent { charged: 1, ..unsure });
+    assert_eq!(
+        visit.gateway.store.settled("session").unwrap().into_values().sum::<Spent>(),
+        Spent { charged: 1, ..unsure }
+    );
 }
 
 #[tokio::test]
@@ -161,7 +164,7 @@ async fn submissions_that_an_answer_does_not_count_are_not_free() {
         let folder = tempfile::tempdir().unwrap();
         let gateway = gate_to(answer.to_owned(), folder.path(), "AKeyOfAServiceThatCountsNothing0123456789");
         visit::ask(&gateway, &Request::V2Submissions { files: Vec::new() }).await.unwrap();
-        let entries = gateway.store().entries(gateway.whose()).unwrap();
+        let entries = gateway.store.entries(gateway.whose()).unwrap();
         assert_eq!(entries.iter().map(|entry| entry.state).collect::<Vec<_>>(), [state], "{answer}");
     }
 }

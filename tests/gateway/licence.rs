@@ -21,15 +21,15 @@ async fn the_counters_are_read_before_the_first_private_call() {
 #[tokio::test]
 async fn privileges_are_kept_with_their_date() {
     let visit = Visit::begin().await;
-    assert_eq!(visit.gateway.store().privileges(visit.gateway.whose()).unwrap(), Entitlements::default());
+    assert_eq!(visit.gateway.store.privileges(visit.gateway.whose()).unwrap(), Entitlements::default());
     let received = visit.ask(&Request::User).await.unwrap().received;
     let next = gateway(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
     for owner in [next.whose().owner, None] {
         let whose = behaview::store::Whose { owner, ..next.whose() };
-        let known = next.store().privileges(whose).unwrap();
+        let known = next.store.privileges(whose).unwrap();
         assert_eq!((known.premium_api.held(), known.premium_intelligence.held()), (Some(true), Some(true)));
         assert_eq!(known.user_read.unwrap().as_millisecond(), received.as_millisecond());
     }
     let stranger = behaview::store::Whose { owner: Some(1), ..next.whose() };
-    assert_eq!(next.store().privileges(stranger).unwrap(), Entitlements::default());
+    assert_eq!(next.store.privileges(stranger).unwrap(), Entitlements::default());
 }

@@ -30,7 +30,7 @@ async fn going_in_circles_is_free_after_the_first_round() {
         }
         assert_eq!(visit.calls(), pages, "{fault}");
         assert_eq!(visit.gateway.spent().unwrap().total(), visit.charged(), "{fault}");
-        assert_eq!(visit.gateway.store().reports(visit.gateway.service(), &dropper()).unwrap().len(), 6, "{fault}");
+        assert_eq!(visit.gateway.store.reports(&visit.gateway.service, &dropper()).unwrap().len(), 6, "{fault}");
     }
 }
 
@@ -44,7 +44,7 @@ async fn a_report_of_another_file_costs_its_row_and_not_the_page() {
     assert_eq!((page.entries.len(), page.foreign), (4, 1));
     // Nothing is paid for twice, and the other file has nothing that nobody asked for.
     assert!(visit.gateway.held(&page_at(None)).unwrap().is_some());
-    let held = |file| visit.gateway.store().reports(visit.gateway.service(), file).unwrap().len();
+    let held = |file| visit.gateway.store.reports(&visit.gateway.service, file).unwrap().len();
     assert_eq!((held(&dropper()), files().iter().skip(1).map(held).sum::<usize>()), (4, 0));
     assert_eq!((visit.calls(), visit.gateway.spent().unwrap().total()), (1, visit.charged()));
 }

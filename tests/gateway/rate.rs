@@ -62,7 +62,7 @@ async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
     let quote = second.clone().quote(&visit::licensed());
     let progress = |received| {
         assert!(matches!(received, Received::NotBefore(_)));
-        gateway.give_up(&second);
+        gateway.cancel(&second);
     };
     let answer = gateway.ask(&quote, &progress).await;
     assert!(matches!(&answer, Err(error) if error.is_unsent()), "{answer:?}");

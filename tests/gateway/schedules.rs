@@ -260,7 +260,7 @@ impl Scene {
     }
 
     fn check(&mut self, charged_before: u64) {
-        let entries = self.visit.gateway.store().entries(self.visit.gateway.whose()).unwrap();
+        let entries = self.visit.gateway.store.entries(self.visit.gateway.whose()).unwrap();
         let careful: u64 = entries.iter().map(|entry| entry.careful()).sum();
         let is_open = entries.iter().any(behaview::store::LedgerEntry::is_open);
         assert!(
@@ -300,8 +300,8 @@ async fn give_up(visit: &Visit, gateway: &Gateway, what: usize, when: When) {
 }
 
 fn is_sent(result: &Result<Answer, GatewayError>) -> bool {
-    use GatewayError::{NotEntitled, OverBudget, UnderWay, UnderWayElsewhere};
-    !matches!(result, Err(UnderWay | UnderWayElsewhere | OverBudget(_) | NotEntitled(_)))
+    use GatewayError::{InFlight, NotEntitled, OverBudget};
+    !matches!(result, Err(InFlight | OverBudget(_) | NotEntitled(_)))
 }
 
 async fn ask(gateway: &Gateway, what: usize, anew: bool) -> Result<Answer, GatewayError> {
@@ -333,14 +333,14 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
     let open = scene
         .visit
         .gateway
-        .store()
+        .store
         .entries(scene.visit.gateway.whose())
         .unwrap()
         .iter()
         .filter(|entry| entry.is_open())
         .count();
     add(&sum.open, open as u64);
-    let entries = scene.visit.gateway.store().entries(scene.visit.gateway.whose()).unwrap();
+    let entries = scene.visit.gateway.store.entries(scene.visit.gateway.whose()).unwrap();
     let by_counters = |entry: &&behaview::store::LedgerEntry| {
         entry.counted.as_ref().is_some_and(|said| said.contains("what was not known"))
             && matches!(entry.state, State::Free | State::Charged)
@@ -350,7 +350,7 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
 }
 
 fn count(scene: &Scene, wanted: impl Fn(State) -> bool) -> u64 {
-    let entries = scene.visit.gateway.store().entries(scene.visit.gateway.whose()).unwrap();
+    let entries = scene.visit.gateway.store.entries(scene.visit.gateway.whose()).unwrap();
     entries.iter().filter(|entry| wanted(entry.state)).count() as u64
 }
 

@@ -60,7 +60,7 @@ async fn a_session_of_faults_leaves_the_key_nowhere() {
         visit.ask(&request).await.unwrap();
         assert!(visit.held(&request).is_none_or(|held| memchr::memmem::find(&held, key.as_bytes()).is_none()));
     }
-    assert!(!format!("{:?}", visit.gateway.client()).contains(&key));
+    assert!(!format!("{:?}", &visit.gateway.client).contains(&key));
     assert_eq!(files_with(&key, visit.folder()), [""; 0]);
     let file = dropper();
     assert!(!files_with(file.as_str(), visit.folder()).is_empty(), "files are searched in vain");
@@ -252,7 +252,7 @@ async fn after_a_submission(password: &str, folder: &Path, status: &'static str,
     let gateway = gateway(&folder.join("store"), profile, KEY);
     let path = folder.join("sample.bin");
     std::fs::write(&path, b"nothing").unwrap();
-    let (file, size) = behaview::gateway::submission::look_at(&path, 100, &|| true).unwrap();
+    let (file, size) = behaview::gateway::look_at(&path, 100, &|| true).unwrap();
     let options = ScanOptions { password: Password::new(password.to_owned()), ..ScanOptions::default() };
     let submission = Arc::new(Submission { path, file, size, options, sent: None });
     said_of(visit::ask(&gateway, &Request::PrivateScan { submission, to: None }).await)

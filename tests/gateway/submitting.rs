@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use behaview::gateway::{Received, submission};
+use behaview::gateway::{Received, look_at};
 use behaview::quota::Entitlements;
 use behaview::report::analysis::{submitted, upload_address};
 use behaview::request::{Password, ScanOptions, Submission, UploadAddress};
@@ -21,7 +21,7 @@ fn file(visit: &Visit, name: &str, size: usize) -> PathBuf {
 }
 
 fn submission(path: PathBuf, options: ScanOptions) -> Arc<Submission> {
-    let (file, size) = submission::look_at(&path, u64::MAX, &|| true).unwrap();
+    let (file, size) = look_at(&path, u64::MAX, &|| true).unwrap();
     Arc::new(Submission { path, file, size, options, sent: None })
 }
 
@@ -83,7 +83,7 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
     assert_eq!((counted(&visit), visit.charged()), (1, 0));
     assert_eq!(visit.gateway.spent().unwrap().charged, 1);
     // The password is in no file of this machine's.
-    let store = std::fs::read(visit.gateway.store().path()).unwrap();
+    let store = std::fs::read(visit.gateway.store.path()).unwrap();
     assert!(memchr::memmem::find(&store, b"hunter2-hunter2").is_none());
     assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE what LIKE '%hunter2%'"), 0);
 }
@@ -242,7 +242,7 @@ async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() 
     let third = crate::counted::run("a third", &visit.store(), &visit.demo);
     flight::while_another_asks(&visit, &request, async {
         let result = visit::ask(&third, &request).await;
-        assert!(matches!(result, Err(GatewayError::UnderWayElsewhere)), "{result:?}");
+        assert!(matches!(result, Err(GatewayError::InFlight)), "{result:?}");
     })
     .await;
     // That one ended without an answer: whoever sends it again has to know.

@@ -98,17 +98,17 @@ impl Visit {
     }
 
     pub fn store(&self) -> PathBuf {
-        self.gateway.store().folder.clone()
+        self.gateway.store.folder.clone()
     }
 
     /// Does something to the store behind the gateway's back.
     pub fn meddle(&self, sql: &str) {
-        rusqlite::Connection::open(self.gateway.store().path()).unwrap().execute_batch(sql).unwrap();
+        rusqlite::Connection::open(self.gateway.store.path()).unwrap().execute_batch(sql).unwrap();
     }
 
     /// A number from the store, read behind the gateway's back.
     pub fn count(&self, sql: &str) -> i64 {
-        rusqlite::Connection::open(self.gateway.store().path()).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+        rusqlite::Connection::open(self.gateway.store.path()).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
     /// The files in a folder of the store and below it.

@@ -9,7 +9,7 @@ use crate::app::{FileEvent, FileJob, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
 use crate::export::{Job, Summary};
 use crate::files;
-use crate::gateway::{Gateway, GatewayError, submission};
+use crate::gateway::{Gateway, GatewayError, look_at};
 use crate::quota::{Period, Unit};
 use crate::report::identifier::Sha256;
 use crate::report::identifier::hashes::Hashes;
@@ -76,8 +76,8 @@ impl Performer {
 }
 
 fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> {
-    let (store, service) = (gateway.store(), gateway.service());
-    let is_key = |file: &Sha256| gateway.client().has_key(file.as_str().as_bytes());
+    let (store, service) = (&gateway.store, &gateway.service);
+    let is_key = |file: &Sha256| gateway.client.has_key(file.as_str().as_bytes());
     match job {
         StoreJob::FindRecent => work.send(StoreEvent::RecentFiles(store.recent_files(service, RECENT)?)),
         StoreJob::LoadFile(file) => {
@@ -141,9 +141,9 @@ fn deleted_meanwhile(
     is_edit: bool,
     was_held: bool,
 ) -> Result<Option<&'static str>, StoreError> {
-    let store = gateway.store();
+    let store = &gateway.store;
     let is_noted = store.notes()?.iter().any(|standing| standing.about == note.about);
-    let is_stored = store.report(gateway.service(), &note.about.identifier)?.is_some();
+    let is_stored = store.report(&gateway.service, &note.about.identifier)?.is_some();
     Ok(match (is_noted, is_stored) {
         (false, false) if is_edit || was_held => {
             Some("The report was deleted meanwhile. The note is kept all the same; behaview held deletes it.")
@@ -160,7 +160,7 @@ fn warn_if_list_quarantined(gateway: &Gateway, work: &Work, file: &Sha256) {
     let said = match gateway.list_quarantined(file) {
         Ok(Some(aside)) => Some(format!("{}: {}", file.short(), aside.words())),
         Ok(None) => {
-            let listing = gateway.client().profile().listing;
+            let listing = gateway.client.profile().listing;
             let list = Request::Behaviours { file: file.clone(), listing, cursor: None };
             gateway.missing(&list).unwrap_or_else(|error| Some(words(&error)))
         }
@@ -181,11 +181,11 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
         state: entry.state.name(),
         counted: entry.counted,
     };
-    let (store, whose) = (gateway.store(), gateway.whose());
+    let (store, whose) = (&gateway.store, gateway.whose());
     let entries = store.entries(whose)?;
     let older = entries.len().saturating_sub(SHOWN);
     Ok(LedgerPage {
-        session: gateway.spent_by_unit()?,
+        session: gateway.store.spent(&gateway.session)?,
         today: gateway.spent_in_by_unit(Period::Daily)?,
         month: gateway.spent_in_by_unit(Period::Monthly)?,
         older: older as u64,
@@ -195,16 +195,16 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
 
 /// Everything that is stored, as the screen shows it.
 fn inventory(gateway: &Gateway) -> Result<Vec<Holding>, StoreError> {
-    let on_disk = |thing: Holding| match gateway.store().keep {
+    let on_disk = |thing: Holding| match gateway.store.keep {
         Keep::Everything => thing,
         Keep::Nothing => Holding { on_disk: 0, ..thing },
     };
-    Ok(gateway.store().inventory()?.into_iter().map(on_disk).collect())
+    Ok(gateway.store.inventory()?.into_iter().map(on_disk).collect())
 }
 
 /// Deletes what the user confirmed, and nothing where the store differs from that.
 fn delete(gateway: &Gateway, deletion: Deletion) -> Message {
-    let purged = match gateway.store().purge(from_ref(&deletion.what), None, &|held| deletion.is_still(held)) {
+    let purged = match gateway.store.purge(from_ref(&deletion.what), None, &|held| deletion.is_still(held)) {
         Ok(purged) => purged,
         Err(error) => {
             return Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error)));
@@ -213,7 +213,7 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Message {
     // The deletion holds, even if reading afterwards fails.
     let failed = |error| format!(" What is left could not be read: {}", words(&error));
     let words = purged.map(|purged| {
-        let remarks = gateway.store().remains(from_ref(&deletion.what));
+        let remarks = gateway.store.remains(from_ref(&deletion.what));
         let remarks = remarks.map(|remarks| remarks.iter().map(|remark| format!(" {remark}.")).collect::<String>());
         gone(purged, &deletion) + &remarks.unwrap_or_else(failed)
     });
@@ -235,16 +235,16 @@ fn gone(purged: Purged, deletion: &Deletion) -> String {
 
 /// Loads a file's stored list pages and reports; no request is sent.
 pub fn held_of(gateway: &Gateway, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<HeldReport>), StoreError> {
-    let listing = gateway.client().profile().listing;
+    let listing = gateway.client.profile().listing;
     // A run that was killed may have left a report that is not read yet.
     gateway.read_unread()?;
     let pages = held_pages(gateway, file, listing)?;
-    let mut reports = gateway.store().reports(gateway.service(), file)?;
+    let mut reports = gateway.store.reports(&gateway.service, file)?;
     let mut known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
     let entries = pages.iter().flat_map(|held| &held.page.entries).map(|entry| &entry.identifier);
     let others: Vec<_> = entries.filter(|identifier| known.insert((*identifier).clone())).collect();
     for identifier in others {
-        reports.extend(gateway.store().report(gateway.service(), identifier)?);
+        reports.extend(gateway.store.report(&gateway.service, identifier)?);
     }
     // One whose file is damaged is not stored any more.
     let reports = reports.into_iter().filter_map(|stored| {
@@ -274,8 +274,8 @@ pub fn held_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
 
 /// Hashes a file for its submission, and reads what the store knows of it.
 fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>, cancel: &Cancel) {
-    let largest = gateway.map_or(0, |gateway| gateway.client().profile().largest_upload());
-    let result = submission::look_at(&path, largest, &|| !cancel.is_cancelled())
+    let largest = gateway.map_or(0, |gateway| gateway.client.profile().largest_upload());
+    let result = look_at(&path, largest, &|| !cancel.is_cancelled())
         .map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
     let found = result.as_ref().ok().zip(gateway);
     let before = found.map(|((file, size), gateway)| {

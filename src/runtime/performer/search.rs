@@ -108,8 +108,8 @@ fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, k
 
 fn search_stored(work: &Work, ticket: &Ticket, gateway: &Gateway, pattern: &Pattern) {
     let mut teller = Teller::<Vec<HitGroup>>::new(work, ticket);
-    let store = gateway.store();
-    let read = store.notes().and_then(|notes| Ok((notes, store.every_report(gateway.service())?)));
+    let store = &gateway.store;
+    let read = store.notes().and_then(|notes| Ok((notes, store.every_report(&gateway.service)?)));
     let (notes, reports) = match read {
         Ok(found) => found,
         Err(error) => {

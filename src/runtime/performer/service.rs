@@ -22,7 +22,7 @@ impl Performer {
     pub(super) fn call_service(&self, call: ServiceCall) {
         match call {
             ServiceCall::Send { quote, source } => self.send_request(quote, source),
-            ServiceCall::Cancel(request) => self.gateway().into_iter().for_each(|gateway| gateway.give_up(&request)),
+            ServiceCall::Cancel(request) => self.gateway().into_iter().for_each(|gateway| gateway.cancel(&request)),
         }
     }
 
@@ -70,10 +70,10 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         && result.as_ref().err().is_none_or(GatewayError::may_have_arrived)
     {
         // The file is listed among the earlier ones by its name; without it by its hash alone.
-        let _ = gateway.store().note_file(gateway.service(), &submission.file, Some(&submission.name()), gateway.now());
+        let _ = gateway.store.note_file(&gateway.service, &submission.file, Some(&submission.name()), gateway.now());
     }
     // Before the response, so that the screen never shows one without the other. The app knows which calls are in flight.
-    if let Ok(spent) = gateway.settled() {
+    if let Ok(spent) = gateway.store.settled(&gateway.session) {
         work.send(ServiceEvent::Spent(spent));
     }
     if let Some(says_spent) = is_paid.then(|| says_spent(&result, begun)).flatten() {
@@ -171,8 +171,7 @@ fn failure(error: &GatewayError) -> Failure {
         GatewayError::NotEntitled(_)
         | GatewayError::NamesKey
         | GatewayError::NotHeld
-        | GatewayError::UnderWay
-        | GatewayError::UnderWayElsewhere
+        | GatewayError::InFlight
         | GatewayError::SentBefore(_) => (Cost::Nothing, String::new()),
         GatewayError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),
         GatewayError::Internal(_) => (Cost::Perhaps(None), String::new()),
@@ -184,7 +183,7 @@ fn failure(error: &GatewayError) -> Failure {
         GatewayError::SentBefore(_) => true,
         _ => false,
     };
-    let is_elsewhere = matches!(error, GatewayError::UnderWayElsewhere);
+    let is_elsewhere = matches!(error, GatewayError::InFlight);
     Failure { what: sentence(&error.to_string()), cost: cost.to_string(), advice, is_unsure, is_of_file, is_elsewhere }
 }
 
