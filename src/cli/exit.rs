@@ -7,7 +7,7 @@ use crate::log::{Level, Log};
 use crate::report::page::PageError;
 use crate::runtime::Exit;
 use crate::service::credential::CredentialError;
-use crate::service::error::{Reason, ServiceError};
+use crate::service::error::{Reason, ServiceError, Unusable};
 use crate::service::profile::ProfileError;
 use crate::text::{self, Untrusted};
 use std::io::{self, Write};
@@ -131,6 +131,16 @@ fn logged(error: &anyhow::Error, log: &Log) -> Option<String> {
 /// Advice about a failure of the service.
 pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
     error.downcast_ref::<GatewayError>().map(GatewayError::advice).filter(|advice| !advice.is_empty())
+}
+
+/// Whether a failure concerns one subject only, so that the next may succeed. A web page in the place of an
+/// answer, such as a login page, would come again.
+pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
+    if let Some(GatewayError::Service { error: ServiceError::Unusable(Unusable::WebPage), .. }) = error.downcast_ref() {
+        return false;
+    }
+    let kind = kind_of(error);
+    matches!(kind, FailureKind::NotFound | FailureKind::NotHeld | FailureKind::BadAnswer | FailureKind::Partial)
 }
 
 /// Prints clap's message, escaped line by line: it quotes arguments, which may be file names.

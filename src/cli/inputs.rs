@@ -199,10 +199,9 @@ pub(super) fn each<T>(
         if all > 1 {
             exit::say(&error, common.log());
         }
-        let kind = exit::kind_of(&error);
+        let is_of_one = exit::is_of_one(&error);
         failed.push(error);
-        if !matches!(kind, FailureKind::NotFound | FailureKind::NotHeld | FailureKind::BadAnswer | FailureKind::Partial)
-        {
+        if !is_of_one {
             break;
         }
     }
