@@ -101,7 +101,7 @@ fn browse(
 fn settings(config: &Config) -> Settings {
     Settings {
         keys: config.keymap.clone(),
-        confirm_above: config.confirm_above(),
+        confirm_above: config.budget.confirm_above,
         pace: config.pace(),
         forgets: config.keeps_nothing(),
         rules_file: rules_file(),

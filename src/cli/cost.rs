@@ -150,7 +150,7 @@ impl CostArgs {
 
 /// What the user object said last of the entitlements; nothing without a store.
 fn privileges(folders: &Folders, config: &Config) -> anyhow::Result<Entitlements> {
-    let profile = config.profile(None)?;
+    let profile = config.profile()?;
     let whose = Whose { profile: &profile.name, service: &service_of(&profile), owner: None };
     let store = folders.store.exists().then(|| open_to_look(&folders.store).ok()).flatten();
     Ok(store.and_then(|store| store.privileges(whose).ok()).unwrap_or_default())

@@ -142,7 +142,7 @@ fn variables() -> Check {
 }
 
 fn service(config: &Config) -> Check {
-    let checked = config.profile(None).map_err(anyhow::Error::from).and_then(|profile| {
+    let checked = config.profile().map_err(anyhow::Error::from).and_then(|profile| {
         let url = profile.check()?;
         Ok((format!("{}: {url}", profile.name), ProxyRoute::of(&profile, &url)))
     });

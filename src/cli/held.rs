@@ -250,7 +250,7 @@ fn deleted(doomed: &Doomed<'_>, files: u64, now: Timestamp, is_done: bool) -> De
 /// stored items.
 fn service_named(name: &str, config: &Config, kept: &[Holding]) -> anyhow::Result<String> {
     let fetched = || kept.iter().find(|kept| kept.profile == name && !kept.is_import());
-    match config.profile(None) {
+    match config.profile() {
         Ok(profile) => Ok(service_of(&profile)),
         Err(error) => fetched().map(|kept| kept.service.clone()).ok_or(error.into()),
     }

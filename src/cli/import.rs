@@ -62,7 +62,7 @@ impl ImportArgs {
         if config.keeps_nothing() {
             fail!(Usage, "nothing is kept on disk (store.keep = \"nothing\"), so nothing can be imported");
         }
-        let profile = config.profile(None)?;
+        let profile = config.profile()?;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
         let keys = config.known_keys();
         if file.as_ref().is_some_and(|file| keys.iter().any(|key| key.is_in(file.as_str().as_bytes()))) {

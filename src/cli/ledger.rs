@@ -123,7 +123,7 @@ struct LedgerTotal {
 impl LedgerArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
-        let profile = config.profile(None)?;
+        let profile = config.profile()?;
         let store = super::setup::open_to_look(&folders.store)?;
         let service = super::setup::service_of(&profile);
         let whose = Whose { profile: &profile.name, service: &service, owner: None };

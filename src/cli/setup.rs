@@ -40,7 +40,7 @@ pub(super) fn setup(common: &Common, spending: Spending) -> anyhow::Result<Setup
 impl Setup {
     /// The setup from config and command line. A dry run never sends anything.
     pub(super) fn new(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Self> {
-        let (profile, session) = (config.profile(None)?, session());
+        let (profile, session) = (config.profile()?, session());
         let log = common.open_log(folders, config, &session);
         log.write(
             Level::Info,
@@ -78,9 +78,10 @@ fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<
     let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
     let store = Store::open_keeping(&folders.store, keep)?;
     let mut remarks: Vec<_> = store.notice.clone().into_iter().collect();
-    let mut limits: Vec<_> = config.keeps_bytes().map(Purge::DownTo).into_iter().collect();
-    if let Some(days) = config.keeps_days()
-        && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days)))
+    let mut limits: Vec<_> =
+        config.store.megabytes.map(|most| Purge::DownTo(1_000_000 * u64::from(most.get()))).into_iter().collect();
+    if let Some(days) = config.store.days
+        && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days.get())))
     {
         let newest = store.inventory()?.iter().map(|thing| thing.received).max();
         // The clock may have been set ahead.
@@ -113,7 +114,7 @@ pub(super) fn open_to_look(folder: &Path) -> Result<Store, StoreError> {
 /// The store of a command without requests, and its id of the service of config and command line.
 pub(super) fn store_and_service(common: &Common) -> anyhow::Result<(Store, String)> {
     let (folders, config) = common.config()?;
-    Ok((open_to_look(&folders.store)?, service_of(&config.profile(None)?)))
+    Ok((open_to_look(&folders.store)?, service_of(&config.profile()?)))
 }
 
 /// The store's id of a profile's service.

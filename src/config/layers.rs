@@ -1,7 +1,7 @@
 //! Flags over variables over the file over what holds without them, put together into one table before it is read.
 
-use super::settings::{Disclosure, SETTINGS, Setting};
-use super::{Config, ConfigError, masked, without_values};
+use super::settings::{SETTINGS, Setting, masked, without_values};
+use super::{Config, ConfigError};
 use crate::text::Untrusted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,9 +12,6 @@ use toml::{Table, Value};
 /// The longest part of a name that is repeated, and the most parts.
 const LONGEST_NAME: usize = 15;
 const DEEPEST_NAME: usize = 6;
-
-/// Fewest bytes of a name that may be a key.
-const SHORTEST_LIKE_KEY: usize = 32;
 
 /// What the command line says of settings.
 #[derive(Debug, Clone, Default)]
@@ -56,16 +53,6 @@ pub struct Effective {
     pub from: SettingOrigin,
 }
 
-impl Effective {
-    /// The same without what has a key in it.
-    pub(super) fn without(&self, has_key: impl Fn(&str) -> bool) -> Self {
-        let part = |part: &str| if has_key(part) { "…".to_owned() } else { part.to_owned() };
-        let name = self.name.split('.').map(part).collect::<Vec<_>>().join(".");
-        let value = self.value.clone().map(|value| if has_key(&value) { "(the key, not shown)".into() } else { value });
-        Self { name: Some(name).filter(|name| !has_key(name)).unwrap_or_else(|| "…".into()), value, ..self.clone() }
-    }
-}
-
 fn in_words<S: serde::Serializer>(origin: &SettingOrigin, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(origin)
 }
@@ -86,7 +73,7 @@ pub(super) struct Layers {
 }
 
 /// The line of a place in a text, from 1.
-pub(super) fn line(text: &str, at: usize) -> usize {
+fn line(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or_default().matches('\n').count() + 1
 }
 
@@ -94,42 +81,6 @@ pub(super) fn line(text: &str, at: usize) -> usize {
 pub(super) fn finding(text: &str, error: &toml::de::Error) -> ConfigMistake {
     let at = error.span().map_or(0, |span| span.start);
     ConfigMistake { line: line(text, at), words: without_values(error.message()) }
-}
-
-/// Everything in a file that is no setting, or no value that its setting takes; and the rest, which can be used.
-pub(super) fn sort_out(text: &str) -> (Vec<ConfigMistake>, Table) {
-    let (table, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        return (errors.iter().map(|error| finding(text, error)).collect(), Table::new());
-    }
-    let mut values = match toml::from_str::<Table>(text) {
-        Ok(values) => values,
-        Err(error) => return (vec![finding(text, &error)], Table::new()),
-    };
-    let mut found = Vec::new();
-    look(text, table.get_ref(), &mut values, &mut Vec::new(), &mut found);
-    found.sort_by_key(|finding| finding.line);
-    (found, values)
-}
-
-/// Tries each member of a table by itself, and then its own members; takes wrong ones out.
-fn look(text: &str, spans: &DeTable<'_>, values: &mut Table, path: &mut Vec<String>, found: &mut Vec<ConfigMistake>) {
-    for (key, span) in spans {
-        let name = key.get_ref().as_ref();
-        let Some(value) = values.get_mut(name) else { continue };
-        path.push(name.to_owned());
-        let is_filled = value.as_table().is_some_and(|table| !table.is_empty());
-        let alone = if is_filled { Value::Table(Table::new()) } else { value.clone() };
-        match (accepts(path, alone), value.as_table_mut().filter(|_| is_filled), span.get_ref()) {
-            (Err(words), _, _) => {
-                found.push(ConfigMistake { line: line(text, key.span().start), words });
-                values.remove(name);
-            }
-            (Ok(()), Some(values), DeValue::Table(spans)) => look(text, spans, values, path, found),
-            _ => {}
-        }
-        path.pop();
-    }
 }
 
 /// Whether the config takes this value under this name.
@@ -181,46 +132,69 @@ fn get<'a>(table: &'a Table, name: &str) -> Option<&'a Value> {
 }
 
 impl Layers {
-    /// What can be used of the file by itself.
-    pub(super) fn of_file(text: &str, table: Table) -> Self {
-        let mut layers = Self { table, origins: BTreeMap::new() };
-        let (spans, _) = DeTable::parse_recoverable(text);
-        layers.note(text, spans.get_ref(), String::new());
-        layers
+    /// Everything in a file that is no setting, or no value that its setting takes; and the rest, which can be used.
+    pub(super) fn of_file(text: &str) -> (Vec<ConfigMistake>, Self) {
+        let (spans, errors) = DeTable::parse_recoverable(text);
+        if !errors.is_empty() {
+            return (errors.iter().map(|error| finding(text, error)).collect(), Self::default());
+        }
+        let table = match toml::from_str::<Table>(text) {
+            Ok(table) => table,
+            Err(error) => return (vec![finding(text, &error)], Self::default()),
+        };
+        let (mut found, mut layers) = (Vec::new(), Self::default());
+        layers.try_each(text, spans.get_ref(), &table, &mut Vec::new(), &mut found);
+        found.sort_by_key(|finding| finding.line);
+        (found, layers)
     }
 
-    fn note(&mut self, text: &str, spans: &DeTable<'_>, before: String) {
-        for (key, value) in spans {
-            let name = format!("{before}{}", key.get_ref());
-            match value.get_ref() {
-                DeValue::Table(inner) => self.note(text, inner, format!("{name}.")),
-                _ => {
-                    self.origins.insert(name, SettingOrigin::File(line(text, key.span().start)));
+    /// Tries each member of a table by itself, and then its own members; takes those that are settings.
+    fn try_each(
+        &mut self,
+        text: &str,
+        spans: &DeTable<'_>,
+        values: &Table,
+        path: &mut Vec<String>,
+        found: &mut Vec<ConfigMistake>,
+    ) {
+        for (key, span) in spans {
+            let Some(value) = values.get(key.get_ref().as_ref()) else { continue };
+            path.push(key.get_ref().to_string());
+            let inner = value.as_table().filter(|table| !table.is_empty());
+            let alone = if inner.is_some() { Value::Table(Table::new()) } else { value.clone() };
+            let line = line(text, key.span().start);
+            match (accepts(path, alone.clone()), inner, span.get_ref()) {
+                (Err(words), _, _) => found.push(ConfigMistake { line, words }),
+                (Ok(()), Some(values), DeValue::Table(spans)) => {
+                    put(&mut self.table, path, alone);
+                    self.try_each(text, spans, values, path, found);
+                }
+                (Ok(()), _, _) => {
+                    put(&mut self.table, path, alone);
+                    self.origins.insert(path.join("."), SettingOrigin::File(line));
                 }
             }
+            path.pop();
         }
     }
 
     /// Lays variables over the file, and flags over them.
     pub(super) fn cover(
-        mut self,
+        &mut self,
         overrides: &Overrides,
         variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, ConfigError> {
+    ) -> Result<(), ConfigError> {
         // Which service is asked comes first: others may be settings of it.
         let variables = SETTINGS.iter().filter_map(|setting| {
             let (name, is_key) = (setting.variable()?, setting.name == "api_key");
             let value = variable(&name).filter(|value| !value.is_empty() && !is_key)?;
             Some((setting.of_profile().unwrap_or(&setting.name).to_owned(), value, SettingOrigin::Variable(name)))
         });
-        let chosen = overrides.profile.iter().map(|name| ("profile".to_owned(), name.clone(), SettingOrigin::Flag));
-        let flags = overrides.set.iter().map(|(name, value)| (name.clone(), value.clone(), SettingOrigin::Flag));
-        let (first, second): (Vec<_>, Vec<_>) =
-            variables.chain(flags).chain(chosen).partition(|(name, _, _)| name == "profile");
-        for (name, value, origin) in first.into_iter().chain(second) {
-            self.set(&name, &value, origin)?;
-        }
-        Ok(self)
+        let chosen = overrides.profile.iter().map(|name| ("profile".to_owned(), name.clone()));
+        let flags = overrides.set.iter().cloned().chain(chosen);
+        let mut all: Vec<_> = variables.chain(flags.map(|(name, value)| (name, value, SettingOrigin::Flag))).collect();
+        all.sort_by_key(|(name, ..)| name != "profile");
+        all.into_iter().try_for_each(|(name, value, origin)| self.set(&name, &value, origin))
     }
 
     fn set(&mut self, name: &str, text: &str, origin: SettingOrigin) -> Result<(), ConfigError> {
@@ -229,15 +203,23 @@ impl Layers {
             ConfigError::UnknownSetting(named(name), like.unwrap_or_default())
         };
         let setting = Setting::named(name).ok_or_else(unknown)?;
-        if setting.disclosure() == Disclosure::Hidden && origin == SettingOrigin::Flag {
+        if setting.is_secret() && origin == SettingOrigin::Flag {
             return Err(ConfigError::SecretFlag(&setting.name));
         }
         let name = if setting.of_profile() == Some(name) { setting.full(&self.chosen()) } else { name.to_owned() };
         let path: Vec<_> = name.split('.').map(str::to_owned).collect();
+        // Taken as TOML, or else as a text that was typed without quotes.
         let typed = format!("x = {text}").parse::<Table>().ok().filter(|read| read.len() == 1);
-        let typed = typed.and_then(|mut read| read.remove("x")).filter(|value| accepts(&path, value.clone()).is_ok());
-        let value = typed.unwrap_or_else(|| Value::String(text.to_owned()));
-        accepts(&path, value.clone()).map_err(|why| ConfigError::Override(origin.clone(), why))?;
+        let typed = typed.and_then(|mut read| read.remove("x"));
+        let accepted = |value: &Value| accepts(&path, value.clone());
+        let value = match (typed, Value::String(text.to_owned())) {
+            (Some(typed), _) if accepted(&typed).is_ok() => typed,
+            (_, plain) if accepted(&plain).is_ok() => plain,
+            (typed, plain) => {
+                let why = accepted(&typed.unwrap_or(plain)).err().unwrap_or_default();
+                return Err(ConfigError::Override(origin, why));
+            }
+        };
         put(&mut self.table, &path, value);
         self.origins.insert(name, origin);
         Ok(())
@@ -253,17 +235,12 @@ impl Layers {
         Config::deserialize(self.table.clone())
     }
 
-    /// The line of a setting in the file.
-    pub(super) fn line(&self, name: &str) -> Option<usize> {
-        match self.origins.get(name) {
-            Some(SettingOrigin::File(line)) => Some(*line),
-            _ => None,
-        }
-    }
-
     /// The line of the file that has the key, or says how to get it.
     pub(super) fn line_of_key(&self) -> Option<usize> {
-        ["api_key", "api_key_command"].iter().find_map(|name| self.line(name))
+        ["api_key", "api_key_command"].iter().find_map(|name| match self.origin(name) {
+            SettingOrigin::File(line) => Some(line),
+            _ => None,
+        })
     }
 
     /// Who says what a setting is.
@@ -271,47 +248,28 @@ impl Layers {
         self.origins.get(name).cloned().unwrap_or(SettingOrigin::Default)
     }
 
-    /// Every setting, as it is.
+    /// Every setting, as it is; those of a table with names that the user chose, for each of the names.
     pub(super) fn effective(&self) -> Vec<Effective> {
-        let names = |setting: &Setting| match setting.name.split_once(".*") {
-            None => vec![setting.name.clone()],
-            Some((before, _)) => self.chosen_names(setting, before).iter().map(|name| setting.full(name)).collect(),
-        };
+        let asked = self.chosen();
         let mut all = Vec::new();
         for setting in SETTINGS.iter() {
-            all.extend(names(setting).into_iter().map(|name| self.one(setting, name)));
+            let names = match setting.name.split_once(".*") {
+                None => vec![setting.name.clone()],
+                Some((before, _)) => {
+                    let table = get(&self.table, before).and_then(Value::as_table);
+                    let mut chosen: Vec<_> = table.into_iter().flat_map(Table::keys).collect();
+                    if setting.of_profile().is_some() && !chosen.contains(&&asked) {
+                        chosen.push(&asked);
+                    }
+                    chosen.into_iter().map(|name| setting.full(name)).collect()
+                }
+            };
+            all.extend(names.into_iter().map(|name| {
+                let default = Some(setting.default).filter(|default| !default.is_empty()).map(str::to_owned);
+                let value = get(&self.table, &name).map(|value| setting.shown(value));
+                Effective { value: value.or(default), from: self.origin(&name), name }
+            }));
         }
         all
-    }
-
-    /// The names that the user chose below a table; of services, the one that is asked is among them.
-    fn chosen_names(&self, setting: &Setting, table: &str) -> Vec<String> {
-        let mut names: Vec<_> =
-            get(&self.table, table).and_then(Value::as_table).into_iter().flat_map(Table::keys).cloned().collect();
-        let asked = self.chosen();
-        if setting.of_profile().is_some() && !names.contains(&asked) {
-            names.push(asked);
-        }
-        names
-    }
-
-    fn one(&self, setting: &Setting, name: String) -> Effective {
-        let default = Some(setting.default).filter(|default| !default.is_empty()).map(str::to_owned);
-        let value = get(&self.table, &name).map(|value| shown(setting.disclosure(), value));
-        Effective { value: value.or(default), from: self.origin(&name), name }
-    }
-}
-
-fn shown(how: Disclosure, value: &Value) -> String {
-    match (how, value.as_str()) {
-        (Disclosure::Hidden, _) => "(set, not shown)".to_owned(),
-        (Disclosure::Address, Some(address)) if address.contains('@') => {
-            "(an address with a password, not shown)".to_owned()
-        }
-        (Disclosure::Name, Some(name)) if name.len() >= SHORTEST_LIKE_KEY && !name.contains(['@', ' ']) => {
-            "(as long as a key, not shown)".to_owned()
-        }
-        // JSON writes what a setting can be as TOML does.
-        _ => serde_json::to_string(value).unwrap_or_default(),
     }
 }

@@ -2,38 +2,39 @@
 
 mod layers;
 mod settings;
-mod tables;
 
 pub use layers::{ConfigMistake, Effective, Overrides, SettingOrigin};
 pub use settings::{SETTINGS, Setting, TEMPLATE};
-pub use tables::{EntitlementTable, LookTable};
 
 use crate::app::Keymap;
+use crate::app::keys::keymap::Change;
 use crate::app::scan::follow::Pace;
 use crate::environment::variable;
 use crate::files;
 use crate::log::Level;
-use crate::quota::{Budget, Entitlements};
+use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
+use crate::view::Theme;
+use clap::Args;
+use clap::builder::BoolishValueParser;
 use directories::{BaseDirs, ProjectDirs};
 use jiff::SignedDuration;
 use layers::Layers;
 use secrecy::SecretString;
-use serde::Deserialize;
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer};
+use settings::masked;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use tables::{BudgetTable, FollowTable, KeyTable, LimitTable, StoreKeep, StoreTable};
 
 /// The longest config file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 /// Named as the config file, it means none.
 const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
-
-/// Text of at most this many bytes cannot be a key, and is quoted.
-const SHORTEST_KEY: usize = 4;
 
 /// The settings in effect.
 #[derive(Debug, Default, Deserialize)]
@@ -42,7 +43,6 @@ pub struct Config {
     /// Each setting with its origin, for `config show`.
     #[serde(skip)]
     effective: Vec<Effective>,
-    /// Whether nothing is to be sent.
     pub offline: bool,
     pub log_level: Level,
     /// Name of the profile to use; `virustotal` unless set.
@@ -51,18 +51,131 @@ pub struct Config {
     /// A command that prints the key.
     api_key_command: Option<String>,
     profiles: BTreeMap<String, Profile>,
-    /// What the user has bought.
     entitlements: EntitlementTable,
-    budget: BudgetTable,
+    pub budget: BudgetTable,
     limits: LimitTable,
-    store: StoreTable,
+    pub store: StoreTable,
     pub look: LookTable,
-    /// How a scan is followed.
     follow: FollowTable,
     /// Keys by the names of their commands.
-    keys: KeyTable,
+    keys: BTreeMap<String, KeyNames>,
     #[serde(skip)]
     pub keymap: Keymap,
+}
+
+/// How a scan is followed: the seconds between two polls, and the most calls.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FollowTable {
+    interval: Option<NonZeroU32>,
+    looks: Option<NonZeroU32>,
+}
+
+/// Which answers are stored, and for how long; without a limit for ever.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreTable {
+    keep: StoreKeep,
+    /// Answers that are older are deleted at the start.
+    pub days: Option<NonZeroU32>,
+    /// The oldest answers are deleted at the start, down to this size.
+    pub megabytes: Option<NonZeroU32>,
+}
+
+/// What of the answers is kept on disk.
+#[derive(Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StoreKeep {
+    #[default]
+    Everything,
+    Nothing,
+}
+
+/// Limits of spending, in units.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BudgetTable {
+    session: Option<u64>,
+    daily: Option<u64>,
+    /// What costs more is asked about first.
+    pub confirm_above: Option<u64>,
+}
+
+/// Limits of the service that none of its counters shows.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LimitTable {
+    per_minute: Option<NonZeroU32>,
+}
+
+// What the user has bought, as the config or an option says. No doc comment: clap would show it as a command's help.
+#[derive(Debug, Default, PartialEq, Eq, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(next_help_heading = "Entitlements, else from the config file or the balances")]
+pub struct EntitlementTable {
+    /// Premium API
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new())]
+    premium_api: Option<bool>,
+    /// Premium intelligence
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new())]
+    premium_intelligence: Option<bool>,
+    /// A private scanning licence
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new())]
+    private_scanning: Option<bool>,
+}
+
+impl EntitlementTable {
+    pub fn entitlements(&self) -> Entitlements {
+        let by_hand = |held: Option<bool>| held.map_or(Entitlement::Unknown, Entitlement::by_hand);
+        Entitlements {
+            premium_api: by_hand(self.premium_api),
+            premium_intelligence: by_hand(self.premium_intelligence),
+            private_scanning: by_hand(self.private_scanning),
+            ..Entitlements::default()
+        }
+    }
+}
+
+/// The appearance.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LookTable {
+    /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
+    #[serde(deserialize_with = "theme")]
+    pub theme: Option<Theme>,
+    /// Whether ASCII alone is shown.
+    pub ascii: bool,
+    /// Whether the mouse is the program's.
+    pub mouse: bool,
+    /// Whether the app prints lines and draws nothing.
+    pub plain: bool,
+}
+
+fn theme<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Theme>, D::Error> {
+    let name = String::deserialize(from)?;
+    let theme = Theme::named(&name);
+    if theme.is_none() && name != "auto" {
+        let wanted = format!("one of `{}`", Theme::names().collect::<Vec<_>>().join("`, `"));
+        return Err(D::Error::invalid_value(Unexpected::Other("no theme's name"), &&*wanted));
+    }
+    Ok(theme)
+}
+
+/// A key's name, or several.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a key such as \"ctrl-x\", several of them in brackets, or \"none\"")]
+enum KeyNames {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl KeyNames {
+    fn each(&self) -> Vec<&str> {
+        match self {
+            Self::One(name) => vec![name],
+            Self::Several(names) => names.iter().map(String::as_str).collect(),
+        }
+    }
 }
 
 /// Why the config cannot be used.
@@ -99,7 +212,8 @@ pub enum ConfigError {
 
 impl Config {
     /// Reads the config file alone; a file that is not there says nothing.
-    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+    #[cfg(test)]
+    fn read(path: &Path) -> Result<Self, ConfigError> {
         Self::load(path, &Overrides::default(), |_| None)
     }
 
@@ -112,18 +226,17 @@ impl Config {
         let text = text(path)?;
         let invalid =
             |ConfigMistake { line, words }| ConfigError::Invalid { path: path.to_owned(), line, message: words };
-        let (mistakes, table) = layers::sort_out(&text);
+        let (mistakes, mut layers) = Layers::of_file(&text);
         if let Some(first) = mistakes.into_iter().next() {
             return Err(invalid(first));
         }
-        let layers = Layers::of_file(&text, table);
         // A key that others can read is no secret; a command that others can write is theirs.
         if layers.line_of_key().is_some() && files::is_open_to_others(path) {
             return Err(ConfigError::Exposed(path.to_owned()));
         }
-        let layers = layers.cover(overrides, variable)?;
+        layers.cover(overrides, variable)?;
         let config = layers.read().map_err(|error| invalid(layers::finding(&text, &error)))?;
-        let keymap = config.keys.read().map_err(|mistakes| {
+        let keymap = config.read_keys().map_err(|mistakes| {
             let named = mistakes.into_iter().map(|(command, words)| (layers.origin(&format!("keys.{command}")), words));
             match named.min() {
                 Some((SettingOrigin::File(line), words)) => invalid(ConfigMistake { line, words }),
@@ -136,22 +249,22 @@ impl Config {
 
     /// Everything that is wrong in a config file, in the order of its lines.
     pub fn check(path: &Path) -> Result<Vec<ConfigMistake>, ConfigError> {
-        let text = text(path)?;
-        let (mut found, table) = layers::sort_out(&text);
-        let layers = Layers::of_file(&text, table);
+        let (mut found, layers) = Layers::of_file(&text(path)?);
         let Ok(config) = layers.read() else { return Ok(found) };
-        if let Err(error) = config.profile(None) {
-            found.push(ConfigMistake { line: layers.line("profile").unwrap_or(1), words: error.to_string() });
+        let mut add = |name: &str, words: String| {
+            let line = if let SettingOrigin::File(line) = layers.origin(name) { line } else { 1 };
+            found.push(ConfigMistake { line, words });
+        };
+        if let Err(error) = config.profile() {
+            add("profile", error.to_string());
         }
         for (name, profile) in &config.profiles {
             let profile = Profile { name: masked(name).to_owned(), ..profile.clone() };
-            for error in profile.mistakes() {
-                let line = layers.line(&format!("profiles.{name}.{}", error.setting));
-                found.push(ConfigMistake { line: line.unwrap_or(1), words: error.to_string() });
-            }
+            let mistakes = profile.mistakes();
+            mistakes.iter().for_each(|error| add(&format!("profiles.{name}.{}", error.setting), error.to_string()));
         }
-        for (command, words) in config.keys.read().err().unwrap_or_default() {
-            found.push(ConfigMistake { line: layers.line(&format!("keys.{command}")).unwrap_or(1), words });
+        for (command, words) in config.read_keys().err().unwrap_or_default() {
+            add(&format!("keys.{command}"), words);
         }
         if let Some(line) = layers.line_of_key().filter(|_| files::is_open_to_others(path)) {
             let words = "others may read or change the file, and the key, or how to get it, stands here: chmod 600 it";
@@ -161,10 +274,33 @@ impl Config {
         Ok(found)
     }
 
-    /// Every setting with its value and who says so; secrets are left out, wherever they stand.
+    /// The changed keys, or the mistakes by command, without their values, which may be secrets.
+    fn read_keys(&self) -> Result<Keymap, Vec<(String, String)>> {
+        let changes: Vec<_> = self.keys.iter().map(|(command, keys)| Change { command, keys: keys.each() }).collect();
+        Keymap::read(&changes).map_err(|mistakes| {
+            let told = mistakes.into_iter().filter_map(|mistake| {
+                let Change { command, keys } = changes.get(mistake.change)?;
+                // Only quotes of the file are left out: the other words are the program's own.
+                let words = std::iter::once(command).chain(keys).fold(mistake.words, |words, written| {
+                    words.replace(&format!("`{written}`"), &format!("`{}`", masked(written)))
+                });
+                Some(((*command).to_owned(), words))
+            });
+            told.collect()
+        })
+    }
+
+    /// Every setting with its value and origin, without keys.
     pub fn effective(&self) -> Vec<Effective> {
         let has_key = self.key_finder();
-        self.effective.iter().map(|setting| setting.without(&has_key)).collect()
+        let part = |part: &str| if has_key(part) { "…".to_owned() } else { part.to_owned() };
+        let shown = |Effective { name, value, from }: &Effective| {
+            let name = name.split('.').map(part).collect::<Vec<_>>().join(".");
+            let name = if has_key(&name) { "…".to_owned() } else { name };
+            let value = value.clone().map(|value| if has_key(&value) { "(the key, not shown)".into() } else { value });
+            Effective { name, value, from: from.clone() }
+        };
+        self.effective.iter().map(shown).collect()
     }
 
     /// Finds out whether a text contains a key of [`Self::known_keys`].
@@ -176,8 +312,7 @@ impl Config {
     /// Every key in variables and files; `api_key_command` is not run.
     pub fn known_keys(&self) -> Vec<Credential> {
         let configured = Configured { key: self.api_key.clone(), command: None };
-        let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-        Credential::all_known(variable, &configured, home.as_deref())
+        Credential::all_known(variable, &configured, home().as_deref())
     }
 
     /// Where the file, a variable or a flag says what the key is; nothing is run for it.
@@ -186,10 +321,10 @@ impl Config {
         self.api_key.as_ref().map(|_| "api_key in the config file").or(command)
     }
 
-    /// The profile of this name, or the one that the file chooses.
-    pub fn profile(&self, name: Option<&str>) -> Result<Profile, ConfigError> {
+    /// The profile to use.
+    pub fn profile(&self) -> Result<Profile, ConfigError> {
         let builtin = Profile::default();
-        let name = name.or(self.profile.as_deref()).unwrap_or(&builtin.name).to_owned();
+        let name = self.profile.as_ref().unwrap_or(&builtin.name).clone();
         let has_key = self.key_finder();
         match self.profiles.get(&name) {
             _ if has_key(&name) => Err(ConfigError::KeyAsName),
@@ -218,33 +353,25 @@ impl Config {
         self.store.keep == StoreKeep::Nothing
     }
 
-    /// How many days answers are kept; none for ever.
-    pub fn keeps_days(&self) -> Option<u32> {
-        self.store.days.map(|days| u32::try_from(days).unwrap_or(u32::MAX))
-    }
-
-    /// How many bytes of answers are kept; none for all.
-    pub fn keeps_bytes(&self) -> Option<u64> {
-        self.store.megabytes.map(|megabytes| megabytes.saturating_mul(1_000_000))
-    }
-
     /// How a scan is followed.
     pub fn pace(&self) -> Pace {
-        let interval = SignedDuration::from_secs(self.follow.interval.get().into());
-        Pace { interval, most: self.follow.looks.get().into() }
-    }
-
-    /// The price above which the app asks for a confirmation.
-    pub fn confirm_above(&self) -> Option<u64> {
-        self.budget.confirm_above
+        let usual = Pace::default();
+        let FollowTable { interval, looks } = self.follow;
+        Pace {
+            interval: interval.map_or(usual.interval, |seconds| SignedDuration::from_secs(seconds.get().into())),
+            most: looks.map_or(usual.most, |looks| looks.get().into()),
+        }
     }
 
     /// The key, from the first place that has one.
     pub fn credential(&self) -> Result<Option<Credential>, CredentialError> {
         let configured = Configured { key: self.api_key.clone(), command: self.api_key_command.clone() };
-        let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-        Credential::find(variable, &configured, home.as_deref())
+        Credential::find(variable, &configured, home().as_deref())
     }
+}
+
+fn home() -> Option<PathBuf> {
+    BaseDirs::new().map(|dirs| dirs.home_dir().to_owned())
 }
 
 fn text(path: &Path) -> Result<String, ConfigError> {
@@ -255,30 +382,6 @@ fn text(path: &Path) -> Result<String, ConfigError> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         Err(why) => Err(ConfigError::Unreadable { path: path.to_owned(), why }),
     }
-}
-
-/// A name as it was written, if it is a plain word or one of the settings' own: a key may be anywhere by mistake. Text as
-/// short as these is none.
-fn masked(written: &str) -> &str {
-    let is_plain = written.len() <= 24 && written.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
-    let is_own = || SETTINGS.iter().any(|setting| setting.name.split('.').any(|part| part == written));
-    if is_plain || written.len() <= SHORTEST_KEY || is_own() { written } else { "…" }
-}
-
-/// A parser's message without its quotes from the file, unless they may be shown. The expected part is the parser's own.
-fn without_values(message: &str) -> String {
-    let (found, expected) = message.rfind(", expected ").map_or((message, ""), |at| message.split_at(at));
-    let is_quote = |c: char| matches!(c, '`' | '"');
-    // The quoted text may contain quotes: all between the first and the last is of the file.
-    let quoted = found.find(is_quote).zip(found.rfind(is_quote)).filter(|(first, last)| first < last);
-    let parts =
-        quoted.and_then(|(first, last)| Some((found.get(..=first)?, found.get(first + 1..last)?, found.get(last..)?)));
-    let digits = |text: &str| text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect::<String>();
-    let found = match parts {
-        Some((before, written, behind)) => format!("{}{}{}", digits(before), masked(written), digits(behind)),
-        None => digits(found),
-    };
-    found + expected
 }
 
 /// Name of the config file in its folder.

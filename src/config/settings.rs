@@ -3,6 +3,7 @@
 //! The comment before a setting ends with its default, as in "; 30 without it", and the variable that sets it.
 
 use std::sync::LazyLock;
+use toml::Value;
 
 /// A config file to start from: every setting with what it does, each behind a `#`.
 pub const TEMPLATE: &str = include_str!("../../assets/config.toml");
@@ -12,6 +13,12 @@ pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| settings_of(TEMPL
 
 /// Before the settings of a service.
 const PROFILE: &str = "profiles.*.";
+
+/// Text of at most this many bytes cannot be a key, and is quoted.
+const SHORTEST_KEY: usize = 4;
+
+/// Fewest bytes of a user's name that may be a key.
+const SHORTEST_LIKE_KEY: usize = 32;
 
 /// Names in the template that the user chooses.
 const CHOSEN: [&str; 2] = ["profiles.lab", "keys.zoom"];
@@ -23,17 +30,6 @@ pub struct Setting {
     pub name: String,
     /// Value in effect without the setting, as TOML; empty for none.
     pub default: &'static str,
-}
-
-/// How much of a value may be shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disclosure {
-    Whole,
-    /// All but the name and password in an address.
-    Address,
-    /// All of a name; one as long as a key may be a key, for the service takes it in a name's place.
-    Name,
-    Hidden,
 }
 
 fn settings_of(template: &'static str) -> Vec<Setting> {
@@ -103,13 +99,49 @@ impl Setting {
         (!name.contains('*')).then(|| format!("BEHAVIEW_{}", name.to_ascii_uppercase().replace('.', "_")))
     }
 
-    /// How much of its value may be shown.
-    pub fn disclosure(&self) -> Disclosure {
+    /// Whether its value is never shown, and never given as a flag.
+    pub(super) fn is_secret(&self) -> bool {
+        matches!(self.name.as_str(), "api_key" | "api_key_command")
+    }
+
+    /// Its value for `config show`, as TOML, without secrets.
+    pub(super) fn shown(&self, value: &Value) -> String {
+        let text = value.as_str().unwrap_or_default();
         match self.name.as_str() {
-            "api_key" | "api_key_command" => Disclosure::Hidden,
-            "profiles.*.root" | "profiles.*.proxy" | "profiles.*.upload_host" => Disclosure::Address,
-            "profiles.*.user" => Disclosure::Name,
-            _ => Disclosure::Whole,
+            _ if self.is_secret() => "(set, not shown)".to_owned(),
+            "profiles.*.root" | "profiles.*.proxy" | "profiles.*.upload_host" if text.contains('@') => {
+                "(an address with a password, not shown)".to_owned()
+            }
+            // The service takes the key in a name's place.
+            "profiles.*.user" if text.len() >= SHORTEST_LIKE_KEY && !text.contains(['@', ' ']) => {
+                "(as long as a key, not shown)".to_owned()
+            }
+            // JSON writes what a setting can be as TOML does.
+            _ => serde_json::to_string(value).unwrap_or_default(),
         }
     }
+}
+
+/// A name as it was written, if it is a plain word or one of the settings' own: a key may be anywhere by mistake. Text as
+/// short as these is none.
+pub(super) fn masked(written: &str) -> &str {
+    let is_plain = written.len() <= 24 && written.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
+    let is_own = || SETTINGS.iter().any(|setting| setting.name.split('.').any(|part| part == written));
+    if is_plain || written.len() <= SHORTEST_KEY || is_own() { written } else { "…" }
+}
+
+/// A parser's message without its quotes from the file, unless they may be shown. The expected part is the parser's own.
+pub(super) fn without_values(message: &str) -> String {
+    let (found, expected) = message.rfind(", expected ").map_or((message, ""), |at| message.split_at(at));
+    let is_quote = |c: char| matches!(c, '`' | '"');
+    // The quoted text may contain quotes: all between the first and the last is of the file.
+    let quoted = found.find(is_quote).zip(found.rfind(is_quote)).filter(|(first, last)| first < last);
+    let parts =
+        quoted.and_then(|(first, last)| Some((found.get(..=first)?, found.get(first + 1..last)?, found.get(last..)?)));
+    let digits = |text: &str| text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect::<String>();
+    let found = match parts {
+        Some((before, written, behind)) => format!("{}{}{}", digits(before), masked(written), digits(behind)),
+        None => digits(found),
+    };
+    found + expected
 }

@@ -76,7 +76,7 @@ fn the_file_to_start_from_holds_every_setting_and_is_right() {
     // A default is what a config that says nothing has.
     let nothing = Config::default();
     let default = |name: &str| SETTINGS.iter().find(|setting| setting.name == name).unwrap().default.to_owned();
-    let profile = nothing.profile(None).unwrap();
+    let profile = nothing.profile().unwrap();
     let quoted = |text: &str| format!("\"{text}\"");
     assert_eq!(default("profile"), quoted(&profile.name));
     assert_eq!(default("profiles.*.root"), quoted(&profile.root));
@@ -110,13 +110,15 @@ fn every_mistake_is_named_by_its_line() {
 
 #[test]
 fn the_store_keeps_everything_unless_told_otherwise() {
-    let kept = |text: &str| read(text).map(|c| (c.keeps_nothing(), c.keeps_days(), c.keeps_bytes()));
+    let kept = |text: &str| {
+        read(text).map(|c| (c.keeps_nothing(), c.store.days.map(u32::from), c.store.megabytes.map(u32::from)))
+    };
     assert_eq!(kept("").unwrap(), (false, None, None));
     assert_eq!(kept("[store]\nkeep = \"nothing\"\n").unwrap(), (true, None, None));
-    assert_eq!(kept("[store]\ndays = 30\nmegabytes = 2\n").unwrap(), (false, Some(30), Some(2_000_000)));
+    assert_eq!(kept("[store]\ndays = 30\nmegabytes = 2\n").unwrap(), (false, Some(30), Some(2)));
     for zero in ["days", "megabytes"] {
         let words = kept(&format!("[store]\n{zero} = 0\n")).unwrap_err().to_string();
-        assert!(words.contains("line 2") && words.contains("keep = \"nothing\""), "{words}");
+        assert!(words.contains("line 2") && words.contains("above zero"), "{words}");
     }
     assert!(kept("[store]\nkeep = \"some\"\n").unwrap_err().to_string().contains("line 2"));
 }
