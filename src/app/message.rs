@@ -315,7 +315,7 @@ carried_by! {
 #[derive(Debug)]
 pub enum ServiceCall {
     /// Gets a response at the price that was on the screen.
-    Send { quote: Quote, source: ResponseSource },
+    Send { quote: Box<Quote>, source: ResponseSource },
     /// Stops waiting for a response; the ledger counts its call as lost.
     Cancel(Request),
 }

@@ -10,7 +10,7 @@ use super::{Common, FailureKind, document};
 use crate::app::{ASKS, Ask};
 use crate::export::file;
 use crate::gateway::look_at;
-use crate::quota::{Privileges, Total};
+use crate::quota::{Entitlements, Units};
 use crate::report::Report;
 use crate::request::{Artefact, Request, UploadLimit};
 use crate::text::moment;
@@ -78,10 +78,10 @@ impl CallArgs {
             // The user object contains the key, so only the privileges are printed.
             let user = serde_json::from_slice(&answer.body);
             let user = user.map_err(|_| FailureKind::BadAnswer.error("the answer is no user object"))?;
-            let found = Privileges::of_user(&user, answer.received);
+            let found = Entitlements::of_user(&user, answer.received);
             return print_json(&serde_json::json!({
-                "premium_api": found.premium_api,
-                "premium_intelligence": found.premium_intelligence,
+                "premium_api": found.premium_api.held(),
+                "premium_intelligence": found.premium_intelligence.held(),
             }));
         }
         print_body(&answer.body)
@@ -176,7 +176,7 @@ impl FetchArgs {
         let request = Request::Artefact { identifier, artefact };
         let missing = self.missing(&setup, &request)?;
         if self.spending.dry_run {
-            return print_dry_run(&setup, vec![request], self.refresh, missing.map(|none| (none, Total::NOTHING)));
+            return print_dry_run(&setup, vec![request], self.refresh, missing.map(|none| (none, Units::NOTHING)));
         }
         if let Some(none) = missing {
             fail!(NotFound, "{none}");

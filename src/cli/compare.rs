@@ -277,9 +277,8 @@ fn elsewhere(gateway: &Gateway, file: &Sha256) -> anyhow::Result<String> {
 
 /// The total price of the missing reports; `None` if none is missing.
 fn price(columns: &[ComparedSandbox], entitled: &Entitlements) -> Option<String> {
-    let mut plan = Plan::new();
     let missing = columns.iter().filter(|(.., body)| body.is_none()).filter_map(|(_, _, id, _)| id.clone());
-    missing.for_each(|identifier| plan.add(Request::Behaviour { identifier }.operation(), entitled));
+    let plan = Plan::of(missing.map(|identifier| Request::Behaviour { identifier }.operation()), entitled);
     let words = plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect::<Vec<_>>().join(", ");
     Some(words).filter(|words| !words.is_empty())
 }

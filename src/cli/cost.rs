@@ -9,8 +9,7 @@ use super::setup::{open_to_look, say, service_of, setup};
 use super::{CliError, Common, FailureKind};
 use crate::config::{Config, EntitlementTable, Folders};
 use crate::quota::{
-    Amount, Choice, Entitlements, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, PlannedItem, PriceRule, RULES,
-    Units,
+    Amount, Choice, Entitlements, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, Price, PriceRule, RULES,
 };
 use crate::report::identifier::hashes::Hashes;
 use crate::store::Whose;
@@ -64,19 +63,16 @@ impl CostArgs {
         let mut is_input_read = false;
         let mut operations = Vec::new();
         for (kind, amount) in self.planned()? {
-            let numbers = match amount {
-                Amount::Numbers(numbers) => numbers,
-                Amount::Listed { path, mut numbers, .. } => {
-                    let found = Hashes::of(&read(&path, &mut is_input_read)?);
-                    let found = found.map_err(|error| FailureKind::Usage.error(format!("{path}: {error}")))?;
-                    numbers.hashes = found.count;
-                    if found.repeated > 0 {
-                        say(format!("{} of {} hashes are repeated; each is counted", found.repeated, found.count));
-                    }
-                    numbers
+            let Amount { mut numbers, list, .. } = amount;
+            if let Some(path) = list {
+                let found = Hashes::of(&read(&path, &mut is_input_read)?);
+                let found = found.map_err(|error| FailureKind::Usage.error(format!("{path}: {error}")))?;
+                numbers.hashes = found.count;
+                if found.repeated > 0 {
+                    say(format!("{} of {} hashes are repeated; each is counted", found.repeated, found.count));
                 }
-            };
-            operations.push(Operation::with(kind, numbers));
+            }
+            operations.push(Operation { kind, numbers });
         }
         let balances = match &self.balances_from {
             Some(path) => Some(read_balances(&read(path, &mut is_input_read)?)?),
@@ -87,12 +83,10 @@ impl CostArgs {
         let shown = balances.as_ref().map(Entitlements::from_balances).unwrap_or_default();
         let read = privileges(&folders, &config)?;
         let entitled = shown.updated(read).updated(config.entitlements()).updated(self.entitled.entitlements());
-        let mut plan = Plan::new();
-        operations.into_iter().for_each(|operation| plan.add(operation, &entitled));
         let is_balanced = balances.is_some();
-        let forecast = plan.forecast(&balances.unwrap_or_default(), crate::clock::now());
-        let text = || forecast_text(&plan, &forecast, is_balanced);
-        match (self.target, forecast.prices.as_slice()) {
+        let forecast = Plan::of(operations, &entitled).forecast(&balances.unwrap_or_default(), crate::clock::now());
+        let text = || forecast_text(&forecast, is_balanced);
+        match (self.target, forecast.plan.prices.as_slice()) {
             (CostTarget::Operation(_), [price]) => print(self.json, price, text)?,
             _ => print(self.json, &forecast, text)?,
         }
@@ -113,7 +107,7 @@ impl CostArgs {
         if has_limits || has_numbers || self.entitled != EntitlementTable::default() {
             fail!(Usage, "rules takes --json and nothing else");
         }
-        print(self.json, &RULES, || RULES.iter().map(|rule| rule_words(rule)).collect())
+        print(self.json, &RULES, || RULES.iter().map(rule_words).collect())
     }
 
     /// One operation, or the items of a plan.
@@ -128,7 +122,7 @@ impl CostArgs {
             CostTarget::Operation(kind) => {
                 let mut words = std::mem::take(&mut self.items);
                 words.append(&mut self.options.given);
-                Ok(vec![(kind, Amount::of(kind, words).map_err(usage)?)])
+                Ok(vec![(kind, Amount::read(kind, &words).map_err(usage)?)])
             }
             _ if !self.options.given.is_empty() => {
                 let name = |word: &String| word.split('=').next().unwrap_or_default().to_owned();
@@ -161,7 +155,7 @@ fn plan_item(text: &str) -> Result<(Kind, Amount), String> {
     let words = crate::quota::words(text)?;
     let (name, amount) = words.split_first().ok_or("it names no operation")?;
     let kind = Kind::named(name).ok_or("there is no such operation; behaview cost --help lists them")?;
-    Ok((kind, Amount::of(kind, amount.to_vec())?))
+    Ok((kind, Amount::read(kind, amount)?))
 }
 
 /// Reads a whole file, or, at most once, standard input.
@@ -245,16 +239,17 @@ fn rule_words(rule: &PriceRule) -> String {
     let names: Vec<_> = rule.operations.iter().map(|kind| kind.name()).collect();
     let operations = if rule.operations == Kind::ALL { "every operation".to_owned() } else { names.join(", ") };
     let (number, words) = (rule.number, rule.words);
-    format!("{number:<7}{words}\n       {} · {} · {operations}\n", rule.pool.words(), rule.basis.name())
+    format!("{number:<7}{words}\n       {} · documented · {operations}\n", rule.pool.words())
 }
 
 /// The prices of operations and, if the balances are known, the quota left.
-fn forecast_text(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String {
-    let mut text = match plan.items() {
+fn forecast_text(forecast: &Forecast, is_balanced: bool) -> String {
+    let plan = &forecast.plan;
+    let mut text = match plan.prices.as_slice() {
         [one] => explained(one),
         several => prices(several),
     };
-    let mut exactly: Vec<_> = plan.items().iter().filter_map(settled).collect();
+    let mut exactly: Vec<_> = plan.prices.iter().filter_map(settled).collect();
     exactly.dedup();
     text += &exactly.concat();
     if is_balanced && !forecast.lines.is_empty() {
@@ -262,33 +257,32 @@ fn forecast_text(plan: &Plan, forecast: &Forecast, is_balanced: bool) -> String 
     }
     if is_balanced || forecast.fit == Fit::Refused {
         text += &format!("\n{}\n", forecast.words);
-    } else if plan.items().len() > 1 {
+    } else if plan.prices.len() > 1 {
         text += &format!("\n{}: {}\n", plan.words(), plan.totals_words());
     }
     text
 }
 
 /// One operation with its explanation, as the app's planner has it.
-fn explained(item: &PlannedItem) -> String {
-    let (about, words, price) = (item.price.operation.about(), item.operation.words(), item.price.short());
-    format!("{about}: {words}\nprice    {price}\n{}\n", item.price.explanation().join("\n"))
+fn explained(price: &Price) -> String {
+    let (about, words) = (price.operation.kind.about(), price.operation.words());
+    format!("{about}: {words}\nprice    {}\n{}\n", price.short(), price.explanation().join("\n"))
 }
 
-/// The option that turns an open price into an exact one.
-fn settled(item: &PlannedItem) -> Option<String> {
-    let is_open = matches!(item.price.units, Units::PerItem { .. });
-    let how_many = item.operation.kind().settled_by().filter(|_| is_open)?;
-    let operation = item.price.operation.name();
+/// The option that turns an open price into an exact one: the last, for the number of items.
+fn settled(price: &Price) -> Option<String> {
+    let how_many = price.operation.kind.options().last().filter(|_| price.each.is_some())?;
+    let operation = price.operation.kind.name();
     Some(format!("exactly  {operation} with {}: {}\n", how_many.words(), how_many.about))
 }
 
 /// Several operations, one per line.
-fn prices(items: &[PlannedItem]) -> String {
-    let row = |PlannedItem { operation, price }: &PlannedItem| {
+fn prices(prices: &[Price]) -> String {
+    let row = |price: &Price| {
         let holders: Vec<_> = price.charged.iter().map(|holder: &Holder| holder.name()).collect();
         [
-            price.operation.name().to_owned(),
-            operation.words(),
+            price.operation.kind.name().to_owned(),
+            price.operation.words(),
             price.short(),
             price.rule.number.to_owned(),
             price.pool.name().to_owned(),
@@ -296,7 +290,7 @@ fn prices(items: &[PlannedItem]) -> String {
             price.basis.name().to_owned(),
         ]
     };
-    table(["operation", "asked", "price", "rule", "pool", "charged", "basis"], items.iter().map(row))
+    table(["operation", "asked", "price", "rule", "pool", "charged", "basis"], prices.iter().map(row))
 }
 
 /// Every limit that is charged, before and after the plan.

@@ -72,16 +72,16 @@ pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
 
 /// Parses a response to the quota call, fresh or saved.
 pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, CliError> {
-    let balances = Balances::parse(answer).ok().filter(|read| !read.counters().is_empty());
+    let balances = Balances::parse(answer).ok().filter(|read| !read.counters.is_empty());
     balances.ok_or_else(|| FailureKind::BadAnswer.error("that is no answer to the quota call"))
 }
 
 /// The counters; those with a known meaning come first, by unit and period.
 fn quota_output(balances: &Balances, now: Timestamp) -> QuotaOutput<'_> {
-    let mut counters: Vec<_> = balances.counters().iter().collect();
+    let mut counters: Vec<_> = balances.counters.iter().collect();
     counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning));
     let counters = counters.into_iter().map(|counter| counter_output(counter, now)).collect();
-    QuotaOutput { counters, odd: balances.set_aside() }
+    QuotaOutput { counters, odd: &balances.set_aside }
 }
 
 fn counter_output(counter: &Counter, now: Timestamp) -> CounterOutput<'_> {
@@ -132,7 +132,7 @@ fn cells(counter: &CounterOutput<'_>, holder: Holder, side: &SideOutput<'_>, now
 }
 
 fn remarks(counter: &str, SideOutput { balance, limits, .. }: &SideOutput<'_>) -> String {
-    let excess = balance.excess();
+    let excess = balance.used.saturating_sub(balance.allowed);
     let remarks = [
         (counter == MINUTE_LIMIT).then(|| "as set, or as a refusal taught".to_owned()),
         (!limits).then(|| "draws on the group's".to_owned()),

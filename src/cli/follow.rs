@@ -7,7 +7,7 @@ use super::setup::{Setup, setup};
 use super::{Common, FailureKind};
 use crate::app::scan::follow::{Follow as Following, Pace, WatchState};
 use crate::gateway::GatewayError;
-use crate::quota::{Total, Unit};
+use crate::quota::{Unit, Units};
 use crate::report::analysis::SandboxRun;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
@@ -129,7 +129,7 @@ pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
         "Following makes at most {calls}, each at the price of a look: one every {seconds} s, and once a sandbox has reported one for \
          each page of the list."
     );
-    (words, Total { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
+    (words, Units { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
 }
 
 /// Polls a scan until it ends, and prints its state.

@@ -253,7 +253,7 @@ impl LedgerOutput<'_> {
                 row.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
                 row.operation.clone(),
                 row.what.clone(),
-                Units::Range { min: row.predicted_min, max: row.predicted_max, why: "" }.to_string(),
+                Units { min: row.predicted_min, max: row.predicted_max }.to_string(),
                 row.settled.map_or_else(dash, thousands),
                 row.state.name().to_owned(),
                 row.outcome.clone().unwrap_or_else(dash),

@@ -7,7 +7,7 @@ use super::query::{ask, print_dry_run, runtime, say_cost, say_if_aside};
 use super::setup::{Setup, say, setup};
 use super::{Common, FailureKind};
 use crate::gateway::{Gateway, GatewayError};
-use crate::quota::Total;
+use crate::quota::Units;
 use crate::report::Body;
 use crate::report::Report;
 use crate::report::identifier::{Identifier, Sha256};
@@ -209,7 +209,7 @@ impl ListArgs {
             is_open |= self.all && held.last().is_none_or(|last| last.page.cursor.is_some());
         }
         let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
-        let remark = is_open.then(|| (remark.to_owned(), Total { min: 0, max: None }));
+        let remark = is_open.then(|| (remark.to_owned(), Units { min: 0, max: None }));
         print_dry_run(setup, requests, self.refresh, remark)
     }
 

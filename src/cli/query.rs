@@ -4,7 +4,7 @@
 use super::output::{print, table};
 use super::setup::{Setup, say};
 use crate::gateway::{Answer, Gateway, GatewayError, Received};
-use crate::quota::{Allowed, Period, Price, Spent, Total, Unit, in_units};
+use crate::quota::{Period, Price, Spent, Unit, Units, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, LAST_WAIT, STUCK};
 use crate::store::StoreError;
@@ -169,7 +169,7 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 struct DryRunOutput {
     calls: Vec<DryRunCall>,
     /// Sums by unit; without a maximum if it is unknown.
-    total: BTreeMap<Unit, Total>,
+    total: BTreeMap<Unit, Units>,
     /// What cannot be known before the calls.
     remark: Option<String>,
 }
@@ -184,7 +184,7 @@ struct DryRunCall {
 }
 
 /// A remark on costs that cannot be known before the calls, and the requests that they may add.
-pub(super) type DryRunRemark = (String, Total);
+pub(super) type DryRunRemark = (String, Units);
 
 /// Prints the price of requests.
 pub(super) fn print_dry_run(
@@ -202,11 +202,11 @@ pub(super) fn print_dry_run(
     let prices = || calls.iter().filter_map(|call| call.price.as_ref());
     let verdict = verdict(setup, prices());
     let (words, further) = remark.unzip();
-    let further = further.filter(|further| *further != Total::NOTHING).map(|further| (Unit::Request, further));
-    let priced = prices().map(|price| (price.unit, Total { min: price.units.min(), max: price.units.max() }));
+    let further = further.filter(|further| *further != Units::NOTHING).map(|further| (Unit::Request, further));
+    let priced = prices().map(|price| (price.unit, price.units));
     let mut total = BTreeMap::new();
     for (unit, units) in priced.chain(further) {
-        let sum = total.entry(unit).or_insert(Total::NOTHING);
+        let sum = total.entry(unit).or_insert(Units::NOTHING);
         *sum = sum.plus(units);
     }
     let shown = DryRunOutput { total, calls, remark: words };
@@ -237,15 +237,15 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> anyhow::Resul
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow::Result<()> {
     let (mut run, mut today) = (Spent::default(), setup.gateway.spent_in(Period::Daily)?);
     for price in prices {
-        if let Allowed::Refused(reason) = price.allowed {
+        if let Some(reason) = price.refusal {
             fail!(Refused, "it would be refused: {reason}");
         }
         if let Some(over) = setup.gateway.budget.exceeded(price, run, today) {
             fail!(OverBudget, "{over}");
         }
         for sum in [&mut run, &mut today] {
-            sum.charged = sum.charged.saturating_add(price.units.max().unwrap_or(0));
-            sum.is_open |= price.units.max().is_none();
+            sum.charged = sum.charged.saturating_add(price.units.max.unwrap_or(0));
+            sum.is_open |= price.units.max.is_none();
         }
     }
     Ok(())

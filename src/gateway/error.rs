@@ -1,6 +1,6 @@
 //! Errors of the gateway, with the cost of the failed call.
 
-use crate::quota::{OverBudget, Settled, Unit};
+use crate::quota::{OverBudget, Unit, Units};
 use crate::service::error::{Reason, ServiceError};
 use crate::store::StoreError;
 use jiff::Timestamp;
@@ -107,11 +107,10 @@ impl GatewayError {
 }
 
 impl Cost {
-    pub(super) fn of(settled: Settled, unit: Unit) -> Self {
+    pub(super) fn of(settled: Units, unit: Unit) -> Self {
         match settled {
-            Settled::Exactly(0) => Self::Nothing,
-            Settled::Exactly(units) | Settled::AtMost(units) => Self::Perhaps(Some((units, unit))),
-            Settled::Open => Self::Perhaps(None),
+            Units::NOTHING => Self::Nothing,
+            settled => Self::Perhaps(settled.max.map(|units| (units, unit))),
         }
     }
 }

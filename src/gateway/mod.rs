@@ -17,9 +17,7 @@ mod streaming;
 
 use crate::log::{Level, Log};
 use crate::quota::audit::{self, Look, Reading};
-use crate::quota::{
-    Allowed, Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Privileges, Settled, Spent, Unit,
-};
+use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Spent, Unit};
 use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
@@ -272,7 +270,7 @@ impl Gateway {
     fn logged(&self, quote: &Quote) -> String {
         match self.store.keep {
             Keep::Everything => quote.request().words(),
-            Keep::Nothing => quote.price().operation.name().to_owned(),
+            Keep::Nothing => quote.price().operation.kind.name().to_owned(),
         }
     }
 
@@ -285,7 +283,7 @@ impl Gateway {
         cancel: &CancellationToken,
         is_refresh: bool,
     ) -> Result<Answer, GatewayError> {
-        if let Allowed::Refused(reason) = quote.price().allowed {
+        if let Some(reason) = quote.price().refusal {
             return Err(GatewayError::NotEntitled(reason));
         }
         if self.is_offline {
@@ -325,13 +323,11 @@ impl Gateway {
         }
         let taken = self.send(request, progress, cancel).await;
         let settled = price.settle(reading::outcome(request, &taken));
-        let (cost, outcome) = match (settled, &taken) {
-            (Settled::Exactly(units), Ok(_)) => ((State::Charged, Some(units)), ANSWERED.to_owned()),
+        let (cost, outcome) = match (settled.exact(), &taken) {
+            (Some(units), Ok(_)) => ((State::Charged, Some(units)), ANSWERED.to_owned()),
             (_, Ok(_)) => ((State::Unknown, None), ANSWERED.to_owned()),
-            (Settled::Exactly(0), Err(error)) if !error.may_be_charged() => {
-                ((State::Unsent, Some(0)), error.to_string())
-            }
-            (Settled::Exactly(0), Err(error)) => ((State::Free, Some(0)), error.to_string()),
+            (Some(0), Err(error)) if !error.may_be_charged() => ((State::Unsent, Some(0)), error.to_string()),
+            (Some(0), Err(error)) => ((State::Free, Some(0)), error.to_string()),
             (_, Err(error)) if error.is_of_rate() => ((State::Unknown, None), format!("{TOO_FAST}{error}")),
             (_, Err(error)) => ((State::Unknown, None), error.to_string()),
         };
@@ -455,8 +451,8 @@ impl Gateway {
         } else {
             reading::check(request, &body)?;
             let user = serde_json::from_slice(&body).ok().filter(|_| *request == Request::User);
-            let noted = user.map(|user| Privileges::of_user(&user, received));
-            noted.and_then(|found| self.store.note_privileges(self.whose(), found).err()).map(lost)
+            let noted = user.map(|user| Entitlements::of_user(&user, received));
+            noted.and_then(|found| self.store.note_privileges(self.whose(), &found).err()).map(lost)
         };
         Ok(Answer { received, body, unkept: unkept.or(remark.map(str::to_owned)) })
     }
@@ -467,7 +463,7 @@ impl Gateway {
     async fn read_counters_before(&self, quote: &Quote) -> Result<(), GatewayError> {
         let is_known = self.entitled().is_some();
         // No budget allows a call without a known limit.
-        let may_cost_more = quote.price().units.max().map_or(!self.budget.is_set(), |most| most > 1);
+        let may_cost_more = quote.price().units.max.map_or(!self.budget.is_set(), |most| most > 1);
         // This machine's clock alone opens no new day of the budget.
         let knows_day = self.clocks().is_some_and(|(_, seen)| !Period::Daily.is_renewed(seen, (self.clock)()));
         let needs_date = self.budget.daily.is_some() && !quote.price().is_free() && !knows_day;

@@ -13,7 +13,7 @@
 //! Doubtful cases get no verdict: a call in flight during a reading, a period that ended between
 //! the readings, a clock that was changed, another key.
 
-use super::{Holder, Period, Unit};
+use super::{Holder, Period, Unit, Units};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,14 +50,6 @@ pub struct Look {
     pub readings: Vec<Reading>,
 }
 
-/// The known cost of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Charge {
-    Certain(u64),
-    /// Up to this much, possibly nothing; `None` if no limit is known.
-    Unsure(Option<u64>),
-}
-
 /// A call of this program that may have been charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditedCall {
@@ -70,7 +62,8 @@ pub struct AuditedCall {
     /// The account that was charged, if known.
     pub account: Option<String>,
     pub operation: String,
-    pub charge: Charge,
+    /// Its known cost; a range if it is uncertain, then possibly nothing.
+    pub charge: Units,
 }
 
 /// The time between two readings, with its calls and the counter's rise.
@@ -91,23 +84,7 @@ pub struct Window {
     /// and the counter is known to count this program's calls.
     pub is_final: bool,
     /// This program's calls in this window.
-    pub calls: Vec<Counted>,
-}
-
-/// A call of a window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counted {
-    pub number: i64,
-    pub operation: String,
-    /// Whether its cost is uncertain.
-    pub is_unsure: bool,
-}
-
-impl Counted {
-    fn of(call: &AuditedCall) -> Self {
-        let is_unsure = matches!(call.charge, Charge::Unsure(_));
-        Self { number: call.number, operation: call.operation.clone(), is_unsure }
-    }
+    pub calls: Vec<AuditedCall>,
 }
 
 /// The result of a window.
@@ -136,10 +113,16 @@ pub struct PriceRecord {
     pub unclear: u64,
 }
 
+impl AuditedCall {
+    pub fn is_unsure(&self) -> bool {
+        self.charge.exact().is_none()
+    }
+}
+
 impl Window {
     /// The result of this window.
     pub fn finding(&self) -> Finding {
-        let unsure = self.calls.iter().filter(|call| call.is_unsure).count();
+        let unsure = self.calls.iter().filter(|call| call.is_unsure()).count();
         let rest = self.rose.checked_sub(self.certain);
         match (rest, self.unsure) {
             (Some(0), _) if unsure == 0 => Finding::Confirmed,
@@ -155,25 +138,21 @@ impl Window {
 
     /// The result as text.
     pub fn words(&self) -> String {
-        let (rose, mine) = (self.rose, self.certain);
-        let rest = rose.saturating_sub(mine);
-        let counter =
-            if rose == 0 { "the counter did not rise".to_owned() } else { format!("the counter rose by {rose}") };
+        let rose = match self.rose {
+            0 => "the counter did not rise".to_owned(),
+            rose => format!("the counter rose by {rose}"),
+        };
+        let predicted = format!("{rose}, this program accounts for {}", self.certain);
         match self.finding() {
-            Finding::Confirmed => match self.calls.len() as u64 {
-                0 | 1 => format!("{counter}, as predicted"),
-                calls => format!("{counter} for {calls} calls together, as predicted"),
-            },
-            Finding::Free => format!("{counter}: what was not known cost nothing"),
-            Finding::Charged(_) => format!("{counter}, certain are {mine}: what was not known counts as charged"),
-            _ if rose < mine => {
-                let lag = if self.is_final { "" } else { ", or the counter lags" };
-                format!("{counter}, this program accounts for {mine}: a price is too high{lag}")
+            Finding::Confirmed if self.calls.len() < 2 => format!("{rose}, as predicted"),
+            Finding::Confirmed => format!("{rose} for {} calls together, as predicted", self.calls.len()),
+            Finding::Free => format!("{rose}: what was not known cost nothing"),
+            Finding::Charged(_) => format!("{predicted}: what was not known counts as charged"),
+            Finding::Contradicted => format!("{predicted}: a price is too high"),
+            Finding::Unclear if self.rose == self.certain => rose,
+            Finding::Unclear => {
+                format!("{predicted}: others use the same key, an outcome is not known, or the counter lags")
             }
-            _ if rest == 0 => counter,
-            _ => format!(
-                "{counter}, this program accounts for {mine}: {rest} by others with the same key, or by calls whose outcome is not known"
-            ),
         }
     }
 }
@@ -185,7 +164,7 @@ impl Window {
 /// Both belong to one profile.
 pub fn windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
     let mut found = Vec::new();
-    for looks in by_account(looks, &Border::new(calls)).values() {
+    for looks in by_account(looks, calls).values() {
         let pairs = looks.iter().zip(looks.iter().skip(1));
         found.extend(pairs.filter_map(|(first, second)| window(first, second, calls, unit)));
     }
@@ -203,7 +182,7 @@ pub fn windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<Window>
 pub fn final_windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
     let proven = proven(&windows(looks, calls, unit));
     let mut found = Vec::new();
-    for looks in by_account(looks, &Border::new(calls)).values() {
+    for looks in by_account(looks, calls).values() {
         let mut firsts: Vec<&LookPosition<'_>> = Vec::new();
         for second in looks {
             if second.is_quiet {
@@ -221,7 +200,7 @@ pub fn final_windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<W
 /// Whether the last reading, long after the calls of a window, still shows fewer units than they
 /// cost. A counter that lagged has caught up by then.
 fn is_lasting(window: &Window, looks: &[Look], calls: &[AuditedCall], unit: Unit) -> bool {
-    let by_account = by_account(looks, &Border::new(calls));
+    let by_account = by_account(looks, calls);
     let Some(looks) = by_account.get(&*window.account) else { return false };
     let first = looks.iter().find(|first| first.look.received == window.since);
     let last = looks.last().filter(|last| window.until.duration_until(last.look.asked) >= LATE);
@@ -240,10 +219,25 @@ fn counts(window: &Window) -> bool {
 }
 
 /// Readings outside all calls, by account.
-fn by_account<'a>(looks: &'a [Look], border: &Border<'_>) -> BTreeMap<&'a str, Vec<LookPosition<'a>>> {
+fn by_account<'a>(looks: &'a [Look], calls: &[AuditedCall]) -> BTreeMap<&'a str, Vec<LookPosition<'a>>> {
+    // For each position among the calls: when all earlier ones had ended, when the next one began.
+    let (mut over, mut begin) = (vec![Timestamp::MIN], vec![Timestamp::MAX]);
+    for call in calls {
+        over.extend(over.last().map(|last| call.until.max(*last)));
+    }
+    for call in calls.iter().rev() {
+        begin.extend(begin.last().map(|first| call.from.min(*first)));
+    }
+    begin.reverse();
     let mut found: BTreeMap<&str, Vec<LookPosition<'_>>> = BTreeMap::new();
     for look in looks {
-        found.entry(&look.account).or_default().extend(border.place(look));
+        let calls = calls.partition_point(|call| call.number <= look.after);
+        let Some((over, begin)) = over.get(calls).zip(begin.get(calls)) else { continue };
+        let looks = found.entry(&look.account).or_default();
+        // Otherwise a call was in flight, or numbers and clock disagree.
+        if *over < look.asked && *begin > look.received {
+            looks.push(LookPosition { look, calls, is_quiet: over.duration_until(look.asked) >= QUIET });
+        }
     }
     found
 }
@@ -257,9 +251,9 @@ pub fn record(windows: &[Window]) -> BTreeMap<String, PriceRecord> {
         for call in &window.calls {
             let of = record.entry(call.operation.clone()).or_default();
             match window.finding() {
-                Finding::Confirmed | Finding::Free if !call.is_unsure => of.confirmed += 1,
+                Finding::Confirmed | Finding::Free if !call.is_unsure() => of.confirmed += 1,
                 // With several operations it is unknown which one is priced too high.
-                Finding::Contradicted if is_one_kind && !call.is_unsure => of.contradicted += 1,
+                Finding::Contradicted if is_one_kind && !call.is_unsure() => of.contradicted += 1,
                 _ => of.unclear += 1,
             }
         }
@@ -275,10 +269,9 @@ fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[AuditedC
     }
     let (mut certain, mut unsure) = (0_u64, Some(0_u64));
     for call in between {
-        match call.charge {
-            Charge::Certain(units) => certain = certain.saturating_add(units),
-            Charge::Unsure(most) => unsure = unsure.zip(most).map(|(sum, most)| sum.saturating_add(most)),
-        }
+        let Units { min, max } = call.charge;
+        certain = certain.saturating_add(min);
+        unsure = unsure.zip(max).map(|(sum, max)| sum.saturating_add(max.saturating_sub(min)));
     }
     Some(Window {
         since: first.received,
@@ -288,7 +281,7 @@ fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[AuditedC
         unsure,
         account: first.account.clone(),
         is_final: is_quiet || between.is_empty(),
-        calls: between.iter().map(Counted::of).collect(),
+        calls: between.to_vec(),
     })
 }
 
@@ -324,37 +317,6 @@ struct LookPosition<'a> {
     calls: usize,
     /// Whether the last of them ended long enough before it.
     is_quiet: bool,
-}
-
-/// Finds, for each position among the calls, when all earlier calls had ended and when the next one
-/// began.
-struct Border<'a> {
-    calls: &'a [AuditedCall],
-    over: Vec<Timestamp>,
-    begin: Vec<Timestamp>,
-}
-
-impl<'a> Border<'a> {
-    fn new(calls: &'a [AuditedCall]) -> Self {
-        let mut over = vec![Timestamp::MIN];
-        for call in calls {
-            over.extend(over.last().map(|last| call.until.max(*last)));
-        }
-        let mut begin = vec![Timestamp::MAX];
-        for call in calls.iter().rev() {
-            begin.extend(begin.last().map(|first| call.from.min(*first)));
-        }
-        begin.reverse();
-        Self { calls, over, begin }
-    }
-
-    /// The position of a reading; `None` if a call was in flight, or if numbers and clock disagree.
-    fn place<'l>(&self, look: &'l Look) -> Option<LookPosition<'l>> {
-        let calls = self.calls.partition_point(|call| call.number <= look.after);
-        let (over, begin) = (*self.over.get(calls)?, *self.begin.get(calls)?);
-        let is_quiet = over.duration_until(look.asked) >= QUIET;
-        (over < look.asked && begin > look.received).then_some(LookPosition { look, calls, is_quiet })
-    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
-//! The service's counters for the user and the group, parsed leniently from a response.
+//! The service's counters for the user and the group, and usage by day and endpoint, parsed leniently
+//! from responses.
 
-use super::{Holder, Period, Price, Unit};
+use super::{Holder, Period, Unit};
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A limit from which on a counter is practically unlimited; the service shows such figures for
 /// "unlimited".
-pub const PRACTICALLY_UNLIMITED: u64 = 1_000_000_000;
+const PRACTICALLY_UNLIMITED: u64 = 1_000_000_000;
 
 /// The counters with a known meaning: name, unit, period (§8.1.3). The name of a minute limit of
 /// requests has not been observed; it is formed like the others.
@@ -48,11 +50,6 @@ impl Balance {
         self.allowed.saturating_sub(self.used)
     }
 
-    /// Units used beyond the allowance.
-    pub fn excess(&self) -> u64 {
-        self.used.saturating_sub(self.allowed)
-    }
-
     /// The share used, in whole per cent rounded down; above 100 if overdrawn, `None` if nothing is
     /// allowed.
     pub fn percent_used(&self) -> Option<u64> {
@@ -74,16 +71,13 @@ pub struct Counter {
     pub name: String,
     /// Its unit and period; `None` for an unknown counter.
     pub meaning: Option<(Unit, Period)>,
-    /// The user's side, if the service shows one.
     pub user: Option<Balance>,
-    /// The group's side, if the service shows one.
     pub group: Option<Balance>,
     /// Whether a side was present but could not be parsed.
-    incomplete: bool,
+    is_incomplete: bool,
 }
 
 impl Counter {
-    /// One side of the counter, as the service shows it.
     pub fn side(&self, holder: Holder) -> Option<&Balance> {
         match holder {
             Holder::User => self.user.as_ref(),
@@ -108,7 +102,7 @@ impl Counter {
     pub fn allows_anything(&self) -> Option<bool> {
         let sides = [&self.user, &self.group];
         let allowed = sides.into_iter().flatten().any(|side| side.allowed > 0);
-        (allowed || !self.incomplete).then_some(allowed)
+        (allowed || !self.is_incomplete).then_some(allowed)
     }
 }
 
@@ -117,15 +111,7 @@ impl Counter {
 pub struct SetAside {
     /// Its position: an untrusted string, to be escaped before it is shown.
     pub name: String,
-    /// The reason why it could not be parsed.
     pub why: &'static str,
-}
-
-impl SetAside {
-    pub(super) fn new(name: impl Into<String>, why: &'static str) -> Self {
-        let name = name.into();
-        Self { name, why }
-    }
 }
 
 /// The units that one holder has left in a period.
@@ -138,23 +124,13 @@ pub struct Limit {
     pub remaining: u64,
 }
 
-/// A limit after a price is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Remainder {
-    /// The limit before the call.
-    #[serde(flatten)]
-    pub limit: Limit,
-    /// Units left at the lowest price.
-    pub at_best: u64,
-    /// Units left at the highest price; `None` if that is unknown.
-    pub at_worst: Option<u64>,
-}
-
 /// All counters of a response to the quota details call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balances {
-    counters: Vec<Counter>,
-    set_aside: Vec<SetAside>,
+    /// Every counter, known and unknown, sorted by name.
+    pub counters: Vec<Counter>,
+    /// The parts that could not be parsed.
+    pub set_aside: Vec<SetAside>,
 }
 
 impl Balances {
@@ -194,10 +170,10 @@ impl Balances {
         }
         self.counters.push(Counter {
             name: name.to_owned(),
-            meaning: meaning(name),
+            meaning: KNOWN.iter().find(|known| known.0 == name).map(|known| (known.1, known.2)),
             user,
             group,
-            incomplete: self.set_aside.len() > before,
+            is_incomplete: self.set_aside.len() > before,
         });
     }
 
@@ -213,21 +189,19 @@ impl Balances {
     }
 
     fn put_aside(&mut self, name: &str, why: &'static str) {
-        self.set_aside.push(SetAside::new(name, why));
+        self.set_aside.push(SetAside { name: name.to_owned(), why });
     }
 
     /// Projects counters that were read earlier to `now`: those that were reset since then are set
     /// to zero, which assumes no use since the reset.
-    pub fn as_of(&self, now: Timestamp, read: Timestamp) -> Cow<'_, Self> {
-        let is_renewed = |counter: &Counter| counter.meaning.is_some_and(|(_, period)| period.is_renewed(read, now));
-        if !self.counters.iter().any(is_renewed) {
-            return Cow::Borrowed(self);
-        }
+    pub fn as_of(&self, now: Timestamp, read: Timestamp) -> Self {
         let mut later = self.clone();
-        for counter in later.counters.iter_mut().filter(|counter| is_renewed(counter)) {
-            [&mut counter.user, &mut counter.group].into_iter().flatten().for_each(|side| side.used = 0);
+        for counter in &mut later.counters {
+            if counter.meaning.is_some_and(|(_, period)| period.is_renewed(read, now)) {
+                [&mut counter.user, &mut counter.group].into_iter().flatten().for_each(|side| side.used = 0);
+            }
         }
-        Cow::Owned(later)
+        later
     }
 
     /// The same counters with the service's limit of requests a minute, which it does not show, and
@@ -239,20 +213,10 @@ impl Balances {
                 meaning: Some((Unit::Request, Period::Minute)),
                 user: Some(Balance { allowed, used, inherited_from: None }),
                 group: None,
-                incomplete: false,
+                is_incomplete: false,
             });
         }
         self
-    }
-
-    /// Every counter, known and unknown, sorted by name.
-    pub fn counters(&self) -> &[Counter] {
-        &self.counters
-    }
-
-    /// The parts that could not be parsed.
-    pub fn set_aside(&self) -> &[SetAside] {
-        &self.set_aside
     }
 
     /// Whether the service shows any counter of this holder.
@@ -260,15 +224,9 @@ impl Balances {
         self.counters.iter().any(|counter| counter.side(holder).is_some())
     }
 
-    /// Whether a counter was present but could not be parsed completely.
-    pub fn is_incomplete(&self) -> bool {
-        self.counters.iter().any(|counter| counter.incomplete)
-    }
-
     /// Whether a counter of this unit could not be parsed, so that a limit may be missing.
     pub fn is_unsure_of(&self, unit: Unit) -> bool {
-        let of_unit = |counter: &&Counter| counter.meaning.is_some_and(|(of, _)| of == unit);
-        self.counters.iter().filter(of_unit).any(|counter| counter.incomplete)
+        self.of_unit(unit).any(|(_, counter)| counter.is_incomplete)
     }
 
     /// The counter of a unit over a period.
@@ -277,21 +235,25 @@ impl Balances {
         self.counters.iter().find(|counter| counter.meaning == meaning)
     }
 
+    fn of_unit(&self, unit: Unit) -> impl Iterator<Item = (Period, &Counter)> {
+        let period = move |counter: &Counter| counter.meaning.filter(|(of, _)| *of == unit);
+        self.counters.iter().filter_map(move |counter| Some((period(counter)?.1, counter)))
+    }
+
     /// All limits of a unit: the shortest period first, the user before the group.
     pub fn limits(&self, unit: Unit) -> Vec<Limit> {
         let mut limits = Vec::new();
-        for &period in unit.periods() {
-            // The service may have two counters for one unit and period, and enforce both.
-            let counters = || self.counters.iter().filter(|counter| counter.meaning == Some((unit, period)));
+        // The service may have two counters for one unit and period, and enforce both.
+        for (period, counter) in self.of_unit(unit) {
             for holder in [Holder::User, Holder::Group] {
-                limits.extend(counters().filter_map(|counter| counter.limit(holder)).map(|side| Limit {
-                    holder,
-                    period,
-                    allowed: side.allowed,
-                    remaining: side.remaining(),
+                let side = counter.limit(holder);
+                limits.extend(side.map(|side| {
+                    let (allowed, remaining) = (side.allowed, side.remaining());
+                    Limit { holder, period, allowed, remaining }
                 }));
             }
         }
+        limits.sort_by_key(|limit| (limit.period, limit.holder));
         limits
     }
 
@@ -300,13 +262,6 @@ impl Balances {
     pub fn scarcest(&self, unit: Unit, holder: Holder) -> Option<Limit> {
         let limits = self.limits(unit).into_iter().filter(|limit| limit.holder == holder);
         limits.reduce(|scarce, longer| if scarce.outlasts(longer) { longer } else { scarce })
-    }
-
-    /// Every limit that a price counts against, after the price is paid. Empty if the call is free.
-    pub fn after(&self, price: &Price) -> Vec<Remainder> {
-        let charged = |limit: &Limit| price.charged.contains(&limit.holder);
-        let limits = self.limits(price.unit).into_iter().filter(charged);
-        limits.map(|limit| limit.after(price.units.min(), price.units.max())).collect()
     }
 }
 
@@ -322,20 +277,111 @@ impl Limit {
         };
         longer.remaining == 0 || self.remaining > 0 && longer.remaining < self.remaining.saturating_add(again)
     }
+}
 
-    /// The units left after `min` units at best and, if there is an upper end, `max` at worst.
-    pub fn after(self, min: u64, max: Option<u64>) -> Remainder {
-        Remainder {
-            limit: self,
-            at_best: self.remaining.saturating_sub(min),
-            at_worst: max.map(|max| self.remaining.saturating_sub(max)),
+/// A response to the usage details call. Endpoint names are untrusted strings: escape them before
+/// showing them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    /// Calls per endpoint, for each day with any.
+    pub daily: BTreeMap<Date, BTreeMap<String, u64>>,
+    /// Calls per endpoint over all days, as the service sums them.
+    pub total: BTreeMap<String, u64>,
+    /// The parts that could not be parsed.
+    pub set_aside: Vec<SetAside>,
+}
+
+impl Usage {
+    /// Parses the body of `GET /users/{id}/api_usage`.
+    pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
+        Ok(Self::read(&serde_json::from_slice(body)?))
+    }
+
+    /// Reads a response that is parsed as JSON already.
+    pub fn read(answer: &Value) -> Self {
+        let mut usage = Self::default();
+        let data = answer.get("data").unwrap_or(&Value::Null);
+        let days = usage.object("daily", data.get("daily"));
+        for (day, endpoints) in days.into_iter().flatten() {
+            let Ok(date) = day.parse::<Date>() else {
+                usage.put_aside(day.clone(), "not a date");
+                continue;
+            };
+            if let Some(endpoints) = usage.object(day, Some(endpoints)) {
+                let counts = usage.counts(day, endpoints);
+                usage.daily.insert(date, counts);
+            }
         }
+        if let Some(total) = usage.object("total", data.get("total")) {
+            usage.total = usage.counts("total", total);
+        }
+        usage
+    }
+
+    fn object<'a>(&mut self, name: &str, value: Option<&'a Value>) -> Option<&'a Map<String, Value>> {
+        let object = value.and_then(Value::as_object);
+        if object.is_none() {
+            self.put_aside(name.to_owned(), "not an object");
+        }
+        object
+    }
+
+    fn counts(&mut self, place: &str, endpoints: &Map<String, Value>) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for (endpoint, count) in endpoints {
+            match count.as_u64() {
+                Some(count) => drop(counts.insert(endpoint.clone(), count)),
+                None => self.put_aside(format!("{place}/{endpoint}"), "not a whole number"),
+            }
+        }
+        counts
+    }
+
+    fn put_aside(&mut self, name: String, why: &'static str) {
+        self.set_aside.push(SetAside { name, why });
+    }
+
+    /// Merges two responses, for ranges that one call cannot return. `other` wins for a day in
+    /// both.
+    pub fn plus(mut self, other: Self) -> Self {
+        self.daily.extend(other.daily);
+        for (endpoint, count) in other.total {
+            let sum = self.total.entry(endpoint).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        self.set_aside.extend(other.set_aside);
+        self
+    }
+
+    /// Endpoints whose total from the service differs from the sum of their days: endpoint, total,
+    /// sum.
+    pub fn disagreements(&self) -> Vec<(&str, u64, u64)> {
+        let sums = self.by_endpoint();
+        let named: BTreeSet<_> = sums.keys().copied().chain(self.total.keys().map(String::as_str)).collect();
+        let of =
+            |endpoint: &str| (self.total.get(endpoint).copied().unwrap_or(0), sums.get(endpoint).copied().unwrap_or(0));
+        let pairs = named.into_iter().map(|endpoint| (endpoint, of(endpoint)));
+        pairs.filter(|(_, (total, sum))| total != sum).map(|(endpoint, (total, sum))| (endpoint, total, sum)).collect()
+    }
+
+    /// All calls of a day; zero for a missing day.
+    pub fn on(&self, day: Date) -> u64 {
+        self.daily.get(&day).map_or(0, sum)
+    }
+
+    /// Calls per endpoint summed over the days; may differ from `total`.
+    pub fn by_endpoint(&self) -> BTreeMap<&str, u64> {
+        let mut endpoints = BTreeMap::new();
+        for (endpoint, count) in self.daily.values().flatten() {
+            let sum: &mut u64 = endpoints.entry(endpoint.as_str()).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        endpoints
     }
 }
 
-fn meaning(name: &str) -> Option<(Unit, Period)> {
-    let row = KNOWN.iter().find(|(known, _, _)| *known == name)?;
-    Some((row.1, row.2))
+fn sum(endpoints: &BTreeMap<String, u64>) -> u64 {
+    endpoints.values().fold(0, |sum, count| sum.saturating_add(*count))
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ pub struct OverBudget {
     pub spent: Option<u64>,
     /// The maximum cost of the call; `None` if unknown.
     pub worst: Option<u64>,
-    /// The unit of both numbers.
+    /// The unit of `worst`.
     pub unit: Unit,
 }
 
@@ -130,57 +130,41 @@ impl Budget {
 
     /// The budget that this call would exceed in the worst case, given the units already spent.
     pub fn exceeded(self, price: &Price, session: Spent, today: Spent) -> Option<OverBudget> {
-        let worst = price.units.max();
-        let (span, limit, spent) = self.exceeded_by(worst, session, today)?;
-        Some(OverBudget { span, limit, spent, worst, unit: price.unit })
+        self.exceeded_by(price.unit, price.units.max, session, today)
     }
 
     /// Whether this much may still be spent in the worst case, given the units already spent.
     pub fn allows(self, worst: Option<u64>, session: Spent, today: Spent) -> bool {
-        self.exceeded_by(worst, session, today).is_none()
+        self.exceeded_by(Unit::Request, worst, session, today).is_none()
     }
 
-    /// The first limit that would be exceeded, with the units already spent of it.
-    fn exceeded_by(self, worst: Option<u64>, session: Spent, today: Spent) -> Option<(Span, u64, Option<u64>)> {
-        let limits = [(Span::Session, self.session, session.most()), (Span::Day, self.daily, today.most())];
-        let over = |spent: Option<u64>, limit: u64| {
-            spent.zip(worst).is_none_or(|(spent, worst)| spent.saturating_add(worst) > limit)
-        };
-        limits
-            .into_iter()
-            .find_map(|(span, limit, spent)| Some((span, limit.filter(|limit| over(spent, *limit))?, spent)))
+    fn exceeded_by(self, unit: Unit, worst: Option<u64>, session: Spent, today: Spent) -> Option<OverBudget> {
+        let limits = [(Span::Session, self.session, session), (Span::Day, self.daily, today)];
+        limits.into_iter().find_map(|(span, limit, spent)| {
+            let (limit, spent) = (limit?, spent.most());
+            let fits = spent.zip(worst).is_some_and(|(spent, worst)| spent.saturating_add(worst) <= limit);
+            (!fits).then_some(OverBudget { span, limit, spent, worst, unit })
+        })
     }
 }
 
 impl fmt::Display for OverBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.worst {
-            Some(worst) => write!(f, "over the budget: it would cost {}", self.unit.count(worst))?,
-            None => f.write_str("over the budget: nobody knows what it costs at most")?,
-        }
-        let whose = match self.span {
-            Span::Session => "this run may spend",
-            Span::Day => "may be spent today (UTC)",
-        };
-        match self.spent {
-            _ if self.limit == 0 => match self.span {
-                Span::Session => f.write_str(", and this run may spend nothing"),
-                Span::Day => f.write_str(", and nothing may be spent today (UTC)"),
+        let worst = self.worst.map_or("an unknown number of units".to_owned(), |worst| self.unit.count(worst));
+        let (limit, span) = (
+            thousands(self.limit),
+            match self.span {
+                Span::Session => "that this run may spend",
+                Span::Day => "that may be spent today (UTC)",
             },
-            Some(spent) if spent < self.limit => {
-                write!(
-                    f,
-                    ", and {} of the {} that {whose} is left",
-                    thousands(self.limit - spent),
-                    thousands(self.limit)
-                )
-            }
-            Some(_) => write!(f, ", and nothing is left of the {} that {whose}", thousands(self.limit)),
+        );
+        write!(f, "over the budget: it may cost {worst}, and ")?;
+        match self.spent {
+            Some(spent) => write!(f, "{} of the {limit} {span} is left", thousands(self.limit.saturating_sub(spent))),
             None => write!(
                 f,
-                ", and nobody knows how much of the {} that {whose} is spent: the answer to a call without a known \
-                 limit was lost. The counters tell, five quiet minutes after it: look at them then, for nothing",
-                thousands(self.limit)
+                "what is left of the {limit} {span} is not known: an answer was lost. \
+                 `behaview quota` (free), five minutes after it, settles that"
             ),
         }
     }
@@ -199,17 +183,14 @@ mod tests {
         let spent = |charged| Spent { charged, ..Spent::default() };
         assert_eq!(budget.exceeded(&one, spent(2), spent(4)), None);
         let words = |price, session, today| budget.exceeded(price, spent(session), spent(today)).unwrap().to_string();
-        let run = "over the budget: it would cost 1 request, and nothing is left of the 3 that this run may spend";
+        let run = "over the budget: it may cost 1 request, and 0 of the 3 that this run may spend is left";
         assert_eq!(words(&one, 3, 0), run);
-        let nothing =
-            Budget { session: Some(0), ..Budget::default() }.exceeded(&one, spent(0), spent(0)).unwrap().to_string();
-        assert_eq!(nothing, "over the budget: it would cost 1 request, and this run may spend nothing");
-        assert!(words(&one, 0, 5).contains("nothing is left of the 5 that may be spent today"));
-        assert!(words(&open, 0, 0).contains("nobody knows"));
+        assert!(words(&one, 0, 5).contains("0 of the 5 that may be spent today"));
+        assert!(words(&open, 0, 0).contains("an unknown number of units"));
         assert_eq!(Budget::default().exceeded(&open, spent(u64::MAX), spent(u64::MAX)), None);
         let lost = Spent { is_open: true, ..spent(0) };
         let words = budget.exceeded(&one, lost, lost).unwrap().to_string();
-        assert!(words.contains("nobody knows how much of the 3"), "{words}");
+        assert!(words.contains("what is left of the 3 that this run may spend is not known"), "{words}");
         let (three, two) = (spent(3), Spent { unsure: 2, ..spent(0) });
         let maybe = Spent { unsure: 1, ..spent(0) };
         for (requests, scans, words) in [

@@ -1,6 +1,6 @@
 //! The licences and features that the user has, and how each is known.
 
-use super::{Balances, Holder, Period, Unit};
+use super::{Balances, Counter, Holder, Period, Unit};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -30,9 +30,8 @@ pub enum Entitlement {
 }
 
 impl Entitlement {
-    /// An entitlement read from the service.
-    pub fn from_service(held: bool) -> Self {
-        Self::known(held, EntitlementSource::Service)
+    pub fn known(held: bool, source: EntitlementSource) -> Self {
+        Self::Known { held, source }
     }
 
     /// An entitlement set by the user.
@@ -40,9 +39,9 @@ impl Entitlement {
         Self::known(held, EntitlementSource::ByHand)
     }
 
-    /// An entitlement from any source.
-    pub fn known(held: bool, source: EntitlementSource) -> Self {
-        Self::Known { held, source }
+    /// An entitlement of a response; unknown if the response does not mention it.
+    fn read(held: Option<bool>, source: EntitlementSource) -> Self {
+        held.map_or(Self::Unknown, |held| Self::known(held, source))
     }
 
     /// `Some(true)` if the user has it, `Some(false)` if not, `None` if unknown.
@@ -108,63 +107,40 @@ pub struct Entitlements {
     pub user_read: Option<Timestamp>,
 }
 
-/// The privileges in a user object; `None` for one that it does not mention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Privileges {
-    pub premium_api: Option<bool>,
-    pub premium_intelligence: Option<bool>,
-    /// When the user object was received.
-    pub at: Timestamp,
-}
+impl Entitlements {
+    /// The privilege `intelligence` is premium intelligence; `private` is taken as the premium API,
+    /// which is an inference. `at` is when the user object was received.
+    pub fn from_privileges(private: Option<bool>, intelligence: Option<bool>, at: Timestamp) -> Self {
+        Self {
+            premium_api: Entitlement::read(private, EntitlementSource::Inferred),
+            premium_intelligence: Entitlement::read(intelligence, EntitlementSource::Service),
+            user_read: Some(at),
+            ..Self::default()
+        }
+    }
 
-impl Privileges {
     /// Reads the privileges in the body of `GET /users/{id}`.
     pub fn of_user(user: &Value, at: Timestamp) -> Self {
         let granted = |name: &str| {
             let path = format!("/data/attributes/privileges/{name}/granted");
             user.pointer(&path).and_then(Value::as_bool)
         };
-        Self { premium_api: granted("private"), premium_intelligence: granted("intelligence"), at }
+        Self::from_privileges(granted("private"), granted("intelligence"), at)
     }
-}
 
-/// The privilege `intelligence` is premium intelligence; `private` is taken as the premium API,
-/// which is an inference.
-impl From<Privileges> for Entitlements {
-    fn from(found: Privileges) -> Self {
-        let entitlement = |granted: Option<bool>, source: EntitlementSource| {
-            granted.map_or(Entitlement::Unknown, |held| Entitlement::known(held, source))
-        };
-        Self {
-            premium_api: entitlement(found.premium_api, EntitlementSource::Inferred),
-            premium_intelligence: entitlement(found.premium_intelligence, EntitlementSource::Service),
-            user_read: Some(found.at),
-            ..Self::default()
-        }
-    }
-}
-
-impl Entitlements {
     /// Infers entitlements from the service's counters: a monthly allowance of private scans shows
     /// the licence for them, one of searches shows intelligence, and any counter of the group shows
     /// a group.
     pub fn from_balances(balances: &Balances) -> Self {
         let allowance = |unit: Unit, source: EntitlementSource| {
-            let counter = balances.counter(unit, Period::Monthly);
-            let allowed = counter.and_then(super::Counter::allows_anything);
-            allowed.map_or(Entitlement::Unknown, |held| Entitlement::known(held, source))
+            Entitlement::read(balances.counter(unit, Period::Monthly).and_then(Counter::allows_anything), source)
         };
         let has_group = balances.has(Holder::Group);
-        let is_silent = balances.counters().is_empty() || balances.is_incomplete();
-        let group = match is_silent && !has_group {
-            true => Entitlement::Unknown,
-            false => Entitlement::from_service(has_group),
-        };
+        let is_silent = balances.counters.is_empty() || !balances.set_aside.is_empty();
         Self {
-            premium_api: Entitlement::Unknown,
             premium_intelligence: allowance(Unit::Search, EntitlementSource::Inferred),
             private_scanning: allowance(Unit::Scan, EntitlementSource::Service),
-            group,
+            group: Entitlement::read((has_group || !is_silent).then_some(has_group), EntitlementSource::Service),
             ..Self::default()
         }
     }
@@ -211,14 +187,13 @@ mod tests {
             "private": {"granted": false},
         }}}});
         let at = Timestamp::UNIX_EPOCH;
-        let read = Entitlements::from(Privileges::of_user(&user, at));
+        let read = Entitlements::of_user(&user, at);
         assert!(read.words().ends_with("The user object was read 1970-01-01 00:00 UTC."), "{}", read.words());
-        assert_eq!(read.premium_intelligence, Entitlement::from_service(true));
+        assert_eq!(read.premium_intelligence, Entitlement::known(true, EntitlementSource::Service));
         assert_eq!(read.premium_api, Entitlement::known(false, EntitlementSource::Inferred));
         assert_eq!(read.private_scanning, Entitlement::Unknown);
         for odd in [json!(null), json!({"data": []}), json!({"privileges": {"private": {"granted": "yes"}}})] {
-            let none = Privileges { premium_api: None, premium_intelligence: None, at };
-            assert_eq!(Privileges::of_user(&odd, at), none);
+            assert_eq!(Entitlements::of_user(&odd, at), Entitlements::from_privileges(None, None, at));
         }
     }
 
@@ -253,13 +228,13 @@ mod tests {
     #[test]
     fn the_hand_overrules_the_service_and_the_service_an_inference() {
         let hand = Entitlement::by_hand(true);
-        let service = Entitlement::from_service(false);
+        let service = Entitlement::known(false, EntitlementSource::Service);
         let inferred = Entitlement::known(true, EntitlementSource::Inferred);
         assert_eq!(hand.updated(service), hand);
         assert_eq!(service.updated(hand), hand);
         assert_eq!(service.updated(inferred), service);
         assert_eq!(inferred.updated(service), service);
         assert_eq!(inferred.updated(Entitlement::Unknown), inferred);
-        assert_eq!(service.updated(Entitlement::from_service(true)).held(), Some(true));
+        assert_eq!(service.updated(Entitlement::known(true, EntitlementSource::Service)).held(), Some(true));
     }
 }

@@ -1,42 +1,12 @@
 //! All operations of the service, with the numbers that their prices need.
 
-use super::Numbers;
 use crate::text::count;
 use serde::{Serialize, Serializer};
 
-/// Declares the operations. A row has the kind, the numbers its price needs (with the name and type
-/// of a field of [`Numbers`]), its name on the command line, its description, and its standing in
-/// the specification.
+/// Declares the kinds of operations. A row has the kind, its name on the command line, its
+/// description, its standing in the specification, and the fields of [`Numbers`] that its price needs.
 macro_rules! operations {
-    ($($kind:ident { $($number:ident: $type:ty),* } $name:literal $about:literal $standing:ident)*) => {
-        /// A request to the service with its numbers, as explained at [`Numbers`].
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "the numbers are explained at `Numbers`")]
-        pub enum Operation {
-            $(#[doc = concat!($about, ".")] $kind { $($number: $type),* },)*
-        }
-
-        impl Operation {
-            /// An operation of this kind with the numbers it needs; it ignores the others.
-            pub fn with(kind: Kind, numbers: Numbers) -> Self {
-                match kind { $(Kind::$kind => Self::$kind { $($number: numbers.$number),* },)* }
-            }
-
-            /// The numbers of this operation; all others have their defaults.
-            fn numbers(&self) -> Numbers {
-                match self {
-                    $(Self::$kind { $($number),* } => {
-                        Numbers { $($number: Clone::clone($number),)* ..Numbers::default() }
-                    })*
-                }
-            }
-
-            /// The kind, without the numbers.
-            pub fn kind(&self) -> Kind {
-                match self { $(Self::$kind { .. } => Kind::$kind,)* }
-            }
-        }
-
+    ($($kind:ident $name:literal $about:literal $standing:ident $($number:ident)*;)*) => {
         /// The kind of an operation, without its numbers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
@@ -52,12 +22,11 @@ macro_rules! operations {
                 match self { $(Self::$kind => $name,)* }
             }
 
-            /// A short description.
             pub fn about(self) -> &'static str {
                 match self { $(Self::$kind => $about,)* }
             }
 
-            /// The numbers that its price needs, by their field names in [`Numbers`].
+            /// The fields of [`Numbers`] that its price needs.
             pub(super) fn needs(self) -> &'static [&'static str] {
                 match self { $(Self::$kind => &[$(stringify!($number)),*],)* }
             }
@@ -70,35 +39,35 @@ macro_rules! operations {
 }
 
 operations! {
-    PrivateBehaviours { calls: u64 }                            "private-behaviours"  "List the sandbox reports of a private file"         Private
-    PrivateBehaviour  { calls: u64 }                            "private-behaviour"   "Fetch one sandbox report of a private file"         Private
-    PrivateSummary    { calls: u64 }                            "private-summary"     "Fetch a summary of all sandboxes of a private file" Private
-    PrivateArtefact   { calls: u64 }                            "private-artefact"    "Download an artefact of a private sandbox run"      Private
-    PrivateFile       { calls: u64 }                            "private-file"        "Look at private files"                              Private
-    PrivateRelated    { calls: u64 }                            "private-related"     "Fetch what is related to a private file"            Private
-    PrivateDelete     { calls: u64 }                            "private-delete"      "Delete a private file"                              Private
-    PrivateAnalysis   { calls: u64 }                            "private-analysis"    "Look at private analyses"                           Private
-    PrivateUploadUrl  { calls: u64 }                            "private-upload-url"  "Ask where to upload a large private file"           Private
-    PrivateScan       { scans: u64 }                            "private-scan"        "Scan a file privately, or once more"                Private
-    V2FileReport      { hashes: u64, after_new_upload: Option<bool> } "v2-file-report"      "Fetch v2 file reports for a list of hashes"         Priced
-    V2FileSubmissions { submissions: Option<Vec<u64>> }         "v2-file-submissions" "Fetch the uploads of files by v2"                   Priced
-    V2FileScan        { known: Option<bool> }                   "v2-file-scan"        "Upload a file to the public corpus by v2"           Priced
-    V3FileUpload      { known: Option<bool> }                   "v3-file-upload"      "Upload a file to the public corpus"                 Priced
-    V3File            { calls: u64, after_new_upload: Option<bool> } "v3-file"             "Look up a file"                                     Priced
-    V3FileAnalyses    { calls: u64, after_new_upload: Option<bool> } "v3-file-analyses"    "List the analyses of a file"                        Priced
-    V3Rescan          { calls: u64 }                            "v3-rescan"           "Scan a public file again"                           Priced
-    V3Analysis        { exists: Option<bool> }                  "v3-analysis"         "Fetch an analysis by its identifier"                Priced
-    V3User            { calls: u64 }                            "v3-user"             "Fetch the user object"                              Unnamed
-    V3Quotas          { calls: u64 }                            "v3-quotas"           "Fetch quota details"                                Priced
-    V3Usage           { calls: u64 }                            "v3-usage"            "Fetch usage details"                                Priced
-    V3Feed            { calls: u64 }                            "v3-feed"             "Read a feed, or download by a link it gave"         Priced
-    V3Search          { calls: u64 }                            "v3-search"           "Search by v3"                                       Priced
-    V3Download        { calls: u64 }                            "v3-download"         "Download a public file by v3"                       Unnamed
-    WebSearch         { calls: u64 }                            "web-search"          "Search on the website"                              Priced
-    LivehuntRules     { rules: u64, active: bool }              "livehunt-rules"      "Create live hunting rules"                          Priced
-    Retrohunt         { jobs: u64 }                             "retrohunt"           "Create retrospective hunting jobs"                  Priced
-    GraphPrivate      { graphs: u64, loads: Option<u64> }       "graph-private"       "Create private graphs"                              Priced
-    GraphPublic       { graphs: u64, loads: Option<u64> }       "graph-public"        "Create public graphs"                               Priced
+    PrivateBehaviours "private-behaviours"  "List the sandbox reports of a private file"         Private calls;
+    PrivateBehaviour  "private-behaviour"   "Fetch one sandbox report of a private file"         Private calls;
+    PrivateSummary    "private-summary"     "Fetch a summary of all sandboxes of a private file" Private calls;
+    PrivateArtefact   "private-artefact"    "Download an artefact of a private sandbox run"      Private calls;
+    PrivateFile       "private-file"        "Look at private files"                              Private calls;
+    PrivateRelated    "private-related"     "Fetch what is related to a private file"            Private calls;
+    PrivateDelete     "private-delete"      "Delete a private file"                              Private calls;
+    PrivateAnalysis   "private-analysis"    "Look at private analyses"                           Private calls;
+    PrivateUploadUrl  "private-upload-url"  "Ask where to upload a large private file"           Private calls;
+    PrivateScan       "private-scan"        "Scan a file privately, or once more"                Private scans;
+    V2FileReport      "v2-file-report"      "Fetch v2 file reports for a list of hashes"         Priced  hashes after_new_upload;
+    V2FileSubmissions "v2-file-submissions" "Fetch the uploads of files by v2"                   Priced  submissions;
+    V2FileScan        "v2-file-scan"        "Upload a file to the public corpus by v2"           Priced  known;
+    V3FileUpload      "v3-file-upload"      "Upload a file to the public corpus"                 Priced  known;
+    V3File            "v3-file"             "Look up a file"                                     Priced  calls after_new_upload;
+    V3FileAnalyses    "v3-file-analyses"    "List the analyses of a file"                        Priced  calls after_new_upload;
+    V3Rescan          "v3-rescan"           "Scan a public file again"                           Priced  calls;
+    V3Analysis        "v3-analysis"         "Fetch an analysis by its identifier"                Priced  exists;
+    V3User            "v3-user"             "Fetch the user object"                              Unnamed calls;
+    V3Quotas          "v3-quotas"           "Fetch quota details"                                Priced  calls;
+    V3Usage           "v3-usage"            "Fetch usage details"                                Priced  calls;
+    V3Feed            "v3-feed"             "Read a feed, or download by a link it gave"         Priced  calls;
+    V3Search          "v3-search"           "Search by v3"                                       Priced  calls;
+    V3Download        "v3-download"         "Download a public file by v3"                       Unnamed calls;
+    WebSearch         "web-search"          "Search on the website"                              Priced  calls;
+    LivehuntRules     "livehunt-rules"      "Create live hunting rules"                          Priced  rules active;
+    Retrohunt         "retrohunt"           "Create retrospective hunting jobs"                  Priced  jobs;
+    GraphPrivate      "graph-private"       "Create private graphs"                              Priced  graphs loads;
+    GraphPublic       "graph-public"        "Create public graphs"                               Priced  graphs loads;
 }
 
 /// How the specification treats a kind of operation.
@@ -113,7 +82,6 @@ enum Standing {
 }
 
 impl Kind {
-    /// The kind of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
@@ -135,39 +103,84 @@ impl Serialize for Kind {
     }
 }
 
-impl Operation {
-    /// One operation of this kind with default numbers.
-    pub fn once(kind: Kind) -> Self {
-        Self::with(kind, Numbers::default())
-    }
+/// The numbers that prices depend on. By default a count is one, a fact is unknown, and of two
+/// cases the dearer one applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// HTTP calls; each page, each pivot and each step of a cursor is one.
+    pub calls: u64,
+    pub hashes: u64,
+    /// Submissions of all files in question, once known.
+    pub submissions: Option<u64>,
+    /// Whether the service had the file before the upload, once known.
+    pub known: Option<bool>,
+    /// Whether the analysis exists, once known.
+    pub exists: Option<bool>,
+    /// Whether the look-up follows an upload of a file that was new to the service, once known.
+    pub after_new_upload: Option<bool>,
+    pub rules: u64,
+    /// Whether the ruleset of the new rules is active.
+    pub active: bool,
+    pub jobs: u64,
+    pub graphs: u64,
+    /// HTTP calls that load all items of one graph, once known.
+    pub loads: Option<u64>,
+    pub scans: u64,
+}
 
-    /// The HTTP calls that the general rule counts (§8.1.2). An operation counted in hashes, rules
-    /// or graphs is one call here.
-    pub fn calls(&self) -> u64 {
-        self.numbers().calls
-    }
-
-    /// The number of items requested, with their noun: "600 hashes", "3 rules", "1 call".
-    pub fn words(&self) -> String {
-        match self {
-            Self::PrivateScan { scans } => count(*scans, "scan"),
-            Self::V2FileReport { hashes, .. } => count(*hashes, "hash"),
-            Self::V2FileSubmissions { submissions: None } => "submissions".to_owned(),
-            Self::V2FileSubmissions { submissions: Some(files) } => count(total(files), "submission"),
-            Self::V2FileScan { .. } | Self::V3FileUpload { .. } => count(1, "upload"),
-            Self::V3Search { calls } | Self::WebSearch { calls } => count(*calls, "search"),
-            Self::V3Download { calls } => count(*calls, "download"),
-            Self::LivehuntRules { rules, .. } => count(*rules, "rule"),
-            Self::Retrohunt { jobs } => count(*jobs, "job"),
-            Self::GraphPrivate { graphs, .. } | Self::GraphPublic { graphs, .. } => count(*graphs, "graph"),
-            _ => count(self.calls(), "call"),
+impl Default for Numbers {
+    fn default() -> Self {
+        Self {
+            calls: 1,
+            hashes: 1,
+            submissions: None,
+            known: None,
+            exists: None,
+            after_new_upload: Some(false),
+            rules: 1,
+            active: true,
+            jobs: 1,
+            graphs: 1,
+            loads: None,
+            scans: 1,
         }
     }
 }
 
-/// The sum of counts, at most `u64::MAX`.
-pub(super) fn total(counts: &[u64]) -> u64 {
-    counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
+/// A request to the service; its price depends on the numbers that its kind needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    pub kind: Kind,
+    pub numbers: Numbers,
+}
+
+impl Operation {
+    /// One operation of this kind with default numbers.
+    pub fn once(kind: Kind) -> Self {
+        Self { kind, numbers: Numbers::default() }
+    }
+
+    /// The HTTP calls that the general rule counts (§8.1.2): one if other things are counted.
+    pub(super) fn calls(&self) -> u64 {
+        if self.kind.needs().contains(&"calls") { self.numbers.calls } else { 1 }
+    }
+
+    /// The number of items requested, with their noun: "600 hashes", "3 rules", "1 call".
+    pub fn words(&self) -> String {
+        let n = &self.numbers;
+        match self.kind {
+            Kind::PrivateScan => count(n.scans, "scan"),
+            Kind::V2FileReport => count(n.hashes, "hash"),
+            Kind::V2FileSubmissions => n.submissions.map_or("submissions".to_owned(), |n| count(n, "submission")),
+            Kind::V2FileScan | Kind::V3FileUpload => count(1, "upload"),
+            Kind::V3Search | Kind::WebSearch => count(n.calls, "search"),
+            Kind::V3Download => count(n.calls, "download"),
+            Kind::LivehuntRules => count(n.rules, "rule"),
+            Kind::Retrohunt => count(n.jobs, "job"),
+            Kind::GraphPrivate | Kind::GraphPublic => count(n.graphs, "graph"),
+            _ => count(self.calls(), "call"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -184,18 +197,5 @@ mod tests {
             assert_eq!(kind.is_private(), kind.name().starts_with("private-"));
         }
         assert_eq!(Kind::named("V3-file"), None);
-    }
-
-    #[test]
-    fn every_kind_builds_an_operation_of_its_kind() {
-        for kind in Kind::ALL {
-            assert_eq!(Operation::once(*kind).kind(), *kind);
-        }
-    }
-
-    #[test]
-    fn a_total_saturates() {
-        assert_eq!(total(&[u64::MAX, 1]), u64::MAX);
-        assert_eq!(total(&[]), 0);
     }
 }

@@ -1,5 +1,5 @@
-//! The options that set an operation's numbers: their names, values and fields. The planner parses
-//! by this table, `behaview cost` offers it, and the README shows it.
+//! The options that set an operation's numbers, and the parser of the amounts typed behind its name.
+//! The planner and `behaview cost` share both; the README shows the options.
 
 use super::{Kind, Numbers};
 use crate::text::thousands;
@@ -12,122 +12,63 @@ const MOST: u64 = 1_000_000_000;
 pub struct Choice {
     /// Its name, with its dashes.
     pub name: &'static str,
-    /// A short description.
     pub about: &'static str,
-    /// The fields of [`Numbers`] that it sets. An operation that needs one of them takes the
-    /// option.
-    settles: &'static [&'static str],
-    pub(super) value: Value,
+    /// The fields of [`Numbers`] that it sets; an operation that needs one of them takes the option.
+    sets: &'static [&'static str],
+    value: Value,
 }
 
 /// The value of an option, and its effect on the numbers.
 #[derive(Debug)]
-pub(super) enum Value {
+enum Value {
     Count(fn(&mut Numbers, u64)),
-    /// A number for each file.
-    Counts(fn(&mut Numbers, Vec<u64>)),
+    /// A number for each file, of which the sum counts.
+    Counts(fn(&mut Numbers, u64)),
     Answer(fn(&mut Numbers, bool)),
     /// No value: the option is a flag.
-    Nothing(fn(&mut Numbers)),
+    Flag(fn(&mut Numbers, bool)),
     /// The name of a file with hashes; the caller counts them.
     File,
 }
 
-/// Every option.
-pub static OPTIONS: [Choice; 12] = [
-    Choice {
-        name: "--calls",
-        about: "Calls: each page, pivot and step of a cursor is one; of a graph, those that load all its items",
-        settles: &["calls", "loads"],
-        value: Value::Count(|numbers, calls| {
-            numbers.calls = calls;
-            // If the items of a graph are loaded, these calls do it.
-            numbers.loads = Some(calls);
-        }),
-    },
-    Choice {
-        name: "--hashes",
-        about: "Hashes in the list; repeated ones count",
-        settles: &["hashes"],
-        value: Value::Count(|numbers, hashes| numbers.hashes = hashes),
-    },
-    Choice {
-        name: "--hashes-from",
-        about: "A file of hashes, apart by line ends, blanks or commas",
-        settles: &["hashes"],
-        value: Value::File,
-    },
-    Choice {
-        name: "--submissions",
-        about: "Submissions of each file asked about, such as 4,6",
-        settles: &["submissions"],
-        value: Value::Counts(|numbers, of_each_file| numbers.submissions = Some(of_each_file)),
-    },
-    Choice {
-        name: "--known",
-        about: "Whether the service has the file already",
-        settles: &["known"],
-        value: Value::Answer(|numbers, known| numbers.known = Some(known)),
-    },
-    Choice {
-        name: "--exists",
-        about: "Whether the analysis exists",
-        settles: &["exists"],
-        value: Value::Answer(|numbers, exists| numbers.exists = Some(exists)),
-    },
-    Choice {
-        name: "--after-new-upload",
-        about: "The look-up follows the upload of a file that was new to the service",
-        settles: &["after_new_upload"],
-        value: Value::Nothing(|numbers| numbers.after_new_upload = Some(true)),
-    },
-    Choice {
-        name: "--rules",
-        about: "Live hunting rules",
-        settles: &["rules"],
-        value: Value::Count(|numbers, rules| numbers.rules = rules),
-    },
-    Choice {
-        name: "--active",
-        about: "Whether their ruleset is active",
-        settles: &["active"],
-        value: Value::Answer(|numbers, active| numbers.active = active),
-    },
-    Choice {
-        name: "--jobs",
-        about: "Retrospective hunting jobs",
-        settles: &["jobs"],
-        value: Value::Count(|numbers, jobs| numbers.jobs = jobs),
-    },
-    Choice {
-        name: "--graphs",
-        about: "Graphs",
-        settles: &["graphs"],
-        value: Value::Count(|numbers, graphs| numbers.graphs = graphs),
-    },
-    Choice {
-        name: "--scans",
-        about: "Private scans",
-        settles: &["scans"],
-        value: Value::Count(|numbers, scans| numbers.scans = scans),
-    },
-];
+/// Declares the options: name, value, the numbers that it sets, description.
+macro_rules! options {
+    ($($name:literal $value:ident ($($number:ident)*) $about:literal;)*) => {
+        /// Every option.
+        pub static OPTIONS: &[Choice] = &[$(Choice {
+            name: $name,
+            about: $about,
+            sets: &[$(stringify!($number)),*],
+            value: options!(@ $value $($number)*),
+        },)*];
+    };
+    (@ File $($number:ident)*) => { Value::File };
+    (@ $value:ident $($number:ident)*) => {
+        Value::$value(|numbers, value| { $(numbers.$number = value.into();)* })
+    };
+}
+
+options! {
+    "--calls" Count (calls loads)
+        "Calls: each page, pivot and step of a cursor is one; of a graph, those that load all its items";
+    "--hashes" Count (hashes) "Hashes in the list; repeated ones count";
+    "--hashes-from" File (hashes) "A file of hashes, apart by line ends, blanks or commas";
+    "--submissions" Counts (submissions) "Submissions of each file asked about, such as 4,6";
+    "--known" Answer (known) "Whether the service has the file already";
+    "--exists" Answer (exists) "Whether the analysis exists";
+    "--after-new-upload" Flag (after_new_upload)
+        "The look-up follows the upload of a file that was new to the service";
+    "--rules" Count (rules) "Live hunting rules";
+    "--active" Answer (active) "Whether their ruleset is active";
+    "--jobs" Count (jobs) "Retrospective hunting jobs";
+    "--graphs" Count (graphs) "Graphs";
+    "--scans" Count (scans) "Private scans";
+}
 
 impl Kind {
     /// The options that it takes; the one for its count comes first.
     pub fn options(self) -> impl Iterator<Item = &'static Choice> {
-        self.needs().iter().flat_map(|number| OPTIONS.iter().filter(move |choice| choice.settles.contains(number)))
-    }
-
-    /// The option meant by a bare number; `None` if nothing is counted.
-    pub(super) fn counted_by(self) -> Option<&'static Choice> {
-        self.options().find(|choice| matches!(choice.value, Value::Count(_) | Value::Counts(_)))
-    }
-
-    /// The option that turns a price per item into a number. It sets the last of the operation's
-    /// numbers, which is otherwise known only from the response.
-    pub fn settled_by(self) -> Option<&'static Choice> {
-        self.options().last()
+        self.needs().iter().flat_map(|number| OPTIONS.iter().filter(move |choice| choice.sets.contains(number)))
     }
 
     /// The options that it takes, as text: "--hashes N, --hashes-from FILE, --after-new-upload".
@@ -144,7 +85,7 @@ impl Choice {
             Value::Counts(_) => Some("N,..."),
             Value::Answer(_) => Some("yes|no"),
             Value::File => Some("FILE"),
-            Value::Nothing(_) => None,
+            Value::Flag(_) => None,
         }
     }
 
@@ -153,14 +94,8 @@ impl Choice {
         [Some(self.name), self.value_name()].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether its value is a file.
     pub fn is_file(&self) -> bool {
         matches!(self.value, Value::File)
-    }
-
-    /// Whether both options set the same number.
-    pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
-        self.settles.iter().any(|number| other.settles.contains(number))
     }
 
     /// Checks a value without using it.
@@ -168,29 +103,18 @@ impl Choice {
         self.set(&mut Numbers::default(), value)
     }
 
-    /// Sets its number to the value. The caller counts the hashes of a file and sets that number
-    /// itself.
-    pub(super) fn set(&self, numbers: &mut Numbers, value: &str) -> Result<(), String> {
+    /// Sets its numbers. The hashes of a file are not counted here.
+    fn set(&self, numbers: &mut Numbers, value: &str) -> Result<(), String> {
         match self.value {
-            Value::Nothing(_) if !value.is_empty() => return Err(format!("{} takes no value", self.name)),
-            Value::Nothing(set) => set(numbers),
-            _ if value.is_empty() => return Err(format!("{} takes {}", self.name, self.wanted())),
+            Value::Flag(set) if value.is_empty() => set(numbers, true),
+            Value::Flag(_) => return Err(format!("{} takes no value", self.name)),
+            _ if value.is_empty() => return Err(format!("{} takes a value", self.words())),
             Value::Count(set) => set(numbers, number(value)?),
-            Value::Counts(set) => set(numbers, counts(value)?),
+            Value::Counts(set) => set(numbers, sum(value)?),
             Value::Answer(set) => set(numbers, is_yes(value)?),
             Value::File => {}
         }
         Ok(())
-    }
-
-    fn wanted(&self) -> &'static str {
-        match self.value {
-            Value::Count(_) => "a number",
-            Value::Counts(_) => "numbers such as 4,6",
-            Value::Answer(_) => "yes or no",
-            Value::File => "a file of hashes",
-            Value::Nothing(_) => "no value",
-        }
     }
 }
 
@@ -202,19 +126,18 @@ fn is_yes(word: &str) -> Result<bool, String> {
     }
 }
 
-/// Parses numbers separated by commas. Rejects a word that may be one number with grouped
-/// thousands.
-fn counts(word: &str) -> Result<Vec<u64>, String> {
+/// Adds numbers separated by commas. Rejects a word that may be one number with grouped thousands.
+fn sum(word: &str) -> Result<u64, String> {
     if word.contains(',') && number(word).is_ok() {
         return Err(format!(
             "{word} may be one number or several: write one without commas, several with a short one last"
         ));
     }
-    word.split(',').map(number).collect()
+    word.split(',').map(number).try_fold(0, |sum: u64, number| Ok(sum.saturating_add(number?)))
 }
 
 /// Parses a number, with or without commas between thousands.
-pub(super) fn number(word: &str) -> Result<u64, String> {
+fn number(word: &str) -> Result<u64, String> {
     let is_grouped = word.split(',').skip(1).all(|group| group.len() == 3) && !word.starts_with(',');
     let digits = word.replace(',', "");
     let is_number = is_grouped && !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
@@ -225,33 +148,110 @@ pub(super) fn number(word: &str) -> Result<u64, String> {
     }
 }
 
+/// The amounts typed behind an operation's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amount {
+    pub numbers: Numbers,
+    /// A file that lists hashes, which the caller counts.
+    pub list: Option<String>,
+    /// The words that set the other numbers.
+    pub others: String,
+}
+
+impl Amount {
+    /// Parses words. Each number may follow its option or stand alone; without words the count is one.
+    pub fn read(kind: Kind, words: &[String]) -> Result<Self, String> {
+        let mut amount = Self { numbers: Numbers::default(), list: None, others: String::new() };
+        let (mut seen, mut words) = (Vec::<&str>::new(), words.iter());
+        while let Some(word) = words.next() {
+            let (choice, own) = meant(kind, word)?;
+            if choice.sets.iter().any(|number| seen.contains(number)) {
+                return Err(format!("{word}: it is said already how many"));
+            }
+            seen.extend(choice.sets);
+            let next = choice.value_name().filter(|_| own.is_none()).and_then(|_| words.next());
+            let value = own.or(next.cloned()).unwrap_or_default();
+            choice.set(&mut amount.numbers, &value)?;
+            if choice.is_file() {
+                amount.list = Some(value);
+            } else {
+                let others = [Some(&amount.others), Some(word), next].into_iter().flatten();
+                amount.others = others.map(String::as_str).collect::<Vec<_>>().join(" ").trim_start().to_owned();
+            }
+        }
+        Ok(amount)
+    }
+}
+
+/// The option of a word and the word's own value. The option may be left out for a count, for the
+/// submissions of files, for a file behind `@`, and for the state of a ruleset.
+fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), String> {
+    let (name, value) = match (word, word.split_once('='), word.strip_prefix('@')) {
+        ("active", ..) => ("--active", Some("yes")),
+        ("inactive", ..) => ("--active", Some("no")),
+        (_, Some((name, value)), _) if word.starts_with("--") => (name, Some(value)),
+        (_, _, Some(path)) => ("--hashes-from", Some(path)),
+        _ => (word, None),
+    };
+    if let Some(choice) = kind.options().find(|choice| choice.name == name) {
+        return Ok((choice, value.map(str::to_owned)));
+    }
+    let takes_no = || format!("{} does not take {name}; it takes {}", kind.name(), kind.options_words());
+    let is_count = |choice: &&Choice| matches!(choice.value, Value::Count(_) | Value::Counts(_));
+    let count = kind.options().find(is_count).filter(|_| value.is_none() && !word.starts_with("--"));
+    let count = count.ok_or_else(takes_no)?;
+    match count.check(word) {
+        Ok(()) => Ok((count, Some(word.to_owned()))),
+        Err(why) if word.starts_with(|first: char| first.is_ascii_digit()) => Err(why),
+        Err(why) => Err(format!("{why}; {}", takes_no())),
+    }
+}
+
+/// Splits text into words at blanks, except inside quotes. A backslash is literal, because paths
+/// contain it.
+pub fn words(text: &str) -> Result<Vec<String>, String> {
+    let (mut words, mut quoted_by, mut is_between) = (Vec::<String>::new(), None, true);
+    for letter in text.chars() {
+        if quoted_by.is_none() && letter.is_whitespace() {
+            is_between = true;
+            continue;
+        }
+        if std::mem::take(&mut is_between) {
+            words.push(String::new());
+        }
+        match (letter, quoted_by) {
+            (mark, Some(open)) if mark == open => quoted_by = None,
+            ('"' | '\'', None) => quoted_by = Some(letter),
+            _ => words.last_mut().into_iter().for_each(|word| word.push(letter)),
+        }
+    }
+    if quoted_by.is_some() { Err("a quotation mark is not closed".to_owned()) } else { Ok(words) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_option_belongs_to_an_operation_and_every_number_has_an_option() {
-        for choice in &OPTIONS {
+        for choice in OPTIONS {
             assert!(Kind::ALL.iter().any(|kind| kind.options().any(|taken| taken.name == choice.name)), "{choice:?}");
         }
         for (kind, number) in Kind::ALL.iter().flat_map(|kind| kind.needs().iter().map(move |number| (kind, number))) {
             let mut options = kind.options();
-            assert!(options.any(|choice| choice.settles.contains(number)), "{kind:?} {number}");
+            assert!(options.any(|choice| choice.sets.contains(number)), "{kind:?} {number}");
         }
     }
 
     #[test]
-    fn every_option_sets_one_of_the_numbers() {
-        for choice in OPTIONS.iter().filter(|choice| !choice.is_file()) {
-            let value = match choice.value {
-                Value::Answer(_) if choice.name == "--active" => "no",
-                Value::Answer(_) => "yes",
-                Value::Nothing(_) => "",
-                _ => "7",
-            };
-            let mut numbers = Numbers::default();
-            choice.set(&mut numbers, value).unwrap();
-            assert_ne!(numbers, Numbers::default(), "{choice:?}");
-        }
+    fn words_are_split_as_a_shell_would_and_paths_stay_whole() {
+        let split = |text: &str| words(text).map(|words| words.join("|")).ok();
+        assert_eq!(split("  v3-file   --calls 3 ").as_deref(), Some("v3-file|--calls|3"));
+        assert_eq!(
+            split(r#"a --from "C:\my list.txt" 'b "c"' ''"#).as_deref(),
+            Some(r#"a|--from|C:\my list.txt|b "c"|"#)
+        );
+        assert_eq!(split("a 'b"), None);
+        assert_eq!(split("").as_deref(), Some(""));
     }
 }

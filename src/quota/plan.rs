@@ -1,76 +1,14 @@
 //! Adds up several operations and compares them with the quota left in each period.
 
-use super::{Allowed, Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
-use crate::text::plural;
-use jiff::Timestamp;
+use super::{Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
+use crate::text::{count, thousands};
+use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
-/// One operation of a plan and its price.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlannedItem {
-    pub operation: Operation,
-    pub price: Price,
-}
-
-/// Operations planned together.
+/// Operations planned together, each with its price.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    items: Vec<PlannedItem>,
-}
-
-/// The units that a plan takes in total.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Total {
-    /// The lower end.
-    pub min: u64,
-    /// The upper end; `None` if unknown.
-    pub max: Option<u64>,
-}
-
-impl Total {
-    /// No units.
-    pub const NOTHING: Self = Self { min: 0, max: Some(0) };
-
-    /// The sum of both. A sum beyond `u64` becomes "at least the maximum".
-    pub fn plus(self, other: Self) -> Self {
-        let max = self.max.zip(other.max);
-        Self { min: self.min.saturating_add(other.min), max: max.and_then(|(one, two)| one.checked_add(two)) }
-    }
-
-    /// See [`Units::words`].
-    pub fn words(self, unit: Unit) -> String {
-        self.units().words(unit)
-    }
-
-    fn units(self) -> Units {
-        let Self { min, max } = self;
-        if max == Some(min) { Units::Exact(min) } else { Units::Range { min, max, why: "" } }
-    }
-
-    /// See [`Units::brief`].
-    pub fn brief(self, unit: Unit) -> String {
-        self.units().brief(unit)
-    }
-
-    /// The number alone: "660", "660 or 661", "at least 660".
-    fn number(self) -> String {
-        self.units().to_string()
-    }
-
-    /// The number with a noun: "3 or 4 hours".
-    fn named(self, noun: &str) -> String {
-        let is_one = self.max.unwrap_or(self.min) == 1;
-        format!("{} {}", self.number(), if is_one { noun.to_owned() } else { plural(noun) })
-    }
-
-    fn map(self, change: impl Fn(u64) -> u64) -> Self {
-        Self { min: change(self.min), max: self.max.map(change) }
-    }
-
-    /// The excess over `remaining`, at best and at worst.
-    fn beyond(self, remaining: u64) -> Self {
-        self.map(|n| n.saturating_sub(remaining))
-    }
+    pub prices: Vec<Price>,
 }
 
 /// Whether a plan fits, from best to worst.
@@ -95,7 +33,7 @@ pub enum Fit {
 pub struct ForecastLine {
     pub unit: Unit,
     /// The units that the plan takes of this limit.
-    pub needed: Total,
+    pub needed: Units,
     /// The limit: its holder, its period and the units left now.
     #[serde(flatten)]
     pub limit: Limit,
@@ -103,7 +41,7 @@ pub struct ForecastLine {
     pub at_best: u64,
     /// Units left at worst; `None` if unknown.
     pub at_worst: Option<u64>,
-    pub short: Total,
+    pub short: Units,
     /// The next reset of the limit.
     pub resets_at: Timestamp,
     /// Whether the time of the reset is a guess.
@@ -111,7 +49,6 @@ pub struct ForecastLine {
     /// When the last unit fits within this limit alone, at the lowest price of the plan; `None`
     /// after more than ten years.
     pub ready_at: Option<Timestamp>,
-    /// Whether the plan fits within this limit.
     pub fit: Fit,
 }
 
@@ -120,152 +57,131 @@ pub struct ForecastLine {
 pub struct Forecast {
     /// The worst fit of its lines.
     pub fit: Fit,
-    /// A summary in one line: "600 hashes: 2 more than are left today; the last 2 fit after 00:00
-    /// UTC".
+    /// A summary in one line: "600 hashes: 2 more than are left today; complete after 2026-11-21
+    /// 00:00 UTC".
     pub words: String,
-    /// The units that the plan takes.
-    pub totals: Vec<(Unit, Total)>,
     /// Every limit that the plan counts against: by unit, the shortest period first.
     pub lines: Vec<ForecastLine>,
-    pub prices: Vec<Price>,
+    pub plan: Plan,
 }
 
 impl Plan {
-    /// An empty plan.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// A plan of one operation.
-    pub fn of(operation: Operation, entitled: &Entitlements) -> Self {
-        let mut plan = Self::new();
-        plan.add(operation, entitled);
-        plan
-    }
-
-    /// Adds an operation, priced for these entitlements.
-    pub fn add(&mut self, operation: Operation, entitled: &Entitlements) {
-        let price = price(&operation, entitled);
-        self.items.push(PlannedItem { operation, price });
-    }
-
-    /// Merges both plans.
-    pub fn plus(mut self, other: Self) -> Self {
-        self.items.extend(other.items);
-        self
-    }
-
-    /// The planned operations, in the order in which they were added.
-    pub fn items(&self) -> &[PlannedItem] {
-        &self.items
+    /// The plan of these operations, priced for these entitlements.
+    pub fn of(operations: impl IntoIterator<Item = Operation>, entitled: &Entitlements) -> Self {
+        Self { prices: operations.into_iter().map(|operation| price(&operation, entitled)).collect() }
     }
 
     /// The units that the plan takes; omits units with a total of zero.
-    pub fn totals(&self) -> Vec<(Unit, Total)> {
+    pub fn totals(&self) -> Vec<(Unit, Units)> {
         let totals = Unit::ALL.map(|unit| (unit, self.total(unit, |_| true)));
-        let taken = |(_, total): &(Unit, Total)| *total != Total::NOTHING;
-        totals.into_iter().filter(taken).collect()
+        totals.into_iter().filter(|(_, total)| *total != Units::NOTHING).collect()
     }
 
     /// The units of one kind that the plan takes from one holder.
-    pub fn total_of(&self, unit: Unit, holder: Holder) -> Total {
+    pub fn total_of(&self, unit: Unit, holder: Holder) -> Units {
         self.total(unit, |price| price.charged.contains(&holder))
     }
 
-    fn total(&self, unit: Unit, counts: impl Fn(&Price) -> bool) -> Total {
-        let prices = self.items.iter().map(|item| &item.price);
-        prices
-            .filter(|price| price.unit == unit && counts(price))
-            .map(|price| Total { min: price.units.min(), max: price.units.max() })
-            .fold(Total::NOTHING, Total::plus)
+    fn total(&self, unit: Unit, counts: impl Fn(&Price) -> bool) -> Units {
+        let prices = self.prices.iter().filter(|price| price.unit == unit && counts(price));
+        prices.map(|price| price.units).fold(Units::NOTHING, Units::plus)
     }
 
     /// The first reason why a part of the plan is refused.
     pub fn refusal(&self) -> Option<&'static str> {
-        self.items.iter().find_map(|item| match item.price.allowed {
-            Allowed::Refused(reason) => Some(reason),
-            Allowed::Allowed => None,
-        })
+        self.prices.iter().find_map(|price| price.refusal)
     }
 
     /// The number of items planned, with their noun: "600 hashes", "3 rules and 1 job", "7
     /// operations".
     pub fn words(&self) -> String {
-        let words: Vec<_> = self.items.iter().map(|item| item.operation.words()).collect();
-        match words.as_slice() {
+        match self.prices.as_slice() {
             [] => "nothing".to_owned(),
-            [one] => one.clone(),
-            [one, two] => format!("{one} and {two}"),
+            [one] => one.operation.words(),
+            [one, two] => format!("{} and {}", one.operation.words(), two.operation.words()),
             more => format!("{} operations", more.len()),
         }
     }
 
-    /// Compares the plan with the quota left at `now`.
-    pub fn forecast(&self, balances: &Balances, now: Timestamp) -> Forecast {
-        let totals = self.totals();
-        let lines: Vec<_> = totals.iter().flat_map(|(unit, _)| self.lines(*unit, balances, now)).collect();
-        let unsure = |unit: &Unit| balances.is_unsure_of(*unit) || !lines.iter().any(|line| line.unit == *unit);
-        let fits = lines.iter().map(|line| line.fit);
-        let unknown = totals.iter().any(|(unit, _)| unsure(unit)).then_some(Fit::Unknown);
-        let refused = self.refusal().map(|_| Fit::Refused);
-        let mut forecast = Forecast {
-            fit: fits.chain(unknown).chain(refused).max().unwrap_or(Fit::Fits),
-            words: String::new(),
-            totals,
-            lines,
-            prices: self.items.iter().map(|item| item.price.clone()).collect(),
-        };
-        forecast.words = format!("{}: {}", self.words(), forecast.verdict(self.refusal(), now));
-        forecast
+    /// The totals as text: "600 requests and 3 rules".
+    pub fn totals_words(&self) -> String {
+        let totals: Vec<_> = self.totals().into_iter().map(|(unit, total)| total.words(unit)).collect();
+        if totals.is_empty() { "free".to_owned() } else { totals.join(" and ") }
     }
 
-    fn lines(&self, unit: Unit, balances: &Balances, now: Timestamp) -> Vec<ForecastLine> {
-        let limits = balances.limits(unit).into_iter();
-        limits
-            .map(|limit| ForecastLine::new(unit, self.total_of(unit, limit.holder), limit, now))
-            .filter(|line| line.needed != Total::NOTHING)
-            .collect()
+    /// Compares the plan with the quota left at `now`.
+    pub fn forecast(self, balances: &Balances, now: Timestamp) -> Forecast {
+        let totals = self.totals();
+        let lines =
+            totals.iter().flat_map(|(unit, _)| balances.limits(*unit).into_iter().map(move |limit| (*unit, limit)));
+        let lines = lines.map(|(unit, limit)| ForecastLine::new(unit, self.total_of(unit, limit.holder), limit, now));
+        let lines: Vec<_> = lines.filter(|line| line.needed != Units::NOTHING).collect();
+        let is_unsure = |unit: Unit| balances.is_unsure_of(unit) || !lines.iter().any(|line| line.unit == unit);
+        let unknown = totals.iter().any(|(unit, _)| is_unsure(*unit)).then_some(Fit::Unknown);
+        let refused = self.refusal().map(|_| Fit::Refused);
+        let fits = lines.iter().map(|line| line.fit).chain(unknown).chain(refused);
+        let fit = fits.max().unwrap_or(Fit::Fits);
+        let mut forecast = Forecast { fit, words: String::new(), lines, plan: self };
+        forecast.words = format!("{}: {}", forecast.plan.words(), forecast.verdict(&totals, now));
+        forecast
     }
 }
 
 impl ForecastLine {
-    fn new(unit: Unit, needed: Total, limit: Limit, now: Timestamp) -> Self {
-        let after = limit.after(needed.min, needed.max);
+    fn new(unit: Unit, needed: Units, limit: Limit, now: Timestamp) -> Self {
         let short = needed.beyond(limit.remaining);
-        let can_be_paced = limit.period == Period::Minute && limit.allowed > 0;
         let fit = match short {
-            Total::NOTHING => Fit::Fits,
-            _ if can_be_paced => Fit::Paced,
-            Total { min: 0, .. } => Fit::Perhaps,
+            Units::NOTHING => Fit::Fits,
+            _ if limit.period == Period::Minute && limit.allowed > 0 => Fit::Paced,
+            Units { min: 0, .. } => Fit::Perhaps,
             _ => Fit::Short,
         };
         Self {
             unit,
             needed,
             limit,
-            at_best: after.at_best,
-            at_worst: after.at_worst,
+            at_best: limit.remaining.saturating_sub(needed.min),
+            at_worst: needed.max.map(|max| limit.remaining.saturating_sub(max)),
             short,
             resets_at: limit.period.next_reset(now),
             reset_is_assumed: limit.period.reset_is_assumed(),
-            ready_at: ready_at(std::iter::once(&limit), needed.min, now),
+            ready_at: ready_at([&limit], needed.min, now),
             fit,
         }
     }
 
-    /// The limit as the end of a sentence: "are left today", "are left to the group today".
-    fn left_words(&self) -> String {
-        let current = self.limit.period.current();
-        match self.limit.holder {
-            Holder::User => format!("are left {current}"),
-            Holder::Group => format!("are left to the group {current}"),
+    /// The units left afterwards, at worst and also at best if they differ.
+    pub fn after_words(&self) -> String {
+        match self.at_worst {
+            Some(worst) => Units { min: worst, max: Some(self.at_best) }.to_string(),
+            None => format!("at most {}", thousands(self.at_best)),
         }
     }
 
-    /// The next reset of the limit, as text.
-    fn reset_words(&self, now: Timestamp) -> String {
-        let about = if self.reset_is_assumed { "about " } else { "" };
-        format!("{about}{}", self.limit.period.reset_words(now))
+    /// Whether it fits, and the missing units if it certainly does not.
+    pub fn fit_words(&self) -> String {
+        match self.fit {
+            Fit::Short => format!("{} short", self.short),
+            fit => fit.words().to_owned(),
+        }
+    }
+
+    /// The limit as the end of a sentence: "left to the group today".
+    fn left_words(&self) -> String {
+        format!("left to the {} {}", self.limit.holder.name(), self.limit.period.current())
+    }
+}
+
+impl Fit {
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Fits => "fits",
+            Self::Paced => "fits, paced",
+            Self::Perhaps => "perhaps",
+            Self::Unknown => "not known",
+            Self::Short => "too much",
+            Self::Refused => "refused",
+        }
     }
 }
 
@@ -275,44 +191,54 @@ impl Forecast {
         self.fit <= Fit::Paced
     }
 
-    /// The line that decides. Among the lines with the worst fit it is the one that takes longest
-    /// to recover or, if none is certainly short, the one with the least left.
-    pub fn binding(&self) -> Option<&ForecastLine> {
-        let worst = self.lines.iter().map(|line| line.fit).max()?;
-        if worst == Fit::Short {
-            return self.longest_wall(None);
+    /// Whether it fits, and the limits that decide.
+    fn verdict(&self, totals: &[(Unit, Units)], now: Timestamp) -> String {
+        if let Some(reason) = self.plan.refusal() {
+            return format!("refused: {reason}");
         }
-        let lines = self.lines.iter().filter(|line| line.fit == worst);
-        lines.min_by_key(|line| (line.at_worst, line.limit.remaining))
+        if totals.is_empty() {
+            return "free".to_owned();
+        }
+        let worst = self.lines.iter().filter(|line| line.fit == self.fit);
+        let binding = worst.min_by_key(|line| (line.at_worst, line.limit.remaining));
+        match (self.fit, binding) {
+            (Fit::Paced, Some(line)) => {
+                let (allowed, needed) = (line.limit.allowed, line.needed.max.unwrap_or(line.needed.min));
+                format!("fits at {} a minute: about {}", thousands(allowed), count(needed.div_ceil(allowed), "minute"))
+            }
+            (Fit::Perhaps, Some(line)) => {
+                format!(
+                    "fits if it takes no more than the {} {}",
+                    line.unit.count(line.limit.remaining),
+                    line.left_words()
+                )
+            }
+            (Fit::Fits, Some(line)) => {
+                format!("fits; {} {}", line.unit.count(line.at_worst.unwrap_or(line.at_best)), line.left_words())
+            }
+            _ => {
+                let words: Vec<_> =
+                    totals.iter().filter_map(|(unit, total)| self.short_words(*unit, *total, now)).collect();
+                if words.is_empty() { "what is left is not known".to_owned() } else { words.join("; ") }
+            }
+        }
     }
 
-    /// The short line that takes longest to recover, of one unit or of any.
-    fn longest_wall(&self, unit: Option<Unit>) -> Option<&ForecastLine> {
-        let is_wall = |line: &&ForecastLine| line.fit == Fit::Short && unit.is_none_or(|unit| line.unit == unit);
-        let walls = self.lines.iter().filter(is_wall);
-        walls.max_by_key(|line| (line.ready_at.is_none(), line.ready_at, line.limit.period, line.short.min))
-    }
-
-    /// The units whose remaining quota is unknown, if that of others is known.
-    fn unknown_words(&self) -> Option<String> {
-        let units = self.totals.iter().map(|(unit, _)| *unit);
-        let unknown: Vec<_> = units.filter(|unit| self.lines.iter().all(|line| line.unit != *unit)).collect();
-        let is_of_some = !unknown.is_empty() && unknown.len() < self.totals.len();
-        let unknown: Vec<_> = unknown.into_iter().map(Unit::plural).collect();
-        is_of_some.then(|| format!("how many {} are left is not known", unknown.join(" and ")))
-    }
-
-    /// A limit that is exhausted before the deciding one, and so stops the plan first.
-    fn first_wall(&self, binding: &ForecastLine) -> Option<&ForecastLine> {
-        let walls = self.lines.iter().filter(|line| line.unit == binding.unit && line.fit == Fit::Short);
-        let first = walls.min_by_key(|line| line.limit.remaining)?;
-        (first.limit.remaining < binding.limit.remaining).then_some(first)
-    }
-
-    /// When the last of `needed` units fits within all limits of the unit; `None` after more than
-    /// ten years.
-    pub(super) fn ready_at(&self, unit: Unit, needed: u64, now: Timestamp) -> Option<Timestamp> {
-        ready_at(self.lines.iter().filter(|line| line.unit == unit).map(|line| &line.limit), needed, now)
+    /// The missing units, by limit, and when the last of them fits within all limits of the unit.
+    fn short_words(&self, unit: Unit, needed: Units, now: Timestamp) -> Option<String> {
+        let lines = || self.lines.iter().filter(|line| line.unit == unit);
+        let short = || lines().filter(|line| line.fit == Fit::Short);
+        if lines().next().is_none() {
+            return Some(format!("how many {} are left is not known", unit.plural()));
+        }
+        let words = short().map(|line| format!("{} more than are {}", line.short.words(unit), line.left_words()));
+        let words = Some(words.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())?;
+        let ready = ready_at(lines().map(|line| &line.limit), needed.max.unwrap_or(needed.min), now);
+        let about = if short().all(|line| line.reset_is_assumed) { "about " } else { "" };
+        Some(match ready {
+            Some(at) => format!("{words}; complete after {about}{}", crate::text::moment(at)),
+            None => format!("{words}; not complete within 10 years"),
+        })
     }
 }
 
@@ -323,25 +249,47 @@ impl Serialize for Forecast {
         struct OfUnit {
             unit: Unit,
             #[serde(flatten)]
-            total: Total,
+            total: Units,
         }
-        let totals = self.totals.iter();
-        let totals: Vec<_> = totals.map(|&(unit, total)| OfUnit { unit, total }).collect();
+        let totals = self.plan.totals().into_iter();
+        let totals: Vec<_> = totals.map(|(unit, total)| OfUnit { unit, total }).collect();
         let mut forecast = serializer.serialize_struct("Forecast", 6)?;
         forecast.serialize_field("fits", &self.fits())?;
         forecast.serialize_field("fit", &self.fit)?;
         forecast.serialize_field("words", &self.words)?;
         forecast.serialize_field("totals", &totals)?;
         forecast.serialize_field("limits", &self.lines)?;
-        forecast.serialize_field("prices", &self.prices)?;
+        forecast.serialize_field("prices", &self.plan.prices)?;
         forecast.end()
     }
 }
 
-mod wait;
-mod words;
+/// How far ahead a plan is computed.
+const HORIZON: SignedDuration = SignedDuration::from_hours(10 * 366 * 24);
 
-use wait::ready_at;
+/// When the last of `needed` units fits within all of these limits, if units are spent as soon as
+/// every limit allows; `None` after more than ten years.
+///
+/// Ignores limits by the minute: they delay a plan by minutes only.
+fn ready_at<'a>(limits: impl IntoIterator<Item = &'a Limit>, mut needed: u64, now: Timestamp) -> Option<Timestamp> {
+    let limits = limits.into_iter().filter(|limit| limit.period > Period::Minute);
+    let mut left: Vec<_> = limits.map(|limit| (limit.period, limit.allowed, limit.remaining)).collect();
+    let step = left.iter().map(|(period, ..)| *period).min().unwrap_or(Period::Monthly);
+    let mut at = now;
+    while now.duration_until(at) < HORIZON {
+        let fits = left.iter().map(|(.., left)| *left).min().unwrap_or(u64::MAX);
+        if needed <= fits {
+            return Some(at);
+        }
+        needed -= fits;
+        let next = step.next_reset(at);
+        for (period, allowed, left) in &mut left {
+            *left = if period.is_renewed(at, next) { *allowed } else { *left - fits };
+        }
+        at = next;
+    }
+    None
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
 //! The pools of quota, their units, and the periods after which they reset.
 
 use crate::text::{count, plural};
+use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
 use serde::{Serialize, Serializer};
-use std::fmt;
 
 /// A kind of quota (§8.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -36,7 +36,6 @@ impl Pool {
         }
     }
 
-    /// The pool's name in a sentence.
     pub fn words(self) -> &'static str {
         match self {
             Self::Api => "API quota",
@@ -63,11 +62,9 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Every unit.
     pub const ALL: [Self; 7] =
         [Self::Request, Self::Search, Self::Download, Self::Rule, Self::Job, Self::Graph, Self::Scan];
 
-    /// The pool that is counted in this unit.
     pub fn pool(self) -> Pool {
         match self {
             Self::Request => Pool::Api,
@@ -88,7 +85,6 @@ impl Unit {
         }
     }
 
-    /// The unit's name, singular, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Request => "request",
@@ -101,24 +97,12 @@ impl Unit {
         }
     }
 
-    /// The unit of a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|unit| unit.name() == name)
     }
 
-    /// The unit's name, plural.
     pub fn plural(self) -> String {
         plural(self.name())
-    }
-
-    /// A short form of the unit's name. Most prices are in requests, so that name is short; no two
-    /// units share a short form.
-    pub(super) fn brief(self, is_one: bool) -> String {
-        match self {
-            Self::Request => "req".to_owned(),
-            _ if is_one => self.name().to_owned(),
-            _ => self.plural(),
-        }
     }
 
     /// `n` of this unit in words: "1 request", "2 searches".
@@ -130,12 +114,6 @@ impl Unit {
 impl Serialize for Unit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
-    }
-}
-
-impl fmt::Display for Unit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -157,7 +135,6 @@ impl Period {
     /// Every period, shortest first.
     pub const ALL: [Self; 4] = [Self::Minute, Self::Hourly, Self::Daily, Self::Monthly];
 
-    /// The period's name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Minute => "minute",
@@ -167,7 +144,6 @@ impl Period {
         }
     }
 
-    /// The noun of one such period: "day".
     pub fn noun(self) -> &'static str {
         match self {
             Self::Minute => "minute",
@@ -192,26 +168,35 @@ impl Period {
         matches!(self, Self::Minute | Self::Hourly)
     }
 
+    /// Its length in seconds, aligned to the epoch; `None` for months.
+    fn seconds(self) -> Option<i64> {
+        match self {
+            Self::Minute => Some(60),
+            Self::Hourly => Some(60 * 60),
+            Self::Daily => Some(24 * 60 * 60),
+            Self::Monthly => None,
+        }
+    }
+
     /// The first reset after `now`; the last representable instant if none follows.
     pub fn next_reset(self, now: Timestamp) -> Timestamp {
-        match self {
-            Self::Minute => next_multiple(now, 60),
-            Self::Hourly => next_multiple(now, 60 * 60),
-            Self::Daily => next_multiple(now, 24 * 60 * 60),
-            Self::Monthly => next_month(now),
-        }
+        let began = self.began(now);
+        let next = match self.seconds() {
+            Some(seconds) => Timestamp::from_second(began.as_second() + seconds).ok(),
+            None => first_of_month(now).checked_add(1.month()).ok().and_then(midnight),
+        };
+        next.unwrap_or(Timestamp::MAX)
     }
 
     /// When the period that contains `now` began.
     pub fn began(self, now: Timestamp) -> Timestamp {
-        let next = self.next_reset(now);
-        let length = match self {
-            Self::Minute => SignedDuration::from_mins(1),
-            Self::Hourly => SignedDuration::from_hours(1),
-            Self::Daily => SignedDuration::from_hours(24),
-            Self::Monthly => return first_of_month(now),
+        // The second before the epoch has a negative fraction: floor by the nanosecond.
+        let second = now.as_nanosecond().div_euclid(1_000_000_000) as i64;
+        let began = match self.seconds() {
+            Some(seconds) => Timestamp::from_second(second - second.rem_euclid(seconds)).ok(),
+            None => midnight(first_of_month(now)),
         };
-        next.checked_sub(length).unwrap_or(Timestamp::MIN)
+        began.unwrap_or(Timestamp::MIN)
     }
 
     /// Whether a counter read at `read` was reset before `now`, because `now` lies in a later
@@ -240,26 +225,12 @@ impl Period {
     }
 }
 
-/// The first instant after `now` that is a whole number of `seconds` from the epoch.
-fn next_multiple(now: Timestamp, seconds: i64) -> Timestamp {
-    // The second before the epoch has a negative fraction: floor by the nanosecond.
-    let whole = now.as_nanosecond().div_euclid(1_000_000_000) as i64;
-    let passed = whole.rem_euclid(seconds);
-    Timestamp::from_second(whole - passed + seconds).unwrap_or(Timestamp::MAX)
+fn first_of_month(now: Timestamp) -> Date {
+    now.to_zoned(TimeZone::UTC).date().first_of_month()
 }
 
-fn first_of_month(now: Timestamp) -> Timestamp {
-    let first = now.to_zoned(TimeZone::UTC).date().first_of_month();
-    first.to_zoned(TimeZone::UTC).map_or(Timestamp::MIN, |midnight| midnight.timestamp())
-}
-
-fn next_month(now: Timestamp) -> Timestamp {
-    let today = now.to_zoned(TimeZone::UTC).date();
-    today
-        .first_of_month()
-        .checked_add(1.month())
-        .and_then(|first| first.to_zoned(TimeZone::UTC))
-        .map_or(Timestamp::MAX, |midnight| midnight.timestamp())
+fn midnight(day: Date) -> Option<Timestamp> {
+    day.to_zoned(TimeZone::UTC).ok().map(|midnight| midnight.timestamp())
 }
 
 /// The owner of a quota (§8.1.1).
@@ -272,7 +243,6 @@ pub enum Holder {
 }
 
 impl Holder {
-    /// The holder's name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::User => "user",

@@ -1,12 +1,85 @@
-//! The price of a call before it is sent, as text and as JSON, and its settlement afterwards.
+//! The price of an operation: the rule that applies, its units, its assumptions, and its settlement
+//! after the call.
 
-use super::{Holder, Kind, Pool, PriceRule, Unit};
+use super::rules::{GENERAL, Verdict, charged, general};
+use super::{Entitlements, Holder, Kind, Operation, Pool, PriceRule, RULES, Unit};
 use crate::text::thousands;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
 
+/// An amount of one unit: of a price, of a sum of prices, or of what a call cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Units {
+    pub min: u64,
+    /// `None` if unknown.
+    pub max: Option<u64>,
+}
+
+impl Units {
+    pub const NOTHING: Self = Self::exactly(0);
+
+    pub const fn exactly(n: u64) -> Self {
+        Self { min: n, max: Some(n) }
+    }
+
+    /// The amount, if it is certain.
+    pub fn exact(self) -> Option<u64> {
+        self.max.filter(|max| *max == self.min)
+    }
+
+    /// The sum of both. A sum beyond `u64` becomes "at least the maximum".
+    pub fn plus(self, other: Self) -> Self {
+        let max = self.max.zip(other.max);
+        Self { min: self.min.saturating_add(other.min), max: max.and_then(|(one, two)| one.checked_add(two)) }
+    }
+
+    /// The excess over `remaining`.
+    pub fn beyond(self, remaining: u64) -> Self {
+        let beyond = |n: u64| n.saturating_sub(remaining);
+        Self { min: beyond(self.min), max: self.max.map(beyond) }
+    }
+
+    /// The number with its unit: "3 rules", "0 or 1 request", "at least 2 requests".
+    pub fn words(self, unit: Unit) -> String {
+        format!("{self} {}", if self.max == Some(1) { unit.name().to_owned() } else { unit.plural() })
+    }
+
+    /// Like [`Self::words`], with "req" for requests.
+    pub fn brief(self, unit: Unit) -> String {
+        if unit == Unit::Request { format!("{self} req") } else { self.words(unit) }
+    }
+}
+
+/// The number without its unit: "4", "0 or 1", "2 to 5", "at least 3", "0 or more".
+impl fmt::Display for Units {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let least = thousands(self.min);
+        match self.max {
+            None if self.min == 0 => f.write_str("0 or more"),
+            None => write!(f, "at least {least}"),
+            Some(max) if max <= self.min => f.write_str(&least),
+            Some(max) if max - self.min == 1 => write!(f, "{least} or {}", thousands(max)),
+            Some(max) => write!(f, "{least} to {}", thousands(max)),
+        }
+    }
+}
+
+/// What is charged one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub name: &'static str,
+    /// Which of them are charged.
+    pub words: &'static str,
+}
+
+/// An upload of a file (§8.2.2).
+pub(super) const SUBMISSION: Item = Item { name: "submission", words: "submission that is returned" };
+
+/// A call that loads items of a graph (§8.6.2).
+pub(super) const LOAD: Item = Item { name: "call", words: "call that loads its items" };
+
 /// Whether a price is documented or assumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
     Documented,
@@ -24,146 +97,10 @@ impl Basis {
     }
 }
 
-/// Items of a response that are charged one by one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Returned {
-    /// One upload of a file (§8.2.2).
-    Submission,
-    /// One call that loads items of a graph (§8.6.2).
-    Call,
-}
-
-impl Returned {
-    /// The item's name, singular.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Submission => "submission",
-            Self::Call => "call",
-        }
-    }
-
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Submission => "submission that is returned",
-            Self::Call => "call that loads its items",
-        }
-    }
-}
-
-/// The units of a price, before the response is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Units {
-    Exact(u64),
-    /// From `min` to `max`, inclusive; without `max` the upper end is unknown.
-    Range {
-        /// The lower end.
-        min: u64,
-        /// The upper end, if known.
-        max: Option<u64>,
-        why: &'static str,
-    },
-    /// `each` for every item in the response.
-    PerItem {
-        item: Returned,
-        /// Units for one item.
-        each: u64,
-    },
-}
-
-impl Units {
-    /// The lower end.
-    pub fn min(self) -> u64 {
-        match self {
-            Self::Exact(n) => n,
-            Self::Range { min, .. } => min,
-            Self::PerItem { .. } => 0,
-        }
-    }
-
-    /// The upper end; `None` if unknown.
-    pub fn max(self) -> Option<u64> {
-        match self {
-            Self::Exact(n) => Some(n),
-            Self::Range { max, .. } => max,
-            Self::PerItem { each, .. } => (each == 0).then_some(0),
-        }
-    }
-
-    /// The number with its unit: "3 rules", "0 or 1 request", "at least 2 requests", "1 request per
-    /// submission".
-    pub fn words(self, unit: Unit) -> String {
-        match self {
-            Self::Exact(n) => unit.count(n),
-            Self::Range { max: Some(1), .. } => format!("{self} {}", unit.name()),
-            Self::Range { .. } => format!("{self} {}", unit.plural()),
-            Self::PerItem { item, each } => format!("{} per {}", unit.count(each), item.name()),
-        }
-    }
-
-    /// Like [`Self::words`], but short: "3 rules", "0 or 1 req", "1 req per submission".
-    pub fn brief(self, unit: Unit) -> String {
-        match self {
-            Self::PerItem { item, each } => format!("{each} {} per {}", unit.brief(each == 1), item.name()),
-            Self::Exact(1) | Self::Range { max: Some(1), .. } => format!("{self} {}", unit.brief(true)),
-            _ => format!("{self} {}", unit.brief(false)),
-        }
-    }
-}
-
-/// The number without its unit: "4", "0 or 1", "2 to 5", "at least 3", "0 or more", "1 per
-/// submission".
-impl fmt::Display for Units {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Exact(n) => f.write_str(&thousands(n)),
-            Self::Range { min, max, .. } => match (thousands(min), max) {
-                (_, None) if min == 0 => f.write_str("0 or more"),
-                (least, None) => write!(f, "at least {least}"),
-                (least, Some(max)) if max <= min => f.write_str(&least),
-                (least, Some(max)) if max - min == 1 => write!(f, "{least} or {}", thousands(max)),
-                (least, Some(max)) => write!(f, "{least} to {}", thousands(max)),
-            },
-            Self::PerItem { item, each } => write!(f, "{each} per {}", item.name()),
-        }
-    }
-}
-
-impl Serialize for Units {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Self::Exact(n) = self {
-            return serializer.serialize_u64(*n);
-        }
-        let mut range = serializer.serialize_struct("Units", 2)?;
-        range.serialize_field("min", &self.min())?;
-        range.serialize_field("max", &self.max())?;
-        range.end()
-    }
-}
-
-/// The result of a rule for an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The operation draws units from the unit's pool.
-    Takes(Unit, Units),
-    /// The operation is free; the unit is the one that would be counted otherwise.
-    Free(Unit),
-    /// The user may not use the operation; the unit is the one that it would draw.
-    Refused(Unit, &'static str),
-}
-
-/// Whether the user may send the operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Allowed {
-    /// Nothing known forbids it.
-    Allowed,
-    /// The user is not entitled to it, for this reason; it must not be sent.
-    Refused(&'static str),
-}
-
 /// The cost of an operation, before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
-    pub operation: Kind,
+    pub operation: Operation,
     /// The rule that prices it.
     pub rule: &'static PriceRule,
     /// The pool it draws from; [`Pool::None`] if it is free or refused.
@@ -171,59 +108,84 @@ pub struct Price {
     /// The unit in which it is, or would be, counted.
     pub unit: Unit,
     pub units: Units,
+    /// What is charged one by one, if the response decides how many.
+    pub each: Option<Item>,
+    /// The condition of a range, as a sentence.
+    pub why: Option<&'static str>,
+    /// Why the user is not entitled to it; then it must not be sent.
+    pub refusal: Option<&'static str>,
     /// The holders whose quota is charged (§8.1.1); empty if it is free or refused.
     pub charged: &'static [Holder],
-    /// Whether this price is documented or assumed.
     pub basis: Basis,
-    /// Whether the user may send it.
-    pub allowed: Allowed,
     /// Assumptions and conclusions, as sentences.
     pub notes: Vec<&'static str>,
     /// Numbers of further rules that result in the same price.
     pub agreeing: Vec<&'static str>,
 }
 
+/// The price of an operation for a user with these entitlements.
+pub fn price(operation: &Operation, entitled: &Entitlements) -> Price {
+    let verdict = |rule: &'static PriceRule| Some((rule, rule.verdict(operation, entitled)?));
+    let mut exceptions = RULES.iter().filter(|rule| *rule != GENERAL).filter_map(verdict);
+    let (rule, verdict) = exceptions.next().unwrap_or_else(|| (GENERAL, general(*operation, entitled)));
+    let Verdict { pool, unit, units, each, why, refusal } = verdict;
+    let agreeing = exceptions.map(|(rule, _)| rule.number).collect();
+    let charged = if pool == Pool::None { &[] } else { charged(entitled) };
+    let mut notes = assumptions(operation.kind, entitled);
+    let basis = if notes.is_empty() { Basis::Documented } else { Basis::Assumed };
+    notes.extend(remark(operation.kind, entitled));
+    Price { operation: *operation, rule, pool, unit, units, each, why, refusal, charged, basis, notes, agreeing }
+}
+
 impl Price {
     /// Whether it cannot be charged.
     pub fn is_free(&self) -> bool {
-        self.units.max() == Some(0)
-    }
-
-    /// Whether the user may send it.
-    pub fn is_allowed(&self) -> bool {
-        self.allowed == Allowed::Allowed
+        self.units.max == Some(0)
     }
 
     /// The price in short: "1 request", "0", "0 or 1 request", "1 request per submission",
     /// "refused: no private scanning licence".
     pub fn short(&self) -> String {
-        match (self.allowed, self.units) {
-            (Allowed::Refused(reason), _) => format!("refused: {reason}"),
-            (Allowed::Allowed, Units::Exact(0)) => "0".to_owned(),
-            (Allowed::Allowed, units) => units.words(self.unit),
+        match (self.refusal, self.each) {
+            (Some(reason), _) => format!("refused: {reason}"),
+            (None, Some(item)) => format!("1 {} per {}", self.unit.name(), item.name),
+            (None, None) if self.units == Units::NOTHING => "0".to_owned(),
+            (None, None) => self.units.words(self.unit),
         }
     }
 
     /// An even shorter form for narrow places: it drops words, but never the unit.
     pub fn brief(&self) -> String {
-        match (self.allowed, self.units) {
-            (Allowed::Refused(_), _) => "refused".to_owned(),
-            (Allowed::Allowed, Units::Exact(0)) => "0".to_owned(),
-            (Allowed::Allowed, units) => units.brief(self.unit),
+        match (self.refusal, self.each) {
+            (Some(_), _) => "refused".to_owned(),
+            (None, Some(item)) => format!("{} per {}", Units::exactly(1).brief(self.unit), item.name),
+            (None, None) if self.units == Units::NOTHING => "0".to_owned(),
+            (None, None) => self.units.brief(self.unit),
+        }
+    }
+
+    /// The units that it takes, in the words of a sentence.
+    pub fn amount(&self) -> String {
+        match self.each {
+            Some(item) => format!("{} for each {}", self.unit.count(1), item.words),
+            None => self.units.words(self.unit),
         }
     }
 
     /// The explanation, one sentence per entry: the rule, the units and holders charged, the facts
     /// that decide, the assumptions.
     pub fn explanation(&self) -> Vec<String> {
-        let mut sentences = vec![format!("Rule {}: {}", self.rule.number, self.rule.words), self.drawn()];
-        if let Units::Range { why, .. } = self.units {
-            sentences.push(why.to_owned());
-        }
-        sentences.extend(self.notes.iter().map(|note| (*note).to_owned()));
+        let holders: Vec<_> = self.charged.iter().map(|holder| holder.name()).collect();
+        let (pool, holders) = (self.pool.words(), holders.join(" and "));
+        let drawn = match self.refusal {
+            Some(reason) => format!("It is refused: {reason}. Nothing is sent and nothing is charged."),
+            None if self.pool == Pool::None => "It takes no quota.".to_owned(),
+            None => format!("It takes {} from the {pool} of {holders} (8.1.1).", self.amount()),
+        };
+        let mut sentences = vec![format!("Rule {}: {}", self.rule.number, self.rule.words), drawn];
+        sentences.extend(self.why.iter().chain(&self.notes).map(|note| (*note).to_owned()));
         if !self.agreeing.is_empty() {
-            let numbers = self.agreeing.join(" and ");
-            sentences.push(format!("The same follows from {numbers}."));
+            sentences.push(format!("The same follows from {}.", self.agreeing.join(" and ")));
         }
         sentences.push(match self.basis {
             Basis::Documented => "This price is documented.".to_owned(),
@@ -232,35 +194,16 @@ impl Price {
         sentences
     }
 
-    /// The units, their pool and its holders, as a sentence.
-    fn drawn(&self) -> String {
-        if let Allowed::Refused(reason) = self.allowed {
-            return format!("It is refused: {reason}. Nothing is sent and nothing is charged.");
-        }
-        if self.pool == Pool::None {
-            return "It takes no quota.".to_owned();
-        }
-        let holders: Vec<_> = self.charged.iter().map(|holder| holder.name()).collect();
-        let amount = match self.units {
-            Units::PerItem { item, each } => format!("{} for each {}", self.unit.count(each), item.words()),
-            units => units.words(self.unit),
-        };
-        format!("It takes {amount} from the {} of {} (8.1.1).", self.pool.words(), holders.join(" and "))
-    }
-
-    /// Settles the price by the outcome of the call: within the predicted range, or zero if the
-    /// call was never sent.
-    pub fn settle(&self, outcome: Outcome) -> Settled {
-        let (min, max) = (self.units.min(), self.units.max());
-        let at_most =
-            max.map_or(Settled::Open, |most| if most == min { Settled::Exactly(most) } else { Settled::AtMost(most) });
-        match (outcome, self.units) {
-            (Outcome::Unsent, _) => Settled::Exactly(0),
-            (Outcome::Unknown | Outcome::Failed, _) if !self.is_free() => max.map_or(Settled::Open, Settled::AtMost),
-            (Outcome::Items(n), Units::PerItem { each, .. }) => Settled::Exactly(each.saturating_mul(n)),
-            (Outcome::Existed(false), Units::Range { .. }) => Settled::Exactly(min),
-            (Outcome::Existed(true), Units::Range { .. }) => max.map_or(Settled::Open, Settled::Exactly),
-            _ => at_most,
+    /// What a call cost by its outcome: within the price, or zero if it was never sent.
+    pub fn settle(&self, outcome: Outcome) -> Units {
+        let Units { min, max } = self.units;
+        match outcome {
+            Outcome::Unsent => Units::NOTHING,
+            Outcome::Unknown | Outcome::Failed => Units { min: 0, max },
+            Outcome::Items(n) if self.each.is_some() => Units::exactly(n),
+            Outcome::Existed(false) if self.why.is_some() => Units::exactly(min),
+            Outcome::Existed(true) => Units { min: max.unwrap_or(min), max },
+            _ => self.units,
         }
     }
 }
@@ -269,14 +212,17 @@ impl Price {
 impl Serialize for Price {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut price = serializer.serialize_struct("Price", 9)?;
-        price.serialize_field("operation", &self.operation)?;
+        price.serialize_field("operation", &self.operation.kind)?;
         price.serialize_field("rule", self.rule.number)?;
         price.serialize_field("pool", &self.pool)?;
         price.serialize_field("unit", &self.unit)?;
-        price.serialize_field("units", &self.units)?;
+        match self.units.exact() {
+            Some(n) => price.serialize_field("units", &n)?,
+            None => price.serialize_field("units", &self.units)?,
+        }
         price.serialize_field("charged", self.charged)?;
         price.serialize_field("basis", &self.basis)?;
-        price.serialize_field("allowed", &self.is_allowed())?;
+        price.serialize_field("allowed", &self.refusal.is_none())?;
         price.serialize_field("why", &self.explanation().join(" "))?;
         price.end()
     }
@@ -301,22 +247,64 @@ pub enum Outcome {
     Unknown,
 }
 
-/// The cost of a call after it was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
-    Exactly(u64),
-    /// At most this much; counted as this much until the service's counters say otherwise.
-    AtMost(u64),
-    /// Unknown until the service's counters show it.
-    Open,
+/// The assumptions behind a price, as sentences.
+fn assumptions(kind: Kind, entitled: &Entitlements) -> Vec<&'static str> {
+    let mut notes = Vec::new();
+    match kind {
+        Kind::V3Download => notes.push("Section 8 of the service's consumption rules counts downloads as intelligence quota; that a download is an enterprise endpoint is concluded from that."),
+        Kind::V3User => notes.push("Section 8 of the service's consumption rules is silent on the user object; the general rule is applied."),
+        _ if kind.is_private() && kind != Kind::PrivateScan => notes.push("Section 8 of the service's consumption rules is silent on private endpoints; the general rule is applied to them."),
+        _ => {}
+    }
+    if matches!(kind, Kind::V3Search | Kind::V3Download) {
+        notes.extend(enterprise_assumptions(entitled));
+    }
+    if kind == Kind::WebSearch && entitled.premium_intelligence.held().is_none() {
+        notes.push("Whether there is premium intelligence is not known; it is assumed.");
+    }
+    if kind == Kind::WebSearch && entitled.premium_intelligence.held() == Some(false) {
+        notes.push("Section 8 of the service's consumption rules is silent on searches without premium intelligence; that there are none is concluded.");
+    }
+    notes
 }
 
-impl Settled {
-    /// The amount to record so that it is never too low; `None` if only the counters can show it.
-    pub fn careful(self) -> Option<u64> {
-        match self {
-            Self::Exactly(n) | Self::AtMost(n) => Some(n),
-            Self::Open => None,
+/// A remark about a price that does not make it less certain.
+fn remark(kind: Kind, entitled: &Entitlements) -> Option<&'static str> {
+    match kind {
+        Kind::LivehuntRules | Kind::Retrohunt => Some(
+            "Section 8 of the service's consumption rules does not say whether the API call that creates it takes a request as well.",
+        ),
+        _ if kind.is_private() && entitled.private_scanning.held().is_none() => {
+            Some("Whether there is a private scanning licence is not known; without one the call is refused.")
         }
+        _ => None,
+    }
+}
+
+/// The assumption about which pool pays for an enterprise endpoint.
+fn enterprise_assumptions(entitled: &Entitlements) -> Option<&'static str> {
+    let api = entitled.premium_api;
+    let intelligence = entitled.premium_intelligence;
+    match (api.held(), intelligence.held()) {
+        (None, Some(true)) => {
+            Some("Whether premium API is bought is not known; if it is, as much is taken from API quota instead.")
+        }
+        (None, Some(false)) => {
+            Some("Whether premium API is bought is not known; it is assumed, for without it the call is refused.")
+        }
+        (Some(false), None) => Some(
+            "Whether there is premium intelligence is not known; it is assumed, for without it the call is refused.",
+        ),
+        (None, None) => Some(
+            "Neither premium API nor premium intelligence is known; intelligence is assumed, the smaller of the two quotas.",
+        ),
+        (Some(false), Some(false)) => Some(
+            "Section 8 of the service's consumption rules is silent on users with neither premium API nor premium intelligence; that the call is refused is concluded.",
+        ),
+        _ if api.is_inferred() => Some("Premium API is inferred from a privilege of the user."),
+        _ if api.held() != Some(true) && intelligence.is_inferred() => {
+            Some("Premium intelligence is inferred from the allowance of searches.")
+        }
+        _ => None,
     }
 }

@@ -4,12 +4,8 @@
 //! prices an operation; if several apply, they agree. Without an exception, the general rule
 //! applies.
 
-use super::{
-    Basis, Entitlements, Holder, Kind, Operation, Period, Pool, Returned, Unit, Units, Verdict, operation::total,
-};
-use Basis::Documented;
-use RuleEffect::{Charges, Limits, Prices};
-use Verdict::{Free, Refused, Takes};
+use super::price::{Item, LOAD, SUBMISSION, Units};
+use super::{Entitlements, Holder, Kind, Numbers, Operation, Period, Pool, Unit};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
 
@@ -23,340 +19,268 @@ pub struct PriceRule {
     pub operations: &'static [Kind],
     /// The pool that it covers; [`Pool::None`] if it makes operations free or covers all pools.
     pub pool: Pool,
-    /// Whether the specification states it.
-    pub basis: Basis,
-    pub effect: RuleEffect,
+    /// Prices an operation that it covers; `None` if the rule does not apply to this case.
+    price: fn(Kind, &Numbers, &Entitlements) -> Option<Verdict>,
 }
 
-/// The effect of a rule.
-pub enum RuleEffect {
-    /// Prices an operation; `None` if the rule does not apply to this case.
-    Prices(fn(&Operation, &Entitlements) -> Option<Verdict>),
-    /// Determines whose quota is charged.
-    Charges(fn(&Entitlements) -> &'static [Holder]),
-    /// Determines the periods over which a unit is limited.
-    Limits(fn(Unit) -> &'static [Period]),
+/// The decision of a rule on an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The pool it draws from; [`Pool::None`] if it is free or refused.
+    pub pool: Pool,
+    /// The unit in which it is, or would be, counted.
+    pub unit: Unit,
+    pub units: Units,
+    /// What is charged one by one, if the response decides how many.
+    pub each: Option<Item>,
+    /// The condition of a range, as a sentence.
+    pub why: Option<&'static str>,
+    /// Why the user is not entitled to it; then it must not be sent.
+    pub refusal: Option<&'static str>,
 }
 
 impl PriceRule {
     /// The periods over which the pool it draws from is limited (§8.1.3), shortest first.
     pub fn periods(&self) -> &'static [Period] {
-        Unit::ALL.iter().find(|unit| unit.pool() == self.pool).map_or(&[], |unit| limits(*unit))
+        Unit::ALL.iter().find(|unit| unit.pool() == self.pool).map_or(&[], |unit| unit.periods())
     }
 
     /// The verdict on an operation; `None` if the rule does not apply to this case.
     pub fn verdict(&self, operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
-        match self.effect {
-            Prices(price) => price(operation, entitled),
-            Charges(_) | Limits(_) => None,
-        }
+        let is_covered = self.operations.contains(&operation.kind);
+        is_covered.then(|| (self.price)(operation.kind, &operation.numbers, entitled)).flatten()
     }
 }
 
 /// The rules of section 8.
-pub static RULES: [&PriceRule; 22] = [
+pub static RULES: [PriceRule; 22] = [
     // 8.1 General rules
-    &CHARGED,
-    &GENERAL,
-    &PERIODS,
+    PriceRule {
+        number: "8.1.1",
+        words: "A group shares its quota: what a user consumes counts for the user and for the group.",
+        operations: Kind::ALL,
+        pool: Pool::None,
+        price: |_, _, _| None,
+    },
+    PriceRule {
+        number: "8.1.2",
+        words: "One API call takes one request, unless a rule below says otherwise.",
+        operations: &[
+            Kind::PrivateBehaviours,
+            Kind::PrivateBehaviour,
+            Kind::PrivateSummary,
+            Kind::PrivateArtefact,
+            Kind::PrivateFile,
+            Kind::PrivateRelated,
+            Kind::PrivateDelete,
+            Kind::PrivateAnalysis,
+            Kind::PrivateUploadUrl,
+            Kind::V2FileScan,
+            Kind::V3FileUpload,
+            Kind::V3File,
+            Kind::V3FileAnalyses,
+            Kind::V3Analysis,
+            Kind::V3User,
+        ],
+        pool: Pool::Api,
+        price: |kind, numbers, entitled| Some(general(Operation { kind, numbers: *numbers }, entitled)),
+    },
+    PriceRule {
+        number: "8.1.3",
+        words: "API quota is limited by minute, day and month; intelligence, hunting and graph quota by month.",
+        operations: Kind::ALL,
+        pool: Pool::None,
+        price: |_, _, _| None,
+    },
     // 8.2 API v2 consumption
-    &PriceRule {
+    PriceRule {
         number: "8.2.1",
         words: "A v2 file report asked with a list of hashes takes one request for each hash.",
         operations: &[Kind::V2FileReport],
         pool: Pool::Api,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::V2FileReport { hashes, after_new_upload: Some(false) | None } => requests(*hashes),
-            _ => None,
-        }),
+        price: |_, n, _| (n.after_new_upload != Some(true)).then(|| requests(n.hashes)),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.2.2",
         words: "V2 submissions take one request for each submission returned, summed over all files asked about.",
         operations: &[Kind::V2FileSubmissions],
         pool: Pool::Api,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::V2FileSubmissions { submissions: Some(of_each_file) } => requests(total(of_each_file)),
-            Operation::V2FileSubmissions { submissions: None } => takes(Unit::Request, one_per(Returned::Submission)),
-            _ => None,
-        }),
+        price: |_, n, _| Some(n.submissions.map_or(each(SUBMISSION), requests)),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.2.3",
         words: "Uploading by v2 a file that the service does not know takes nothing.",
         operations: &[Kind::V2FileScan],
         pool: Pool::None,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::V2FileScan { known: Some(false) } => free(),
-            Operation::V2FileScan { known: None } => nothing_or_one("Nothing if the file is new to the service."),
-            _ => None,
-        }),
+        price: |_, n, _| free_if_new(n.known),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.2.4",
         words: "A v2 file report that checks on such an upload takes its requests as usual.",
         operations: &[Kind::V2FileReport],
         pool: Pool::Api,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::V2FileReport { hashes, after_new_upload: Some(true) } => requests(*hashes),
-            _ => None,
-        }),
+        price: |_, n, _| (n.after_new_upload == Some(true)).then(|| requests(n.hashes)),
     },
     // 8.3 API v3 consumption
-    &PriceRule {
+    PriceRule {
         number: "8.3.1",
         words: "Searches by a user with intelligence quota and without premium API are taken from intelligence quota.",
         operations: &[Kind::V3Search],
         pool: Pool::Intelligence,
-        basis: Documented,
-        effect: Prices(|operation, entitled| match (operation, purse(entitled)) {
-            (Operation::V3Search { calls }, Purse::Intelligence) => searches(*calls),
-            _ => None,
-        }),
+        price: |_, n, entitled| (purse(entitled) == Purse::Intelligence).then(|| takes(Unit::Search, n.calls)),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.3.2",
         words: "Searches by a user with premium API are taken from API quota as usual.",
         operations: &[Kind::V3Search],
         pool: Pool::Api,
-        basis: Documented,
-        effect: Prices(|operation, entitled| match (operation, purse(entitled)) {
-            (Operation::V3Search { calls }, Purse::Api) => requests(*calls),
-            _ => None,
-        }),
+        price: |_, n, entitled| (purse(entitled) == Purse::Api).then(|| requests(n.calls)),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.3.3",
         words: "Quota details and usage details take nothing.",
         operations: &[Kind::V3Quotas, Kind::V3Usage],
         pool: Pool::None,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::V3Quotas { .. } | Operation::V3Usage { .. } => free(),
-            _ => None,
-        }),
+        price: |_, _, _| Some(free(Unit::Request)),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.3.4",
         words: "Feeds take nothing, nor do file downloads by links that a feed gave.",
         operations: &[Kind::V3Feed],
         pool: Pool::None,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::V3Feed { .. } => free(),
-            _ => None,
-        }),
+        price: |_, _, _| Some(free(Unit::Request)),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.3.5",
         words: "Asking for an analysis by an invalid identifier takes nothing.",
         operations: &[Kind::V3Analysis],
         pool: Pool::None,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::V3Analysis { exists: Some(false) } => free(),
-            Operation::V3Analysis { exists: None } => {
-                nothing_or_one("Nothing if the identifier is invalid: the service answers 400 or 404.")
-            }
-            _ => None,
-        }),
+        price: |_, n, _| match n.exists {
+            Some(true) => None,
+            Some(false) => Some(free(Unit::Request)),
+            None => Some(up_to(1, "Nothing if the identifier is invalid: the service answers 400 or 404.")),
+        },
     },
-    &PriceRule {
+    PriceRule {
         number: "8.3.6",
         words: "Uploading a file that the service does not know takes nothing, nor do later look-ups of that file and of its analyses.",
         operations: &[Kind::V3FileUpload, Kind::V3File, Kind::V3FileAnalyses],
         pool: Pool::None,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::V3FileUpload { known: Some(false) }
-            | Operation::V3File { after_new_upload: Some(true), .. }
-            | Operation::V3FileAnalyses { after_new_upload: Some(true), .. } => free(),
-            Operation::V3File { calls, after_new_upload: None }
-            | Operation::V3FileAnalyses { calls, after_new_upload: None } => takes(
-                Unit::Request,
-                Units::Range {
-                    min: 0,
-                    max: Some(*calls),
-                    why: "Nothing if the file was new to the service when it was uploaded; the answer to that was lost.",
-                },
-            ),
-            Operation::V3FileUpload { known: None } => nothing_or_one("Nothing if the file is new to the service."),
-            _ => None,
-        }),
+        price: |kind, n, _| match (kind, n.after_new_upload) {
+            (Kind::V3FileUpload, _) => free_if_new(n.known),
+            (_, Some(true)) => Some(free(Unit::Request)),
+            (_, Some(false)) => None,
+            (_, None) => Some(up_to(
+                n.calls,
+                "Nothing if the file was new to the service when it was uploaded; the answer to that was lost.",
+            )),
+        },
     },
-    &PriceRule {
+    PriceRule {
         number: "8.3.7",
         words: "Scanning a public file again takes one request, as any call.",
         operations: &[Kind::V3Rescan],
         pool: Pool::Api,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::V3Rescan { calls } => requests(*calls),
-            _ => None,
-        }),
+        price: |_, n, _| Some(requests(n.calls)),
     },
     // 8.4 Intelligence consumption
-    &PriceRule {
+    PriceRule {
         number: "8.4.1",
         words: "On the website each search, each pivot to another search and each further page takes one search, with many hashes or not.",
         operations: &[Kind::WebSearch],
         pool: Pool::Intelligence,
-        basis: Documented,
-        effect: Prices(|operation, entitled| match operation {
-            Operation::WebSearch { .. } if entitled.premium_intelligence.held() == Some(false) => {
-                refused(Unit::Search, "no premium intelligence")
-            }
-            Operation::WebSearch { calls } => searches(*calls),
-            _ => None,
-        }),
+        price: |_, n, entitled| {
+            Some(match entitled.premium_intelligence.held() {
+                Some(false) => refused(Unit::Search, "no premium intelligence"),
+                _ => takes(Unit::Search, n.calls),
+            })
+        },
     },
-    &PriceRule {
+    PriceRule {
         number: "8.4.2",
         words: "By v3, with premium intelligence and without premium API, each request takes one search, and so does each step of a cursor.",
         operations: &[Kind::V3Search],
         pool: Pool::Intelligence,
-        basis: Documented,
-        effect: Prices(|operation, entitled| match (operation, purse(entitled)) {
-            (Operation::V3Search { calls }, Purse::Intelligence) => searches(*calls),
-            _ => None,
-        }),
+        price: |_, n, entitled| (purse(entitled) == Purse::Intelligence).then(|| takes(Unit::Search, n.calls)),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.4.3",
         words: "Enterprise endpoints take API quota where premium API is bought, otherwise intelligence quota.",
         operations: &[Kind::V3Search, Kind::V3Download],
         pool: Pool::Intelligence,
-        basis: Documented,
-        effect: Prices(|operation, entitled| {
-            let (unit, calls) = match operation {
-                Operation::V3Search { calls } => (Unit::Search, *calls),
-                Operation::V3Download { calls } => (Unit::Download, *calls),
-                _ => return None,
-            };
-            match purse(entitled) {
-                Purse::Api => requests(calls),
-                Purse::Intelligence => takes(unit, Units::Exact(calls)),
+        price: |kind, n, entitled| {
+            let unit = if kind == Kind::V3Search { Unit::Search } else { Unit::Download };
+            Some(match purse(entitled) {
+                Purse::Api => requests(n.calls),
+                Purse::Intelligence => takes(unit, n.calls),
                 Purse::Neither => refused(unit, "neither premium API nor premium intelligence"),
-            }
-        }),
+            })
+        },
     },
     // 8.5 Hunting consumption
-    &PriceRule {
+    PriceRule {
         number: "8.5.1",
         words: "Each live hunting rule created takes one rule, except in an inactive ruleset.",
         operations: &[Kind::LivehuntRules],
         pool: Pool::Hunting,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::LivehuntRules { active: false, .. } => Some(Free(Unit::Rule)),
-            Operation::LivehuntRules { rules, .. } => takes(Unit::Rule, Units::Exact(*rules)),
-            _ => None,
-        }),
+        price: |_, n, _| Some(if n.active { takes(Unit::Rule, n.rules) } else { free(Unit::Rule) }),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.5.2",
         words: "Each retrospective job created takes one job, whether it succeeds and finds anything or not.",
         operations: &[Kind::Retrohunt],
         pool: Pool::Hunting,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::Retrohunt { jobs } => takes(Unit::Job, Units::Exact(*jobs)),
-            _ => None,
-        }),
+        price: |_, n, _| Some(takes(Unit::Job, n.jobs)),
     },
     // 8.6 Graph consumption
-    &PriceRule {
+    PriceRule {
         number: "8.6.1",
         words: "Creating a private graph takes one graph and nothing else.",
         operations: &[Kind::GraphPrivate],
         pool: Pool::Graph,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::GraphPrivate { graphs, .. } => takes(Unit::Graph, Units::Exact(*graphs)),
-            _ => None,
-        }),
+        price: |_, n, _| Some(takes(Unit::Graph, n.graphs)),
     },
-    &PriceRule {
+    PriceRule {
         number: "8.6.2",
         words: "Creating a public graph takes one request for each call that loads its items.",
         operations: &[Kind::GraphPublic],
         pool: Pool::Api,
-        basis: Documented,
-        effect: Prices(|operation, _| match operation {
-            Operation::GraphPublic { graphs, loads: Some(loads) } => requests(graphs.saturating_mul(*loads)),
-            Operation::GraphPublic { graphs: 0, .. } => requests(0),
-            Operation::GraphPublic { loads: None, .. } => takes(Unit::Request, one_per(Returned::Call)),
-            _ => None,
-        }),
+        price: |_, n, _| match n.loads {
+            Some(loads) => Some(requests(n.graphs.saturating_mul(loads))),
+            None if n.graphs == 0 => Some(requests(0)),
+            None => Some(each(LOAD)),
+        },
     },
     // Beyond the specification
-    &PriceRule {
+    PriceRule {
         number: "A.1",
         words: "Each private scan takes one private scan and no API request: the service's consumption page counts private scans of files and URLs in columns of their own.",
         operations: &[Kind::PrivateScan],
         pool: Pool::PrivateScans,
-        basis: Documented,
-        effect: Prices(|operation, entitled| match operation {
-            Operation::PrivateScan { .. } if unlicensed(operation, entitled) => refused(Unit::Scan, NO_LICENCE),
-            Operation::PrivateScan { scans } => takes(Unit::Scan, Units::Exact(*scans)),
-            _ => None,
-        }),
+        price: |_, n, entitled| {
+            Some(match entitled.private_scanning.held() {
+                Some(false) => refused(Unit::Scan, NO_LICENCE),
+                _ => takes(Unit::Scan, n.scans),
+            })
+        },
     },
 ];
 
-/// The holders that are charged.
-static CHARGED: PriceRule = PriceRule {
-    number: "8.1.1",
-    words: "A group shares its quota: what a user consumes counts for the user and for the group.",
-    operations: Kind::ALL,
-    pool: Pool::None,
-    basis: Documented,
-    effect: Charges(charged),
-};
-
 /// The rule for everything without an exception.
-pub(super) static GENERAL: PriceRule = PriceRule {
-    number: "8.1.2",
-    words: "One API call takes one request, unless a rule below says otherwise.",
-    operations: &[
-        Kind::PrivateBehaviours,
-        Kind::PrivateBehaviour,
-        Kind::PrivateSummary,
-        Kind::PrivateArtefact,
-        Kind::PrivateFile,
-        Kind::PrivateRelated,
-        Kind::PrivateDelete,
-        Kind::PrivateAnalysis,
-        Kind::PrivateUploadUrl,
-        Kind::V2FileScan,
-        Kind::V3FileUpload,
-        Kind::V3File,
-        Kind::V3FileAnalyses,
-        Kind::V3Analysis,
-        Kind::V3User,
-    ],
-    pool: Pool::Api,
-    basis: Documented,
-    effect: Prices(general),
-};
-
-/// The periods over which each unit is limited.
-static PERIODS: PriceRule = PriceRule {
-    number: "8.1.3",
-    words: "API quota is limited by minute, day and month; intelligence, hunting and graph quota by month.",
-    operations: Kind::ALL,
-    pool: Pool::None,
-    basis: Documented,
-    effect: Limits(limits),
-};
+pub(super) static GENERAL: &PriceRule = &RULES[1];
 
 /// Why an operation under `/private` is refused (§4.1).
 pub const NO_LICENCE: &str = "no private scanning licence";
 
+/// The price without an exception (§8.1.2).
+pub(super) fn general(operation: Operation, entitled: &Entitlements) -> Verdict {
+    if operation.kind.is_private() && entitled.private_scanning.held() == Some(false) {
+        return refused(Unit::Request, NO_LICENCE);
+    }
+    requests(operation.calls())
+}
+
+/// The holders that are charged (§8.1.1).
 pub(super) fn charged(entitled: &Entitlements) -> &'static [Holder] {
     match entitled.group.held() {
         Some(false) => &[Holder::User],
@@ -364,22 +288,6 @@ pub(super) fn charged(entitled: &Entitlements) -> &'static [Holder] {
         // safe.
         Some(true) | None => &[Holder::User, Holder::Group],
     }
-}
-
-fn general(operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
-    if unlicensed(operation, entitled) {
-        return refused(Unit::Request, NO_LICENCE);
-    }
-    requests(operation.calls())
-}
-
-fn limits(unit: Unit) -> &'static [Period] {
-    unit.periods()
-}
-
-/// Whether the operation needs a licence that the user is known not to hold (§4.1).
-fn unlicensed(operation: &Operation, entitled: &Entitlements) -> bool {
-    operation.kind().is_private() && entitled.private_scanning.held() == Some(false)
 }
 
 /// The pool that pays for enterprise endpoints (§8.4.3).
@@ -400,37 +308,37 @@ fn purse(entitled: &Entitlements) -> Purse {
     }
 }
 
-fn takes(unit: Unit, units: Units) -> Option<Verdict> {
-    Some(Takes(unit, units))
+fn takes(unit: Unit, n: u64) -> Verdict {
+    Verdict { pool: unit.pool(), unit, units: Units::exactly(n), each: None, why: None, refusal: None }
 }
 
-fn requests(n: u64) -> Option<Verdict> {
-    takes(Unit::Request, Units::Exact(n))
+fn requests(n: u64) -> Verdict {
+    takes(Unit::Request, n)
 }
 
-fn searches(n: u64) -> Option<Verdict> {
-    takes(Unit::Search, Units::Exact(n))
+fn each(item: Item) -> Verdict {
+    Verdict { units: Units { min: 0, max: None }, each: Some(item), ..requests(0) }
 }
 
-fn one_per(item: Returned) -> Units {
-    Units::PerItem { item, each: 1 }
+fn up_to(most: u64, why: &'static str) -> Verdict {
+    Verdict { units: Units { min: 0, max: Some(most) }, why: Some(why), ..requests(0) }
 }
 
-fn nothing_or_one(why: &'static str) -> Option<Verdict> {
-    let (min, max) = (0, Some(1));
-    takes(Unit::Request, Units::Range { min, max, why })
+fn free(unit: Unit) -> Verdict {
+    Verdict { pool: Pool::None, ..takes(unit, 0) }
 }
 
-fn free() -> Option<Verdict> {
-    Some(Free(Unit::Request))
+/// An upload is free if the file is new to the service.
+fn free_if_new(is_known: Option<bool>) -> Option<Verdict> {
+    match is_known {
+        Some(true) => None,
+        Some(false) => Some(free(Unit::Request)),
+        None => Some(up_to(1, "Nothing if the file is new to the service.")),
+    }
 }
 
-fn refused(unit: Unit, reason: &'static str) -> Option<Verdict> {
-    Some(Refused(unit, reason))
-}
-
-pub fn rule(number: &str) -> Option<&'static PriceRule> {
-    RULES.into_iter().find(|rule| rule.number == number)
+fn refused(unit: Unit, reason: &'static str) -> Verdict {
+    Verdict { refusal: Some(reason), ..free(unit) }
 }
 
 impl PartialEq for PriceRule {
@@ -447,7 +355,7 @@ impl fmt::Debug for PriceRule {
     }
 }
 
-/// The JSON form, a row with number, words, operations, pool and basis.
+/// The JSON form; every rule is documented.
 impl Serialize for PriceRule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut row = serializer.serialize_struct("Rule", 5)?;
@@ -455,7 +363,7 @@ impl Serialize for PriceRule {
         row.serialize_field("words", self.words)?;
         row.serialize_field("operations", self.operations)?;
         row.serialize_field("pool", &self.pool)?;
-        row.serialize_field("basis", &self.basis)?;
+        row.serialize_field("basis", "documented")?;
         row.end()
     }
 }

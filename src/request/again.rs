@@ -28,7 +28,7 @@ pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -
 fn fetching(reports: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
     let units = |thing: &&Holding| {
         let identifier = thing.report()?.clone();
-        price(&Request::Behaviour { identifier }.operation(), entitlements).units.max()
+        price(&Request::Behaviour { identifier }.operation(), entitlements).units.max
     };
     let units = reports.iter().filter_map(units).fold(0, u64::saturating_add);
     let is_gone = |thing: &&&Holding| matches!(thing.retention(now), Some(Retention::Gone(_)));

@@ -16,7 +16,7 @@ pub use again::again;
 pub use artefact::Artefact;
 pub use submission::{LONGEST_RETENTION, Password, ScanOption, ScanOptions, Submission};
 
-use crate::quota::{Entitlements, Kind, Numbers, Operation, Price, Units, price};
+use crate::quota::{Entitlements, Kind, Operation, Price, Units, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::text::Untrusted;
 pub(crate) use address::encode;
@@ -165,7 +165,7 @@ impl Quote {
         let mut price = self.price;
         let request = match self.request {
             Request::V2Reports { .. } => {
-                price.units = Units::Exact(missing.len() as u64);
+                price.units = Units::exactly(missing.len() as u64);
                 Request::V2Reports { files: missing }
             }
             Request::V2Submissions { .. } => Request::V2Submissions { files: missing },
@@ -198,44 +198,41 @@ impl Request {
 
     /// The operation, for pricing.
     pub fn operation(&self) -> Operation {
-        let (kind, numbers) = match self {
-            Self::Behaviour { .. } => (Kind::PrivateBehaviour, Numbers::default()),
-            Self::Behaviours { .. } => (Kind::PrivateBehaviours, Numbers::default()),
-            Self::Artefact { .. } => (Kind::PrivateArtefact, Numbers::default()),
-            Self::Quotas => (Kind::V3Quotas, Numbers::default()),
-            Self::User => (Kind::V3User, Numbers::default()),
-            Self::Usage { .. } => (Kind::V3Usage, Numbers::default()),
-            Self::V2Reports { files } => {
-                (Kind::V2FileReport, Numbers { hashes: files.len() as u64, ..Numbers::default() })
-            }
-            Self::V2Submissions { .. } => (Kind::V2FileSubmissions, Numbers::default()),
-            Self::V2Scan { .. } => (Kind::V2FileScan, Numbers::default()),
-            Self::Analysis { .. } => (Kind::V3Analysis, Numbers::default()),
-            Self::File { .. } => (Kind::V3File, Numbers::default()),
-            Self::FileAnalyses { .. } => (Kind::V3FileAnalyses, Numbers::default()),
-            Self::Rescan { .. } => (Kind::V3Rescan, Numbers::default()),
-            Self::PrivateScan { .. } => (Kind::PrivateScan, Numbers::default()),
-            Self::UploadAddress => (Kind::PrivateUploadUrl, Numbers::default()),
-            Self::PrivateAnalysis { .. } => (Kind::PrivateAnalysis, Numbers::default()),
-            Self::PrivateAnalyses { .. } => (Kind::PrivateRelated, Numbers::default()),
-            Self::PrivateDelete { .. } => (Kind::PrivateDelete, Numbers::default()),
+        let kind = match self {
+            Self::Behaviour { .. } => Kind::PrivateBehaviour,
+            Self::Behaviours { .. } => Kind::PrivateBehaviours,
+            Self::Artefact { .. } => Kind::PrivateArtefact,
+            Self::Quotas => Kind::V3Quotas,
+            Self::User => Kind::V3User,
+            Self::Usage { .. } => Kind::V3Usage,
+            Self::V2Reports { .. } => Kind::V2FileReport,
+            Self::V2Submissions { .. } => Kind::V2FileSubmissions,
+            Self::V2Scan { .. } => Kind::V2FileScan,
+            Self::Analysis { .. } => Kind::V3Analysis,
+            Self::File { .. } => Kind::V3File,
+            Self::FileAnalyses { .. } => Kind::V3FileAnalyses,
+            Self::Rescan { .. } => Kind::V3Rescan,
+            Self::PrivateScan { .. } => Kind::PrivateScan,
+            Self::UploadAddress => Kind::PrivateUploadUrl,
+            Self::PrivateAnalysis { .. } => Kind::PrivateAnalysis,
+            Self::PrivateAnalyses { .. } => Kind::PrivateRelated,
+            Self::PrivateDelete { .. } => Kind::PrivateDelete,
         };
-        Operation::with(kind, numbers)
+        let mut operation = Operation::once(kind);
+        if let Self::V2Reports { files } = self {
+            operation.numbers.hashes = files.len() as u64;
+        }
+        operation
     }
 
     /// The request with its price for a user with these entitlements.
     pub fn quote(self, entitlements: &Entitlements) -> Quote {
-        let operation = match &self {
-            Self::File { file } => {
-                Operation::V3File { calls: 1, after_new_upload: entitlements.uploads.has_new(file.as_str()) }
-            }
-            Self::FileAnalyses { file } => {
-                Operation::V3FileAnalyses { calls: 1, after_new_upload: entitlements.uploads.has_new(file.as_str()) }
-            }
-            _ => self.operation(),
-        };
+        let mut operation = self.operation();
+        if let Self::File { file } | Self::FileAnalyses { file } = &self {
+            operation.numbers.after_new_upload = entitlements.uploads.has_new(file.as_str());
+        }
         let price = price(&operation, entitlements);
-        let needs_licence = operation.kind().is_private() && entitlements.private_scanning.held().is_none();
+        let needs_licence = operation.kind.is_private() && entitlements.private_scanning.held().is_none();
         Quote { request: self, price, needs_licence }
     }
 

@@ -129,7 +129,7 @@ fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
     let mut update = connection.prepare_cached(
         "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3 WHERE id = ?4",
     )?;
-    let is_settled = |call: &&audit::Counted| call.is_unsure || finding == Finding::Contradicted;
+    let is_settled = |call: &&audit::AuditedCall| call.is_unsure() || finding == Finding::Contradicted;
     let mut changed = 0;
     for call in window.calls.iter().filter(is_settled) {
         changed += update.execute(params![state.name(), units.map(integer), window.words(), call.number])?;

@@ -13,8 +13,8 @@ use super::StoreError;
 use super::records::{self, Keep, Store};
 use super::shelf::{digest, moment};
 use crate::files;
-use crate::quota::audit::{AuditedCall, Charge};
-use crate::quota::{Budget, Kind, OverBudget, Period, Price, Spent, Unit, Uploads};
+use crate::quota::audit::AuditedCall;
+use crate::quota::{Budget, Kind, OverBudget, Period, Price, Spent, Unit, Units, Uploads};
 use crate::request::PUBLIC_UPLOAD;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, Params, Row, Transaction, params};
@@ -175,9 +175,9 @@ impl LedgerEntry {
     /// The call as input for the audit of the counters; `None` if it cannot have been counted.
     pub(super) fn call(&self) -> Option<AuditedCall> {
         let charge = match self.state {
-            State::Charged => Charge::Certain(self.careful()),
-            State::Free | State::Unsent => Charge::Certain(0),
-            State::Unknown | State::Reserved => Charge::Unsure(self.predicted_max),
+            State::Charged => Units::exactly(self.careful()),
+            State::Free | State::Unsent => Units::NOTHING,
+            State::Unknown | State::Reserved => Units { min: 0, max: self.predicted_max },
         };
         let until = match self.state {
             State::Reserved => self.at.checked_add(ABANDONED).unwrap_or(Timestamp::MAX),
@@ -185,7 +185,7 @@ impl LedgerEntry {
         };
         let (number, from) = (self.number, self.at);
         let (account, operation) = (self.account.clone(), self.operation.clone());
-        let is_counted = self.unit == Unit::Request.name() && charge != Charge::Certain(0);
+        let is_counted = self.unit == Unit::Request.name() && charge != Units::NOTHING;
         is_counted.then_some(AuditedCall { number, from, until, account, operation, charge })
     }
 
@@ -285,7 +285,7 @@ impl Store {
     }
 
     fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, call: &Call) -> rusqlite::Result<()> {
-        let (price, whose, operation) = (entry.price, entry.whose, entry.price.operation.name());
+        let (price, whose, operation) = (entry.price, entry.whose, entry.price.operation.kind.name());
         let (mut what, mut key) = (entry.what.to_owned(), entry.claims.first().cloned());
         if self.keep == Keep::Nothing {
             key = key.map(|key| Sha256::digest(key).to_vec());
@@ -302,8 +302,8 @@ impl Store {
             what,
             key,
             price.unit.name(),
-            integer(price.units.min()),
-            price.units.max().map(integer),
+            integer(price.units.min),
+            price.units.max.map(integer),
             entry.account,
             whose.owner,
             call.lock(),
@@ -510,7 +510,7 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
         return Ok(None);
     };
     // A call without a known maximum counts as one, and one above the limit waits for a whole minute.
-    let mut sum = price.units.max().unwrap_or(1).min(limit);
+    let mut sum = price.units.max.unwrap_or(1).min(limit);
     for recent in requests(connection, entry.whose, entry.at, MINUTE)?.iter().rev() {
         sum = sum.saturating_add(recent.careful());
         if sum > limit {

@@ -4,7 +4,7 @@ use super::StoreError;
 use super::ledger::Whose;
 use super::records::Store;
 use super::shelf::moment;
-use crate::quota::{Entitlements, Privileges};
+use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::Notes;
 use crate::report::{About, Item, Note, PendingScan, Recent};
@@ -147,13 +147,14 @@ impl Store {
     }
 
     /// Records the privileges of a user: the call for them is paid.
-    pub fn note_privileges(&self, whose: Whose<'_>, found: Privileges) -> Result<(), StoreError> {
-        let Privileges { premium_api, premium_intelligence, at } = found;
+    pub fn note_privileges(&self, whose: Whose<'_>, found: &Entitlements) -> Result<(), StoreError> {
+        let (premium_api, premium_intelligence) = (found.premium_api.held(), found.premium_intelligence.held());
+        let at = found.user_read.map(Timestamp::as_millisecond);
         let Whose { profile, service, owner } = whose;
         let insert =
             "INSERT OR REPLACE INTO privileges (profile, service, owner, premium_api, premium_intelligence, at)
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let values = params![profile, service, owner, premium_api, premium_intelligence, at.as_millisecond()];
+        let values = params![profile, service, owner, premium_api, premium_intelligence, at];
         self.write(|transaction| transaction.execute(insert, values)).map(drop)
     }
 
@@ -163,12 +164,9 @@ impl Store {
                       WHERE service = ?2 AND (profile = ?1 OR owner = ?3) AND (?3 IS NULL OR owner IS ?3)
                       ORDER BY at DESC LIMIT 1";
         let values = params![whose.profile, whose.service, whose.owner];
-        let read = |row: &Row<'_>| {
-            let (premium_api, premium_intelligence) = (row.get(0)?, row.get(1)?);
-            Ok(Privileges { premium_api, premium_intelligence, at: moment(row.get(2)?) })
-        };
+        let read = |row: &Row<'_>| Ok(Entitlements::from_privileges(row.get(0)?, row.get(1)?, moment(row.get(2)?)));
         let found = self.read(|connection| connection.query_row(select, values, read).optional())?;
-        Ok(found.map(Entitlements::from).unwrap_or_default())
+        Ok(found.unwrap_or_default())
     }
 }
 

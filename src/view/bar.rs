@@ -146,7 +146,7 @@ impl PricedKey {
 
     fn new(key: Key, label: &'static str, tag: &Tag) -> Self {
         let meaning = match tag {
-            Tag::Costs(price) if !price.is_free() || !price.is_allowed() => Tint::Price,
+            Tag::Costs(price) if !price.is_free() || price.refusal.is_some() => Tint::Price,
             Tag::Together(_) | Tag::Later(_) => Tint::Price,
             Tag::Wait(_) | Tag::Barred(_) | Tag::OverBudget(_) => Tint::Problem,
             _ => Tint::Free,

@@ -26,7 +26,8 @@ async fn what_may_have_been_charged_counts() {
     arm(&visit.demo, "reset*1");
     assert!(visit::ask(&gateway, &first_report()).await.is_err());
     let error = visit::ask(&gateway, &first_report()).await.unwrap_err();
-    let wanted = "nothing was sent: over the budget: it would cost 1 request, and nothing is left of the 1 that this run may spend";
+    let wanted =
+        "nothing was sent: over the budget: it may cost 1 request, and 0 of the 1 that this run may spend is left";
     assert_eq!((error.to_string().as_str(), visit.charged()), (wanted, 0));
 }
 

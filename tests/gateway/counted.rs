@@ -112,8 +112,7 @@ async fn a_lost_call_that_was_counted_is_charged_and_one_that_was_not_is_free() 
         }
         scene.look_later().await;
         assert_eq!(scene.states(), [state], "{fault}");
-        let rose =
-            if state == State::Free { "the counter did not rise: what" } else { "the counter rose by 1, certain" };
+        let rose = if state == State::Free { "the counter did not rise: what" } else { "the counter rose by 1, this" };
         assert!(scene.counted().unwrap().starts_with(rose), "{fault}: {:?}", scene.counted());
         assert!(scene.gateway.spent().unwrap().total() >= scene.visit.charged());
     }
@@ -128,7 +127,7 @@ async fn what_others_spend_leaves_a_call_unknown_and_is_explained() {
     }
     scene.look_later().await;
     assert_eq!(scene.states(), [State::Unknown]);
-    let wanted = "the counter rose by 2, this program accounts for 0: 2 by others with the same key, or by calls whose outcome is not known";
+    let wanted = "the counter rose by 2, this program accounts for 0: others use the same key, an outcome is not known, or the counter lags";
     assert_eq!(scene.counted().as_deref(), Some(wanted));
 }
 
@@ -190,7 +189,7 @@ async fn a_lost_answer_without_a_limit_leaves_the_ledger_open_until_the_counters
     let careful = run("careful", &scene.visit.store(), &scene.visit.demo)
         .with_budget(Budget { daily: Some(1_000), ..Budget::default() });
     let refused = visit::ask(&careful, &Request::Rescan { file: public() }).await.unwrap_err();
-    assert!(refused.to_string().contains("nobody knows how much of the 1,000"), "{refused}");
+    assert!(refused.to_string().contains("what is left of the 1,000"), "{refused}");
     scene.look_later().await;
     let spent = scene.gateway.spent().unwrap();
     assert_eq!((spent.is_open, spent.total()), (false, scene.visit.charged()));

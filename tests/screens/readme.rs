@@ -78,15 +78,15 @@ fn keys() -> String {
 
 fn prices() -> String {
     let mut table = "| rule | | pool | |\n|---|---|---|---|\n".to_owned();
-    for rule in RULES {
-        table += &format!("| {} | {} | {} | {} |\n", rule.number, rule.words, rule.pool.words(), rule.basis.name());
+    for rule in &RULES {
+        table += &format!("| {} | {} | {} | documented |\n", rule.number, rule.words, rule.pool.words());
     }
     table
 }
 
 fn options() -> String {
     let mut table = "| option | what it says | of |\n|---|---|---|\n".to_owned();
-    for choice in &OPTIONS {
+    for choice in OPTIONS {
         let takes = |kind: &&Kind| kind.options().any(|taken| taken.name == choice.name);
         let names: Vec<_> = Kind::ALL.iter().filter(takes).map(|kind| format!("`{}`", kind.name())).collect();
         let value = choice.value_name().map(|value| format!(" `{}`", value.replace('|', "\\|"))).unwrap_or_default();

@@ -96,7 +96,7 @@ fn every_rule_is_listed() {
     let rows = price("rules");
     let rows = rows.as_array().unwrap();
     assert_eq!(rows.len(), RULES.len());
-    for (row, rule) in rows.iter().zip(RULES) {
+    for (row, rule) in rows.iter().zip(&RULES) {
         let mut members: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
         members.sort_unstable();
         assert_eq!(members, ["basis", "number", "operations", "pool", "words"]);
@@ -220,9 +220,9 @@ fn with_balances(arguments: &[&str], saved: &(TempDir, PathBuf)) -> std::process
 fn the_exit_code_says_whether_it_fits_in_saved_balances() {
     let report = ["v2-file-report", "--hashes", "600"];
     for (balances, code, words) in [
-        (saved(600, 9_000, None), 0, "600 hashes: fits; 0 left to the user today\n"),
-        (saved(598, 9_000, None), 10, "600 hashes: 2 more than are left today; the last 2 fit after 00:00 UTC\n"),
-        (saved(9_000, 599, None), 10, "600 hashes: 1 more than are left to the group today; "),
+        (saved(600, 9_000, None), 0, "600 hashes: fits; 0 requests left to the user today\n"),
+        (saved(598, 9_000, None), 10, "600 hashes: 2 requests more than are left to the user today; complete after "),
+        (saved(9_000, 599, None), 10, "600 hashes: 1 request more than are left to the group today; "),
         (saved(9_000, 9_000, Some(60)), 0, "600 hashes: fits at 60 a minute: about 10 minutes\n"),
     ] {
         let output = with_balances(&report, &balances);
@@ -245,7 +245,7 @@ fn what_is_missing_of_a_range_is_a_range() {
     let output = with_balances(&["plan", "v2-file-report --hashes 900", "v3-analysis"], &saved(500, 9_000, None));
     let shown = squeezed(&text(&output));
     assert!(shown.contains("400 or 401 short"), "{shown}");
-    assert!(shown.contains("400 or 401 more than are left today; the last 400 or 401 fit after 00:00 UTC"), "{shown}");
+    assert!(shown.contains("400 or 401 requests more than are left to the user today; complete after "), "{shown}");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_plan_for_machines_has_its_limits() {
     let got = ["holder", "period", "remaining", "at_worst", "fit"].map(|key| limit[key].clone());
     assert_eq!(json!(got), json!(["user", "daily", 598, 0, "short"]));
     assert_eq!(limit["short"], json!({"min": 3, "max": 3}));
-    assert!(errors(&output).contains("3 more than are left today"), "{output:?}");
+    assert!(errors(&output).contains("3 requests more than are left to the user today"), "{output:?}");
     // A single operation keeps its form; the exit code still tells.
     let output = with_balances(&["v2-file-report", "--hashes", "600", "--json"], &balances);
     assert_eq!(output.status.code(), Some(10), "{output:?}");
@@ -270,8 +270,8 @@ fn a_plan_for_machines_has_its_limits() {
 fn what_may_fit_or_is_not_limited_by_anything_known_does_not_fit_for_certain() {
     let balances = saved(598, 9_000, None);
     for (operation, words) in [
-        ("v2-file-submissions", "fits if it takes no more than 598 requests"),
-        ("retrohunt", "what is left is not known"),
+        ("v2-file-submissions", "fits if it takes no more than the 598 requests left to the user today"),
+        ("retrohunt", "how many jobs are left is not known"),
     ] {
         let output = with_balances(&[operation], &balances);
         assert_eq!(output.status.code(), Some(10), "{output:?}");
@@ -310,11 +310,11 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
     assert_eq!(desk.demo.seen().len(), 0);
     let fits = desk.run(&["cost", "v2-file-report", "--hashes", "240", "--balances"]);
     assert!(fits.status.success(), "{fits:?}");
-    assert!(text(&fits).contains("240 hashes: fits; 0 left to the user this hour"), "{fits:?}");
+    assert!(text(&fits).contains("240 hashes: fits; 0 requests left to the user this hour"), "{fits:?}");
     assert_eq!(errors(&fits), "behaview: nothing was charged\n");
     let short = desk.fails(&["cost", "v2-file-report", "--hashes", "502", "--balances", "--json"], 10, &[]);
     // In the last hour before midnight UTC nothing more is short: a new day begins with the next hour.
-    assert!(errors(&short).contains("502 hashes: 262 more than are left this hour"), "{short:?}");
+    assert!(errors(&short).contains("502 hashes: 262 requests more than are left to the user this hour"), "{short:?}");
     assert!(!errors(&short).contains("[log"), "it is an answer, and the log says no more of it: {short:?}");
     assert_eq!((desk.demo.seen().len(), desk.paid()), (2, 0));
 }

@@ -4,7 +4,7 @@
 
 use super::wire::{Stage, now, shown};
 use behaview::export::{ExportSource, FORMATS, Job, What};
-use behaview::quota::{Balances, Entitlements, Privileges, Usage};
+use behaview::quota::{Balances, Entitlements, Usage};
 use behaview::report::analysis::{Analysis, submitted, upload_address};
 use behaview::report::compare::{Matrix, Only};
 use behaview::report::identifier::Identifier;
@@ -219,13 +219,13 @@ fn answer(bytes: &[u8], _: &mut Noise) {
     assert!(submitted(bytes).is_none_or(|scan| !scan.as_bytes().is_empty()));
     assert!(upload_address(bytes).is_none_or(|address| !address.is_empty()));
     if let Ok(balances) = Balances::parse(bytes) {
-        let _ = (balances.counters().len(), balances.set_aside().len(), Entitlements::from_balances(&balances).words());
+        let _ = (balances.counters.len(), balances.set_aside.len(), Entitlements::from_balances(&balances).words());
     }
     if let Ok(usage) = Usage::parse(bytes) {
-        let _ = (usage.by_day().count(), usage.by_endpoint(), usage.disagreements().len());
+        let _ = (usage.daily.len(), usage.by_endpoint(), usage.disagreements().len());
     }
     if let Ok(user) = serde_json::from_slice(bytes) {
-        let _ = Privileges::of_user(&user, jiff::Timestamp::UNIX_EPOCH);
+        let _ = Entitlements::of_user(&user, jiff::Timestamp::UNIX_EPOCH);
     }
     let header = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
     shown(Refusal::of(429, Some(&header), bytes, now()).to_string().as_bytes()).unwrap();

@@ -148,7 +148,7 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason
     for (key, command) in priced {
         for price in prices_of(model, command) {
             let mut sentences = price.explanation();
-            sentences.extend((!price.is_free()).then(|| seen(model, price.operation.name())));
+            sentences.extend((!price.is_free()).then(|| seen(model, price.operation.kind.name())));
             match reasons.iter_mut().find(|known| known.sentences == sentences) {
                 Some(known) if known.keys.last() == Some(key) => {}
                 Some(known) => known.keys.push(*key),
@@ -170,9 +170,7 @@ fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
         Tag::Together(together) | Tag::Later(together) if together.is_at_most => {
             vec![price(&looks(1), &model.figures.entitlements)]
         }
-        Tag::Together(together) | Tag::Later(together) => {
-            together.plan.items().iter().map(|item| item.price.clone()).collect()
-        }
+        Tag::Together(together) | Tag::Later(together) => together.plan.prices,
         _ => command.request(model).map(|request| model.price(&request)).into_iter().collect(),
     }
 }

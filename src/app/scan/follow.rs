@@ -125,7 +125,7 @@ impl Follow {
 }
 
 pub(in crate::app) fn looks(calls: u64) -> Operation {
-    Operation::with(Kind::PrivateAnalysis, Numbers { calls, ..Numbers::default() })
+    Operation { kind: Kind::PrivateAnalysis, numbers: Numbers { calls, ..Numbers::default() } }
 }
 
 pub(in crate::app) fn followed(model: &Model) -> Vec<Request> {
@@ -177,7 +177,7 @@ impl Model {
     /// Begins to follow the scan of the file that is shown; its price was on the screen.
     pub(in crate::app) fn follow(&mut self) {
         let Some(file) = self.file().cloned() else { return };
-        if self.refuse_unsendable(crate::quota::price(&looks(1), &self.figures.entitlements).allowed) {
+        if self.refuse_unsendable(crate::quota::price(&looks(1), &self.figures.entitlements).refusal) {
             return;
         }
         let scan = self.scans.get(&file).cloned();
@@ -321,11 +321,11 @@ impl Model {
     pub fn next_look_price(&self, follow: &Follow) -> String {
         let request = follow.request(self.service.listing, None);
         let look = self.price(&request);
-        if matches!(follow.step, WatchStep::List | WatchStep::NextPage) || !look.is_allowed() {
+        if matches!(follow.step, WatchStep::List | WatchStep::NextPage) || look.refusal.is_some() {
             return look.short();
         }
         let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
-        self.price(&list).units.max().map_or_else(
+        self.price(&list).units.max.map_or_else(
             || look.short(),
             |page| format!("{}, +{} a page once a sandbox reported", look.short(), thousands(page)),
         )
@@ -402,7 +402,7 @@ mod tests {
         let file = Sha256::parse(&"ab".repeat(32)).unwrap();
         let now = SignedDuration::ZERO;
         let mut follow = Follow::new(file, None, Pace::default(), now);
-        let kind = |follow: &Follow| follow.request(Listing::Reports, None).operation().kind();
+        let kind = |follow: &Follow| follow.request(Listing::Reports, None).operation().kind;
         assert_eq!(kind(&follow), Kind::PrivateRelated);
         follow.count(now);
         follow.looked(seen("queued", 0), now);

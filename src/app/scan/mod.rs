@@ -7,7 +7,7 @@ use crate::app::over::{FormSource, InputForm, SMALL};
 use crate::app::spending::{Consent, InFlightCall, KeyedAnswer, Together};
 use crate::app::{Failure, FileJob, Key, List, Model, StoreJob};
 use crate::export::file;
-use crate::quota::Entitlements;
+use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
 use crate::text::{count, words_in_rows};
@@ -126,11 +126,8 @@ pub fn days(typed: &str) -> Result<u8, String> {
 /// What a submission costs in all; a large file needs an address first.
 pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Together {
     let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
-    let mut price = Together::of(scan.operation(), entitled);
-    if limit == UploadLimit::Large {
-        price.plan.add(Request::UploadAddress.operation(), entitled);
-    }
-    price
+    let address = (limit == UploadLimit::Large).then(|| Request::UploadAddress.operation());
+    Together { plan: Plan::of([scan.operation()].into_iter().chain(address), entitled), is_at_most: false }
 }
 
 impl Model {

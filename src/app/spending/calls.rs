@@ -111,7 +111,7 @@ impl Model {
 
     pub(super) fn price_of(&self, reports: &[Request]) -> Together {
         let numbers = Numbers { calls: reports.len() as u64, ..Numbers::default() };
-        Together::of(Operation::with(Kind::PrivateBehaviour, numbers), &self.figures.entitlements)
+        Together::of(Operation { kind: Kind::PrivateBehaviour, numbers }, &self.figures.entitlements)
     }
 
     pub(in crate::app) fn open_missing(&mut self) {

@@ -12,7 +12,7 @@ const BAR: u64 = 20;
 
 impl Sheet {
     pub fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
-        let mut counters: Vec<_> = balances.counters().iter().collect();
+        let mut counters: Vec<_> = balances.counters.iter().collect();
         // What requests take comes first, then what private scanning has of its own.
         let is_private = |counter: &Counter| counter.name.as_bytes().starts_with(b"private");
         counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
@@ -25,7 +25,7 @@ impl Sheet {
         if !balances.has(Holder::Group) {
             paragraphs.push(paragraph("group", "The service shows no group: only the user is charged."));
         }
-        let odd = balances.set_aside().iter();
+        let odd = balances.set_aside.iter();
         paragraphs.extend(odd.map(|odd| paragraph("odd", format!("{}: {}", safe(&odd.name), odd.why))));
         Self::new("What the service's counters say", paragraphs, columns)
     }
@@ -118,7 +118,7 @@ fn chart(usage: &Usage, most: u64) -> Vec<SheetRow> {
 impl Sheet {
     /// Usage, the last day first: a bar a day, and the endpoints with the most calls.
     pub fn usage(usage: &Usage, columns: usize) -> Self {
-        let most = usage.by_day().map(|(_, count)| count).max().unwrap_or(0).max(1);
+        let most = usage.daily.keys().map(|day| usage.on(*day)).max().unwrap_or(0).max(1);
         let days: Vec<_> = usage.daily.iter().rev().collect();
         let rows = days.into_iter().map(|(day, endpoints)| {
             let all = usage.on(*day);

@@ -12,7 +12,7 @@ use crate::app::over::{OverlayScreen, SMALL, pieces_in_rows};
 use crate::app::scan::follow::followed;
 use crate::app::scan::{price_of, unsent};
 use crate::app::{Failure, FileJob, Key, Model, Overlay, Place, ResponseSource, ServiceCall, StoreJob};
-use crate::quota::{Allowed, Period, Plan};
+use crate::quota::{Period, Plan};
 use crate::report::identifier::Sha256;
 use crate::report::note::Note;
 use crate::report::{Doomed, Holding, Purge};
@@ -35,7 +35,7 @@ impl Model {
             return;
         }
         let (request, price) = (quote.request(), quote.price());
-        let dear = || self.is_dear(price.units.max()).then(|| format!("{} costs {}.", request.words(), price.short()));
+        let dear = || self.is_dear(price.units.max).then(|| format!("{} costs {}.", request.words(), price.short()));
         if let Some(why) = request.warning().or_else(dear) {
             return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(request.clone())));
         }
@@ -61,16 +61,16 @@ impl Model {
         }
         let quote = request.quote(&self.figures.entitlements);
         self.calls.begin(quote.request().clone(), false, self.now);
-        self.emit(ServiceCall::Send { quote, source: ResponseSource::Held });
+        self.emit(ServiceCall::Send { quote: Box::new(quote), source: ResponseSource::Held });
     }
 
     fn refuse_barred(&mut self, quote: &Quote) -> bool {
-        self.is_quitting || self.calls.has(quote.request()) || self.refuse_unsendable(quote.price().allowed)
+        self.is_quitting || self.calls.has(quote.request()) || self.refuse_unsendable(quote.price().refusal)
     }
 
     /// Refuses what cannot be sent at all, and says why; whether it did.
-    pub(in crate::app) fn refuse_unsendable(&mut self, allowed: Allowed) -> bool {
-        let why = match (self.service.barred(), allowed) {
+    pub(in crate::app) fn refuse_unsendable(&mut self, refusal: Option<&'static str>) -> bool {
+        let why = match (self.service.barred(), refusal) {
             (Some(Barred::Offline), _) => {
                 "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
                  config file."
@@ -80,10 +80,10 @@ impl Model {
                 "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`."
                     .to_owned()
             }
-            (None, Allowed::Refused(reason)) => {
+            (None, Some(reason)) => {
                 format!("Nothing was sent: {reason}. {} explains.", self.way_to("prices"))
             }
-            (None, Allowed::Allowed) => return false,
+            (None, None) => return false,
         };
         self.warn(why);
         true
@@ -110,7 +110,7 @@ impl Model {
         self.forget_failure(&request);
         let is_paid = !quote.price().is_free();
         self.calls.begin(request, is_paid, self.now);
-        self.emit(ServiceCall::Send { quote, source });
+        self.emit(ServiceCall::Send { quote: Box::new(quote), source });
     }
 
     pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
@@ -150,7 +150,7 @@ impl Model {
 
     pub(super) fn price_of_large(&self, submission: Option<&Arc<Submission>>) -> Together {
         let price = |submission| price_of(submission, UploadLimit::Large, &self.figures.entitlements);
-        submission.map_or_else(|| Together { plan: Plan::new(), is_at_most: false }, price)
+        submission.map_or_else(|| Together { plan: Plan::default(), is_at_most: false }, price)
     }
 
     pub(in crate::app) fn large_requests(&self) -> Vec<Request> {

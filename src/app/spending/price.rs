@@ -6,13 +6,12 @@ use crate::app::spending::counters::when;
 use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{Command, Key, Model};
 use crate::quota::{
-    Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Numbers, Operation, Period, Plan, PlannedItem, Price,
-    Spent, Total, Unit, Usage, price,
+    Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Operation, Period, Plan, Price, Spent, Unit, Units,
+    Usage, price,
 };
 use crate::request::Request;
 use crate::text::thousands;
 use jiff::Timestamp;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -20,7 +19,7 @@ use std::fmt;
 pub enum Tag {
     Free,
     Held,
-    Costs(Price),
+    Costs(Box<Price>),
     UnderWay,
     /// Nothing, because the quota is spent: when it is worth trying again, as far as that is known.
     Spent(String),
@@ -57,12 +56,12 @@ pub struct Together {
 
 impl Together {
     pub(in crate::app) fn of(operation: Operation, entitled: &Entitlements) -> Self {
-        Self { plan: Plan::of(operation, entitled), is_at_most: false }
+        Self { plan: Plan::of([operation], entitled), is_at_most: false }
     }
 
     /// The most that it can cost; none if that is unknown.
     pub(in crate::app) fn worst(&self) -> Option<u64> {
-        let total = self.plan.totals().into_iter().fold(Total::NOTHING, |sum, (_, total)| sum.plus(total));
+        let total = self.plan.totals().into_iter().fold(Units::NOTHING, |sum, (_, total)| sum.plus(total));
         total.max
     }
 
@@ -90,7 +89,7 @@ impl Tag {
     /// What would be spent, in words; none where it is nothing.
     pub fn spends(&self) -> Option<String> {
         match self {
-            Self::Costs(price) if !price.is_free() && price.is_allowed() => Some(price.short()),
+            Self::Costs(price) if !price.is_free() && price.refusal.is_none() => Some(price.short()),
             Self::Together(together) => Some(together.to_string()),
             Self::OverBudget(tag) => tag.spends(),
             _ => None,
@@ -138,7 +137,7 @@ impl Model {
 
     /// How little the service's counters leave, where that is known not to pay for all of this.
     pub(super) fn too_little_left(&self, together: &Together) -> Option<String> {
-        let forecast = together.plan.forecast(self.figures.balances_now(self.now)?.as_ref(), self.now);
+        let forecast = together.plan.clone().forecast(&self.figures.balances_now(self.now)?, self.now);
         let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
         let limit = short.map(|line| line.limit).min_by_key(|limit| limit.remaining)?;
         let (left, period) = (thousands(limit.remaining), limit.period.current());
@@ -150,8 +149,7 @@ impl Model {
 
     /// What one call of a kind would cost.
     pub(in crate::app) fn price_of_one(&self, kind: Kind) -> Together {
-        let one = Numbers { calls: 1, scans: 1, ..Numbers::default() };
-        Together::of(Operation::with(kind, one), &self.figures.entitlements)
+        Together::of(Operation::once(kind), &self.figures.entitlements)
     }
 
     /// What pressing a command's key would cost, and whether the budget allows that.
@@ -161,7 +159,7 @@ impl Model {
 
     pub(in crate::app) fn in_budget(&self, tag: Tag) -> Tag {
         let worst = match &tag {
-            Tag::Costs(price) if price.is_allowed() => price.units.max(),
+            Tag::Costs(price) if price.refusal.is_none() => price.units.max,
             Tag::Together(together) | Tag::Later(together) if together.plan.refusal().is_some() => return tag,
             Tag::Together(together) | Tag::Later(together) => together.worst(),
             _ => return tag,
@@ -185,7 +183,7 @@ impl Model {
         let mut spent = self.figures.spent.clone();
         for call in self.calls.paid() {
             let price = self.price(&call.request);
-            let worst = price.units.max();
+            let worst = price.units.max;
             let worst = Spent { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..Spent::default() };
             let sum = spent.entry(price.unit).or_default();
             *sum = sum.and(worst);
@@ -217,7 +215,7 @@ impl Model {
             return Tag::Barred(barred);
         }
         let price = self.price(request);
-        self.figures.bar(&price, self.now).unwrap_or(Tag::Costs(price))
+        self.figures.bar(&price, self.now).unwrap_or_else(|| Tag::Costs(Box::new(price)))
     }
 
     /// What several questions cost, unless something bars one of them for now.
@@ -225,8 +223,8 @@ impl Model {
         if let Some(barred) = self.service.barred() {
             return Tag::Barred(barred);
         }
-        let bar = |item: &PlannedItem| self.figures.bar(&item.price, self.now);
-        let bar = together.plan.items().iter().find_map(bar).filter(|_| together.plan.refusal().is_none());
+        let bar = |price: &Price| self.figures.bar(price, self.now);
+        let bar = together.plan.prices.iter().find_map(bar).filter(|_| together.plan.refusal().is_none());
         bar.unwrap_or_else(|| tag(together))
     }
 
@@ -355,7 +353,7 @@ impl Figures {
     }
 
     /// What the counters are known to leave now: those that were renewed since they were asked for are full, at most.
-    pub fn balances_now(&self, now: Timestamp) -> Option<Cow<'_, Balances>> {
+    pub fn balances_now(&self, now: Timestamp) -> Option<Balances> {
         let balances = self.balances.as_ref()?;
         Some(balances.as_of(now, self.asked.unwrap_or(now)))
     }

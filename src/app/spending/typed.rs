@@ -161,11 +161,10 @@ impl Planner {
             let more = if self.offered().next().is_some() { "; tab takes the first of these" } else { "" };
             format!("no operation is called {name}{more}")
         })?;
-        match Amount::read(kind, amount)? {
-            Amount::Numbers(numbers) => Ok(Operation::with(kind, numbers)),
-            Amount::Listed { path, .. } => {
-                Err(format!("enter counts the hashes that {} lists", Untrusted::from(path).visible_cut(60)))
-            }
+        let Amount { numbers, list, .. } = Amount::read(kind, &crate::quota::words(amount)?)?;
+        match list {
+            None => Ok(Operation { kind, numbers }),
+            Some(path) => Err(format!("enter counts the hashes that {} lists", Untrusted::from(path).visible_cut(60))),
         }
     }
 
@@ -196,10 +195,9 @@ impl Planner {
 
     fn list(&self) -> Option<(&str, String, String)> {
         let (operation, amount) = self.words();
-        match Amount::read(Kind::named(operation)?, amount).ok()? {
-            Amount::Listed { path, others, .. } => Some((operation, others, path)),
-            Amount::Numbers(_) => None,
-        }
+        let words = crate::quota::words(amount).ok()?;
+        let Amount { list, others, .. } = Amount::read(Kind::named(operation)?, &words).ok()?;
+        Some((operation, others, list?))
     }
 
     fn words(&self) -> (&str, &str) {
@@ -215,7 +213,7 @@ impl Planner {
         match &typed {
             Ok(operation) => {
                 rows.push(priced("typed", operation, entitled));
-                rows.push(row("takes", operation.kind().options_words()));
+                rows.push(row("takes", operation.kind.options_words()));
             }
             Err(missing) if self.source.items.is_empty() || !self.text().is_empty() => {
                 rows.push(row("", missing.clone()));
@@ -223,10 +221,9 @@ impl Planner {
             }
             Err(_) => {}
         }
-        let mut plan = Plan::new();
-        self.source.items.iter().cloned().chain(typed).for_each(|operation| plan.add(operation, entitled));
-        if !plan.items().is_empty() {
-            rows.extend(outcome(&plan, model));
+        let plan = Plan::of(self.source.items.iter().copied().chain(typed), entitled);
+        if !plan.prices.is_empty() {
+            rows.extend(outcome(plan, model));
         }
         rows.extend(self.source.items.iter().rev().map(|item| priced("planned", item, entitled)));
         rows
@@ -234,7 +231,7 @@ impl Planner {
 }
 
 /// What a plan costs in all, and what it would leave.
-fn outcome(plan: &Plan, model: &Model) -> Vec<SheetRow> {
+fn outcome(plan: Plan, model: &Model) -> Vec<SheetRow> {
     let mut rows = vec![row("in all", plan.totals_words())];
     match model.figures.balances_now(model.now) {
         None => rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned())),
@@ -287,7 +284,7 @@ fn row(head: &str, text: String) -> SheetRow {
 
 fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> SheetRow {
     let price = price(operation, entitled);
-    let (name, many) = (operation.kind().name(), operation.words());
+    let (name, many) = (operation.kind.name(), operation.words());
     let text = format!("{name} · {many} · {} · rule {}, {}", price.short(), price.rule.number, price.basis.name());
     row(head, text)
 }
@@ -324,7 +321,7 @@ mod tests {
     #[test]
     fn every_operation_of_the_specification_can_be_asked() {
         use crate::quota::Kind;
-        let typed = |ask: &Ask| (ask.make)(&"a".repeat(64), Timestamp::UNIX_EPOCH).unwrap().operation().kind();
+        let typed = |ask: &Ask| (ask.make)(&"a".repeat(64), Timestamp::UNIX_EPOCH).unwrap().operation().kind;
         let kinds: Vec<_> = ASKS.iter().map(typed).collect();
         for kind in [
             Kind::V2FileReport,

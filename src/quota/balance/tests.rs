@@ -1,7 +1,7 @@
 //! Answers to the quota details call: documented, real and odd shapes.
 
 use super::*;
-use crate::quota::{Entitlements, Operation, price};
+use jiff::civil::date;
 use serde_json::json;
 
 /// Shaped like the service's documented example: a user without limits in a limited group.
@@ -47,7 +47,7 @@ fn both_sides_and_the_inherited_group_are_read() {
     let group = daily.side(Holder::Group).unwrap();
     assert_eq!((group.remaining(), group.inherited_from.as_deref()), (8_960_000, Some("acme")));
     assert_eq!(daily.user.as_ref().unwrap().remaining(), 999_999_983);
-    assert!(balances.set_aside().is_empty());
+    assert!(balances.set_aside.is_empty());
     assert!(balances.has(Holder::Group));
 }
 
@@ -99,7 +99,7 @@ fn odd_numbers_are_set_aside_by_name_and_the_rest_is_read() {
         "private_scans_monthly": {"team": {"allowed": 1, "used": 0}, "user": {"allowed": 2, "used": 1}}
     }}"#;
     let balances = Balances::parse(body).unwrap();
-    let names: Vec<_> = balances.set_aside().iter().map(|aside| aside.name.as_str()).collect();
+    let names: Vec<_> = balances.set_aside.iter().map(|aside| aside.name.as_str()).collect();
     assert_eq!(
         names,
         [
@@ -128,34 +128,13 @@ fn the_highest_numbers_do_not_overflow() {
 }
 
 #[test]
-fn what_a_price_leaves_is_shown_for_every_limit_it_counts_against() {
-    let balances = premium();
-    let exact =
-        price(&Operation::V2FileReport { hashes: 900, after_new_upload: Some(false) }, &Entitlements::default());
-    let after = balances.after(&exact);
-    assert_eq!(after.len(), 2);
-    assert_eq!((after[0].at_best, after[0].at_worst), (26, Some(26)));
-    assert_eq!(after[1].at_best, 29_499_100);
-
-    let range = price(&Operation::V3Analysis { exists: None }, &Entitlements::default());
-    let after = balances.after(&range);
-    assert_eq!((after[0].at_best, after[0].at_worst), (926, Some(925)));
-
-    let open = price(&Operation::V2FileSubmissions { submissions: None }, &Entitlements::default());
-    assert_eq!(balances.after(&open)[0].at_worst, None);
-
-    let free = price(&Operation::V3Quotas { calls: 1 }, &Entitlements::default());
-    assert!(balances.after(&free).is_empty());
-}
-
-#[test]
 fn every_known_counter_lies_in_a_period_of_its_unit() {
     for (name, unit, period) in KNOWN {
         assert!(unit.periods().contains(period), "{name}");
     }
     for unit in Unit::ALL {
         for period in unit.periods() {
-            assert!(KNOWN.iter().any(|row| row.1 == unit && row.2 == *period), "{unit} {period:?}");
+            assert!(KNOWN.iter().any(|row| row.1 == unit && row.2 == *period), "{unit:?} {period:?}");
         }
     }
 }
@@ -172,7 +151,7 @@ fn what_was_read_before_a_renewal_is_full_after_it() {
     assert_eq!(left("2026-11-20T10:59:59Z"), [0, 3]);
     assert_eq!(left("2026-11-20T11:00:00Z"), [5, 3]);
     assert_eq!(left("2026-11-21T11:00:00Z"), [5, 9]);
-    assert_eq!(balances.as_of(at("2026-11-21T11:00:00Z"), read).counters().len(), 3);
+    assert_eq!(balances.as_of(at("2026-11-21T11:00:00Z"), read).counters.len(), 3);
 }
 
 #[test]
@@ -183,4 +162,44 @@ fn two_counters_of_one_meaning_both_limit() {
     }}));
     let least = balances.scarcest(Unit::Request, Holder::User).unwrap();
     assert_eq!((least.period, least.remaining), (Period::Minute, 3));
+}
+
+// Usage
+
+#[test]
+fn odd_entries_of_usage_are_set_aside_by_name_and_the_rest_is_read() {
+    let usage = Usage::read(&json!({"data": {
+        "daily": {
+            "yesterday": {"files": 1},
+            "2026-11-18": 7,
+            "2026-11-19": {"files": 3, "urls": "many", "graphs": -1},
+        },
+        "total": null,
+    }}));
+    assert_eq!(usage.on(date(2026, 11, 19)), 3);
+    let names: Vec<_> = usage.set_aside.iter().map(|aside| aside.name.as_str()).collect();
+    assert_eq!(names, ["2026-11-18", "2026-11-19/graphs", "2026-11-19/urls", "yesterday", "total"]);
+}
+
+#[test]
+fn two_answers_are_one_and_disagreements_are_named() {
+    let half = |day: &str, files: u64, total: u64| {
+        let daily = json!({day: {"files": files}});
+        Usage::read(&json!({"data": {"daily": daily, "total": {"files": total, "urls": 0}}}))
+    };
+    let whole = half("2026-11-18", 3, 3).plus(half("2026-11-19", 4, 4));
+    assert_eq!((whole.daily.len(), whole.total["files"]), (2, 7));
+    assert!(whole.disagreements().is_empty());
+    let odd = half("2026-11-18", 3, 3).plus(half("2026-11-19", 4, 5));
+    assert_eq!(odd.disagreements(), [("files", 8, 7)]);
+}
+
+#[test]
+fn sums_saturate() {
+    let usage = Usage::read(&json!({"data": {"total": {}, "daily": {
+        "2026-11-18": {"a": 2},
+        "2026-11-19": {"a": u64::MAX, "b": 1},
+    }}}));
+    assert_eq!(usage.on(date(2026, 11, 19)), u64::MAX);
+    assert_eq!(usage.by_endpoint()["a"], u64::MAX);
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_price_is_explained_in_sentences() {
-    let price = price(&Operation::V3Search { calls: 3 }, &searcher(no(), yes()));
+    let price = price(&of(Kind::V3Search, Numbers { calls: 3, ..Numbers::default() }), &searcher(no(), yes()));
     assert_eq!(
         price.explanation(),
         [
@@ -21,7 +21,7 @@ fn a_price_is_explained_in_sentences() {
 #[test]
 fn what_was_never_sent_costs_nothing() {
     for operation in every_operation() {
-        assert_eq!(priced(&operation).settle(Outcome::Unsent), Settled::Exactly(0));
+        assert_eq!(priced(&operation).settle(Outcome::Unsent), Units::exactly(0));
     }
 }
 
@@ -29,16 +29,16 @@ fn what_was_never_sent_costs_nothing() {
 fn a_lost_or_failed_call_counts_as_charged() {
     for outcome in [Outcome::Failed, Outcome::Unknown] {
         let settled = priced(&Operation::once(Kind::PrivateBehaviour)).settle(outcome);
-        assert_eq!(settled, Settled::AtMost(1));
+        assert_eq!(settled, Units { min: 0, max: Some(1) });
         let free = priced(&Operation::once(Kind::V3Quotas)).settle(outcome);
-        assert_eq!(free, Settled::Exactly(0));
+        assert_eq!(free, Units::exactly(0));
     }
 }
 
 #[test]
 fn a_range_without_a_deciding_answer_settles_to_its_upper_end() {
     let settled = priced(&Operation::once(Kind::V3Analysis)).settle(Outcome::Answered);
-    assert_eq!((settled, settled.careful()), (Settled::AtMost(1), Some(1)));
+    assert_eq!(settled, Units { min: 0, max: Some(1) });
 }
 
 proptest! {
@@ -55,12 +55,12 @@ proptest! {
         operation in any_operation(), entitled in any_entitlements(), outcome in any_outcome(),
     ) {
         let price = price(&operation, &entitled);
-        match price.settle(outcome).careful() {
+        match price.settle(outcome).max {
             Some(n) => {
-                prop_assert!(n >= price.units.min());
-                prop_assert!(price.units.max().is_none_or(|max| n <= max));
+                prop_assert!(n >= price.units.min);
+                prop_assert!(price.units.max.is_none_or(|max| n <= max));
             }
-            None => prop_assert_eq!(price.units.max(), None),
+            None => prop_assert_eq!(price.units.max, None),
         }
     }
 
@@ -69,8 +69,8 @@ proptest! {
         operation in any_operation(), entitled in any_entitlements(), outcome in any_outcome(),
     ) {
         let price = price(&operation, &entitled);
-        let certain = price.settle(outcome).careful().unwrap_or(u64::MAX);
-        let doubtful = price.settle(Outcome::Unknown).careful().unwrap_or(u64::MAX);
+        let certain = price.settle(outcome).max.unwrap_or(u64::MAX);
+        let doubtful = price.settle(Outcome::Unknown).max.unwrap_or(u64::MAX);
         prop_assert!(certain <= doubtful);
     }
 }

@@ -5,7 +5,7 @@ use crate::app::message::ResponseSource;
 use crate::app::message::{Failure, HeldPage, Here, Response};
 use crate::app::{ServiceCall, ServiceEvent};
 use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received, Rows};
-use crate::quota::{Balances, Privileges, Usage};
+use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
@@ -21,7 +21,7 @@ const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 impl Performer {
     pub(super) fn call_service(&self, call: ServiceCall) {
         match call {
-            ServiceCall::Send { quote, source } => self.send_request(quote, source),
+            ServiceCall::Send { quote, source } => self.send_request(*quote, source),
             ServiceCall::Cancel(request) => self.gateway().into_iter().for_each(|gateway| gateway.cancel(&request)),
         }
     }
@@ -124,7 +124,7 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
     let useless = || "the answer is of no use".to_owned();
     match request {
         Request::Quotas => {
-            let balances = Balances::parse(&body).ok().filter(|balances| !balances.counters().is_empty());
+            let balances = Balances::parse(&body).ok().filter(|balances| !balances.counters.is_empty());
             balances.map(Response::Balances).ok_or_else(|| "the answer is no quota details".to_owned())
         }
         Request::Usage { .. } => {
@@ -132,7 +132,7 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
         }
         // Nothing but the privileges: the user object holds the key.
         Request::User => match serde_json::from_slice(&body) {
-            Ok(user) => Ok(Response::Entitlements(Privileges::of_user(&user, received).into())),
+            Ok(user) => Ok(Response::Entitlements(Entitlements::of_user(&user, received))),
             Err(_) => Err("the answer is no user object".to_owned()),
         },
         Request::Behaviour { .. } => Ok(Response::Report(Here::new(received, body, answer.unkept))),
