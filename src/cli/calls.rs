@@ -61,7 +61,7 @@ impl CallArgs {
         let mut request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
         // The file's current hash and size tell whether it was sent before; the gateway says why one cannot be sent.
         if let Request::V2Scan { path, file } = &mut request {
-            *file = look_at(path, setup.gateway.client.profile().largest(UploadLimit::Direct), &|| true).ok();
+            *file = look_at(path, setup.gateway.client.profile().largest(UploadLimit::Direct)).ok();
         }
         if let Some(when) = request.publishes().map(|_| setup.gateway.unanswered(&request)).transpose()?.flatten() {
             let when = moment(when);

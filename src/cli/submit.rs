@@ -115,7 +115,7 @@ impl SubmitArgs {
         let unsendable = |why: &dyn std::fmt::Display| {
             FailureKind::Usage.error(format!("{} cannot be sent: {why}", crate::text::path(&self.file)))
         };
-        let found = look_at(&self.file, profile.largest_upload(), &|| true);
+        let found = look_at(&self.file, profile.largest_upload());
         let (file, size) = found.map_err(|error| unsendable(&error))?;
         let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;
         let options = ScanOptions {

@@ -13,34 +13,27 @@ pub enum GatewayError {
         "nothing was sent: the same is in flight already, here or in another behaview. Its answer costs nothing once it is stored"
     )]
     InFlight,
-    /// The same file was sent before, without the user's knowledge.
     #[error(
         "nothing was sent: the same file may have been sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
         crate::text::moment(*.0)
     )]
     SentBefore(Timestamp),
-    /// The user is not entitled to it.
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
-    /// The API key was typed in place of another value.
     #[error(
         "nothing was sent: what was typed is the key itself, or holds it. The service knows no file or report by it. Take another key if it may have been seen"
     )]
     NamesKey,
-    /// Only a stored answer was requested, and none is stored.
     #[error("nothing was sent: the answer was held, and is gone. To ask the service costs what is shown now")]
     NotHeld,
     #[error("nothing was sent: it is not held, and this run is offline")]
     Offline,
-    /// It may cost more than the budget allows.
     #[error("nothing was sent: {0}")]
     OverBudget(OverBudget),
     #[error("nothing was sent, because the ledger could not be written: {0}")]
     Ledger(StoreError),
-    /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The service, or the connection to it, failed.
     #[error("{error}")]
     Service {
         error: ServiceError,

@@ -5,10 +5,8 @@
 //!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> store the bytes ─> read them
 //!            ─> settle ─> hand over
 //! ```
-//! The ledger is written before the request is sent, and the bytes are stored before anything
-//! depends on them: a killed program cannot hide a cost, and a bug in parsing cannot cost a second
-//! call. The rows of a report are displayed while it arrives. Readings of the free quota details are
-//! stored too, and settle the entries whose cost the answers leave open.
+//! So a killed program cannot hide a cost, and a bug in parsing cannot cost a second call. Readings of
+//! the free quota details are stored too, and settle the entries whose cost the answers leave open.
 
 mod error;
 mod reading;
@@ -17,7 +15,7 @@ mod streaming;
 
 use crate::log::{Level, Log};
 use crate::quota::audit::{self, Look, Reading};
-use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Spent, Unit};
+use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Spent, Unit, Units};
 use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
@@ -30,7 +28,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use streaming::GatheredAnswer;
 use tokio_util::sync::CancellationToken;
 
 pub use crate::store::Answer;
@@ -41,17 +38,8 @@ pub use streaming::{Received, Rows};
 /// Interval of the checks whether the limit of requests a minute allows a call.
 const RATE_CHECK: Duration = Duration::from_secs(1);
 
-/// From here on this machine's clock counts as wrong, and calls are recorded by the service's.
+/// From here on this machine's clock counts as wrong.
 const WRONG_CLOCK: SignedDuration = audit::QUIET;
-
-/// The stored counters: those of the unit that calls are counted in, over periods with a documented
-/// end.
-const COUNTERS: [(Period, Holder); 4] = [
-    (Period::Daily, Holder::User),
-    (Period::Daily, Holder::Group),
-    (Period::Monthly, Holder::User),
-    (Period::Monthly, Holder::Group),
-];
 
 /// Sends requests to the service, and records each request, its cost and its answer.
 pub struct Gateway {
@@ -68,11 +56,17 @@ pub struct Gateway {
     pub is_offline: bool,
     pub log: Log,
     clock: Clock,
-    /// The licence and so on, as the counters of this run show them.
-    entitled: Mutex<Option<Entitlements>>,
+    state: Mutex<RunState>,
+}
+
+/// What one run learns and does.
+#[derive(Default)]
+struct RunState {
+    /// The licence and so on, as the counters show them.
+    entitled: Option<Entitlements>,
     /// How far this machine's clock was behind the service's at the last response, and its time then.
-    clocks: Mutex<Option<(SignedDuration, Timestamp)>>,
-    in_flight: Mutex<HashMap<Request, CancellationToken>>,
+    clocks: Option<(SignedDuration, Timestamp)>,
+    in_flight: HashMap<Request, CancellationToken>,
 }
 
 /// Source of the time, so that a test can stop it.
@@ -90,19 +84,19 @@ struct Flight<'a> {
 
 impl<'a> Flight<'a> {
     fn begin(gateway: &'a Gateway, request: &'a Request) -> Result<Self, GatewayError> {
-        let mut in_flight = gateway.in_flight();
-        if in_flight.contains_key(request) {
+        let mut state = gateway.state();
+        if state.in_flight.contains_key(request) {
             return Err(GatewayError::InFlight);
         }
         let cancel = CancellationToken::new();
-        in_flight.insert(request.clone(), cancel.clone());
+        state.in_flight.insert(request.clone(), cancel.clone());
         Ok(Self { gateway, request, cancel })
     }
 }
 
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
-        self.gateway.in_flight().remove(self.request);
+        self.gateway.state().in_flight.remove(self.request);
     }
 }
 
@@ -118,9 +112,7 @@ impl Gateway {
             budget: Budget::default(),
             is_offline: false,
             log: Log::default(),
-            entitled: Mutex::default(),
-            clocks: Mutex::default(),
-            in_flight: Mutex::default(),
+            state: Mutex::default(),
         }
     }
 
@@ -138,30 +130,21 @@ impl Gateway {
         }
     }
 
-    /// How far this machine's clock is behind the service's; `None` before the first response with a
-    /// date.
+    /// How far this machine's clock is behind the service's, once a response showed that.
     pub fn behind(&self) -> Option<SignedDuration> {
-        self.clocks().map(|(behind, _)| behind)
+        self.state().clocks.map(|(behind, _)| behind)
     }
 
     /// Compares this machine's clock with the date of a response.
     fn note_date(&self) {
         if let Some(theirs) = self.client.take_date() {
             let now = (self.clock)();
-            *self.clocks() = Some((now.duration_until(theirs), now));
+            self.state().clocks = Some((now.duration_until(theirs), now));
         }
     }
 
-    fn clocks(&self) -> MutexGuard<'_, Option<(SignedDuration, Timestamp)>> {
-        self.clocks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn entitled(&self) -> MutexGuard<'_, Option<Entitlements>> {
-        self.entitled.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn in_flight(&self) -> MutexGuard<'_, HashMap<Request, CancellationToken>> {
-        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, RunState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The profile, service and key owner that the ledger attributes calls to.
@@ -174,8 +157,7 @@ impl Gateway {
         Ok(self.store.spent(&self.session)?.into_values().sum())
     }
 
-    /// What all runs with this service and key have spent in the current period (UTC), by the sum
-    /// that budgets are compared with.
+    /// What all runs with this service and key have spent in the current period (UTC).
     pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
         Ok(self.spent_in_by_unit(period)?.into_values().sum())
     }
@@ -185,25 +167,14 @@ impl Gateway {
         self.store.spent_in(self.whose(), period, self.now())
     }
 
-    /// The most requests that the service accepts in a minute: as configured, or as its refusals of
-    /// the last hour show.
-    fn limit_per_minute(&self) -> Result<Option<u64>, StoreError> {
-        match self.budget.per_minute {
-            Some(limit) => Ok(Some(limit)),
-            None => self.store.minute_limit(self.whose(), self.now()),
-        }
-    }
-
     /// The limit of requests a minute, and how many of them are used.
     pub fn minute_limit(&self) -> Result<Option<(u64, u64)>, StoreError> {
-        let Some(limit) = self.limit_per_minute()? else { return Ok(None) };
-        Ok(Some((limit, self.store.spent_last_minute(self.whose(), self.now())?)))
+        self.store.minute_limit(self.whose(), self.budget.per_minute, self.now())
     }
 
-    /// Cancels a call in flight. A request that was sent may have been charged and counts as such;
-    /// before that, nothing is charged.
+    /// Cancels a call in flight. A request that was sent counts as charged.
     pub fn cancel(&self, request: &Request) {
-        if let Some(cancel) = self.in_flight().get(request) {
+        if let Some(cancel) = self.state().in_flight.get(request) {
             cancel.cancel();
         }
     }
@@ -218,9 +189,7 @@ impl Gateway {
 
     /// The stored answer. Sends nothing if none is stored.
     pub fn get_held(&self, quote: &Quote) -> Result<Answer, GatewayError> {
-        let stored = self.held(quote.request())?.ok_or(GatewayError::NotHeld)?;
-        self.log.write(Level::Debug, "held", &[("what", &self.logged(quote))]);
-        Ok(stored)
+        self.held(quote.request())?.ok_or(GatewayError::NotHeld)
     }
 
     /// Asks the service, even if an answer is stored.
@@ -240,11 +209,20 @@ impl Gateway {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
         }
+        if let Some(reason) = quote.price().refusal {
+            return Err(GatewayError::NotEntitled(reason));
+        }
+        if self.is_offline {
+            return Err(GatewayError::Offline);
+        }
         let began = Instant::now();
         let flight = Flight::begin(self, quote.request())?;
         let mut result = self.ask_unless(quote, progress, &flight.cancel, is_refresh).await;
         drop(flight);
-        let (what, price, ms) = (self.logged(quote), quote.price().short(), began.elapsed().as_millis());
+        let (price, ms) = (quote.price().short(), began.elapsed().as_millis());
+        // If nothing is kept on disk, the log names no file.
+        let names = self.store.keep == Keep::Everything;
+        let what = if names { quote.request().words() } else { quote.price().operation.kind.name().to_owned() };
         let call = |level, outcome: &dyn std::fmt::Display| {
             let details: [(&str, &dyn std::fmt::Display); 4] =
                 [("what", &what), ("price", &price), ("ms", &ms), ("outcome", outcome)];
@@ -253,25 +231,13 @@ impl Gateway {
         match &mut result {
             Ok(answer) => drop(call(Level::Info, &format!("answered with {} bytes", answer.body.len()))),
             Err(error) => {
-                // The service's own words may name a file.
-                let id = match self.store.keep {
-                    Keep::Everything => call(Level::Error, error),
-                    Keep::Nothing => call(Level::Error, &"failed"),
-                };
+                let id = if names { call(Level::Error, error) } else { call(Level::Error, &"failed") };
                 if let GatewayError::Service { line, .. } = error {
                     *line = id;
                 }
             }
         }
         result
-    }
-
-    /// Description of a request in the log: only its operation if nothing is kept on disk.
-    fn logged(&self, quote: &Quote) -> String {
-        match self.store.keep {
-            Keep::Everything => quote.request().words(),
-            Keep::Nothing => quote.price().operation.kind.name().to_owned(),
-        }
     }
 
     /// Asks the service, or returns an answer that another program has stored meanwhile, unless it
@@ -283,19 +249,13 @@ impl Gateway {
         cancel: &CancellationToken,
         is_refresh: bool,
     ) -> Result<Answer, GatewayError> {
-        if let Some(reason) = quote.price().refusal {
-            return Err(GatewayError::NotEntitled(reason));
-        }
-        if self.is_offline {
-            return Err(GatewayError::Offline);
-        }
         let asked = quote.request();
         let mut whole = self.with_content(quote, cancel).await?;
         if !is_refresh && let Some(missing) = self.missing_hashes(asked)? {
             whole = whole.of_missing(missing);
         }
         let (request, price) = (whole.request(), whole.price());
-        let limit = self.limit_per_minute().map_err(GatewayError::Ledger)?;
+        let limit = self.minute_limit().map_err(GatewayError::Ledger)?.map(|(limit, _)| limit);
         if let Some(parts) = limit.and_then(|limit| whole.split(limit)) {
             // The answers before a failure are stored.
             for part in &parts {
@@ -308,14 +268,15 @@ impl Gateway {
             Request::Quotas | Request::Usage { .. } => None,
             _ => Some(self.reserve(&whole, limit, progress, cancel).await?),
         };
+        let unsent = (State::Unsent, Some(0));
         if let Err(sent) = self.check_unsent(request, call.as_ref()) {
-            self.settle(call, (State::Unsent, Some(0)), "not sent: the same may have arrived before");
+            self.settle(call, unsent, "not sent: the same may have arrived before");
             return Err(sent);
         }
         // No other program can reserve the same request from here on, so an answer that is not
         // stored now is not in flight either.
         if !is_refresh && call.is_some() && self.is_any_stored(request) {
-            self.settle(call, (State::Unsent, Some(0)), "not sent: another program had got the answer");
+            self.settle(call, unsent, "not sent: another program had got the answer");
             return match self.held(asked)? {
                 Some(stored) => Ok(stored),
                 None => Box::pin(self.ask_unless(quote, progress, cancel, is_refresh)).await,
@@ -323,15 +284,12 @@ impl Gateway {
         }
         let taken = self.send(request, progress, cancel).await;
         let settled = price.settle(reading::outcome(request, &taken));
-        let (cost, outcome) = match (settled.exact(), &taken) {
-            (Some(units), Ok(_)) => ((State::Charged, Some(units)), ANSWERED.to_owned()),
-            (_, Ok(_)) => ((State::Unknown, None), ANSWERED.to_owned()),
-            (Some(0), Err(error)) if !error.may_be_charged() => ((State::Unsent, Some(0)), error.to_string()),
-            (Some(0), Err(error)) => ((State::Free, Some(0)), error.to_string()),
-            (_, Err(error)) if error.is_of_rate() => ((State::Unknown, None), format!("{TOO_FAST}{error}")),
-            (_, Err(error)) => ((State::Unknown, None), error.to_string()),
+        let outcome = match &taken {
+            Ok(_) => ANSWERED.to_owned(),
+            Err(error) if error.is_of_rate() => format!("{TOO_FAST}{error}"),
+            Err(error) => error.to_string(),
         };
-        self.settle(call, cost, &outcome);
+        self.settle(call, ledger_cost(settled, &taken), &outcome);
         match taken {
             Ok(_)
                 if request != asked
@@ -345,18 +303,17 @@ impl Gateway {
         }
     }
 
-    /// The quote for the current content of a file that is to be uploaded and was not read yet: its
-    /// content, not its name, decides whether the same upload is in flight.
+    /// The quote for the content of a file to upload, which decides whether the same is in flight.
     async fn with_content(&self, quote: &Quote, cancel: &CancellationToken) -> Result<Quote, GatewayError> {
         let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(quote.clone()) };
-        let (largest, is_wanted) = (self.client.profile().largest(UploadLimit::Direct), cancel.clone());
-        let read = move || look_at(&path, largest, &|| !is_wanted.is_cancelled());
-        let found = tokio::task::spawn_blocking(read).await.map_err(|error| GatewayError::bug(&error))?;
-        let unsendable = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::Interrupted => ServiceError::Unsent,
-            _ => ServiceError::Unsendable(error.to_string()),
-        };
-        Ok(quote.clone().of_seen(found.map_err(|error| GatewayError::unsent(unsendable(error)))?))
+        let largest = self.client.profile().largest(UploadLimit::Direct);
+        let read = tokio::task::spawn_blocking(move || look_at(&path, largest));
+        let found = read.await.map_err(|error| GatewayError::bug(&error))?;
+        if cancel.is_cancelled() {
+            return Err(GatewayError::unsent(ServiceError::Unsent));
+        }
+        let found = found.map_err(|why| GatewayError::unsent(ServiceError::Unsendable(why.to_string())))?;
+        Ok(quote.clone().of_seen(found))
     }
 
     /// Records a call in the ledger, as soon as the limit of requests a minute allows it.
@@ -423,17 +380,11 @@ impl Gateway {
         // A cancellation that came while the call was recorded still keeps it from being sent.
         tokio::task::yield_now().await;
         let before = if *request == Request::Quotas { self.begin_reading() } else { None };
-        let gathered = self.gather(request, progress, cancel).await?;
+        let (body, index, remark) = self.gather(request, progress, cancel).await?;
         let received = self.now();
         if let Some(before) = before {
-            self.note_reading(before, received, &gathered.body);
+            self.note_reading(before, received, &body);
         }
-        self.take(request, received, gathered)
-    }
-
-    /// Stores the bytes of an answer, then reads them.
-    fn take(&self, request: &Request, received: Timestamp, gathered: GatheredAnswer) -> Result<Answer, ServiceError> {
-        let GatheredAnswer { body, index, remark } = gathered;
         if let Some(refusal) = reading::refusal(&body, received) {
             return Err(ServiceError::Refused(refusal));
         }
@@ -461,27 +412,31 @@ impl Gateway {
     /// cost more than a request: if its answer is lost, only the readings before and after it show
     /// its cost.
     async fn read_counters_before(&self, quote: &Quote) -> Result<(), GatewayError> {
-        let is_known = self.entitled().is_some();
         // No budget allows a call without a known limit.
         let may_cost_more = quote.price().units.max.map_or(!self.budget.is_set(), |most| most > 1);
         // This machine's clock alone opens no new day of the budget.
-        let knows_day = self.clocks().is_some_and(|(_, seen)| !Period::Daily.is_renewed(seen, (self.clock)()));
+        let seen = self.state().clocks.map(|(_, seen)| seen);
+        let knows_day = seen.is_some_and(|seen| !Period::Daily.is_renewed(seen, (self.clock)()));
         let needs_date = self.budget.daily.is_some() && !quote.price().is_free() && !knows_day;
-        if may_cost_more || needs_date || quote.needs_licence() && !is_known {
+        if may_cost_more || needs_date || quote.needs_licence() && self.licence().is_none() {
             self.read_counters().await;
         }
-        let licence = self.entitled().as_ref().and_then(|shown| shown.private_scanning.held());
-        match licence {
-            Some(false) if quote.needs_licence() => Err(GatewayError::NotEntitled(NO_LICENCE)),
+        match self.licence() {
+            Some(Some(false)) if quote.needs_licence() => Err(GatewayError::NotEntitled(NO_LICENCE)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether the counters of this run show the licence, once they were read.
+    fn licence(&self) -> Option<Option<bool>> {
+        self.state().entitled.as_ref().map(|shown| shown.private_scanning.held())
     }
 
     /// Reads the counters. A reading that fails explains nothing.
     async fn read_counters(&self) {
         let Some(before) = self.begin_reading() else { return };
-        if let Ok(reply) = self.gather(&Request::Quotas, &|_| {}, &CancellationToken::new()).await {
-            self.note_reading(before, self.now(), &reply.body);
+        if let Ok((body, ..)) = self.gather(&Request::Quotas, &|_| {}, &CancellationToken::new()).await {
+            self.note_reading(before, self.now(), &body);
         }
     }
 
@@ -495,14 +450,27 @@ impl Gateway {
     /// Stores a reading of the counters, and settles the entries that it explains.
     fn note_reading(&self, before: Look, received: Timestamp, answer: &Body) {
         let Some(balances) = Balances::parse(answer).ok() else { return };
-        *self.entitled() = Some(Entitlements::from_balances(&balances));
-        let reading = |(period, holder)| {
-            let side = balances.counter(Unit::Request, period)?.side(holder)?;
-            Some(Reading { unit: Unit::Request, period, holder, used: side.used, allowed: side.allowed })
-        };
-        let look = Look { received, readings: COUNTERS.into_iter().filter_map(reading).collect(), ..before };
+        self.state().entitled = Some(Entitlements::from_balances(&balances));
+        let mut look = Look { received, ..before };
+        // Of the other periods the end is not documented.
+        for period in [Period::Daily, Period::Monthly] {
+            look.readings.extend([Holder::User, Holder::Group].into_iter().filter_map(|holder| {
+                let side = balances.counter(Unit::Request, period)?.side(holder)?;
+                Some(Reading { unit: Unit::Request, period, holder, used: side.used, allowed: side.allowed })
+            }));
+        }
         if let Err(why) = self.store.note_look(self.whose(), &self.session, &look) {
             self.log.write(Level::Error, "look not noted", &[("why", &why)]);
         }
+    }
+}
+
+/// State and units of a call in the ledger.
+fn ledger_cost(settled: Units, taken: &Result<Answer, ServiceError>) -> (State, Option<u64>) {
+    match (settled.exact(), taken) {
+        (Some(0), Err(error)) if !error.may_be_charged() => (State::Unsent, Some(0)),
+        (Some(0), _) => (State::Free, Some(0)),
+        (Some(units), Ok(_)) => (State::Charged, Some(units)),
+        _ => (State::Unknown, None),
     }
 }

@@ -12,14 +12,14 @@ use crate::store::{Call, NewAnswer, PageReport, Store, StoreError};
 use crate::text::{bytes, count, moment};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256 as Hash};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-
-/// How long a 404 is remembered.
-const MISSING: SignedDuration = SignedDuration::from_hours(1);
 
 /// Bytes per read of a file to submit.
 const PIECE: usize = 256 * 1024;
+
+/// How long a 404 is remembered.
+const MISSING: SignedDuration = SignedDuration::from_hours(1);
 
 /// A paid answer that is in quarantine, while no other is stored in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +33,10 @@ pub struct Quarantined {
 #[derive(Debug)]
 pub struct Import<'a> {
     pub body: &'a Body,
-    /// Its file, if its identifier does not name one.
+    /// If its identifier does not name one.
     pub file: Option<&'a Sha256>,
     pub from: &'a Imported,
     pub now: Timestamp,
-    /// Whether it replaces a report that is stored already.
     pub replaces: bool,
     /// The service whose start screen shows its file, and the profile that imports.
     pub service: &'a str,
@@ -107,8 +106,7 @@ impl Gateway {
         Ok(found.map(|received| Quarantined { received, what: ["the list of its sandboxes", ""] }))
     }
 
-    /// A message if the service answered the request with 404 within the last hour, and that is its
-    /// latest outcome.
+    /// A message if the latest outcome of the request, within an hour, is a 404.
     pub fn missing(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let Some(claim) = request.claim() else { return Ok(None) };
         let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
@@ -138,8 +136,7 @@ impl Gateway {
         Ok(self.store.answer(&self.service, &key)?.or(self.stored_by_hash(request)?))
     }
 
-    /// The answer about several hashes, joined from the stored answers about each. Its time is that
-    /// of the oldest.
+    /// The answer about several hashes, joined from the stored answers about each.
     fn stored_by_hash(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
         let Some(parts) = request.by_hash() else { return Ok(None) };
         let found = parts.iter().map(|(_, part)| self.held(part)).collect::<Result<Option<Vec<_>>, _>>()?;
@@ -151,8 +148,7 @@ impl Gateway {
         }))
     }
 
-    /// For a request about several hashes, those without a stored answer; `None` if that is all of
-    /// them.
+    /// For a request about several hashes, those without a stored answer, unless that is all.
     pub fn missing_hashes(&self, request: &Request) -> Result<Option<Vec<FileHash>>, StoreError> {
         let Some(parts) = request.by_hash() else { return Ok(None) };
         let (all, mut missing) = (parts.len(), Vec::new());
@@ -170,8 +166,7 @@ impl Gateway {
         is_stored(request) || request.by_hash().is_some_and(|parts| parts.iter().any(|(_, part)| is_stored(part)))
     }
 
-    /// Reads the answers of this service that a killed program left unread: until then their
-    /// reports cannot be found.
+    /// Reads the answers that a killed program left unread, so that their reports can be found.
     pub fn read_unread(&self) -> Result<(), StoreError> {
         for key in self.store.unread(&self.service)? {
             if let Some(request) = Request::of_holding_key(&key) {
@@ -181,8 +176,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Reads an answer that was received and never read. Returns it if the store could not record
-    /// that.
+    /// Reads an answer that was never read. Returns it if the store could not record that.
     fn read_incoming(&self, request: &Request, key: &[u8]) -> Result<Option<Answer>, StoreError> {
         let Some((profile, received, bytes)) = self.store.incoming(&self.service, key)? else { return Ok(None) };
         let body = Body::in_memory(bytes);
@@ -192,7 +186,7 @@ impl Gateway {
     }
 
     /// When the same request was sent without an answer: it may have arrived, and been charged.
-    /// Private scans of a file count as the same, whatever options they give the sandboxes.
+    /// All private scans of a file count as the same.
     pub fn unanswered(&self, request: &Request) -> Result<Option<Timestamp>, StoreError> {
         self.unanswered_before(request, None)
     }
@@ -206,8 +200,7 @@ impl Gateway {
         self.store.unanswered(self.whose(), (&start, &claim), entry)
     }
 
-    /// Refuses to send a file, after its call is reserved, if it was sent before without the user's
-    /// knowledge: another program may have sent it between the user's check and the call.
+    /// Refuses to send a file that another program has sent since the user's check.
     pub(super) fn check_unsent(&self, request: &Request, call: Option<&Call>) -> Result<(), GatewayError> {
         let Request::PrivateScan { submission, .. } = request else { return Ok(()) };
         let sent = self.unanswered_before(request, call.map(|call| call.entry))?;
@@ -227,27 +220,24 @@ impl Gateway {
     }
 }
 
-/// The hash and the size in bytes of an ordinary file of at most `largest` bytes, read in bounded
-/// memory.
-pub fn look_at(path: &Path, largest: u64, is_wanted: &dyn Fn() -> bool) -> io::Result<(Sha256, u64)> {
-    let (mut file, length) = files::open_ordinary(path)?;
+/// The hash and the size in bytes of an ordinary file of at most `largest` bytes.
+pub fn look_at(path: &Path, largest: u64) -> io::Result<(Sha256, u64)> {
+    let (file, length) = files::open_ordinary(path)?;
     match length {
         0 => return Err(io::Error::other("it is empty")),
         _ if length > largest => return Err(io::Error::other(format!("it is larger than {}", bytes(largest)))),
         _ => {}
     }
-    let (mut hash, mut size, mut piece) = (Hash::new(), 0_u64, vec![0; PIECE]);
-    loop {
-        let read = file.read(&mut piece)?;
-        // A file that grows as fast as it is read would never end.
-        if read == 0 || size > length {
-            break;
-        }
-        if !is_wanted() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        hash.update(piece.get(..read).unwrap_or_default());
+    let (mut hash, mut size) = (Hash::new(), 0_u64);
+    // A file that grows as fast as it is read would never end.
+    let mut reader = BufReader::with_capacity(PIECE, file.take(length + 1));
+    while let piece = reader.fill_buf()?
+        && !piece.is_empty()
+    {
+        hash.update(piece);
+        let read = piece.len();
         size += read as u64;
+        reader.consume(read);
     }
     if size != length {
         return Err(io::Error::other("it changes while it is read"));
@@ -256,8 +246,8 @@ pub fn look_at(path: &Path, largest: u64, is_wanted: &dyn Fn() -> bool) -> io::R
     Sha256::parse(&digits).map(|file| (file, size)).ok_or_else(|| io::Error::other("it has no hash"))
 }
 
-/// Imports a report, unless one with its identifier is stored. The same bytes replace nothing: the
-/// origin of the stored ones would be lost.
+/// Imports a report, unless one with its identifier is stored. The same bytes replace nothing, so
+/// that the origin of the stored ones is not lost.
 pub fn import(store: &Store, import: &Import<'_>) -> Result<ImportOutcome, ImportError> {
     let report = Report::open(import.body);
     let index = &report.index;

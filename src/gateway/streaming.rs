@@ -49,23 +49,15 @@ pub struct Rows {
     pub batch: Batch,
 }
 
-/// A complete answer.
-pub(super) struct GatheredAnswer {
-    pub(super) body: Body,
-    /// Index of a report's rows.
-    pub(super) index: Option<Index>,
-    /// A possible defect, in words that follow the name of the answer.
-    pub(super) remark: Option<&'static str>,
-}
-
 impl Gateway {
-    /// Sends a request and receives its answer.
+    /// Sends a request and receives its answer, the index of a report's rows, and a possible defect in
+    /// words that follow the name of the answer.
     pub(super) async fn gather(
         &self,
         request: &Request,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
-    ) -> Result<GatheredAnswer, ServiceError> {
+    ) -> Result<(Body, Option<Index>, Option<&'static str>), ServiceError> {
         let is_report = matches!(request, Request::Behaviour { .. });
         let gatherer = Gatherer { progress, arrived: Mutex::default() };
         let mut sink = &gatherer;
@@ -95,7 +87,7 @@ impl Gateway {
             gatherer.find_rows(&body, |indexer| std::mem::take(indexer).finish());
         }
         let index = is_report.then(|| std::mem::take(&mut gatherer.arrived().index));
-        Ok(GatheredAnswer { body, index, remark })
+        Ok((body, index, remark))
     }
 }
 

@@ -30,7 +30,9 @@ pub const ANSWERED: &str = "answered";
 /// Start of the outcome of a call that was refused because of its rate.
 pub const TOO_FAST: &str = "too fast: ";
 
-/// Time after which an unsettled call is over: the program that made it was killed.
+const OF_SESSION: &str = "WHERE session = ?1";
+
+/// Time after which an unsettled call is over: its program was killed.
 const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
 
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
@@ -43,8 +45,7 @@ const CALLS: &str = "calls";
 const OF_SENDER: &str = "(profile = ?1 AND service = ?2 OR profile = '' OR owner = COALESCE(?3,
     (SELECT owner FROM ledger WHERE profile = ?1 AND service = ?2 AND owner IS NOT NULL ORDER BY id DESC LIMIT 1)))";
 
-/// Identifies the sender of calls: a profile with its service, or the digest of service and key,
-/// which several profiles may share.
+/// The sender of calls: a profile with its service, or the digest of service and key.
 #[derive(Debug, Clone, Copy)]
 pub struct Whose<'a> {
     pub profile: &'a str,
@@ -56,7 +57,7 @@ pub struct Whose<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It was answered, or the counters show that it was charged: it cost the settled units.
+    /// It cost the settled units, by its answer or by the counters.
     Charged,
     Free,
     Unsent,
@@ -67,7 +68,8 @@ pub enum State {
 }
 
 impl State {
-    /// Its name, as in the store and in JSON.
+    const ALL: [Self; 5] = [Self::Charged, Self::Free, Self::Unsent, Self::Unknown, Self::Reserved];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Charged => "charged",
@@ -83,10 +85,9 @@ impl State {
 #[derive(Debug, Clone, Copy)]
 pub struct NewEntry<'a> {
     pub at: Timestamp,
-    /// Identifies the run of the program.
     pub session: &'a str,
     pub whose: Whose<'a>,
-    /// Description of the request that is safe to show.
+    /// The request, safe to show.
     pub what: &'a str,
     /// The keys of which none may be in flight twice; the first identifies the request.
     pub claims: &'a [Vec<u8>],
@@ -96,24 +97,23 @@ pub struct NewEntry<'a> {
     pub budget: Budget,
 }
 
-/// A call that is recorded in the ledger and may be sent. It is in flight until this is dropped.
+/// A call that is recorded and may be sent. It is in flight until this is dropped.
 #[derive(Debug)]
 pub struct Call {
     /// The number of its entry.
     pub entry: i64,
-    /// The locked files of its claims. They are locked, checked and removed only within
-    /// transactions, so that two programs never lock different files of the same name.
+    /// The locked files of its claims: they are locked and removed only within transactions, so that
+    /// two programs never lock different files of the same name.
     locks: Vec<(PathBuf, File)>,
 }
 
 /// Result of an attempt to record a call.
 #[derive(Debug)]
 pub enum Reserved {
-    /// It is recorded, and may be sent.
     Entry(Call),
     InFlight,
     OverBudget(OverBudget),
-    /// The limit of requests a minute allows it at this moment.
+    /// The limit of requests a minute allows it then.
     NotBefore(Timestamp),
 }
 
@@ -122,22 +122,17 @@ pub struct LedgerEntry {
     pub number: i64,
     /// When it was recorded, just before it was sent.
     pub at: Timestamp,
-    /// Identifies the run of the program.
     pub session: String,
     pub operation: String,
     pub what: String,
     pub unit: String,
-    /// Minimum predicted cost, in units.
     pub predicted_min: u64,
-    /// Maximum predicted cost, in units; `None` if no limit was known.
+    /// `None` if no limit was known.
     pub predicted_max: Option<u64>,
     pub state: State,
-    /// Cost in units, once known.
     pub settled: Option<u64>,
-    /// When it was settled. For a call of a killed program, no later than any program can have
-    /// waited for it.
+    /// For a call of a killed program, no later than any program can have waited for it.
     pub settled_at: Option<Timestamp>,
-    /// Its outcome, as text.
     pub outcome: Option<String>,
     /// Evidence from the service's counters, as text.
     pub counted: Option<String>,
@@ -191,6 +186,7 @@ impl LedgerEntry {
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let units = |name: &str| row.get::<_, Option<i64>>(name).map(|n| n.and_then(|n| u64::try_from(n).ok()));
+        let state: String = row.get("state")?;
         Ok(Self {
             number: row.get("id")?,
             at: moment(row.get("at")?),
@@ -202,14 +198,8 @@ impl LedgerEntry {
             predicted_max: units("predicted_max")?,
             account: row.get("account")?,
             lock: row.get("lock")?,
-            state: match row.get_ref("state")?.as_str()? {
-                "charged" => State::Charged,
-                "free" => State::Free,
-                "unsent" => State::Unsent,
-                "reserved" => State::Reserved,
-                // An unknown name counts as unknown, so that no cost is underestimated.
-                _ => State::Unknown,
-            },
+            // An unknown name counts as unknown, so that no cost is underestimated.
+            state: State::ALL.into_iter().find(|known| known.name() == state).unwrap_or(State::Unknown),
             settled: units("settled")?,
             settled_at: row.get::<_, Option<i64>>("settled_at")?.map(moment),
             outcome: row.get("outcome")?,
@@ -226,7 +216,7 @@ impl Store {
         // remainder of a budget.
         let refused = self.write(|transaction| {
             if entry.budget.is_set() {
-                let session = sums(&of_session(transaction, entry.session)?).into_values().sum();
+                let session = sums(&entries(transaction, OF_SESSION, [entry.session])?).into_values().sum();
                 let today = sums(&of_period(transaction, entry.whose, Period::Daily, entry.at)?).into_values().sum();
                 if let Some(over) = entry.budget.exceeded(entry.price, session, today) {
                     return Ok(Some(Reserved::OverBudget(over)));
@@ -330,24 +320,28 @@ impl Store {
 
     /// What a session has spent of each unit.
     pub fn spent(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.read(|connection| of_session(connection, session)).map(|entries| sums(&entries))
+        self.read(|connection| entries(connection, OF_SESSION, [session])).map(|entries| sums(&entries))
     }
 
-    /// The same without calls in flight. An entry that is still reserved though its call is over
-    /// counts: its outcome could not be written.
+    /// The same without calls in flight. A reserved entry whose call is over counts.
     pub fn settled(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        let mut entries = self.read(|connection| of_session(connection, session))?;
+        let mut entries = self.read(|connection| entries(connection, OF_SESSION, [session]))?;
         entries.retain(|entry| entry.state != State::Reserved || !Call::is_in_flight(&self.folder, &entry.lock));
         Ok(sums(&entries))
     }
 
-    /// The most requests that the service accepts in 60 seconds, as the refusals of the last hour
-    /// show: a colleague's burst may have caused them. `None` without one.
+    /// The most requests that the service accepts in 60 seconds, and how many were sent in the last
+    /// 60: as configured, or else as the refusals of the last hour show.
     ///
     /// The service accepted the requests of the 60 seconds before a refusal, and not those of the
     /// refused call in addition: the middle is taken. A single request that was refused after none
     /// shows nothing, because others caused it.
-    pub fn minute_limit(&self, whose: Whose<'_>, now: Timestamp) -> Result<Option<u64>, StoreError> {
+    pub fn minute_limit(
+        &self,
+        whose: Whose<'_>,
+        configured: Option<u64>,
+        now: Timestamp,
+    ) -> Result<Option<(u64, u64)>, StoreError> {
         let hour = self.read(|connection| requests(connection, whose, now, SignedDuration::from_hours(1)))?;
         let is_refused = |entry: &&LedgerEntry| entry.outcome.as_deref().is_some_and(|text| text.starts_with(TOO_FAST));
         let limit = |refused: &LedgerEntry| {
@@ -355,17 +349,12 @@ impl Store {
             let before = before.filter(|entry| refused.at.duration_since(entry.at) < MINUTE);
             before.map(LedgerEntry::careful).sum::<u64>().saturating_add(refused.predicted_max.unwrap_or(1) / 2)
         };
-        Ok(hour.iter().filter(is_refused).map(limit).filter(|limit| *limit > 0).min())
+        let learned = hour.iter().filter(is_refused).map(limit).filter(|limit| *limit > 0).min();
+        let recent = hour.iter().filter(|entry| now.duration_since(entry.at) < MINUTE);
+        Ok(configured.or(learned).map(|limit| (limit, recent.map(LedgerEntry::careful).sum())))
     }
 
-    /// The requests of the last 60 seconds, by the sum that budgets are compared with.
-    pub fn spent_last_minute(&self, whose: Whose<'_>, now: Timestamp) -> Result<u64, StoreError> {
-        let recent = self.read(|connection| requests(connection, whose, now, MINUTE))?;
-        Ok(recent.iter().map(LedgerEntry::careful).sum())
-    }
-
-    /// When the last call with this claim was sent, if not before `since`, and its outcome, if
-    /// known.
+    /// When the last call with this claim was sent, if not before `since`, and its outcome.
     pub fn last_outcome(
         &self,
         whose: Whose<'_>,
@@ -379,8 +368,7 @@ impl Store {
         Ok(last.map(|entry| (entry.at, entry.outcome.unwrap_or_default())))
     }
 
-    /// The files that were uploaded by the public API, and whether the counters showed that they
-    /// were new.
+    /// The files that were publicly uploaded, and whether the counters showed that they were new.
     pub fn uploads(&self, whose: Whose<'_>) -> Result<Uploads, StoreError> {
         let select = "SELECT substr(key, length(?4) + 1), state = 'free' AND outcome = ?3 FROM ledger
                       WHERE substr(key, 1, length(?4)) = ?4 AND state IN ('free', 'unknown', 'reserved')
@@ -390,10 +378,8 @@ impl Store {
         self.read(|connection| connection.prepare(select)?.query_map(values, read)?.collect())
     }
 
-    /// When the last call with this claim, or with one that starts with `start`, was sent to a
-    /// service, if no response came and no program waits for one. The entry `except` is ignored.
-    ///
-    /// Entries that were lost with damaged records may concern any file.
+    /// When the last call with this claim, or with one that starts with `start`, was sent without a
+    /// response, except the entry `except`. Entries that were lost may concern any file.
     pub fn unanswered(
         &self,
         whose: Whose<'_>,
@@ -461,14 +447,9 @@ impl Call {
     }
 }
 
-/// The ledger's entries that a `WHERE` clause selects.
 pub(super) fn entries(connection: &Connection, which: &str, values: impl Params) -> rusqlite::Result<Vec<LedgerEntry>> {
     let mut select = connection.prepare_cached(&format!("SELECT * FROM ledger {which}"))?;
     select.query_map(values, LedgerEntry::read)?.collect()
-}
-
-fn of_session(connection: &Connection, session: &str) -> rusqlite::Result<Vec<LedgerEntry>> {
-    entries(connection, "WHERE session = ?1", [session])
 }
 
 /// The entries of a sender that may belong to the period that contains `now`.
@@ -535,8 +516,7 @@ fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, Spent> {
     sums
 }
 
-/// Records that entries may be lost with damaged records: they may have cost any number of
-/// requests. The entry has no profile, and counts with every one.
+/// Records that entries may be lost, at any cost. The entry counts with every profile.
 pub(super) fn note_lost(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
     let transaction = connection.unchecked_transaction()?;
     transaction.execute(
@@ -548,7 +528,6 @@ pub(super) fn note_lost(connection: &Connection, now: Timestamp) -> rusqlite::Re
     transaction.commit()
 }
 
-/// A number of units as SQLite holds it.
 pub(super) fn integer(units: u64) -> i64 {
     i64::try_from(units).unwrap_or(i64::MAX)
 }

@@ -74,7 +74,6 @@ fn advice(why: &rusqlite::Error) -> &'static str {
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             ". Check the permissions of the file and its folder"
         }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ". Another program is writing; try again",
         _ => "",
     }
 }

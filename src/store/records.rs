@@ -25,9 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 const COPIED_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The tables of calls. The rows of `ledger` and `counters` end with a checksum; `owner` is a
-/// digest of service and API key, `lock` the name of a call's lock. Rows of one reading of the
-/// counters share its number, and come `after` an entry of the ledger.
+/// The tables of calls: `owner` is a digest of service and API key. Rows of one reading of the
+/// counters share the number `look`, and come `after` an entry of the ledger.
 const CALLS: &str = "
 CREATE TABLE IF NOT EXISTS ledger (
     id INTEGER PRIMARY KEY, at INTEGER NOT NULL, session TEXT NOT NULL, profile TEXT NOT NULL,
@@ -62,10 +61,9 @@ CREATE TABLE IF NOT EXISTS note (
 /// Which responses are stored on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
-    /// All of them, so that the same answer is never paid for twice.
     #[default]
     Everything,
-    /// None of them: they are in memory until the program ends. The ledger is on disk.
+    /// They are in memory until the program ends; the ledger is on disk.
     Nothing,
 }
 
@@ -97,7 +95,9 @@ impl Store {
                 (connection, notice, is_read_only)
             }
             Err(error) if keep == Keep::Everything && error.is_refusal() => {
-                (read_only(&path).ok_or(error)?, None, true)
+                let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok();
+                let known = connection.filter(|connection| version(connection).is_ok_and(|found| found == NEWEST));
+                (known.ok_or(error)?, None, true)
             }
             Err(error) => return Err(error),
         };
@@ -114,7 +114,6 @@ impl Store {
         Ok(Self { records, folder: folder.to_owned(), shelf, keep, notice, is_read_only })
     }
 
-    /// The file of the records.
     pub fn path(&self) -> PathBuf {
         database(&self.folder)
     }
@@ -201,9 +200,8 @@ fn restored(folder: &Path) -> Result<(Connection, Option<String>), StoreError> {
     Ok((connection, notice))
 }
 
-/// Replaces damaged records with the last copy or, without a sound copy, with new ones. Either gets
-/// an open ledger entry before it is moved into place, so that a kill at any step can only make the
-/// ledger overestimate.
+/// Replaces damaged records with the last copy or, without a sound one, with new ones. Either gets
+/// an open entry before it is moved into place: a kill at any step makes no ledger too low.
 fn bring_back(folder: &Path) -> Result<String, StoreError> {
     let (path, now) = (database(folder), crate::clock::now());
     let failed = |why| StoreError::File { path: path.clone(), why };
@@ -242,7 +240,7 @@ fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
         files::append(path).map_err(|why| StoreError::File { path: path.to_owned(), why })?;
     }
     let open = || {
-        let connection = connect(path)?;
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         // Version 1 had no privileges.
         if is_new || version(&connection)? == 1 {
             let schema = format!("BEGIN IMMEDIATE; {CALLS} {WORK} PRAGMA user_version = {NEWEST}; COMMIT");
@@ -270,8 +268,7 @@ fn is_damage(why: &rusqlite::Error) -> bool {
     code != ErrorCode::SystemIoFailure && !refusals.contains(&code)
 }
 
-/// Whether the database is intact: its pages, its columns, and the checksums of the ledger's
-/// tables.
+/// Whether the database is intact: its pages, columns and checksums.
 fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
     let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     let made = Connection::open_in_memory()?;
@@ -294,22 +291,13 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, access)?;
+fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
     // An entry must be on disk before its call is sent: EXTRA also syncs the removal of the
     // rollback journal.
     connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY")?;
     Ok(connection)
-}
-
-/// Opens the database if it may not be written.
-fn read_only(path: &Path) -> Option<Connection> {
-    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, access).ok()?;
-    connection.busy_timeout(PATIENCE).ok()?;
-    Some(connection).filter(|connection| version(connection).is_ok_and(|found| found == NEWEST))
 }
 
 fn copied_at(folder: &Path) -> Option<Timestamp> {
@@ -325,8 +313,7 @@ fn make_copy(connection: &Connection, folder: &Path) -> io::Result<()> {
     sync(folder)
 }
 
-/// Copies damaged records to a name with the current time, and returns that name. Their own name
-/// stays until the replacement is in place.
+/// Copies damaged records to a name with the current time, and returns that name.
 fn keep_damaged(folder: &Path, now: Timestamp) -> io::Result<Option<String>> {
     let (path, journal) = (database(folder), folder.join("records.db-journal"));
     let name = format!("records.damaged-{}.db", now.strftime("%Y%m%dT%H%M%S%3fZ"));

@@ -38,9 +38,7 @@ pub struct NewAnswer<'a> {
 pub struct Answer {
     pub received: Timestamp,
     pub body: Body,
-    /// A failure after the answer arrived, in words that follow its name: it could not be stored
-    /// and is lost when the program ends; or it is stored, but could not be recorded as read, or
-    /// may be incomplete.
+    /// Why it may be lost when the program ends, or incomplete, in words that follow its name.
     pub unkept: Option<String>,
 }
 
@@ -48,10 +46,8 @@ pub struct Answer {
 #[derive(Clone)]
 pub struct StoredReport {
     pub identifier: Identifier,
-    /// Its file, if known.
     pub file: Option<Sha256>,
     pub received: Timestamp,
-    /// Its origin, if it was imported.
     pub imported: Option<Imported>,
     /// The profile that fetched it, if from another service.
     pub elsewhere: Option<String>,
@@ -78,8 +74,7 @@ impl Store {
         self.write_file_of(&incoming(new.service, new.key), &header(new, file.as_ref()), new.bytes, true).map(drop)
     }
 
-    /// The unread response to a request, as left by a program that was killed: its profile, its time
-    /// and its bytes.
+    /// Profile, time and bytes of a response that a killed program left unread.
     pub fn incoming(&self, service: &str, key: &[u8]) -> Result<Option<(String, Timestamp, Vec<u8>)>, StoreError> {
         let found = self.stored(self.shelf.load(&incoming(service, key)))?;
         Ok(found.map(|(header, bytes)| (header.profile, moment(header.received), bytes)))
@@ -95,8 +90,8 @@ impl Store {
         Ok(keys)
     }
 
-    /// Moves a response that was read and is valid to its place: it is stored from now on. A list
-    /// page is stored together with its reports, and each part in its own place under its key.
+    /// Moves a response that was read and is valid to its place. The reports of a list page, and the
+    /// parts of an answer about several hashes, go to places of their own.
     pub fn accept(
         &self,
         new: &NewAnswer<'_>,
@@ -128,8 +123,7 @@ impl Store {
         self.stored(self.shelf.remove(&incoming))
     }
 
-    /// Moves a response that was read and is unusable to the quarantine; its usable parts are paid
-    /// for, and stored.
+    /// Moves a response that is unusable to the quarantine; its usable parts are stored.
     pub fn reject(&self, new: &NewAnswer<'_>, parts: &[(Vec<u8>, Range<usize>)]) -> Result<(), StoreError> {
         let parts = self.put_parts(new, parts);
         self.stored(self.shelf.quarantine(&incoming(new.service, new.key), new.received)).and(parts)
@@ -144,7 +138,6 @@ impl Store {
         Ok(())
     }
 
-    /// Stores a report in its place; returns whether it did.
     fn put_report(
         &self,
         of: &NewAnswer<'_>,
@@ -225,14 +218,12 @@ impl Store {
         Ok(found)
     }
 
-    /// The reports of all sandboxes of all files: fetched from this service, imported, or fetched
-    /// from another service.
+    /// The reports of all files, also those of other services.
     pub fn every_report(&self, service: &str) -> Result<Vec<StoredReport>, StoreError> {
         self.newest(service, self.stored(self.shelf.names(REPORTS))?)
     }
 
-    /// The newest report of each sandbox among these files, newest first. Those of other services
-    /// stand for themselves.
+    /// The newest report of each sandbox and service among these files, newest first.
     fn newest(&self, service: &str, names: Vec<String>) -> Result<Vec<StoredReport>, StoreError> {
         let mut newest = BTreeMap::<_, StoredReport>::new();
         for name in names.into_iter().filter(|name| name.contains("/behaviour-")) {
@@ -261,9 +252,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Stores an export of a colleague, a report or a page of them, and adds its file to the opened
-    /// files of `service`. Returns whether it was stored: unless `replaces` is set, an earlier import
-    /// stays.
+    /// Stores an export of a colleague, and adds its file to the opened files of `service`. Returns
+    /// whether it was stored: unless `replaces` is set, an earlier import stays.
     pub fn import(
         &self,
         service: &str,

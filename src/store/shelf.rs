@@ -19,18 +19,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Name in place of a service for imports, which belong to none.
 pub const IMPORTED: &str = "imported";
 
-/// Folder of responses that are sound.
 pub(super) const REPORTS: &str = "reports";
-
-/// Folder of responses that are not read yet.
 pub(super) const INCOMING: &str = "incoming";
-
-/// Folder of responses that are damaged or unusable.
 pub(super) const QUARANTINE: &str = "quarantine";
 
 /// Folder of responses whose request names no file.
 const OTHER: &str = "other";
-
 const ENDING: &str = ".zst";
 
 /// The zstd level; it compresses about 300 MB/s.
@@ -52,7 +46,6 @@ pub(super) struct Escaped(String);
 /// Metadata of a response.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Header {
-    /// The key under which the response is stored.
     pub(super) key: Escaped,
     /// Name of the profile that asked; it is only shown.
     pub(super) profile: String,
@@ -82,7 +75,7 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
     crate::text::hex(hash.finalize().get(..16).unwrap_or_default())
 }
 
-/// The file of the response that is stored under a key.
+/// The place of the response that is stored under a key.
 pub(super) fn place(service: &str, key: &[u8]) -> String {
     let folder = folder_of(service, Request::holding_file(key).as_ref());
     format!("{folder}/{}-{}{ENDING}", operation(key), digest(&[key]))
@@ -155,8 +148,7 @@ impl Shelf {
         self.rename(name, &flat(QUARANTINE, place, &format!("_{}", when.as_millisecond())))
     }
 
-    /// Writes a file with this header and these bytes to its place. Returns whether it did: unless
-    /// `replaces` is set, an existing file stays.
+    /// Writes a file, unless one exists and `replaces` is not set; returns whether it did.
     pub(super) fn write(&self, name: &str, header: &Header, bytes: &[u8], replaces: bool) -> io::Result<bool> {
         let packed = [frame(&serde_json::to_vec(header)?)?, frame(bytes)?].concat();
         match self {

@@ -13,9 +13,8 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, Row, params};
 
 impl Store {
-    /// Writes a note, and replaces one whose text is `known`: any other note in its place was
-    /// written meanwhile, and stays. Returns whether it was written. A note belongs to the file
-    /// that it was first written with.
+    /// Writes a note, and replaces one whose text is `known`; returns whether it did. Any other note
+    /// in its place was written meanwhile, and stays.
     pub fn write_note(&self, note: &Note, known: Option<&Untrusted>) -> Result<bool, StoreError> {
         let (is_item, attribute, item) = item_columns(&note.about);
         let values = params![
@@ -76,8 +75,7 @@ impl Store {
         Ok(notes.into_iter().flatten().collect())
     }
 
-    /// Records that a file was opened, unless the store is read-only. Without a name, the recorded
-    /// one stays.
+    /// Records that a file was opened. Without a name, the recorded one stays.
     pub fn note_file(
         &self,
         service: &str,
@@ -96,8 +94,7 @@ impl Store {
         self.write_file(insert, params![service, file.as_str(), now.as_millisecond()])
     }
 
-    /// Records a scan of a file that is in progress, or that none is any more, unless the store is
-    /// read-only.
+    /// Records a scan of a file that is in progress, or that none is any more.
     pub fn note_scan(&self, service: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<(), StoreError> {
         let identifier = scan.and_then(|scan| scan.identifier.as_ref()).map(|identifier| identifier.as_bytes());
         let since = scan.map(|scan| scan.since.as_millisecond());

@@ -240,7 +240,7 @@ async fn the_key_cannot_be_told_from_the_account() {
 async fn upload(scene: &Scene) -> Request {
     let path = scene.visit.folder().join("new.bin");
     std::fs::write(&path, b"nobody has seen this before").unwrap();
-    let (file, _) = look_at(&path, u64::MAX, &|| true).unwrap();
+    let (file, _) = look_at(&path, u64::MAX).unwrap();
     visit::ask(&scene.gateway, &Request::V2Scan { path, file: None }).await.unwrap();
     Request::File { file: FileHash::parse(file.as_str()).unwrap() }
 }

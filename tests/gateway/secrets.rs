@@ -252,7 +252,7 @@ async fn after_a_submission(password: &str, folder: &Path, status: &'static str,
     let gateway = gateway(&folder.join("store"), profile, KEY);
     let path = folder.join("sample.bin");
     std::fs::write(&path, b"nothing").unwrap();
-    let (file, size) = behaview::gateway::look_at(&path, 100, &|| true).unwrap();
+    let (file, size) = behaview::gateway::look_at(&path, 100).unwrap();
     let options = ScanOptions { password: Password::new(password.to_owned()), ..ScanOptions::default() };
     let submission = Arc::new(Submission { path, file, size, options, sent: None });
     said_of(visit::ask(&gateway, &Request::PrivateScan { submission, to: None }).await)

@@ -63,7 +63,7 @@ impl Performer {
     pub(super) fn use_file(&self, job: FileJob) {
         let (gateway, cancel) = (self.gateway().cloned(), self.stopped.clone());
         self.spawn(move |work| match job {
-            FileJob::Inspect(path) => inspect(work, path, gateway.as_deref(), &cancel),
+            FileJob::Inspect(path) => inspect(work, path, gateway.as_deref()),
             FileJob::CountHashes(path) => {
                 let result = count_hashes(&path);
                 work.send(FileEvent::HashesCounted { path, result });
@@ -273,10 +273,9 @@ pub fn held_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
 }
 
 /// Hashes a file for its submission, and reads what the store knows of it.
-fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>, cancel: &Cancel) {
+fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>) {
     let largest = gateway.map_or(0, |gateway| gateway.client.profile().largest_upload());
-    let result = look_at(&path, largest, &|| !cancel.is_cancelled())
-        .map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
+    let result = look_at(&path, largest).map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
     let found = result.as_ref().ok().zip(gateway);
     let before = found.map(|((file, size), gateway)| {
         // An unreadable store does not keep the user from sending: then the call cannot be written down either.
