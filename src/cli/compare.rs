@@ -189,7 +189,7 @@ impl CompareArgs {
                 let listing = gateway.client.profile().listing;
                 let list = Request::Behaviours { file: file.clone(), listing, cursor: None }.quote(&entitled);
                 let price = list.price().short();
-                say(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside.words()));
+                say(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside));
                 *gap = Some("what only that list may have is not compared");
             }
         }

@@ -85,7 +85,7 @@ pub(super) fn say_if_aside(gateway: &Gateway, quote: &Quote) -> Result<(), Store
     let aside = if gateway.held(request)?.is_none() { gateway.quarantined(request)? } else { None };
     if let Some(aside) = aside {
         let (what, price) = (request.words(), quote.price().short());
-        say(format!("{what}: {}. To ask for it again costs {price}", aside.words()));
+        say(format!("{what}: {}. To ask for it again costs {price}", aside));
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, S
 use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
-use crate::service::error::ServiceError;
+use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError};
 use crate::store::{
     ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, State, Store, StoreError, TOO_FAST, Whose, service_id,
 };
@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use crate::store::Answer;
 pub use error::{Cost, GatewayError};
-pub use stored::{Import, ImportError, ImportOutcome, ImportedPage, Quarantined, import, import_page, look_at};
+pub use stored::{Import, ImportError, ImportOutcome, ImportedPage, import, import_page, look_at};
 pub use streaming::{Received, Rows};
 
 /// Interval of the checks whether the limit of requests a minute allows a call.
@@ -40,6 +40,9 @@ const RATE_CHECK: Duration = Duration::from_secs(1);
 
 /// From here on this machine's clock counts as wrong.
 const WRONG_CLOCK: SignedDuration = audit::QUIET;
+
+/// State and units of a call that did not leave this machine.
+const UNSENT: (State, Option<u64>) = (State::Unsent, Some(0));
 
 /// Sends requests to the service, and records each request, its cost and its answer.
 pub struct Gateway {
@@ -189,7 +192,9 @@ impl Gateway {
 
     /// The stored answer. Sends nothing if none is stored.
     pub fn get_held(&self, quote: &Quote) -> Result<Answer, GatewayError> {
-        self.held(quote.request())?.ok_or(GatewayError::NotHeld)
+        let stored = self.held(quote.request())?.ok_or(GatewayError::NotHeld)?;
+        self.log.write(Level::Debug, "held", &[("what", &self.logged(quote))]);
+        Ok(stored)
     }
 
     /// Asks the service, even if an answer is stored.
@@ -219,10 +224,7 @@ impl Gateway {
         let flight = Flight::begin(self, quote.request())?;
         let mut result = self.ask_unless(quote, progress, &flight.cancel, is_refresh).await;
         drop(flight);
-        let (price, ms) = (quote.price().short(), began.elapsed().as_millis());
-        // If nothing is kept on disk, the log names no file.
-        let names = self.store.keep == Keep::Everything;
-        let what = if names { quote.request().words() } else { quote.price().operation.kind.name().to_owned() };
+        let (what, price, ms) = (self.logged(quote), quote.price().short(), began.elapsed().as_millis());
         let call = |level, outcome: &dyn std::fmt::Display| {
             let details: [(&str, &dyn std::fmt::Display); 4] =
                 [("what", &what), ("price", &price), ("ms", &ms), ("outcome", outcome)];
@@ -231,13 +233,25 @@ impl Gateway {
         match &mut result {
             Ok(answer) => drop(call(Level::Info, &format!("answered with {} bytes", answer.body.len()))),
             Err(error) => {
-                let id = if names { call(Level::Error, error) } else { call(Level::Error, &"failed") };
+                // The service's own words may name a file.
+                let id = match self.store.keep {
+                    Keep::Everything => call(Level::Error, error),
+                    Keep::Nothing => call(Level::Error, &"failed"),
+                };
                 if let GatewayError::Service { line, .. } = error {
                     *line = id;
                 }
             }
         }
         result
+    }
+
+    /// Description of a request in the log: only its operation if nothing is kept on disk.
+    fn logged(&self, quote: &Quote) -> String {
+        match self.store.keep {
+            Keep::Everything => quote.request().words(),
+            Keep::Nothing => quote.price().operation.kind.name().to_owned(),
+        }
     }
 
     /// Asks the service, or returns an answer that another program has stored meanwhile, unless it
@@ -255,7 +269,8 @@ impl Gateway {
             whole = whole.of_missing(missing);
         }
         let (request, price) = (whole.request(), whole.price());
-        let limit = self.minute_limit().map_err(GatewayError::Ledger)?.map(|(limit, _)| limit);
+        let limit = if price.is_free() { None } else { self.minute_limit().map_err(GatewayError::Ledger)? };
+        let limit = limit.map(|(limit, _)| limit);
         if let Some(parts) = limit.and_then(|limit| whole.split(limit)) {
             // The answers before a failure are stored.
             for part in &parts {
@@ -268,15 +283,14 @@ impl Gateway {
             Request::Quotas | Request::Usage { .. } => None,
             _ => Some(self.reserve(&whole, limit, progress, cancel).await?),
         };
-        let unsent = (State::Unsent, Some(0));
         if let Err(sent) = self.check_unsent(request, call.as_ref()) {
-            self.settle(call, unsent, "not sent: the same may have arrived before");
+            self.settle(call, UNSENT, "not sent: the same may have arrived before");
             return Err(sent);
         }
         // No other program can reserve the same request from here on, so an answer that is not
         // stored now is not in flight either.
         if !is_refresh && call.is_some() && self.is_any_stored(request) {
-            self.settle(call, unsent, "not sent: another program had got the answer");
+            self.settle(call, UNSENT, "not sent: another program had got the answer");
             return match self.held(asked)? {
                 Some(stored) => Ok(stored),
                 None => Box::pin(self.ask_unless(quote, progress, cancel, is_refresh)).await,
@@ -385,7 +399,8 @@ impl Gateway {
         if let Some(before) = before {
             self.note_reading(before, received, &body);
         }
-        if let Some(refusal) = reading::refusal(&body, received) {
+        let short = Some(&*body).filter(|body| body.len() as u64 <= LONGEST_ERROR);
+        if let Some(refusal) = short.and_then(|body| Refusal::in_answer(body, received)) {
             return Err(ServiceError::Refused(refusal));
         }
         let lost = |why: StoreError| format!("could not be kept, so asking again costs again: {why}");
@@ -468,8 +483,8 @@ impl Gateway {
 /// State and units of a call in the ledger.
 fn ledger_cost(settled: Units, taken: &Result<Answer, ServiceError>) -> (State, Option<u64>) {
     match (settled.exact(), taken) {
-        (Some(0), Err(error)) if !error.may_be_charged() => (State::Unsent, Some(0)),
-        (Some(0), _) => (State::Free, Some(0)),
+        (Some(0), Err(error)) if !error.may_be_charged() => UNSENT,
+        (Some(0), Err(_)) => (State::Free, Some(0)),
         (Some(units), Ok(_)) => (State::Charged, Some(units)),
         _ => (State::Unknown, None),
     }

@@ -4,15 +4,14 @@
 use super::Answer;
 use crate::quota::Outcome;
 use crate::report::analysis::{submitted, upload_address};
-use crate::report::identifier::{FileHash, Identifier, Sha256};
+use crate::report::identifier::{FileHash, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageError, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::{Artefact, Request};
-use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError, Unusable};
+use crate::service::error::{ServiceError, Unusable};
 use crate::store::{NewAnswer, PageReport, Store};
 use crate::text::Untrusted;
-use jiff::Timestamp;
 use std::ops::Range;
 
 /// Number of leading bytes by which the type of a body is recognized.
@@ -40,11 +39,6 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
         (_, Err(ServiceError::Refused(_) | ServiceError::Unusable(_))) => Outcome::Failed,
         (_, Err(_)) => Outcome::Unknown,
     }
-}
-
-/// The error in an answer whose status reports success, if any. Such an answer is not stored.
-pub(super) fn refusal(body: &Body, now: Timestamp) -> Option<Refusal> {
-    (body.len() as u64 <= LONGEST_ERROR).then(|| Refusal::in_answer(body, now))?
 }
 
 /// Number of submissions that an answer returns, over all requested files (specification §8.2).
@@ -141,20 +135,17 @@ pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Resu
         Request::Behaviours { file, .. } => Ok(PageReport::of_page(page_of(body, file)?, file)),
         Request::Behaviour { identifier } => {
             let report = Report::new(body.clone(), index);
-            is_report(&report, identifier).map_err(ServiceError::Unusable)?;
-            let (identifier, file) = (identifier.clone(), identifier.parts().file);
-            Ok(vec![PageReport { identifier, file, range: 0..body.len() }])
+            let is_behaviour = report.kind().is_none_or(|kind| is_behaviour(&kind));
+            match report.identifier() {
+                Some(found) if found == *identifier && is_behaviour => {
+                    let file = identifier.parts().file;
+                    Ok(vec![PageReport { identifier: found, file, range: 0..body.len() }])
+                }
+                Some(found) if is_behaviour => unusable(Unusable::Foreign(found.text().clone())),
+                _ => unusable(Unusable::WrongType("a behaviour report")),
+            }
         }
         _ => check_subject(request, body).map(|()| Vec::new()),
-    }
-}
-
-fn is_report(report: &Report, wanted: &Identifier) -> Result<(), Unusable> {
-    let is_behaviour = report.kind().is_none_or(|kind| is_behaviour(&kind));
-    match report.identifier() {
-        Some(found) if found == *wanted && is_behaviour => Ok(()),
-        Some(found) if is_behaviour => Err(Unusable::Foreign(found.text().clone())),
-        _ => Err(Unusable::WrongType("a behaviour report")),
     }
 }
 
@@ -262,6 +253,7 @@ fn another(named: &[FileHash], files: &[FileHash]) -> Option<Untrusted> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Identifier;
     #[test]
     fn only_what_names_something_else_is_refused() {
         let (a, b, md5) = ("a".repeat(64), "b".repeat(64), "c".repeat(32));

@@ -21,14 +21,6 @@ const PIECE: usize = 256 * 1024;
 /// How long a 404 is remembered.
 const MISSING: SignedDuration = SignedDuration::from_hours(1);
 
-/// A paid answer that is in quarantine, while no other is stored in its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quarantined {
-    pub received: Timestamp,
-    /// Description of the answer, in words before and after that moment.
-    what: [&'static str; 2],
-}
-
 /// A report to be imported, as if it was fetched: a group pays once for all of its members.
 #[derive(Debug)]
 pub struct Import<'a> {
@@ -79,31 +71,21 @@ pub enum ImportError {
     Store(#[from] StoreError),
 }
 
-impl Quarantined {
-    /// The warning that is shown before the request is sent again.
-    pub fn words(self) -> String {
-        let ([before, after], when) = (self.what, self.received.strftime("%F %R UTC"));
-        format!("{before} of {when}{after} is in quarantine, because it is damaged or of no use; behaview held has it")
-    }
-}
-
 impl Gateway {
-    /// The quarantined answer to a request, if no other is stored.
-    pub fn quarantined(&self, request: &Request) -> Result<Option<Quarantined>, StoreError> {
+    /// A warning of a quarantined answer to a request, if no other is stored.
+    pub fn quarantined(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
         if let Some(received) = self.store.quarantined(&self.service, &key)? {
-            return Ok(Some(Quarantined { received, what: ["its answer", ""] }));
+            return Ok(Some(quarantined("its answer", received)));
         }
         let Request::Behaviour { identifier } = request else { return Ok(None) };
-        let Some(file) = identifier.parts().file else { return Ok(None) };
-        let list = self.list_quarantined(&file)?;
-        Ok(list.map(|list| Quarantined { what: ["a list", " that may have it"], ..list }))
+        identifier.parts().file.map_or(Ok(None), |file| self.list_quarantined(&file))
     }
 
-    /// The list of a file's sandboxes, or a page of it, that is in quarantine.
-    pub fn list_quarantined(&self, file: &Sha256) -> Result<Option<Quarantined>, StoreError> {
+    /// A warning of a list of a file's sandboxes, or a page of it, that is in quarantine.
+    pub fn list_quarantined(&self, file: &Sha256) -> Result<Option<String>, StoreError> {
         let found = self.store.list_quarantined(&self.service, file)?;
-        Ok(found.map(|received| Quarantined { received, what: ["the list of its sandboxes", ""] }))
+        Ok(found.map(|received| quarantined("the list of its sandboxes", received)))
     }
 
     /// A message if the latest outcome of the request, within an hour, is a 404.
@@ -111,11 +93,8 @@ impl Gateway {
         let Some(claim) = request.claim() else { return Ok(None) };
         let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
         let last = self.store.last_outcome(self.whose(), &claim, since)?;
-        let last = last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND));
-        let words = |at: Timestamp| {
-            format!("{}: the service did not have it at {} (404)", request.words(), at.strftime("%R UTC"))
-        };
-        Ok(last.map(|(at, _)| words(at)))
+        let (what, last) = (request.words(), last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND)));
+        Ok(last.map(|(at, _)| format!("{what}: the service did not have it at {} (404)", at.strftime("%R UTC"))))
     }
 
     /// The stored answer, which costs nothing.
@@ -218,6 +197,11 @@ impl Gateway {
         };
         Ok(Some(format!("{before}. To send it is another scan.")))
     }
+}
+
+fn quarantined(what: &str, received: Timestamp) -> String {
+    let when = received.strftime("%F %R UTC");
+    format!("{what} of {when} is in quarantine, because it is damaged or of no use; behaview held has it")
 }
 
 /// The hash and the size in bytes of an ordinary file of at most `largest` bytes.

@@ -14,7 +14,6 @@
 mod counters;
 mod inventory;
 mod ledger;
-mod page;
 mod records;
 mod reports;
 mod shelf;
@@ -22,9 +21,8 @@ mod work;
 
 pub use inventory::Purged;
 pub use ledger::{ANSWERED, Call, LedgerEntry, NewEntry, Reserved, State, TOO_FAST, Whose};
-pub use page::PageReport;
 pub use records::{Keep, Store};
-pub use reports::{Answer, NewAnswer, StoredReport};
+pub use reports::{Answer, NewAnswer, PageReport, StoredReport};
 pub use shelf::{IMPORTED, service_id};
 
 use rusqlite::ErrorCode;

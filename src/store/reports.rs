@@ -2,19 +2,19 @@
 //! request.
 
 use super::StoreError;
-use super::page::{self, PageReport};
 use super::records::Store;
 use super::shelf::{
     Escaped, Header, IMPORTED, INCOMING, QUARANTINE, REPORTS, Shelf, flat, folder_of, moment, place, unflat,
 };
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::page::is_abstract;
+use crate::report::json::{Kind, Raw};
+use crate::report::page::{Page, is_abstract};
 use crate::report::{Body, Imported};
 use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,6 +56,15 @@ pub struct StoredReport {
     shelf: Arc<Shelf>,
 }
 
+/// A report within the bytes of a list page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageReport {
+    pub identifier: Identifier,
+    /// The file it is of, if that is known.
+    pub file: Option<Sha256>,
+    pub range: Range<usize>,
+}
+
 impl StoredReport {
     /// Its bytes. Fails if its file was deleted or damaged meanwhile.
     pub fn body(&self) -> io::Result<Body> {
@@ -65,13 +74,34 @@ impl StoredReport {
     }
 }
 
+impl PageReport {
+    /// The reports of a page; of duplicates, the first.
+    pub fn of_page(page: Page, file: &Sha256) -> Vec<Self> {
+        let mut known = HashSet::new();
+        let reports = page.without_others(file).entries.into_iter().filter_map(|entry| {
+            entry.report?;
+            known.insert(entry.identifier.clone()).then(|| Self {
+                identifier: entry.identifier,
+                file: Some(file.clone()),
+                range: entry.range,
+            })
+        });
+        reports.collect()
+    }
+
+    /// Its bytes.
+    pub(super) fn of<'a>(&self, page: &'a [u8]) -> &'a [u8] {
+        page.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
 impl Store {
     /// Stores a response's bytes before anything reads them.
     pub fn keep(&self, new: &NewAnswer<'_>) -> Result<(), StoreError> {
         // An identifier of unusual shape does not name its file; the list that contained it did.
         let known = || self.shelf.header(&place(new.service, new.key)).ok().flatten()?.file();
         let file = Request::holding_file(new.key).or_else(known);
-        self.write_file_of(&incoming(new.service, new.key), &header(new, file.as_ref()), new.bytes, true).map(drop)
+        self.put(&incoming(new.service, new.key), &header(new, file.as_ref()), new.bytes, true).map(drop)
     }
 
     /// Profile, time and bytes of a response that a killed program left unread.
@@ -101,16 +131,20 @@ impl Store {
         self.put_parts(new, parts)?;
         let (place, incoming) = (place(new.service, new.key), incoming(new.service, new.key));
         match Request::of_holding_key(new.key) {
-            Some(list @ Request::Behaviours { .. }) => {
+            Some(Request::Behaviours { cursor, .. }) => {
                 for report in reports {
                     if self.may_replace(new.service, report, report.of(new.bytes))? {
                         self.put_report(new, report, &None, true)?;
                     }
                 }
-                let (skeleton, parts) = page::split(new.bytes, reports);
-                self.delete_outdated_pages(&list, &place, &skeleton, &parts)?;
+                let (skeleton, parts) = split(new.bytes, reports);
+                let before = self.stored(self.shelf.load(&place))?;
+                let is_same = before.is_some_and(|(header, bytes)| bytes == skeleton && header.parts == parts);
+                if cursor.is_none() && !is_same {
+                    self.delete_further_pages(&place)?;
+                }
                 let header = Header { parts, length: skeleton.len() as u64, ..header(new, None) };
-                self.write_file_of(&place, &header, &skeleton, true)?;
+                self.put(&place, &header, &skeleton, true)?;
             }
             Some(request) if request.by_hash().is_some_and(|asked| asked.len() == parts.len()) => {}
             _ => {
@@ -133,7 +167,7 @@ impl Store {
         for (key, range) in parts {
             let one = NewAnswer { key, bytes: new.bytes.get(range.clone()).unwrap_or_default(), ..*new };
             let header = header(&one, Request::holding_file(key).as_ref());
-            self.write_file_of(&place(new.service, key), &header, one.bytes, true)?;
+            self.put(&place(new.service, key), &header, one.bytes, true)?;
         }
         Ok(())
     }
@@ -148,7 +182,7 @@ impl Store {
         let key = key_of(report.identifier.as_bytes());
         let one = NewAnswer { key: &key, bytes: report.of(of.bytes), ..*of };
         let header = Header { imported: imported.clone(), ..header(&one, report.file.as_ref()) };
-        self.write_file_of(&place(of.service, &key), &header, one.bytes, replaces)
+        self.put(&place(of.service, &key), &header, one.bytes, replaces)
     }
 
     /// Whether a report may replace the stored one: not an abstract of it, nor one that another file
@@ -163,18 +197,7 @@ impl Store {
 
     /// Deletes the further pages of a list whose first page has changed: they would hide entries
     /// that moved between pages. The reports of the deleted pages stay.
-    fn delete_outdated_pages(
-        &self,
-        list: &Request,
-        place: &str,
-        skeleton: &[u8],
-        parts: &[(u64, Escaped)],
-    ) -> Result<(), StoreError> {
-        let Request::Behaviours { cursor: None, .. } = list else { return Ok(()) };
-        let before = self.stored(self.shelf.load(place))?;
-        if before.is_some_and(|(header, bytes)| bytes == skeleton && header.parts == parts) {
-            return Ok(());
-        }
+    fn delete_further_pages(&self, place: &str) -> Result<(), StoreError> {
         let (folder, first) = place.rsplit_once('/').unwrap_or_default();
         let pages = format!("{folder}/{}-", first.split('-').next().unwrap_or_default());
         for name in self.stored(self.shelf.names(folder))? {
@@ -193,7 +216,7 @@ impl Store {
                 let identifier = Identifier::new(Untrusted::from(identifier))?;
                 self.report(service, &identifier).ok()??.body().ok().map(|body| body.to_vec())
             };
-            let bytes = if header.parts.is_empty() { bytes } else { page::join(&bytes, &header.parts, report) };
+            let bytes = if header.parts.is_empty() { bytes } else { join(&bytes, &header.parts, report) };
             let (received, body) = (moment(header.received), Body::in_memory(bytes));
             return Ok(Some(Answer { received, body, unkept: None }));
         }
@@ -273,9 +296,9 @@ impl Store {
             }
         }
         if let Some(Request::Behaviours { .. }) = Request::of_holding_key(new.key) {
-            let (skeleton, parts) = page::split(new.bytes, reports);
+            let (skeleton, parts) = split(new.bytes, reports);
             let header = Header { parts, length: skeleton.len() as u64, imported, ..header(&new, None) };
-            self.write_file_of(&place(IMPORTED, new.key), &header, &skeleton, replaces)?;
+            self.put(&place(IMPORTED, new.key), &header, &skeleton, replaces)?;
         }
         Ok(true)
     }
@@ -299,7 +322,7 @@ impl Store {
         Ok(found.filter(|(place, _)| self.shelf.size(place).is_none()).map(|(_, when)| when).max())
     }
 
-    fn write_file_of(&self, name: &str, header: &Header, bytes: &[u8], replaces: bool) -> Result<bool, StoreError> {
+    fn put(&self, name: &str, header: &Header, bytes: &[u8], replaces: bool) -> Result<bool, StoreError> {
         self.stored(self.shelf.write(name, header, bytes, replaces))
     }
 
@@ -327,5 +350,89 @@ fn header(new: &NewAnswer<'_>, file: Option<&Sha256>) -> Header {
         length: new.bytes.len() as u64,
         imported: None,
         parts: Vec::new(),
+    }
+}
+
+/// Splits a page into its skeleton and the offsets of these reports, which are sorted by range.
+pub(super) fn split(page: &[u8], reports: &[PageReport]) -> (Vec<u8>, Vec<(u64, Escaped)>) {
+    let (mut skeleton, mut parts, mut at) = (Vec::new(), Vec::new(), 0);
+    for report in reports {
+        skeleton.extend_from_slice(page.get(at..report.range.start).unwrap_or_default());
+        parts.push((skeleton.len() as u64, report.identifier.as_bytes().into()));
+        at = report.range.end;
+    }
+    skeleton.extend_from_slice(page.get(at..).unwrap_or_default());
+    (skeleton, parts)
+}
+
+/// Rebuilds a page with the reports that are stored now. A report that is not stored becomes an
+/// entry with only its identifier.
+pub(super) fn join(skeleton: &[u8], parts: &[(u64, Escaped)], stored: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Vec<u8> {
+    let (mut page, mut at) = (Vec::new(), 0);
+    for (offset, identifier) in parts {
+        let offset = usize::try_from(*offset).unwrap_or(usize::MAX);
+        page.extend_from_slice(skeleton.get(at..offset).unwrap_or_default());
+        let identifier = identifier.bytes();
+        match stored(&identifier) {
+            Some(report) => page.extend_from_slice(bare(&report)),
+            None => page.append(&mut entry(&identifier)),
+        }
+        at = offset;
+    }
+    page.extend_from_slice(skeleton.get(at..).unwrap_or_default());
+    page
+}
+
+/// A report without the envelope of a response to a request for it alone.
+pub(super) fn bare(report: &[u8]) -> &[u8] {
+    let raw = Raw::new(report);
+    match raw.member("data") {
+        Some(data) if data.kind() == Kind::Object && raw.member("id").is_none() => data.bytes(),
+        _ => raw.bytes(),
+    }
+}
+
+/// A list entry that names its report without the content.
+fn entry(identifier: &[u8]) -> Vec<u8> {
+    let mut json = b"{\"id\":\"".to_vec();
+    for byte in identifier {
+        match byte {
+            b'"' | b'\\' => json.extend([b'\\', *byte]),
+            0..=0x1f => json.extend(format!("\\u{byte:04x}").bytes()),
+            _ => json.push(*byte),
+        }
+    }
+    json.extend(b"\",\"type\":\"private_file_behaviour\"}");
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Body;
+
+    #[test]
+    fn a_page_is_the_same_bytes_again() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let entry = |tag: &str, sandbox: &str| {
+            format!(
+                r#"{{"id":"{file}_{sandbox}-17","type":"private_file_behaviour","attributes":{{"tags":["{tag}"]}}}}"#
+            )
+        };
+        let (first, second, other) = (entry("A", "Box"), entry("B", "Box"), entry("C", "Tub"));
+        let text = format!(r#" {{"data":[{first}, {second},{{"id":"x"}},{other}],"meta":{{"cursor":"n"}}}} "#);
+        let reports = PageReport::of_page(Page::of(&Body::in_memory(text.clone().into_bytes())).unwrap(), &file);
+        let bytes: Vec<_> = reports.iter().map(|report| report.of(text.as_bytes())).collect();
+        assert_eq!(bytes, [first.as_bytes(), other.as_bytes()], "of two with one name the first");
+        let (skeleton, parts) = split(text.as_bytes(), &reports);
+        let stored = |id: &[u8]| {
+            let report = if id.ends_with(b"Box-17") { format!(r#"{{"data":{first}}}"#) } else { other.clone() };
+            Some(report.into_bytes())
+        };
+        assert_eq!(join(&skeleton, &parts, stored), text.as_bytes());
+        let without = join(&skeleton, &parts, |_| None);
+        let page = Page::of(&Body::in_memory(without)).unwrap();
+        let names: Vec<_> = page.entries.iter().map(|entry| entry.report.is_some()).collect();
+        assert_eq!(names, [false, true, false, false]);
     }
 }

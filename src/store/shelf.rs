@@ -78,18 +78,15 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
 /// The place of the response that is stored under a key.
 pub(super) fn place(service: &str, key: &[u8]) -> String {
     let folder = folder_of(service, Request::holding_file(key).as_ref());
-    format!("{folder}/{}-{}{ENDING}", operation(key), digest(&[key]))
+    // The first word of the key, reduced to characters that are safe in a file name.
+    let word = key.split(|byte| *byte == b' ').next().unwrap_or_default().iter().map(|byte| char::from(*byte));
+    let word: String = word.filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
+    format!("{folder}/{word}-{}{ENDING}", digest(&[key]))
 }
 
 /// The folder of the responses about a file.
 pub(super) fn folder_of(service: &str, file: Option<&FileHash>) -> String {
     format!("{REPORTS}/{service}/{}", file.map_or(OTHER, FileHash::as_str))
-}
-
-/// The first word of a key, reduced to characters that are safe in a file name.
-pub(super) fn operation(key: &[u8]) -> String {
-    let word = key.split(|byte| *byte == b' ').next().unwrap_or_default();
-    word.iter().filter(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').map(|byte| char::from(*byte)).collect()
 }
 
 /// A name within another folder that encodes the place of a file.

@@ -59,5 +59,5 @@ async fn a_list_that_is_set_aside_is_told_of_where_lists_are_of_identifiers() {
     arm(&visit.demo, "portal*1");
     assert!(visit::ask(&gateway, &identifiers(&dropper())).await.is_err());
     assert!(gateway.list_quarantined(&dropper()).unwrap().is_some());
-    assert!(gateway.quarantined(&first_report()).unwrap().unwrap().words().starts_with("a list of"));
+    assert!(gateway.quarantined(&first_report()).unwrap().unwrap().starts_with("the list of"));
 }

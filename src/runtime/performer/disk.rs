@@ -99,6 +99,7 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         StoreJob::RecordFile(file) => store.note_file(service, &file, None, gateway.now())?,
         StoreJob::RecordScan { file, .. } if is_key(&file) => {}
         StoreJob::RecordScan { file, scan } => store.note_scan(service, &file, scan.as_ref())?,
+        StoreJob::WriteNote { note, .. } if gateway.client.has_key(note.text.as_bytes()) => work.send(key_in_note()),
         StoreJob::WriteNote { note, known, was_held } => {
             let gone = deleted_meanwhile(gateway, &note, known.is_some(), was_held)?;
             let is_written = store.write_note(&note, known.as_ref())?;
@@ -134,6 +135,10 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
     Ok(())
 }
 
+fn key_in_note() -> Message {
+    Message::Notice("The note was not kept: it has the API key in it.".to_owned())
+}
+
 /// The warning for a note whose report, or whose earlier text, another program has deleted.
 fn deleted_meanwhile(
     gateway: &Gateway,
@@ -158,7 +163,7 @@ fn deleted_meanwhile(
 /// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
 fn warn_if_list_quarantined(gateway: &Gateway, work: &Work, file: &Sha256) {
     let said = match gateway.list_quarantined(file) {
-        Ok(Some(aside)) => Some(format!("{}: {}", file.short(), aside.words())),
+        Ok(Some(aside)) => Some(format!("{}: {}", file.short(), aside)),
         Ok(None) => {
             let listing = gateway.client.profile().listing;
             let list = Request::Behaviours { file: file.clone(), listing, cursor: None };
