@@ -259,7 +259,7 @@ impl Model {
 
     /// The rows of a pane that it shows; none where it shows all.
     fn shown_rows(&self, pane: Pane) -> Option<Arc<RowSet>> {
-        let sieve = Some(self.pane_state(pane).sieve()).filter(|sieve| !sieve.is_open())?;
+        let sieve = Some(&self.pane_state(pane).sieve).filter(|sieve| !sieve.is_open())?;
         let report = &self.open()?.report;
         let mut shown = RowSet::EMPTY;
         for section in report.sections(pane) {

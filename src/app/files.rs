@@ -227,7 +227,7 @@ impl Model {
     /// Closes the overlays of the file that is shown, as another takes its place.
     fn leave_shown(&mut self) {
         self.note_folds();
-        self.over.clear();
+        self.over.all.clear();
         self.bound_for = None;
     }
 
@@ -317,7 +317,7 @@ impl Model {
         // Hits and comparisons may quote deleted reports.
         self.finder = None;
         self.bound_for = None;
-        self.over.keep(|over| matches!(over, Overlay::Held(_)));
+        self.over.all.retain(|over| matches!(over, Overlay::Held(_)));
         if self.files.all.is_empty() {
             self.screen = Screen::Start;
         }

@@ -344,7 +344,7 @@ impl OpenReport {
     pub(in crate::app) fn absorb(&mut self, batch: Batch) {
         self.report.absorb(batch);
         for (pane, state) in &mut self.panes {
-            if state.folds().any() || !state.sieve().is_open() {
+            if state.folds.any() || !state.sieve.is_open() {
                 state.refresh(&self.report, *pane);
             }
         }

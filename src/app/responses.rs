@@ -67,7 +67,7 @@ impl Model {
             (Response::Entitlements(entitlements), _) => {
                 let now = self.now;
                 self.figures.entitlements = self.figures.entitlements.updated(entitlements);
-                self.over.close_prompt(|prompt| prompt.asks(request, now));
+                self.over.all.pop_if(|top| matches!(top, Overlay::Prompt(prompt) if prompt.asks(request, now)));
                 self.say(self.figures.entitlements.words());
             }
             (Response::Artefact(received, length), _) => self.on_artefact(request, received, length),

@@ -142,7 +142,7 @@ impl Model {
         for entry in self.files.shown().into_iter().flat_map(|file| file.list.entries()) {
             let Some((report, open)) = entry.identifier.as_ref().zip(entry.open.as_ref()) else { continue };
             if let (Some(state), Some((_, tree))) = (open.panes.get(&Pane::Processes), open.report.tree()) {
-                self.remembered.note(report, state.folds().folded(tree.depths()));
+                self.remembered.note(report, state.folds.folded(tree.depths()));
             }
         }
     }

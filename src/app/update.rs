@@ -58,7 +58,7 @@ impl Model {
         if self.screen != Screen::Start {
             return;
         }
-        self.over.clear();
+        self.over.all.clear();
         self.paste_hashes(text);
     }
 

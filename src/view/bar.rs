@@ -1,6 +1,6 @@
 //! The status bar: the price of each key before it is pressed, and the balances. Narrow, it drops words first.
 
-use super::canvas::{Canvas, LineWriter};
+use super::canvas::{Canvas, LineWriter, Words};
 use super::theme::Tint;
 use crate::app::commands::{Act, Command};
 use crate::app::over::Overlay;
@@ -21,12 +21,10 @@ pub(super) fn left_words(model: &Model) -> String {
     text(&left(model, usize::MAX))
 }
 
-fn text(pieces: &[BarSpan]) -> String {
+fn text(pieces: &[Words]) -> String {
     let text: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
     text.trim().replace('│', ";")
 }
-
-type BarSpan = (String, Tint);
 
 /// Columns kept for free keys beside prices in full words.
 const FREE: usize = 18;
@@ -64,18 +62,18 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     write(LineWriter::new(buffer, area, 1), &left(model, area.width.into()));
 }
 
-fn write(mut line: LineWriter<'_, '_>, pieces: &[BarSpan]) {
+fn write(mut line: LineWriter<'_, '_>, pieces: &[Words]) {
     for (text, meaning) in pieces {
         line.own(text, *meaning);
     }
 }
 
-fn width(pieces: &[BarSpan]) -> usize {
+fn width(pieces: &[Words]) -> usize {
     pieces.iter().map(|(text, _)| text.columns()).sum()
 }
 
 /// The keys that apply: first those that may cost, with their prices, then as many free ones as fit.
-fn keys(model: &Model, room: usize) -> Vec<BarSpan> {
+fn keys(model: &Model, room: usize) -> Vec<Words> {
     // After a jump the way back comes first.
     let told = || Command::told_at(model.place());
     let is_back = |command: &&Command| way_back(model, command).is_some();
@@ -117,7 +115,7 @@ fn is_priced(model: &Model, command: &Command) -> bool {
     }
 }
 
-fn hit(model: &Model) -> Vec<BarSpan> {
+fn hit(model: &Model) -> Vec<Words> {
     let of = model.hit().filter(|_| model.goes_through_hits());
     let words = of.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
     words.map(|words| (words, Tint::Strong)).into_iter().collect()
@@ -158,14 +156,14 @@ impl PricedKey {
         Self { key, label, words, brief, meaning, spends }
     }
 
-    fn pieces(&self) -> Vec<BarSpan> {
+    fn pieces(&self) -> Vec<Words> {
         let (key, label) = (format!(" {}", self.key), format!(" {} ·", self.label));
         vec![(key, Tint::Key), (label, Tint::Text), (format!(" {} ", self.words), self.meaning)]
     }
 }
 
 /// The priced keys in full words, or grouped by price with as many named as fit; whether some are only counted.
-fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<BarSpan>, bool) {
+fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<Words>, bool) {
     let pieces: Vec<_> = priced.iter().flat_map(PricedKey::pieces).collect();
     if width(&pieces) + FREE <= room {
         return (pieces, false);
@@ -185,8 +183,8 @@ fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<BarSpan
 }
 
 /// Keys grouped by price, so many of them named; then the count of hidden ones.
-fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, price: PriceText) -> Vec<BarSpan> {
-    let mut pieces: Vec<BarSpan> = Vec::new();
+fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, price: PriceText) -> Vec<Words> {
+    let mut pieces: Vec<Words> = Vec::new();
     for (at, first) in keys.iter().enumerate() {
         if keys.iter().take(at).any(|before| price(before) == price(first)) {
             continue;
@@ -207,12 +205,12 @@ fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, pric
     pieces
 }
 
-fn free_key(key: Key, label: &str, lead: &str) -> Vec<BarSpan> {
+fn free_key(key: Key, label: &str, lead: &str) -> Vec<Words> {
     vec![(lead.to_owned(), Tint::Faint), (key.to_string(), Tint::Key), (format!(" {label}  "), Tint::Text)]
 }
 
 /// The balances of user and group in the scarcest period, and the costs of this session.
-fn left(model: &Model, room: usize) -> Vec<BarSpan> {
+fn left(model: &Model, room: usize) -> Vec<Words> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Tint::Free)];
     }
@@ -223,11 +221,11 @@ fn left(model: &Model, room: usize) -> Vec<BarSpan> {
 
 /// The unit of the current screen: scans in the form that submits a file, requests elsewhere.
 fn counted(model: &Model) -> Unit {
-    let submits = model.over.all().iter().any(|over| matches!(over, Overlay::Submit(_)));
+    let submits = model.over.all.iter().any(|over| matches!(over, Overlay::Submit(_)));
     if submits { Unit::Scan } else { Unit::Request }
 }
 
-fn balances(model: &Model, wordy: Verbosity) -> Vec<BarSpan> {
+fn balances(model: &Model, wordy: Verbosity) -> Vec<Words> {
     let unit = counted(model);
     let holders = [(Holder::User, "you"), (Holder::Group, "group")].into_iter();
     let scarcest = |(holder, name)| Some((name, model.figures.scarcest(unit, holder, model.now)?));
@@ -258,7 +256,7 @@ fn balances(model: &Model, wordy: Verbosity) -> Vec<BarSpan> {
     pieces
 }
 
-fn spent(model: &Model, wordy: Verbosity) -> BarSpan {
+fn spent(model: &Model, wordy: Verbosity) -> Words {
     let spent = model.spent();
     let all: Spent = spent.values().copied().sum();
     let lead = match wordy {

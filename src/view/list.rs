@@ -230,7 +230,10 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
             ]
         }
         (Next::Page(None), _) => vec![
-            strong(held_without_list(list.held() as u64)),
+            strong(match list.held() as u64 {
+                0 => "Nothing is held of this file.".to_owned(),
+                held => format!("Held of this file: {}, but not the list of its sandboxes.", count(held, "report")),
+            }),
             text("A page of the list brings its sandboxes, and their reports where the service sends them along."),
         ],
         (Next::Circle, _) => vec![text("The service repeats a page that came before. No further page is asked for.")],
@@ -246,13 +249,6 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
         words.extend(next_key(model));
     }
     words
-}
-
-fn held_without_list(reports: u64) -> String {
-    match reports {
-        0 => "Nothing is held of this file.".to_owned(),
-        _ => format!("Held of this file: {}, but not the list of its sandboxes.", count(reports, "report")),
-    }
 }
 
 fn followed(model: &Model) -> Vec<Words> {

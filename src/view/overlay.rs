@@ -21,7 +21,10 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
     let area = overlay.area(area);
     buffer.clear(area);
     match overlay {
-        Overlay::Sheet(sheet) => draw_sheet(buffer, area, sheet, model),
+        Overlay::Sheet(sheet) => {
+            let inside = inside(buffer, area, model, &sheet.title, (sheet.top, sheet.count()), 0);
+            draw_rows(buffer, inside, sheet);
+        }
         Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
         Overlay::Palette(palette) => draw_palette(buffer, area, palette, model),
         Overlay::Finder(finder) => super::compare::draw_finder(buffer, area, finder, model),
@@ -55,9 +58,21 @@ fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &
         draw_item(line, columns, item);
     }
     match found.get(palette.scroll.cursor) {
-        Some(item) if told > 0 => draw_told(buffer, Area { y: inside.y + rows, height: told, ..inside }, item),
-        Some(_) => {}
-        None => draw_unfound(buffer, inside, palette, model),
+        Some(item) => {
+            let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
+            let columns = usize::from(inside.width).max(10);
+            let about = words_in_rows_cut(&format!("{}.{off}", item.help), columns, told.into());
+            buffer.write_rows(inside, rows, about.into_iter().map(|row| (row, Tint::Detail)));
+        }
+        None => {
+            let words = match palette.off() {
+                (count @ 1.., false) => {
+                    format!("no match; {} shows the {count} that do not apply here", model.way_to("show-off"))
+                }
+                _ => "no match".to_owned(),
+            };
+            LineWriter::new(buffer, inside, 2).own(&words, Tint::Faint);
+        }
     }
 }
 
@@ -81,26 +96,6 @@ fn draw_item(mut line: LineWriter<'_, '_>, (names, words): (usize, usize), item:
         }
         (None, None) => line.own(item.help, Tint::Text),
     }
-}
-
-fn draw_told(buffer: &mut Canvas<'_>, area: Area, item: &PaletteItem) {
-    let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
-    let columns = usize::from(area.width).max(10);
-    let rows = words_in_rows_cut(&format!("{}.{off}", item.help), columns, area.height.into());
-    buffer.write_rows(area, 0, rows.into_iter().map(|row| (row, Tint::Detail)));
-}
-
-fn draw_unfound(buffer: &mut Canvas<'_>, inside: Area, palette: &Palette, model: &Model) {
-    let words = match palette.off() {
-        (count @ 1.., false) => {
-            format!(
-                "nothing that applies here is called so; {} looks among the {count} that do not",
-                model.way_to("show-off")
-            )
-        }
-        _ => "nothing is called so".to_owned(),
-    };
-    LineWriter::new(buffer, inside, 2).own(&words, Tint::Faint);
 }
 
 impl DrawForm for PlannedOperations {
@@ -278,11 +273,6 @@ pub(super) fn inside(
 pub(super) fn window(top: usize, height: usize, count: usize) -> String {
     let (first, last) = (thousands(top as u64 + 1), thousands((top + height).min(count) as u64));
     if count > height { format!("{first}–{last} of {}", thousands(count as u64)) } else { String::new() }
-}
-
-fn draw_sheet(buffer: &mut Canvas<'_>, area: Area, sheet: &Sheet, model: &Model) {
-    let inside = inside(buffer, area, model, &sheet.title, (sheet.top, sheet.count()), 0);
-    draw_rows(buffer, inside, sheet);
 }
 
 /// Draws the rows of a sheet from the first in sight on.

@@ -201,7 +201,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
     let all = open.report.count(pane);
-    if state.sieve().is_open() {
+    if state.sieve.is_open() {
         // Rows beside the tree are counted as well, since the cursor goes through them.
         let count = panes::told(&open.report, pane);
         let beside = match all.saturating_sub(count) {
@@ -213,7 +213,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     }
     // Whatever leaves rows out, it is of all rows of the pane.
     let all = thousands(all as u64);
-    let hidden = match state.sieve().hidden().len() as u64 {
+    let hidden = match state.sieve.hidden.len() as u64 {
         0 => String::new(),
         hidden => format!(" · {} noise hidden", thousands(hidden)),
     };
@@ -257,7 +257,7 @@ fn kinds(pane: Pane, open: &OpenReport) -> String {
 
 /// Which row has the cursor, of how many; of what only stands above a row that is wanted, none.
 fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -> String {
-    let is_open = state.sieve().is_open();
+    let is_open = state.sieve.is_open();
     let count = if is_open { state.count(&open.report, pane) } else { state.wanted(&open.report, pane) };
     let at = if is_open { Some(state.scroll.cursor) } else { state.wanted_before(&open.report, pane) };
     let at = at.map_or("-".to_owned(), |at| thousands(at as u64 + 1));
@@ -266,12 +266,16 @@ fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -
 
 fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     let sections = open.report.sections(pane);
-    let widths = sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
+    widest(sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
         // A longer label than most stands out into its row's value.
         Some(attribute) if pane == Pane::Overview => attribute.label.columns().min(OVERVIEW),
         Some(attribute) => attribute.label.columns(),
         None => section.name.visible_cut(LABELS).width(),
-    });
+    }))
+}
+
+/// Columns that labels of these widths take, the gap included; none where no row has one.
+fn widest(widths: impl Iterator<Item = usize>) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
@@ -291,13 +295,11 @@ pub(super) fn draw_labelled(line: &mut LineWriter<'_, '_>, from: usize, columns:
     line.tab(from + columns);
 }
 
-/// Columns that the widest of these labels takes, the gap included; none where no row has one.
 pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
-    let widths = labels.map(|label| match label {
+    widest(labels.map(|label| match label {
         Label::Known(word) => word.columns(),
         Label::Named(name) => name.visible_cut(LABELS).width(),
-    });
-    widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
+    }))
 }
 
 /// Draws a row's text, matches marked: from this column on, or whole with its first value shortened.

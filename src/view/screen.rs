@@ -36,7 +36,7 @@ pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Mod
         (Screen::File, Some(_)) => draw_file(buffer, layout, model),
         _ => draw_start(buffer, layout.content, model),
     }
-    for (above, over) in (0..model.over.all().len()).rev().zip(model.over.all()) {
+    for (above, over) in (0..model.over.all.len()).rev().zip(&model.over.all) {
         buffer.has_keys = above == 0;
         overlay::draw(buffer, layout.content, over, model);
     }

@@ -244,7 +244,7 @@ pub(super) fn has_rows_below(model: &Model) -> bool {
 pub(super) fn is_folded(model: &Model) -> bool {
     match model.over.top() {
         Some(Overlay::Answer(answer)) => answer.folds.any(),
-        _ => in_tree(model) && model.pane_state(Pane::Processes).folds().any(),
+        _ => in_tree(model) && model.pane_state(Pane::Processes).folds.any(),
     }
 }
 

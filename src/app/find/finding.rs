@@ -272,7 +272,10 @@ impl Model {
 fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, search: u64, rows: RowSet) {
     let run = state.filter.as_mut().and_then(|filter| filter.quest.run_mut(search));
     let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
-    state.sift_found(report, pane, |sieve| if is_first { sieve.find(Some(rows)) } else { sieve.find_more(&rows) });
+    state.sift_found(report, pane, |sieve| match &mut sieve.found {
+        Some(found) if !is_first => found.extend(&rows),
+        found => *found = Some(rows),
+    });
 }
 
 /// A list that was left for one of its rows.
@@ -322,7 +325,7 @@ impl Model {
 
     pub(in crate::app) fn leave_list(&mut self) -> Option<ReturnPoint> {
         let over = self.over.close()?;
-        let mut below = self.over.clear();
+        let mut below = std::mem::take(&mut self.over.all);
         match (over, below.pop()) {
             (Overlay::Spots(spots), Some(Overlay::Compare(compare))) => {
                 self.keep_comparison(compare);

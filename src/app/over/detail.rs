@@ -1,6 +1,6 @@
 //! What is looked at whole: a row with every member of it, wrapped to the width of the screen, and an answer as a tree that folds.
 
-use crate::app::over::{OverlayScreen, RowWindow};
+use crate::app::over::{OverlayScreen, RowWindow, SheetRow};
 use crate::app::panes::moving::scrolled;
 use crate::app::panes::{Move, Scroll};
 use crate::app::{Model, Place, Size};
@@ -16,19 +16,13 @@ const INDENT: usize = 2;
 pub struct Detail {
     pub title: String,
     pub lines: Vec<Line>,
-    remarks: Vec<Annotation>,
+    remarks: Vec<SheetRow>,
     pub top: usize,
     /// The line that is chosen to be copied.
     chosen: usize,
     columns: usize,
     /// Screen rows, each with the number of its line; those of the remarks have none.
     rows: Vec<(Option<usize>, DetailRow)>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Annotation {
-    pub head: String,
-    pub words: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +34,7 @@ pub struct DetailRow {
 }
 
 impl Detail {
-    pub fn new(title: String, lines: Vec<Line>, remarks: Vec<Annotation>, columns: usize) -> Self {
+    pub fn new(title: String, lines: Vec<Line>, remarks: Vec<SheetRow>, columns: usize) -> Self {
         let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
         let mut detail = Self { title, lines, remarks, top: 0, chosen, columns: 0, rows: Vec::new() };
         detail.lay_out(columns);
@@ -59,7 +53,7 @@ impl Detail {
         self.columns = columns;
         let of_line = |(number, line)| line_rows(line, columns).into_iter().map(move |row| (Some(number), row));
         let lines = self.lines.iter().enumerate().flat_map(of_line);
-        let remarks: Vec<_> = self.remarks.iter().flat_map(|remark| remark.rows(columns)).collect();
+        let remarks: Vec<_> = self.remarks.iter().flat_map(|remark| remark_rows(remark, columns)).collect();
         let gap = (!remarks.is_empty() && !self.lines.is_empty()).then(DetailRow::default);
         self.rows = lines.chain(gap.into_iter().chain(remarks).map(|row| (None, row))).collect();
     }
@@ -148,32 +142,30 @@ impl OverlayScreen for Detail {
     }
 }
 
-impl Annotation {
-    /// The invisible part of a value: that it is empty, or blanks at its ends.
-    pub(in crate::app) fn of_blanks(line: &Line) -> Option<Self> {
-        let value = line.value.as_ref()?.as_bytes();
-        let words = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {
-            (true, _, _) => "is empty",
-            (_, true, true) => "begins and ends with a blank",
-            (_, true, false) => "begins with a blank",
-            (_, false, true) => "ends with a blank",
-            _ => return None,
-        };
-        let head = line.name.as_ref().map_or_else(|| "value".to_owned(), |name| name.visible_cut(40).to_string());
-        Some(Self { head, words: words.to_owned() })
-    }
+/// The invisible part of a value: that it is empty, or blanks at its ends.
+fn blanks(line: &Line) -> Option<SheetRow> {
+    let value = line.value.as_ref()?.as_bytes();
+    let words = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {
+        (true, _, _) => "is empty",
+        (_, true, true) => "begins and ends with a blank",
+        (_, true, false) => "begins with a blank",
+        (_, false, true) => "ends with a blank",
+        _ => return None,
+    };
+    let head = line.name.as_ref().map_or_else(|| "value".to_owned(), |name| name.visible_cut(40).to_string());
+    Some(SheetRow { head, text: words.to_owned() })
+}
 
-    fn rows(&self, columns: usize) -> Vec<DetailRow> {
-        let head = Untrusted::from(self.head.as_str()).visible();
-        let hanging = (head.width() + 2).min(columns / 3);
-        let words = words_in_rows(&self.words, columns.saturating_sub(hanging).max(8)).into_iter();
-        let row = |(n, words): (usize, String)| DetailRow {
-            indent: if n == 0 { 0 } else { hanging },
-            name: (n == 0).then(|| head.clone()),
-            value: Untrusted::from(words).visible(),
-        };
-        words.enumerate().map(row).collect()
-    }
+fn remark_rows(remark: &SheetRow, columns: usize) -> Vec<DetailRow> {
+    let head = Untrusted::from(remark.head.as_str()).visible();
+    let hanging = (head.width() + 2).min(columns / 3);
+    let words = words_in_rows(&remark.text, columns.saturating_sub(hanging).max(8)).into_iter();
+    let row = |(n, words): (usize, String)| DetailRow {
+        indent: if n == 0 { 0 } else { hanging },
+        name: (n == 0).then(|| head.clone()),
+        value: Untrusted::from(words).visible(),
+    };
+    words.enumerate().map(row).collect()
 }
 
 #[derive(Debug)]
@@ -274,7 +266,7 @@ impl Model {
             .unwrap_or_default();
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         let lines = open.report.lines(place.section, place.row);
-        let blanks = lines.iter().filter_map(Annotation::of_blanks);
+        let blanks = lines.iter().filter_map(blanks);
         let remarks = self.reasons(place).into_iter().chain(blanks).collect();
         let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
         self.over.put(Detail::new(title, lines, remarks, columns));

@@ -151,7 +151,7 @@ impl Model {
             Held::Report(identifier) | Held::Notes(identifier) => Some(identifier.clone()),
             Held::Answer { beside, .. } => beside.clone(),
         };
-        self.over.clear();
+        self.over.all.clear();
         match report {
             Some(identifier) => self.open_report(file, identifier),
             None => self.open_file(file),
@@ -221,16 +221,14 @@ impl Model {
         let name = |name: &Untrusted| format!(" ({})", name.visible_cut(40));
         let file =
             file.map(|(file, given)| format!(" of file {}{}", file.short(), given.map(name).unwrap_or_default()));
-        let counted = |is_it: fn(&Holding) -> bool| doomed.iter().filter(|line| is_it(line)).count() as u64;
-        let reports = counted(|line| line.report().is_some());
-        let others = counted(|line| matches!(line.what, Held::Answer { .. }));
+        let reports = doomed.iter().filter(|line| line.report().is_some()).count() as u64;
+        let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count() as u64;
         let words = match (doomed.as_slice(), reports, others) {
             (_, 0, 0) => "what was written of reports that are not stored".to_owned(),
             ([one], 1, _) => format!("the report by {}", title(one).cut(40)),
             ([one], ..) => format!("the {}", title(one).cut(60)),
             (_, reports, 0) => count(reports, "report"),
-            (_, 0, others) => count(others, "answer"),
-            (_, reports, others) => format!("{} and {}", count(reports, "report"), count(others, "other answer")),
+            _ => format!("{} and {}", count(reports, "report"), count(others, "other answer")),
         };
         let (whose, size, on_disk) = (whose(doomed.iter().copied()), sum(|line| line.bytes), sum(|line| line.on_disk));
         let mut words = format!("{words} {whose}: {}, {} on disk", bytes(size), bytes(on_disk));
@@ -238,17 +236,15 @@ impl Model {
             words += &format!(", with {}", count(notes, "note"));
         }
         let again = again(&doomed, &self.figures.entitlements, self.now);
-        let (file, hidden) = (file.unwrap_or_default(), self.hidden_words(&doomed));
-        format!("To be deleted{file}: {words}. {hidden}{again}").trim_end().to_owned()
-    }
-
-    fn hidden_words(&self, doomed: &[&Holding]) -> String {
-        let Some(held) = self.over.top_as::<HeldScreen>() else { return String::new() };
-        let is_shown = |thing: &Holding| held.shown().any(|shown| std::ptr::eq(shown, thing));
-        match doomed.iter().filter(|thing| !is_shown(thing)).count() {
+        // The user may mean the visible ones alone.
+        let list = self.over.top_as::<HeldScreen>();
+        let is_shown = |thing: &Holding| list.is_none_or(|list| list.shown().any(|shown| std::ptr::eq(shown, thing)));
+        let hidden = match doomed.iter().filter(|thing| !is_shown(thing)).count() {
             0 => String::new(),
             hidden => format!("{} of them hidden by the filter. ", thousands(hidden as u64)),
-        }
+        };
+        let file = file.unwrap_or_default();
+        format!("To be deleted{file}: {words}. {hidden}{again}").trim_end().to_owned()
     }
 
     /// Removes deleted items from lists, open files and search results.

@@ -8,7 +8,7 @@ pub mod palette;
 pub mod sheet;
 pub mod spots;
 
-pub use detail::{Annotation, AnswerTree, Detail, DetailRow};
+pub use detail::{AnswerTree, Detail, DetailRow};
 pub use generic::{FormSource, IdleLine, InputForm, ListFilter, ListSource, ListView, TextField, TypeAheadGuard};
 pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
 pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
@@ -32,7 +32,7 @@ use crate::text::Columns;
 /// The open overlays, the lowest first.
 #[derive(Debug, Default)]
 pub struct Over {
-    all: Vec<Overlay>,
+    pub all: Vec<Overlay>,
 }
 
 impl Over {
@@ -51,14 +51,6 @@ impl Over {
 
     pub(super) fn top_as_mut<T: OverlayKind>(&mut self) -> Option<&mut T> {
         self.top_mut().and_then(T::of_mut)
-    }
-
-    pub fn all(&self) -> &[Overlay] {
-        &self.all
-    }
-
-    pub(super) fn all_mut(&mut self) -> &mut [Overlay] {
-        &mut self.all
     }
 
     pub fn is_empty(&self) -> bool {
@@ -80,23 +72,6 @@ impl Over {
 
     pub(super) fn close(&mut self) -> Option<Overlay> {
         self.all.pop()
-    }
-
-    /// Closes the confirmation on top; returns whether there was one.
-    pub(super) fn close_question(&mut self) -> bool {
-        self.all.pop_if(|top| matches!(top, Overlay::Confirm(_))).is_some()
-    }
-
-    pub(super) fn close_prompt(&mut self, is_meant: impl Fn(&Prompt) -> bool) {
-        self.all.pop_if(|top| matches!(top, Overlay::Prompt(prompt) if is_meant(prompt)));
-    }
-
-    pub(super) fn keep(&mut self, is_kept: fn(&Overlay) -> bool) {
-        self.all.retain(is_kept);
-    }
-
-    pub(super) fn clear(&mut self) -> Vec<Overlay> {
-        std::mem::take(&mut self.all)
     }
 }
 

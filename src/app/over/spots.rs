@@ -1,6 +1,6 @@
 //! Lists of rows to go to: places of an item, processes, and the findings of the rules with the reasons for each mark.
 
-use crate::app::over::{Annotation, ListFilter, ListSource, ListView};
+use crate::app::over::{ListFilter, ListSource, ListView, SheetRow};
 use crate::app::panes::{Move, PANES, Scroll};
 use crate::app::{List, ListEntry, Model, OpenReport, Opening, ReportJob, Screen, Size};
 use crate::export::What;
@@ -307,7 +307,7 @@ impl OpenReport {
         for pane in panes {
             let state = self.panes.entry(pane).or_default();
             let is_untouched = state.scroll.cursor == 0 && focused != Some(pane);
-            state.sift(&self.report, pane, |sieve| sieve.arrange(Arc::clone(order)));
+            state.sift(&self.report, pane, |sieve| sieve.order = Some(Arc::clone(order)));
             if is_untouched {
                 state.scroll.cursor = 0;
             }
@@ -320,9 +320,9 @@ impl OpenReport {
             let sections = self.report.sections(pane).into_iter().filter(|_| hide);
             let rows = |section| marks.noise().rows(section).iter().map(move |row| (section, *row));
             let noise: RowSet = sections.flat_map(rows).collect();
-            if !noise.is_empty() || self.panes.get(&pane).is_some_and(|state| !state.sieve().hidden().is_empty()) {
+            if !noise.is_empty() || self.panes.get(&pane).is_some_and(|state| !state.sieve.hidden.is_empty()) {
                 let state = self.panes.entry(pane).or_default();
-                state.sift(&self.report, pane, |sieve| sieve.hide(noise));
+                state.sift(&self.report, pane, |sieve| sieve.hidden = noise);
             }
         }
     }
@@ -522,11 +522,11 @@ impl Model {
         self.over.top_as::<Spots>().is_some_and(|list| matches!(list.source.notable, Some(NotableScope::Held(_))))
     }
 
-    pub(in crate::app) fn reasons(&self, place: Place) -> Vec<Annotation> {
+    pub(in crate::app) fn reasons(&self, place: Place) -> Vec<SheetRow> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let reason = |rule: &Rule| {
             let head = format!("{} {}", rule.severity.sign(), rule.severity.word());
-            Annotation { head, words: rule.words() }
+            SheetRow { head, text: rule.words() }
         };
         let (none, marks) = (Marks::default(), open.marks.as_deref());
         rules.of_row(&open.report, marks.unwrap_or(&none), place.section, place.row).into_iter().map(reason).collect()

@@ -3,7 +3,7 @@
 use crate::app::find::{Finder, Quest};
 use crate::app::over::{RowPicker, Spots};
 use crate::app::{Model, Overlay};
-use crate::report::command_line::ENDINGS;
+use crate::report::command_line;
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
 use crate::report::{Pane, Piece, Place, Report, RowSet, Section};
@@ -63,30 +63,6 @@ fn program(path: &[u8]) -> Vec<u8> {
     name.strip_suffix(b".exe").map(<[u8]>::to_vec).unwrap_or(name)
 }
 
-/// Whether an unquoted path continues with a word: the path has no ending yet, and the word begins no argument.
-fn goes_on(path: &[u8], word: &[u8]) -> bool {
-    let is_new = matches!(word, [b'/' | b'-' | b'"' | b'%' | b'\\', ..] | [_, b':', ..]);
-    let end = path.get(path.len().saturating_sub(4)..).unwrap_or_default();
-    !is_new && !ENDINGS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
-}
-
-/// The programs that a command line may run, the shortest path first: one with blanks is not always quoted.
-fn programs(command: &[u8]) -> Vec<Vec<u8>> {
-    let command = command.trim_ascii();
-    if let Some(quoted) = command.strip_prefix(b"\"") {
-        return quoted.split(|byte| *byte == b'"').take(1).map(<[u8]>::to_vec).collect();
-    }
-    let mut last = 0;
-    let ends = memchr::memchr_iter(b' ', command).chain([command.len()]).take(MOST);
-    let paths = ends.map_while(|end| {
-        let (path, word) = (command.get(..last)?, command.get(last..end)?);
-        last = end;
-        (path.is_empty() || goes_on(path, word.trim_ascii_start()))
-            .then(|| command.get(..end).unwrap_or_default().to_vec())
-    });
-    paths.filter(|path| !path.is_empty()).collect()
-}
-
 /// The processes that a row may name, the likeliest first.
 fn meant(report: &Report, place: Place) -> Vec<ProcessRef> {
     let record = report.record(place);
@@ -98,8 +74,8 @@ fn meant(report: &Report, place: Place) -> Vec<ProcessRef> {
     let names: Vec<_> = ["process_name", "process"].into_iter().chain(name).collect();
     let own = [raw, Raw::new(text.as_bytes())].into_iter().find_map(|raw| ProcessRef::of(raw, &names));
     let is_run = matches!(pane, Some(Pane::Processes | Pane::Commands)) && own.is_none();
-    let run = if is_run { programs(text.as_bytes()) } else { Vec::new() };
-    own.into_iter().chain(run.into_iter().map(ProcessRef::run)).collect()
+    let run = command_line::split(text.as_bytes()).0;
+    own.into_iter().chain((is_run && !run.is_empty()).then(|| ProcessRef::run(run.to_vec()))).collect()
 }
 
 impl Model {
@@ -112,7 +88,7 @@ impl Model {
         match found.unwrap_or_default().as_slice() {
             [] => self.say("The process tree has no process that the row names."),
             [place] => {
-                self.over.clear();
+                self.over.all.clear();
                 self.show_row(*place);
             }
             several => {
@@ -148,7 +124,7 @@ impl Model {
 
     /// Whether the row under the cursor is in sight: in its pane, or whole.
     pub(in crate::app) fn views_row(&self) -> bool {
-        matches!(self.over.all(), [] | [Overlay::Detail(_)])
+        matches!(self.over.all.as_slice(), [] | [Overlay::Detail(_)])
     }
 
     fn named_processes(&self) -> Vec<ProcessRef> {
@@ -187,7 +163,7 @@ fn origin(report: &Report, place: Place) -> Vec<Line> {
 /// The command lines that run a program of a process's name, each once.
 fn commands(report: &Report, named: &ProcessRef) -> Vec<Line> {
     let runs = |record: Raw<'_>| {
-        !named.name.is_empty() && programs(record.text().as_bytes()).iter().any(|path| program(path) == named.name)
+        !named.name.is_empty() && program(command_line::split(record.text().as_bytes()).0) == named.name
     };
     let places = ["command_executions", "processes_created"].map(|attribute| rows(report, attribute, runs));
     let mut known = HashSet::new();
@@ -259,7 +235,7 @@ impl Model {
                 }
                 None => return,
             };
-            state.sift(report, Pane::Processes, |sieve| sieve.isolate(rows));
+            state.sift(report, Pane::Processes, |sieve| sieve.alone = rows);
             let count = state.count(report, Pane::Processes);
             state.scroll.settle(count, height);
         });
@@ -272,7 +248,7 @@ impl Model {
 
     pub(in crate::app) fn go_to_parent(&mut self) {
         if let Some(parent) = self.parent_process() {
-            self.over.clear();
+            self.over.all.clear();
             self.show_row(parent);
         }
     }

@@ -146,8 +146,8 @@ impl Model {
     }
 
     pub(in crate::app) fn settle_over(&mut self) {
-        let rooms: Vec<_> = self.over.all().iter().map(|over| self.room_of(over)).collect();
-        self.over.all_mut().iter_mut().zip(rooms).for_each(|(over, room)| over.fit(room));
+        let rooms: Vec<_> = self.over.all.iter().map(|over| self.room_of(over)).collect();
+        self.over.all.iter_mut().zip(rooms).for_each(|(over, room)| over.fit(room));
     }
 
     pub(super) fn go_to_pane(&mut self, pane: Pane) {
@@ -240,11 +240,11 @@ impl Model {
         }
         let height = self.height();
         let is_tree = self.with_process(|state, row, depths| {
-            if state.folds().has_children(row, depths) && !state.folds().is_folded(row) {
-                state.folds_mut().fold(row, depths);
+            if state.folds.has_children(row, depths) && !state.folds.is_folded(row) {
+                state.folds.fold(row, depths);
             } else if let Some(parent) = depths.parent(row) {
-                state.scroll.cursor = state.folds().position(parent);
-                state.scroll.settle(state.folds().len(depths), height);
+                state.scroll.cursor = state.folds.position(parent);
+                state.scroll.settle(state.folds.len(depths), height);
             }
         });
         if let (false, Some(pane)) = (is_tree, self.focused()) {
@@ -258,7 +258,7 @@ impl Model {
             return;
         }
         let Some(pane) = self.focused() else { return self.step_pane(true) };
-        if !self.with_process(|state, row, depths| state.folds_mut().unfold(row, depths)) {
+        if !self.with_process(|state, row, depths| state.folds.unfold(row, depths)) {
             self.with_pane(pane, |state, _| state.shift = state.shift.saturating_add(columns).min(100_000));
         }
     }
@@ -269,11 +269,7 @@ impl Model {
             return;
         }
         self.with_process(|state, row, depths| {
-            if state.folds().is_folded(row) {
-                state.folds_mut().unfold(row, depths)
-            } else {
-                state.folds_mut().fold(row, depths)
-            }
+            if state.folds.is_folded(row) { state.folds.unfold(row, depths) } else { state.folds.fold(row, depths) }
         });
     }
 
@@ -288,8 +284,8 @@ impl Model {
             let Some((number, tree)) = report.tree() else { return };
             let place = state.place(report, Pane::Processes, state.scroll.cursor);
             let row = place.filter(|place| place.section == number).map_or(0, |place| place.row);
-            state.folds_mut().fold_all(fold, tree.depths());
-            state.scroll.cursor = state.folds().position(row);
+            state.folds.fold_all(fold, tree.depths());
+            state.scroll.cursor = state.folds.position(row);
             let count = state.count(report, Pane::Processes);
             state.scroll.settle(count, height);
         });

@@ -13,8 +13,8 @@ use std::sync::{Arc, LazyLock};
 pub struct PaneState {
     pub scroll: Scroll,
     pub shift: usize,
-    folds: Folds,
-    sieve: Sieve,
+    pub folds: Folds,
+    pub sieve: Sieve,
     pub filter: Option<Filter>,
 }
 
@@ -53,14 +53,6 @@ impl PaneState {
         Before { folds: self.folds.clone(), scroll: self.scroll, chosen }
     }
 
-    pub fn folds(&self) -> &Folds {
-        &self.folds
-    }
-
-    pub fn folds_mut(&mut self) -> &mut Folds {
-        &mut self.folds
-    }
-
     /// How many rows the pane shows: those let through and those above them in the tree, without folded ones.
     pub fn count(&self, report: &Report, pane: Pane) -> usize {
         report.sections(pane).into_iter().map(|section| self.section_count(report, section)).sum()
@@ -77,10 +69,6 @@ impl PaneState {
         let before = report.sections(pane).into_iter().take_while(|section| *section != here.section);
         let before = before.map(|section| self.wanted_of(report, section)).sum::<usize>();
         Some(before + self.sieve.position(here.section, here.row))
-    }
-
-    pub fn sieve(&self) -> &Sieve {
-        &self.sieve
     }
 
     /// Whether a process is shown with those below it alone.
@@ -156,8 +144,8 @@ impl PaneState {
         if !self.sieve.lets_through(place.section, place.row) {
             self.filter = None;
             self.sift(report, pane, |sieve| {
-                sieve.find(None);
-                sieve.show(place.section, place.row);
+                sieve.found = None;
+                u32::try_from(place.row).into_iter().for_each(|row| sieve.hidden.remove(place.section, row));
                 sieve.alone.take_if(|alone| !alone.contains(place.section, place.row));
             });
         }
@@ -215,7 +203,7 @@ impl PaneState {
         let Some(before) = self.filter.as_ref().map(|filter| filter.before.clone()) else { return };
         self.look_anew(report, pane, |state| {
             state.folds = before.folds.clone();
-            state.sieve.find(None);
+            state.sieve.found = None;
         });
         if self.place(report, pane, self.scroll.cursor) == before.chosen {
             // Rows may have come before it since.
@@ -249,7 +237,7 @@ impl PaneState {
     /// The position of a row, which is shown though something above it was folded, or of the nearest one where it is filtered out.
     pub(super) fn bring(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
         if let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) {
-            self.folds_mut().reveal(place.row, tree.depths());
+            self.folds.reveal(place.row, tree.depths());
         }
         let at = self.position(report, pane, place);
         let rank = |place: Place| self.rank(report, pane, place);
@@ -269,46 +257,16 @@ impl PaneState {
 #[derive(Debug, Clone, Default)]
 pub struct Sieve {
     /// Rows that a filter found; none while nothing is filtered.
-    found: Option<RowSet>,
+    pub found: Option<RowSet>,
     /// The rows of the subtree that stands alone; none while all do.
-    alone: Option<RowSet>,
-    hidden: RowSet,
-    order: Option<Arc<Order>>,
+    pub alone: Option<RowSet>,
+    pub hidden: RowSet,
+    pub order: Option<Arc<Order>>,
     /// The visible rows, of sections that do not show all of theirs as they come.
     shown: BTreeMap<usize, Vec<u32>>,
 }
 
 impl Sieve {
-    /// Shows nothing but these rows; none shows all again.
-    pub fn find(&mut self, found: Option<RowSet>) {
-        self.found = found;
-    }
-
-    pub fn find_more(&mut self, more: &RowSet) {
-        self.found.get_or_insert_default().extend(more);
-    }
-
-    /// Lets a subtree stand alone, whatever is found in it; none lets all rows in again.
-    pub fn isolate(&mut self, alone: Option<RowSet>) {
-        self.alone = alone;
-    }
-
-    fn show(&mut self, section: usize, row: usize) {
-        u32::try_from(row).into_iter().for_each(|row| self.hidden.remove(section, row));
-    }
-
-    pub fn hide(&mut self, hidden: RowSet) {
-        self.hidden = hidden;
-    }
-
-    pub fn arrange(&mut self, order: Arc<Order>) {
-        self.order = Some(order);
-    }
-
-    pub fn hidden(&self) -> &RowSet {
-        &self.hidden
-    }
-
     pub fn is_open(&self) -> bool {
         self.found.is_none() && self.alone.is_none() && self.hidden.is_empty()
     }

@@ -3,9 +3,8 @@
 use crate::app::over::{Sheet, SheetRow, paragraph};
 use crate::quota::{Balance, Balances, Counter, Holder, Period, Spent, Unit, Usage};
 use crate::text::{Untrusted, thousands};
-use jiff::civil::Date;
-use jiff::{Span, Timestamp};
-use std::collections::BTreeMap;
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a bar that shows how much is used.
 const BAR: u64 = 20;
@@ -16,12 +15,12 @@ impl Sheet {
         // What requests take comes first, then what private scanning has of its own.
         let is_private = |counter: &Counter| counter.name.as_bytes().starts_with(b"private");
         counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
-        let lenders = lenders(&counters);
+        let groups = counters.iter().filter_map(|counter| counter.side(Holder::Group)?.inherited_from.as_ref());
+        let lenders: BTreeSet<_> = groups.map(|from| safe(from)).collect();
         let mut paragraphs: Vec<SheetRow> =
-            counters.into_iter().flat_map(|counter| counter_rows(counter, now, lenders.len() > 1)).collect();
-        if let [lender] = lenders.as_slice() {
-            paragraphs.push(paragraph("group", format!("Its limits are those of {}.", safe(lender))));
-        }
+            counters.into_iter().flat_map(|counter| counter_rows(counter, now)).collect();
+        let limits = |lender: String| paragraph("group", format!("Its limits are those of {lender}."));
+        paragraphs.extend(lenders.into_iter().map(limits));
         if !balances.has(Holder::Group) {
             paragraphs.push(paragraph("group", "The service shows no group: only the user is charged."));
         }
@@ -31,12 +30,7 @@ impl Sheet {
     }
 }
 
-fn lenders<'a>(counters: &[&'a Counter]) -> Vec<&'a String> {
-    let groups = counters.iter().filter_map(|counter| counter.side(Holder::Group)?.inherited_from.as_ref());
-    groups.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect()
-}
-
-fn counter_rows(counter: &Counter, now: Timestamp, names_lender: bool) -> Vec<SheetRow> {
+fn counter_rows(counter: &Counter, now: Timestamp) -> Vec<SheetRow> {
     let title = match counter.meaning {
         Some((unit, period)) => {
             let about = if period.reset_is_assumed() { "about " } else { "" };
@@ -49,7 +43,7 @@ fn counter_rows(counter: &Counter, now: Timestamp, names_lender: bool) -> Vec<Sh
     let mut rows = vec![paragraph("", title)];
     for holder in [Holder::User, Holder::Group] {
         if let Some(balance) = counter.side(holder) {
-            rows.push(paragraph(holder.name(), balance_words(balance, names_lender)));
+            rows.push(paragraph(holder.name(), balance_words(balance)));
         }
     }
     rows.push(paragraph("", ""));
@@ -66,53 +60,22 @@ fn wait_words(seconds: i64) -> String {
     }
 }
 
-fn balance_words(balance: &Balance, names_lender: bool) -> String {
+fn balance_words(balance: &Balance) -> String {
     let (used, allowed) = (thousands(balance.used), thousands(balance.allowed));
-    let lender = balance.inherited_from.as_ref().filter(|_| names_lender);
-    let inherited = lender.map(|from| format!(" · from {}", safe(from))).unwrap_or_default();
     match balance.percent_used() {
-        _ if balance.is_practically_unlimited() => format!("{used} of {allowed} used, no limit in practice{inherited}"),
-        None => format!("{used} used; nothing of its own, it draws on the group's{inherited}"),
+        _ if balance.is_practically_unlimited() => format!("{used} of {allowed} used, no limit in practice"),
+        None => format!("{used} used; nothing of its own, it draws on the group's"),
         Some(percent) => {
             let full = usize::try_from((percent * BAR / 100).min(BAR)).unwrap_or(0);
             let bar = "█".repeat(full) + &"░".repeat(usize::try_from(BAR).unwrap_or(0) - full);
             let left = thousands(balance.remaining());
-            format!("{bar} {percent:>3} % · {used} of {allowed} · {left} left{inherited}")
+            format!("{bar} {percent:>3} % · {used} of {allowed} · {left} left")
         }
     }
 }
 
 fn safe(name: &str) -> String {
     Untrusted::from(name).visible_cut(60).to_string()
-}
-
-const HEIGHTS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
-
-/// The most days in the chart: as many as the service returns at once.
-const DAYS: i64 = 31;
-
-/// The days from the first to the last on which something was used, a column a day; what one day alone shows needs no chart.
-fn chart(usage: &Usage, most: u64) -> Vec<SheetRow> {
-    let (Some((first, _)), Some((last, _))) = (usage.daily.first_key_value(), usage.daily.last_key_value()) else {
-        return Vec::new();
-    };
-    let first = last.saturating_sub(Span::new().days(DAYS - 1)).max(*first);
-    let days: Vec<_> = first.series(Span::new().days(1)).take_while(|day| day <= last).collect();
-    let column = |day: &Date| match usage.on(*day) {
-        0 => "·",
-        used => {
-            let height = u128::from(used) * HEIGHTS.len() as u128 / u128::from(most);
-            HEIGHTS.get(usize::try_from(height).unwrap_or(0).saturating_sub(1)).copied().unwrap_or("█")
-        }
-    };
-    match days.as_slice() {
-        [first, .., last] => {
-            let columns: String = days.iter().map(column).collect();
-            let words = format!("▕{columns}▏ {first} to {last}, at most {} a day", thousands(most));
-            vec![paragraph("day by day", words), paragraph("", "")]
-        }
-        _ => Vec::new(),
-    }
 }
 
 impl Sheet {
@@ -130,7 +93,7 @@ impl Sheet {
             let bar = "█".repeat(length.max(usize::from(all > 0)));
             paragraph(&day.to_string(), format!("{bar} {} · {}", thousands(all), named.join(" · ")))
         });
-        let mut paragraphs: Vec<SheetRow> = chart(usage, most).into_iter().chain(rows).collect();
+        let mut paragraphs: Vec<SheetRow> = rows.collect();
         if paragraphs.is_empty() {
             paragraphs.push(paragraph("", "Nothing was used in these days."));
         }
@@ -231,21 +194,4 @@ fn amounts(spent: &BTreeMap<Unit, Spent>) -> String {
 
 fn amount(units: u64, is_open: bool) -> String {
     format!("{}{}", if is_open { "at least " } else { "" }, thousands(units))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rows(usage: &str) -> Vec<String> {
-        let sheet = Sheet::usage(&Usage::parse(usage.as_bytes()).unwrap(), 100);
-        sheet.rows().map(|row| format!("{} {}", row.head, row.text)).collect()
-    }
-
-    #[test]
-    fn one_day_needs_no_chart_and_a_wild_range_has_an_end() {
-        assert!(rows(r#"{"data":{"daily":{"2026-11-01":{"a":80}}}}"#)[0].starts_with("2026-11-01"));
-        let wild = rows(r#"{"data":{"daily":{"0001-01-01":{"a":1},"9999-12-31":{"a":2}}}}"#);
-        assert!(wild[0].contains("▕······························█▏"), "{wild:?}");
-    }
 }

@@ -327,7 +327,7 @@ impl Model {
                 }
                 self.figures.await_answer(&request);
                 if self.ask_agreed(request, ResponseSource::Service) {
-                    self.over.close_question();
+                    self.over.all.pop_if(|top| matches!(top, Overlay::Confirm(_)));
                 }
                 return;
             }
@@ -337,7 +337,7 @@ impl Model {
             }
             _ => {}
         }
-        self.over.close_question();
+        self.over.close();
         match answer.consent {
             Consent::Send(_) => {}
             Consent::OpenAll(reports) => self.open_each(reports),
