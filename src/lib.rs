@@ -2,10 +2,10 @@
 //!
 //! # The screen
 //! ```text
-//!  behaview · demo · 57874b32…938c · CAPE Sandbox · ran 2026-11-12 09:14 UTC · held since 10:00   title  view::screen
+//!  behaview · demo · 57874b32…938c · CAPE Sandbox · ran 2026-11-12 09:14 UTC · stored since 10:00 title  view::screen
 //! ┌─ Sandboxes 4 of 6 ─┐┏━ 1 Processes 37 ━━ 1/37 ━┓┌─ 2 Tags 8 ─────────────────┐
 //! │● CAPE Sandbox      │┃▾ viewer.exe  4012  +0     ┃│CALLS_WMI                   │
-//! │  held 3h           │┃├─▾ setup.tmp  5120  +1    ┃│CREATES_SCHEDULED_TASK      │
+//! │  stored 3h         │┃├─▾ setup.tmp  5120  +1    ┃│CREATES_SCHEDULED_TASK      │
 //! │+ next page         │┃│ └─• cmd.exe  2884  +2    ┃│                            │
 //! │  1 request         │┃                           ┃│                            │     panes  view::pane, app::panes
 //! │    list  view::list│┗━━━━━━━━━━━━━━━━━━━━━━━━━━━┛└────────────────────────────┘
@@ -30,7 +30,7 @@
 //! | request | a question to the service: its address, its price, the key under which its answer is stored, its identity |
 //! | scan | a private analysis of a submitted file, which several sandboxes run |
 //! | poll | one call that asks how far a scan is, while it is followed |
-//! | stored | on this machine, paid for, and so free; the screen says "held" |
+//! | stored | on this machine, paid for, and so free |
 //! | gateway | the only way to the service |
 //! | ledger | each call and its cost, written before the call is sent |
 //! | note | what an analyst wrote about a report or about what a row says |

@@ -420,7 +420,7 @@ impl Part {
                 named(words, &format!("{}-shown", pane.name()), "jsonl")
             }
             Self::Of(What::Row(_)) => named("the row".to_owned(), "row", "txt"),
-            Self::Of(What::Notable(None)) => named("the rows that deserve a look".to_owned(), "notable", "csv"),
+            Self::Of(What::Notable(None)) => named("the findings".to_owned(), "notable", "csv"),
             Self::Of(What::Notable(Some(rows))) => {
                 let rows = count(rows.iter().map(RowSet::len).sum::<usize>() as u64, "row");
                 named(format!("the {rows} that are listed, with the reasons"), "notable", "csv")

@@ -271,7 +271,7 @@ impl Compare {
             of.map(|(_, column)| column.name.visible_cut(24).to_string()).collect()
         };
         let (saw, other) = (names(item.seen), names(item.other));
-        let other = if other.is_empty() { String::new() } else { format!("; told otherwise by {}", other.join(", ")) };
+        let other = if other.is_empty() { String::new() } else { format!("; differs in {}", other.join(", ")) };
         Some(format!("seen by {} of {}: {}{other}", saw.len(), held().count(), saw.join(", ")))
     }
 
@@ -281,7 +281,7 @@ impl Compare {
         for (n, column) in self.columns.iter().enumerate() {
             let head = format!("{} {}", n + 1, column.words());
             if !column.is_compared() {
-                spots.push(Spot::words(format!("? {head}"), "not held"));
+                spots.push(Spot::words(format!("? {head}"), "not stored"));
             } else if item.seen >> n & 1 == 0 {
                 let is_cut = matrix.is_perhaps_unlisted(item, n);
                 let words = if is_cut { "not listed, perhaps cut by the service" } else { "not seen" };
@@ -426,7 +426,7 @@ impl Model {
             let file = if compare.other.is_some() { if column.side == 0 { "this: " } else { "other: " } } else { "" };
             let name = column.words();
             let count = counts.as_ref().and_then(|counts| counts.get(n)).copied().unwrap_or(0);
-            let state = if column.is_compared() { thousands(count as u64) } else { "not held".to_owned() };
+            let state = if column.is_compared() { thousands(count as u64) } else { "not stored".to_owned() };
             format!("{chosen}{} {file}{name} {state}", n + 1)
         });
         let mut remarks: Vec<_> = self.compare_missing(compare).collect();
@@ -443,7 +443,7 @@ impl Model {
         }
         let differs = |item: &ComparedItem| item.other != 0 && compare.pane.is_none_or(|pane| pane == item.pane);
         if compare.matrix.as_ref().is_some_and(|matrix| matrix.items().iter().any(differs)) {
-            remarks.push("≠ tells something else, or less, than the first that saw it".to_owned());
+            remarks.push("≠ differs from the first that saw it".to_owned());
         }
         if compare.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists()) {
             remarks.push("? may be missing from a list that was perhaps cut by the service".to_owned());

@@ -76,7 +76,7 @@ impl Model {
             (Response::Progress(seen), _) => self.on_scan_polled(request, seen),
             (Response::Deleted, Request::PrivateDelete { file, only_from_storage }) => {
                 let what = if *only_from_storage { "The file alone" } else { "The file with its reports" };
-                self.say(format!("{what} is deleted at the service: {}. What is held here stays.", file.short()));
+                self.say(format!("{what} is deleted at the service: {}. Reports stored here stay.", file.short()));
             }
             (Response::Tree(received, lines), _) if self.prompts_for(request).is_some() => {
                 self.over.put(AnswerTree::new(request.words(), received, lines));
@@ -180,7 +180,7 @@ impl Model {
         self.files.listing_mut(identifier).for_each(|file| file.take_failure(identifier, failure));
         self.settle();
         if is_held {
-            self.warn(format!("{} The held report stays.", failure.words()));
+            self.warn(format!("{} The stored report stays.", failure.words()));
         }
         self.stop_batch(&format!("A report could not be fetched. {}", failure.words()));
         self.next_in_batch();
@@ -307,9 +307,9 @@ impl Model {
         if is_complete && !is_json {
             open.unreadable = Some("it is not JSON".to_owned());
         } else if is_complete && is_cut {
-            self.warn("This report stops in the middle: it was cut short. What came of it is shown.");
+            self.warn("This report is cut short: its first part is shown.");
         } else if is_complete && self.is_document() && !is_behaviour {
-            self.say("This document is no behaviour report. What no other pane is for stands in Other.");
+            self.say("This document is not a behaviour report: its members are in the pane Other.");
             self.focus_pane(Pane::Other);
         }
         if is_complete {

@@ -56,10 +56,10 @@ impl Model {
         }
         let (way, pasted) = (self.way_to("open-file"), count(found.len() as u64, "file"));
         match (found.len(), left_out) {
-            (0, _) => self.warn("What was pasted holds no SHA-256 (64 hexadecimal digits); the service knows private files by nothing else."),
-            (_, 0) => self.say(format!("Pasted: {pasted}. {way} opens what is pasted.")),
+            (0, _) => self.warn("No SHA-256 was pasted (64 hexadecimal digits): the service knows private files by nothing else."),
+            (_, 0) => self.say(format!("Pasted: {pasted}, opened by {way}.")),
             _ => self.warn(format!(
-                "Pasted: the first {pasted}; {} more are left out. {way} opens what is pasted.",
+                "Pasted: the first {pasted}, opened by {way}; {} more are left out.",
                 thousands(left_out)
             )),
         }

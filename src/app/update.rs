@@ -15,7 +15,7 @@ use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
 
 /// Commands that work while a confirmation is open.
-const LEAVE_A_QUESTION: [&str; 4] = ["back", "give-up", "shell", "quit"];
+const LEAVE_A_QUESTION: [&str; 4] = ["back", "cancel", "shell", "quit"];
 
 impl Model {
     pub(super) fn type_into_overlay(&mut self, key: Key) -> bool {
@@ -354,7 +354,7 @@ impl Model {
     pub(super) fn make_way(&mut self) {
         if self.calls.awaits_paid() {
             self.warn(
-                "A paid answer is under way, and a stopped program cannot take it in. Press it again once it is here.",
+                "A paid response is in flight, and a stopped program cannot receive it. Press it again once it is here.",
             );
             return;
         }
@@ -368,12 +368,12 @@ impl Model {
         }
         self.is_quitting = true;
         let (quit, answers) = (self.way_to("quit"), self.calls.paid().count());
-        let answers = crate::text::count(answers as u64, "paid answer");
-        let paid = self.calls.awaits_paid().then(|| format!("{answers} to be kept"));
-        let written = (self.writes > 0).then(|| "the store to take in what was written or deleted".to_owned());
+        let answers = crate::text::count(answers as u64, "paid response");
+        let paid = self.calls.awaits_paid().then(|| format!("{answers} to be stored"));
+        let written = (self.writes > 0).then(|| "the store to write notes and deletions".to_owned());
         let waits: Vec<_> = paid.into_iter().chain(written).collect();
         self.warn(format!(
-            "Waiting for {}. {quit} again leaves without; the ledger counts what was sent.",
+            "Waiting for {}. {quit} again leaves at once; the ledger counts each call.",
             waits.join(" and for ")
         ));
     }

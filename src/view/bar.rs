@@ -123,7 +123,7 @@ fn hit(model: &Model) -> Vec<Words> {
 
 fn label(model: &Model, command: &Command) -> &'static str {
     match command.name {
-        "notable-held" if model.leads_back_to_one() => "this sandbox",
+        "notable-all" if model.leads_back_to_one() => "this sandbox",
         _ => way_back(model, command).unwrap_or(command.label),
     }
 }
@@ -182,7 +182,7 @@ fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<Words>,
     (pieces.unwrap_or_else(|| brief(0)), hidden > 0)
 }
 
-/// Keys grouped by price, so many of them named; then the count of hidden ones.
+/// Keys grouped by price, the first of them named; then the count of hidden ones.
 fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, price: PriceText) -> Vec<Words> {
     let mut pieces: Vec<Words> = Vec::new();
     for (at, first) in keys.iter().enumerate() {

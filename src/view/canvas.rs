@@ -74,7 +74,7 @@ const SHORTEST: usize = 8;
 /// Own words with what they mean.
 pub(super) type Words = (String, Tint);
 
-/// Each of these wrapped in rows of so many columns.
+/// Each of these wrapped in rows of this width.
 pub(super) fn wrapped(words: Vec<Words>, columns: usize) -> Vec<Words> {
     let rows = words.into_iter().map(|(text, meaning)| (words_in_rows(&text, columns.max(10)), meaning));
     rows.flat_map(|(rows, meaning)| rows.into_iter().map(move |row| (row, meaning))).collect()

@@ -125,12 +125,12 @@ impl DrawList for OtherFiles {
 const LABELS: usize = 24;
 
 pub(super) fn draw_finder(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, model: &Model) {
-    let title = if finder.is_held { "Search everything that is held" } else { "Find in all panes" };
+    let title = if finder.is_held { "Search all stored reports" } else { "Find in all panes" };
     let inside = inside(buffer, area, model, &format!("{title}{}", state(finder)), (0, 0), 0);
     let meaning = if finder.is_suggested { Tint::Cursor } else { Tint::Strong };
     draw_line(buffer, inside, 0, (prompt(&finder.quest), meaning), &finder.quest.typed, finder.is_typed);
     let words = match &finder.process {
-        Some(process) => Some(format!("of several with this name: process {}, or no number told", process.number())),
+        Some(process) => Some(format!("of several with this name: process {}, or without a number", process.number())),
         None => finder.is_suggested.then(|| "typing replaces these words".to_owned()),
     };
     if let Some(words) = words.filter(|_| finder.quest.problem.is_none()) {
@@ -144,7 +144,7 @@ pub(super) fn draw_finder(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, 
         draw_hit(line, found, finder, model);
     }
     if finder.groups.is_empty() && !finder.quest.is_running() {
-        let words = if finder.quest.pattern.is_some() { "nothing holds this" } else { "type what is sought" };
+        let words = if finder.quest.pattern.is_some() { "no match" } else { "type to search" };
         LineWriter::new(buffer, inside, 2).own(words, Tint::Faint);
     }
 }
@@ -211,7 +211,7 @@ fn draw_group(line: &mut LineWriter<'_, '_>, group: &HitGroup, model: &Model) {
             line.own(" · ", Tint::Faint);
             line.visible(&identifier.parts().sandbox.visible_cut(40), Tint::Strong);
             if let HitSource::Report { elsewhere: Some(profile), .. } = &group.of {
-                line.own(" · held for profile ", Tint::Faint);
+                line.own(" · stored for profile ", Tint::Faint);
                 line.visible(&Untrusted::from(profile.as_str()).visible_cut(40), Tint::Strong);
             }
         }

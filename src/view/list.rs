@@ -117,11 +117,11 @@ fn state(entry: &ListEntry, model: &Model) -> String {
     match (entry.here(), under_way(entry, model), &entry.failure) {
         (_, Some(call), _) => progress(call, model.now),
         (None, None, Some(_)) => "failed".to_owned(),
-        (Some(_), None, Some(_)) => "held, refetch failed".to_owned(),
+        (Some(_), None, Some(_)) => "stored, refetch failed".to_owned(),
         (Some(_), None, None) if entry.document.is_some() => String::new(),
         (Some(_), None, None) if model.is_document() => "open".to_owned(),
         (Some(here), None, None) => {
-            let how = if entry.imported.is_some() { "imported" } else { "held" };
+            let how = if entry.imported.is_some() { "imported" } else { "stored" };
             format!("{how} {}", age(here.received, model.now))
         }
         (None, None, None) => price(entry, model),
@@ -231,8 +231,8 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
         }
         (Next::Page(None), _) => vec![
             strong(match list.held() as u64 {
-                0 => "Nothing is held of this file.".to_owned(),
-                held => format!("Held of this file: {}, but not the list of its sandboxes.", count(held, "report")),
+                0 => "Nothing is stored of this file.".to_owned(),
+                held => format!("Stored of this file: {}, but not the list of its sandboxes.", count(held, "report")),
             }),
             text("A page of the list brings its sandboxes, and their reports where the service sends them along."),
         ],
@@ -265,7 +265,7 @@ fn absent_report(entry: &ListEntry, model: &Model) -> Vec<Words> {
     if let Some(failure) = &entry.failure {
         return failed("The report could not be fetched.", failure, model);
     }
-    [vec![strong("This report is not held.")], next_key(model)].concat()
+    [vec![strong("This report is not stored.")], next_key(model)].concat()
 }
 
 fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<Words> {

@@ -26,7 +26,7 @@ const HELD: [&str; 7] = ["file", "sandbox", "received", "size", "on disk", "at s
 impl DrawList for StoreContents {
     type Columns = HeldColumns;
 
-    const EMPTY: &'static str = "Nothing is held.";
+    const EMPTY: &'static str = "The store is empty.";
 
     fn title(list: &HeldScreen, _: &Model) -> String {
         let StoreContents { lines, order } = &list.source;
@@ -36,7 +36,7 @@ impl DrawList for StoreContents {
             true => all,
             false => format!("{} of {all}", thousands(list.counts().0 as u64)),
         };
-        format!("Held: {count} · {} · {} on disk · {}", sum(|l| l.bytes), sum(|l| l.on_disk), order.name())
+        format!("Stored: {count} · {} · {} on disk · {}", sum(|l| l.bytes), sum(|l| l.on_disk), order.name())
     }
 
     fn columns(&self, _: &[&Holding], room: usize, _: &Model) -> HeldColumns {
@@ -324,9 +324,9 @@ impl DrawList for Artefacts {
             (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Tint::Strong),
             (Some(when), None) => {
                 let (since, key) = (since(*when, model.now), model.way_to("fetch"));
-                line.own(&format!("held {since}, 0: {key} writes it to a file"), Tint::Free);
+                line.own(&format!("stored {since}, 0: {key} writes it to a file"), Tint::Free);
             }
-            (None, None) => line.own(&format!("not held · {}", model.price(&request).short()), Tint::Price),
+            (None, None) => line.own(&format!("not stored · {}", model.price(&request).short()), Tint::Price),
         }
     }
 

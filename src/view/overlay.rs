@@ -164,7 +164,7 @@ impl DrawForm for TypedQuestion {
 
 impl DrawForm for AgeInDays {
     fn title(_: &AgeForm, _: &Model) -> String {
-        "Delete what is older than how many days?".to_owned()
+        "Delete items older than how many days?".to_owned()
     }
 
     fn words(_: &AgeForm, model: &Model) -> Vec<Words> {
@@ -179,7 +179,7 @@ impl DrawForm for TypeAheadGuard {
 
     fn words(form: &IdleLine, model: &Model) -> Vec<Words> {
         let end = model.way_to("end-idle-line");
-        vec![(format!("{} What is typed here does nothing; {end} ends it.", form.source.why), Tint::Faint)]
+        vec![(format!("{} Typed letters are ignored; {end} closes the line.", form.source.why), Tint::Faint)]
     }
 }
 
@@ -206,7 +206,7 @@ impl DrawForm for TypedNote {
 
 fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
     match form.held_since(model.now) {
-        Some(since) => format!("{} · 0, held since {}", request.words(), super::list::since(since, model.now)),
+        Some(since) => format!("{} · 0, stored since {}", request.words(), super::list::since(since, model.now)),
         None => format!("{} · {}", request.words(), model.price(request).short()),
     }
 }
@@ -223,7 +223,7 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, mo
 
 fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: &Model) {
     let since = super::list::since(answer.received, model.now);
-    let title = format!("{} · held since {since}", answer.title);
+    let title = format!("{} · stored since {since}", answer.title);
     let inside = inside(buffer, area, model, &title, (answer.scroll.top, answer.count()), 0);
     for row in 0..inside.height {
         let position = answer.scroll.top + usize::from(row);
@@ -301,7 +301,7 @@ fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Mod
 pub(super) trait DrawList: ListSource + Sized {
     type Columns;
 
-    const EMPTY: &'static str = "no row holds this";
+    const EMPTY: &'static str = "no match";
 
     const HINT: &'static str = "";
 
@@ -343,7 +343,7 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
         list.source.draw_head(LineWriter::new(buffer, inside, filter), &columns);
     }
     if window.is_empty() {
-        let words = if list.counts().1 == 0 { S::EMPTY } else { "no row holds this" };
+        let words = if list.counts().1 == 0 { S::EMPTY } else { "no match" };
         LineWriter::new(buffer, body, 0).own(words, Tint::Faint);
     }
     for (at, (position, row)) in (0..body.height).zip((list.scroll.top..).zip(&window)) {

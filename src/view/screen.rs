@@ -106,7 +106,7 @@ fn title(model: &Model, columns: u16) -> Vec<Words> {
         let since = list::since(here.received, model.now);
         parts.push(match &entry.imported {
             Some(imported) => (format!("imported {since} {}", imported.words()), Tint::Free),
-            None => (format!("held since {since}"), Tint::Free),
+            None => (format!("stored since {since}"), Tint::Free),
         });
     }
     parts
@@ -140,8 +140,8 @@ fn followed(model: &Model, room: usize) -> String {
     let here = model.following().filter(|_| model.screen == Screen::File);
     let next = here.map(|follow| (follow.seconds(model.passed), count(follow.left(), "call")));
     let what = match (&next, model.follows.as_slice()) {
-        (Some((seconds, left)), [_]) => format!("look in {seconds} s, {left} left"),
-        (Some((seconds, left)), all) => format!("look in {seconds} s, {left} left, {} followed", all.len()),
+        (Some((seconds, left)), [_]) => format!("poll in {seconds} s, {left} left"),
+        (Some((seconds, left)), all) => format!("poll in {seconds} s, {left} left, {} followed", all.len()),
         (None, [one]) => format!("following {}", one.file.short()),
         (None, all) => format!("following {}", count(all.len() as u64, "file")),
     };
@@ -280,7 +280,7 @@ fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 
 fn start_words(model: &Model) -> Vec<Words> {
     let demo = format!(
-        "{} tries the demo now: made-up reports, no key, no network, no cost. Held reports open without a key, too.",
+        "{} tries the demo now: made-up reports, no key, no network, no cost. Stored reports open without a key, too.",
         model.way_to("demo")
     );
     let keys = format!(
@@ -291,16 +291,16 @@ fn start_words(model: &Model) -> Vec<Words> {
         model.way_to("quit")
     );
     let kept = if model.settings.forgets {
-        "What was paid for once is free from then on, and gone when this run ends."
+        "Each paid response is free from then on, and gone when this run ends."
     } else {
-        "What was paid for once is kept on this machine, and is free from then on."
+        "Each paid response is stored on this machine, and free from then on."
     };
     let mut words = Vec::new();
     if model.service.is_offline {
-        words.extend([("This run is offline: what is held opens, and nothing is sent.", Tint::Free), ("", Tint::Text)]);
+        words.extend([("This run is offline: stored reports open, and nothing is sent.", Tint::Free), ("", Tint::Text)]);
     } else if !model.service.has_key {
         words.extend([
-            ("There is no API key yet, so the service cannot be asked.", Tint::Problem),
+            ("No API key yet, so the service cannot be asked.", Tint::Problem),
             ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Tint::Text),
             (demo.as_str(), Tint::Free),
         ]);
@@ -369,8 +369,8 @@ pub(super) fn draw_earlier(line: &mut LineWriter<'_, '_>, recent: &Recent, model
         line.own("  ", Tint::Text);
     }
     let held = match recent.reports {
-        0 => "nothing held".to_owned(),
-        reports => format!("{} held, last used {}", count(reports, "report"), list::since(recent.opened, model.now)),
+        0 => "nothing stored".to_owned(),
+        reports => format!("{} stored, last used {}", count(reports, "report"), list::since(recent.opened, model.now)),
     };
     line.own(&held, Tint::Faint);
 }

@@ -192,14 +192,14 @@ fn what_was_shown_as_held_is_never_asked_for() {
     let mut stage = Stage::new(options());
     stage.type_question("v3-file", &public()[0]);
     stage.keys("enter esc");
-    assert!(stage.screen().contains("0, held since"), "{}", stage.screen());
+    assert!(stage.screen().contains("0, stored since"), "{}", stage.screen());
     stage.confirm_above(0);
     stage.delete_stored("");
     stage.keys("enter");
     assert_eq!(stage.calls(Endpoint::File), 1);
     let screen = stage.screen();
     assert!(screen.contains("Nothing was sent: the answer was held, and is gone"), "{screen}");
-    assert!(!screen.contains("0, held since") && screen.contains("ask · 1 request"), "{screen}");
+    assert!(!screen.contains("0, stored since") && screen.contains("ask · 1 request"), "{screen}");
     stage.keys("enter");
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::File), 1);

@@ -51,7 +51,7 @@ fn submissions_are_priced_by_what_comes_back() {
 fn an_answer_that_is_held_costs_nothing_and_can_be_asked_anew() {
     let mut stage = typed("v3-file", &public()[0]);
     stage.keys("enter esc");
-    assert!(stage.screen().contains("0, held since"), "{}", stage.screen());
+    assert!(stage.screen().contains("0, stored since"), "{}", stage.screen());
     stage.keys("enter esc");
     assert_eq!(stage.calls(Endpoint::File), 1);
     stage.keys("ctrl-r");

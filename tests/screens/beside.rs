@@ -80,7 +80,7 @@ fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
     stage.session.take(TerminalEvent::Paste(file("Parcel").to_string()));
     stage.press("enter");
     stage.rest();
-    assert!(stage.screen().contains("Nothing is held of this file"), "{}", stage.screen());
+    assert!(stage.screen().contains("Nothing is stored of this file"), "{}", stage.screen());
     stage.keys("J");
     assert!(stage.screen().contains("Sandboxes 4 of 6"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::List), 1);
@@ -115,7 +115,7 @@ fn a_report_that_is_read_to_its_end_while_its_file_is_not_shown_is_judged() {
     press(&mut stage, "j J");
     stage.rest();
     stage.keys("K !");
-    assert!(stage.screen().contains("What deserves a look"), "{}", stage.screen());
+    assert!(stage.screen().contains("Findings"), "{}", stage.screen());
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_report_that_two_files_list_is_there_in_both() {
     let mut stage = listed_twice();
     let paid = stage.paid_calls();
     stage.keys("enter");
-    assert!(stage.screen().contains("Processes") && !stage.screen().contains("is not held"), "{}", stage.screen());
+    assert!(stage.screen().contains("Processes") && !stage.screen().contains("is not stored"), "{}", stage.screen());
     stage.keys("K");
     assert!(stage.screen().contains("● "), "{}", stage.screen());
     stage.keys("enter");

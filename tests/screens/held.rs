@@ -45,7 +45,7 @@ fn one_report_is_deleted_after_a_yes() {
 fn a_file_what_is_old_and_everything_go_after_a_yes() {
     let mut stage = Stage::listed();
     stage.keys("H p 3 0 enter");
-    assert!(stage.screen().contains("Nothing is held that is as old"), "{}", stage.screen());
+    assert!(stage.screen().contains("Nothing stored is that old"), "{}", stage.screen());
     stage.later(31 * 86_400);
     stage.keys("p 3 0 enter");
     insta::assert_snapshot!("held_purge_by_age", without_port(&stage));
@@ -72,7 +72,7 @@ fn what_came_after_the_question_does_not_go_with_its_yes() {
         stage.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), before.len() + 1, "{key}");
         let screen = stage.screen();
-        assert!(screen.contains("Nothing was deleted: what is held has changed"), "{screen}");
+        assert!(screen.contains("Nothing was deleted: the store has changed"), "{screen}");
         assert!(screen.contains("To be deleted") && screen.contains("1 other answer"), "{screen}");
         stage.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), 0, "{key}: {}", stage.screen());
@@ -88,7 +88,7 @@ fn a_note_that_stands_on_nothing_is_listed_counted_and_deleted() {
     stage.keys("esc G");
     assert!(stage.screen().contains("notes alone"), "{}", stage.screen());
     stage.keys("d");
-    let words = ": what was written of reports that are not stored";
+    let words = ": notes on reports that are not stored";
     assert!(said(&stage).contains(words) && !stage.screen().contains("costs what"), "{}", stage.screen());
     stage.keys("y");
     assert!(stage.screen().contains("Held: 4") && stage.screen().contains("0 B, 1 note."), "{}", stage.screen());
@@ -147,6 +147,6 @@ fn what_deletes_several_reports_is_not_agreed_to_by_y() {
     stage.keys("d y");
     assert!(stage.screen().contains("Held: 3"), "one is one: {}", stage.screen());
     stage.keys("X Y");
-    assert!(stage.screen().contains("Nothing is held."), "{}", stage.screen());
+    assert!(stage.screen().contains("The store is empty."), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 1);
 }

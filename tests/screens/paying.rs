@@ -84,7 +84,7 @@ fn while_a_call_runs_the_screen_says_so_and_stays_usable() {
     screen!("waiting_for_report", stage);
     stage.press("j");
     stage.later(1);
-    assert!(stage.screen().contains("This report is not held"), "{}", stage.screen());
+    assert!(stage.screen().contains("This report is not stored"), "{}", stage.screen());
     stage.press("k");
     stage.rest();
     assert!(stage.screen().contains("RUNTIME_MODULES"), "{}", stage.screen());

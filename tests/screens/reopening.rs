@@ -26,5 +26,5 @@ fn where_a_list_is_quarantined_what_is_held_beside_it_is_counted() {
     again.keys("G");
     let screen = again.screen();
     assert!(screen.contains("list the sandboxes") && screen.contains("Held of this file: 6 reports"), "{screen}");
-    assert!(!screen.contains("Nothing is held"), "{screen}");
+    assert!(!screen.contains("Nothing is stored"), "{screen}");
 }

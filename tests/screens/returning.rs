@@ -32,7 +32,7 @@ fn the_bar_says_where_going_back_leads() {
     stage.keys("z esc");
     assert!(stage.screen().contains("esc back to the list"), "the pane is small again first:\n{}", stage.screen());
     stage.keys("esc esc");
-    assert!(!stage.screen().contains("What deserves a look"), "{}", stage.screen());
+    assert!(!stage.screen().contains("Findings"), "{}", stage.screen());
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn hits_of_all_held_reports_are_gone_through_one_after_another() {
     stage.keys("N N");
     screen!("returning_last_hit", stage);
     stage.keys("esc");
-    assert!(stage.screen().contains("Search everything that is held"), "{}", stage.screen());
+    assert!(stage.screen().contains("Search all stored reports"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 2);
 }
 
@@ -61,7 +61,7 @@ fn a_key_that_does_nothing_here_says_why() {
     let mut stage = Stage::listed();
     for (keys, words) in [
         ("w", "w does nothing here: it works in a comparison."),
-        ("A", "A does nothing now: it needs reports of the list that are not held."),
+        ("A", "A does nothing now: it needs reports of the list that are not stored."),
         ("Z", "Z does nothing here; ? shows the keys that do."),
         ("n", "n does nothing now: it needs a filter or a search."),
         ("esc", "esc goes back no further than to the file: f leaves it for another, q quits."),
@@ -93,7 +93,7 @@ fn what_deserves_a_look_is_sought_in_and_taken_from_every_held_sandbox() {
     stage.keys("/ ctrl-u s e r v i c e enter G enter");
     assert!(stage.screen().contains("Quiet Harbour"), "{}", stage.screen());
     stage.keys("esc tab");
-    assert!(stage.screen().contains("Quiet Harbour") && stage.screen().contains("What deserves a look · "));
+    assert!(stage.screen().contains("Quiet Harbour") && stage.screen().contains("Findings · "));
     assert_eq!(stage.paid_calls(), 1);
 }
 

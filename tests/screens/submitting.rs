@@ -75,7 +75,7 @@ fn a_following_beyond_the_budget_says_what_may_fit() {
     let paid = stage.paid_calls();
     stage.keys("W");
     let screen = stage.screen();
-    let refused = "over budget. Nothing was sent; fewer looks may fit: [follow] in the config.";
+    let refused = "over budget. Nothing was sent; fewer polls may fit: [follow] in the config.";
     assert!(screen.contains(refused), "{screen}");
     assert_eq!(stage.paid_calls(), paid);
 }
@@ -385,9 +385,9 @@ fn a_scan_is_followed_no_further_when_its_file_is_closed() {
     stage.keys("enter");
     stage.open_other(&main_file());
     stage.keys("enter K W");
-    assert!(stage.screen().contains("look in"), "{}", stage.screen());
+    assert!(stage.screen().contains("poll in"), "{}", stage.screen());
     stage.keys("Q");
-    assert!(!stage.screen().contains("look in"), "{}", stage.screen());
+    assert!(!stage.screen().contains("poll in"), "{}", stage.screen());
     let paid = stage.paid_calls();
     for _ in 0..6 {
         stage.later(31);

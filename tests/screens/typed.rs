@@ -56,9 +56,9 @@ fn indicators_are_sought_in() {
     stage.keys("enter tab");
     insta::assert_snapshot!("indicators_sought", stage.screen());
     stage.keys("/ z z z z enter enter");
-    assert!(stage.screen().contains("no row holds this"), "{}", stage.screen());
+    assert!(stage.screen().contains("no match"), "{}", stage.screen());
     stage.keys("/ esc");
-    assert!(!stage.screen().contains("no row holds this"), "{}", stage.screen());
+    assert!(!stage.screen().contains("no match"), "{}", stage.screen());
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn what_is_not_judged_is_said_beside_what_deserves_a_look_in_all() {
     assert!(stage.screen().contains("tab all sandboxes"), "{}", stage.screen());
     stage.keys("tab");
     let screen = stage.screen();
-    assert!(screen.contains("in all held reports of the file · "), "{screen}");
+    assert!(screen.contains("in all stored reports of the file · "), "{screen}");
     assert!(screen.contains("Not in it: further sandboxes on pages that were not listed."), "{screen}");
     assert!(screen.contains("tab this sandbox") && !screen.contains("tab all sandboxes"), "{screen}");
 }

@@ -20,7 +20,7 @@ use crate::request::Request;
 const A_HIT: When = When::Has("a filter or a search", Model::has_hits);
 
 const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.are_several());
-const NOT_SENT: When = When::Has("a form that is not under way", |m| m.submitting().is_some() && !m.is_form_sent());
+const NOT_SENT: When = When::Has("a form that is not in flight", |m| m.submitting().is_some() && !m.is_form_sent());
 const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
 
 fn can_follow(model: &Model) -> bool {
@@ -40,23 +40,23 @@ commands! {
     "go-to-hit" [ENTER] "go there", 1, FOUND,
         "Go to the chosen hit, in its report and pane" => Local(Model::go_to_hit);
     "change-search" [key('/')] "change the words", 2, HITS,
-        "Go on typing what is sought" => Local(Model::type_search);
+        "Change the words of the search" => Local(Model::type_search);
     "expression" [Key::Ctrl('r')] "regex", 2, SOUGHT,
-        "Take what is typed as a regular expression, or as plain words again"
+        "Take the words as a regular expression, or as plain words again"
         => Local(|m| m.change_how(|how| how.is_regex = !how.is_regex));
     "case" [Key::Ctrl('t')] "case", 3, SOUGHT,
-        "Tell capital from small letters, or not"
+        "Distinguish capital and small letters, or not"
         => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
     "filter" [key('/')] "filter", 5, PANE,
-        "Show only the pane's rows that hold what is typed, in any of their fields or in the word beside them"
+        "Show only the pane's rows that match, in any of their fields or in the word beside them"
         => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,
         "Search all panes of the report" if A_REPORT => Local(|m| m.begin_finding(false));
     "find-from-list" [key('/')] "find", 0, LIST,
         "Find in all panes of the report, with the key that filters inside of one"
         if A_REPORT => Local(|m| m.begin_finding(false));
-    "find-held" [key('S')] "search held", 8, OPEN,
-        "Search every report that is held, of all files; nothing is asked of the service"
+    "find-stored" [key('S')] "search stored", 8, OPEN,
+        "Search every stored report, of all files; nothing is asked of the service"
         if A_STORE => Local(|m| m.begin_finding(true));
     "next-hit" [key('n')] "next hit", 4, FILE,
         "Go to the next hit: of the pane's filter, or of the last search, over all its reports"
@@ -72,22 +72,22 @@ commands! {
         if When::Has("the row after the last sandbox", |m| is_next(m, |next| matches!(next, Next::Page(Some(_)))))
         => Act::ask(next_page);
     "open" [ENTER] "open", 1, LIST,
-        "Open the sandbox's report; held reports cost nothing"
+        "Open the sandbox's report; a stored one costs nothing"
         if When::Has("a sandbox", |m| m.chosen().is_some())
         => Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: enter_report, anew: false };
     "refresh" [key('r')] "refetch", 2, FILE,
-        "Fetch a report once more that is held already; the held one stays until the new one is there"
-        if When::Has("a report that is held", |m| is_chosen_held(m) && chosen_report(m).is_some())
+        "Fetch a stored report once more; it stays until the new one is there"
+        if When::Has("a stored report", |m| is_chosen_held(m) && chosen_report(m).is_some())
         => Act::ask_anew(chosen_report);
     "refresh-list" [key('R')] "relist", 3, LIST,
         "List once more; if the first page changed, further ones cost again"
         if When::Has("a list that has been asked for", |m| first_page(m).is_some())
         => Act::ask_anew(first_page);
     "open-all" [key('A')] "open all", 4, LISTED,
-        "Open every report of the list that is not held, one after another; the total is in the bar, the first failure stops it"
+        "Open every report of the list that is not stored, one after another; the total is in the bar, the first failure stops it"
         if When::HasAll(&[
             ("the reports that are being opened to be here first", |m| m.batch.is_none()),
-            ("reports of the list that are not held", |m| {
+            ("reports of the list that are not stored", |m| {
                 m.missing_reports().len() > usize::from(m.comparing().is_none())
             }),
         ])
@@ -96,19 +96,19 @@ commands! {
         "Stop opening all: nothing further is sent"
         if When::Has("reports that are being opened", |m| m.batch.is_some()) => Local(|m| m.stop_batch("Stopped."));
     "balances" [key('b')] "counters", 9, LIST,
-        "Show the service's own counters, asked for anew: what is left to the user and the group; takes no quota"
+        "Ask for the service's own counters: the quota left to the user and the group; takes no quota"
         if A_SERVICE => Act::ask_anew(|_| Some(Request::Quotas));
     "usage" [key('u')] "usage", 9, LIST,
-        "Show what was used in the last 30 days, by day and endpoint; takes no quota"
+        "Show the usage of the last 30 days, by day and endpoint; takes no quota"
         if A_SERVICE => Act::ask_anew(|m| Some(last_days(m.now)));
     "open-file" [ENTER] "open file", 1, NAMED,
-        "Open the file whose SHA-256 is typed, or the chosen earlier one; what is held of it costs nothing"
+        "Open the file whose SHA-256 is typed, or the chosen earlier one; its stored reports cost nothing"
         if When::Has("a SHA-256 that is typed or pasted", |m| {
             !m.start.typed.is_empty() || !m.start.recent.is_empty()
         }) => Local(Model::open_typed);
     "demo" [key('t')] "try the demo", 2, START,
         "Run the embedded service with made-up reports: no key, no network, no cost"
-        if When::Has("that there is no key yet", |m| !m.service.has_key) => Local(|m| m.emit(TerminalAction::Demo));
+        if When::Has("a start without an API key", |m| !m.service.has_key) => Local(|m| m.emit(TerminalAction::Demo));
     "other-file" [key('f')] "other file", 5, FILE,
         "Type or paste another file's SHA-256, or choose an earlier one"
         if A_SERVICE => Local(Model::leave_file);
@@ -119,10 +119,10 @@ commands! {
         "Show the file before this one, among those that are open"
         if SEVERAL_FILES => Local(|m| m.step_file(-1));
     "close-file" [key('Q')] "close file", 0, FILE,
-        "Close this file, and show another that is open; what is held stays held"
+        "Close this file, and show another that is open; its reports stay stored"
         if A_FILE => Local(Model::close_file);
     "follow" [key('W')] "follow", 5, LIST,
-        "Follow the file's scan until its reports are there: a look now and then, each at a price, up to a limit"
+        "Follow the file's scan until its reports are there: a poll now and then, each at a price, up to a limit"
         if When::Has("a file of which no sandbox is listed, and which is not followed", |m| {
             can_follow(m) && !has_sandboxes(m)
         }) => Act::Each { requests: followed, price: Model::follow_price, begin: Model::follow_if_cheap };
@@ -131,7 +131,7 @@ commands! {
         if When::Has("a file with sandboxes that is not followed", |m| can_follow(m) && has_sandboxes(m))
         => Act::Leads { to: Model::ask_to_follow, price: Model::follow_price };
     "following" [key('W')] "how far", 3, FILE,
-        "Show how far the scan is that is followed: each sandbox, the next look, what it may still cost"
+        "Show how far the scan is that is followed: each sandbox, the next poll, what it may still cost"
         if When::Has("a scan that is followed", |m| m.following().is_some())
         => Local(Model::show_following);
     "stop-following" [key('s')] "stop", 1, FOLLOWED,
@@ -141,7 +141,7 @@ commands! {
             is_there && m.batch.is_none() && m.following().is_some()
         }) => Local(Model::stop_following);
     "submit-file" [key('U')] "submit", 7, OPEN,
-        "Submit a file of this machine for a private scan: say which, and what the sandboxes are told; nothing is sent before its price is shown"
+        "Submit a file of this machine for a private scan: say which, and with which options; nothing is sent before its price is shown"
         if A_SERVICE => Act::Leads {
             to: |m| m.over.put(SubmitForm::empty()),
             price: |m| m.price_of_one(Kind::PrivateScan),
@@ -166,7 +166,7 @@ commands! {
         })
         => Act::Each { requests: Model::large_requests, price: Model::large_price, begin: Model::submit_large };
     "delete-at-service" [key('E')] "delete", 8, LIST,
-        "Delete the file at the service, with its reports or without, after a yes; what is held here stays"
+        "Delete the file at the service, with its reports or without, after confirmation; reports stored here stay"
         if A_FILE
         => Act::Leads { to: Model::delete_at_service, price: |m| m.price_of_one(Kind::PrivateDelete) };
 }

@@ -53,11 +53,11 @@ fn has_held(model: &Model) -> bool {
     model.chosen_held().is_some()
 }
 
-const SOMETHING_HELD: When = When::Has("something that is held", has_held);
+const SOMETHING_HELD: When = When::Has("something stored", has_held);
 
 /// What deletes rows that a search does not show is off while one is on.
 const ALL_SHOWN: When = When::HasAll(&[
-    ("something that is held", has_held),
+    ("something stored", has_held),
     ("all rows shown, for it deletes others as well", |m| {
         m.over.top_as::<HeldScreen>().is_some_and(|held| held.filter.typed.is_empty())
     }),
@@ -67,7 +67,7 @@ commands! {
     "whole-row" [ENTER] "whole row", 4, PANE,
         "Show the row whole, with every field"
         if When::Has("a row", |m| m.place_here().is_some()) => Local(Model::open_detail);
-    "notable" [key('!')] "deserves a look", 5, FILE,
+    "notable" [key('!')] "findings", 5, FILE,
         "List the rows that rules mark, the most severe first, to go there: ! high, * medium, + low, ~ noise"
         if A_REPORT => Local(Model::list_notable);
     "hide-noise" [key('~')] "hide noise", 7, FILE,
@@ -137,29 +137,29 @@ commands! {
     "whole-value" [ENTER] "whole value", 2, ANSWER,
         "Show the value whole" if When::Has("a row with a value", has_value) => Local(Model::open_value);
     "compare" [key('c')] "compare", 6, FILE,
-        "Compare the sandboxes: which of them saw what; held reports only, so it costs nothing; processes are told by name, and by a folder that says more"
-        if When::Has("a report that is held", Model::can_compare) => Local(Model::compare);
+        "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
+        if When::Has("a stored report", Model::can_compare) => Local(Model::compare);
     "compare-where" [ENTER] "where", 2, COMPARE,
         "Show where the item was seen, to go there" => Local(Model::compare_where);
     "compare-all" [key('a')] "seen by all", 3, COMPARE,
-        "Show only what every held sandbox saw, or everything again"
+        "Show only what every stored sandbox saw, or everything again"
         => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::All)));
     "compare-some" [key('d')] "differs", 3, COMPARE,
-        "Show only what some saw and others did not, or told otherwise (≠), or everything again"
+        "Show only what some saw and others did not, or what differs (≠), or everything again"
         => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::Some)));
     "compare-here" [key('u')] "only here", 3, COMPARE,
-        "Show only what the chosen column alone saw or told, or everything again"
+        "Show only what the chosen column alone saw, or everything again"
         => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::Here)));
     "compare-not-here" [key('x')] "not here", 3, COMPARE,
-        "Show only what others saw or told and the chosen column did not, or everything again"
+        "Show only what others saw and the chosen column did not, or everything again"
         => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::NotHere)));
     "compare-next-column" [RIGHT, key('l')] "column", 4, COMPARE,
-        "Choose the next held column" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_column(true)));
+        "Choose the next stored column" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_column(true)));
     "compare-previous-column" [LEFT, key('h')] "column before", 0, COMPARE,
-        "Choose the held column before" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_column(false)));
+        "Choose the stored column before" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_column(false)));
     "compare-without" [key('-')] "leave out", 5, COMPARE,
         "Leave the chosen column out, and compare the others; at least two remain"
-        if When::Has("another two columns that are held", |m| m.comparing().is_some_and(Compare::can_leave_out))
+        if When::Has("another two stored columns", |m| m.comparing().is_some_and(Compare::can_leave_out))
         => Local(Model::compare_without);
     "compare-every" [key('+')] "bring back", 2, COMPARE,
         "Compare every column again that was left out"
@@ -170,8 +170,8 @@ commands! {
     "compare-previous-pane" [BACK_TAB] "pane before", 0, COMPARE,
         "Compare the items of the pane before" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_pane(false)));
     "compare-with" [key('w')] "other file", 5, COMPARE,
-        "Compare with another file of which reports are held; costs nothing"
-        if When::Has("another file of which reports are held", Model::can_compare_files)
+        "Compare with another file that has stored reports; costs nothing"
+        if When::Has("another file with stored reports", Model::can_compare_files)
         => Local(Model::compare_with);
     "compare-with-this" [ENTER] "compare with it", 1, PICKER,
         "Compare with the chosen file"
@@ -179,7 +179,7 @@ commands! {
     "go-to-row" [ENTER] "go there", 1, PICKER,
         "Go to the row, in its sandbox and pane"
         if When::Has(
-            "a row that is there",
+            "a row to go to",
             |m| m.over.top_as::<Spots>().is_some_and(|spots| spots.chosen().is_some_and(|spot| spot.target.is_some())),
         )
         => Local(Model::go_to_spot);
@@ -187,14 +187,14 @@ commands! {
         "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked, such as persistence"
         => Local(|m| m.seek_in_list(true));
     "found-row" [ENTER] "done", 1, SOUGHT_LINE,
-        "End typing; what was found stays until the line is emptied" => Local(|m| m.seek_in_list(false));
+        "End typing; the matching rows stay until the line is emptied" => Local(|m| m.seek_in_list(false));
     "end-idle-line" [ENTER] "close", 1, FORM,
-        "Close the line that takes what is typed where nothing can be"
-        if When::Has("a line that nothing is done with", |m| m.over.top_as::<IdleLine>().is_some()) => Local(Model::go_back);
-    "notable-held" [TAB] "all sandboxes", 3, PICKER,
-        "List what deserves a look in every held report of the file, or in the open one again; costs nothing"
+        "Close the line that ignores typed letters"
+        if When::Has("a line that ignores letters", |m| m.over.top_as::<IdleLine>().is_some()) => Local(Model::go_back);
+    "notable-all" [TAB] "all sandboxes", 3, PICKER,
+        "List the findings of every stored report of the file, or of the open one again; costs nothing"
         if When::Has(
-            "a list of what deserves a look, and several reports of the file that are held",
+            "a list of findings, and several stored reports of the file",
             Model::can_reach_further,
         ) => Local(Model::reach_further);
     "copy" [key('y')] "copy", 7, COPIED,
@@ -225,7 +225,7 @@ commands! {
         "Show the kind of indicators before"
         if INDICATORS => Local(|m| m.with_over(|list: &mut IndicatorList| list.step(false)));
     "export" [key('x')] "export", 8, VALUED,
-        "Write the report, the pane, the row, the value, the indicators or what deserves a look to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP"
+        "Write the report, the pane, the row, the value, the indicators or the findings to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP"
         if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
     "next-part" [TAB] "another part", 2, FORM,
         "Write another part: the whole report, the pane, the row, the indicators, the value"
@@ -233,15 +233,15 @@ commands! {
     "previous-part" [BACK_TAB] "part before", 0, FORM,
         "Write the part before" if SEVERAL_PARTS => Local(|m| m.with_over(|form: &mut SaveForm| form.step_part(false)));
     "save" [ENTER] "write it", 1, FORM,
-        "Write the file; one that is there is written over only after a yes"
+        "Write the file; an existing one is overwritten only after confirmation"
         if When::Has("the path of a file", |m| m.over.top_as::<SaveForm>().is_some()) => Local(Model::save);
     "artefacts" [key('d')] "downloads", 6, FILE,
-        "Show what the sandbox kept beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged"
-        if When::Has("a report that tells of something to download", |m| {
+        "Show the artifacts beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged"
+        if When::Has("a report with artifacts", |m| {
             has_report(m) && has_service(m) && m.has_artefacts()
         }) => Act::Leads { to: Model::show_artefacts, price: |m| m.price_of_one(Kind::PrivateArtefact) };
     "fetch" [ENTER] "fetch", 1, PICKER,
-        "Fetch the artefact; one that is held costs nothing and can be written to a file"
+        "Fetch the artifact; a stored one costs nothing and can be written to a file"
         if When::Has("a list of downloads", |m| m.chosen_artefact().is_some()) => Act::Ask {
             request: Model::chosen_artefact,
             is_held: Model::is_chosen_artefact_held,
@@ -251,34 +251,34 @@ commands! {
     "palette" [key(':')] "all commands", 5, OPEN,
         "Find any command or question by typing some of its letters" => Local(|m| m.over.put(Palette::everything(m)));
     "choose" [ENTER] "choose", 1, PALETTE,
-        "Do what is chosen"
+        "Run the chosen command"
         if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;
-    "show-off" [TAB] "show or hide what is off", 2, PALETTE,
+    "show-off" [TAB] "show or hide disabled", 2, PALETTE,
         "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.with_over(Palette::toggle_off));
     "ask" [ENTER] "ask", 1, FORM,
-        "Ask the question that is typed; an answer that is held costs nothing"
+        "Send the typed request; a stored response costs nothing"
         if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::ask(form_request);
-    "ask-anew" [Key::Ctrl('r')] "ask anew", 2, FORM,
-        "Ask the question that is typed though its answer is held"
-        if When::Has("an answer that is held", is_form_held) => Act::ask_anew(form_request);
+    "ask-again" [Key::Ctrl('r')] "ask again", 2, FORM,
+        "Send the typed request though its response is stored"
+        if When::Has("a stored response", is_form_held) => Act::ask_anew(form_request);
     "confirm" [key('y'), key('Y'), key('f')] "answer", 0, CONFIRM,
         "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The question names the keys that answer it."));
     "note" [key('a')] "note", 8, NOTED,
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
-        if When::Has("a report that is held, or a row of one (behaview import holds saved ones)", can_note)
+        if When::Has("a stored report, or a row of one (behaview import stores saved ones)", can_note)
         => Local(Model::write_note);
     "keep-note" [ENTER] "keep the note", 1, FORM,
-        "Keep the note that is typed; an empty line deletes it, after a yes"
+        "Write the typed note; an empty line deletes it, after confirmation"
         if When::Has("a note that is typed", |m| m.over.top_as::<NoteForm>().is_some()) => Local(Model::keep_note);
     "ledger" [key('L')] "ledger", 9, OPEN,
-        "Show the ledger: what was asked, predicted, settled, and what the service's counters said of it"
+        "Show the ledger: each call, its predicted and settled cost, and whether the service's counters confirm it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));
     "planner" [key('p')] "planner", 8, OPEN,
         "Add operations up before asking any: what they cost, and what they leave to the user and the group"
         if A_SERVICE => Local(|m| m.over.put(Planner::empty()));
     "plan" [ENTER] "add to the plan", 1, FORM,
-        "Add what is typed to the plan; @ and a file stand for the number of hashes in it; backspace on an empty line takes the last one back"
+        "Add the typed operation to the plan; @ and a file count the hashes in it; backspace on an empty line takes the last one back"
         if When::Has("the planner", |m| m.over.top_as::<Planner>().is_some()) => Local(|m| {
             let Some(planner) = m.over.top_as_mut::<Planner>() else { return };
             match planner.add() {
@@ -295,31 +295,31 @@ commands! {
             let keys = Palette::keys(m);
             m.over.put(keys);
         });
-    "held" [key('H')] "held reports", 8, OPEN,
-        "Show everything that is held: size, age, expiry at the service, notes, where it came from; and delete it"
+    "stored" [key('H')] "stored reports", 8, OPEN,
+        "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
         if A_STORE => Local(|m| m.emit(StoreJob::LoadInventory));
-    "open-held" [ENTER] "open file", 1, PICKER,
+    "open-stored" [ENTER] "open file", 1, PICKER,
         "Open the file of the chosen report"
-        if When::Has("a report of a known file, imported or held for the service that is asked now", |m| {
+        if When::Has("a report of a known file, imported or stored for this service", |m| {
             let is_here = |line: &Holding| line.service == m.service.id || line.imported.is_some();
             m.chosen_held().is_some_and(|line| line.file.is_some() && is_here(line))
         }) => Local(Model::open_held);
-    "sort-held" [key('s')] "sort", 2, PICKER,
+    "sort-stored" [key('s')] "sort", 2, PICKER,
         "Sort by age, size, file or expiry" if SOMETHING_HELD => Local(Model::sort_held);
-    "delete-held" [key('d')] "delete", 2, PICKER,
-        "Delete the chosen report from this machine, after a yes"
+    "delete-stored" [key('d')] "delete", 2, PICKER,
+        "Delete the chosen report from this machine, after confirmation"
         if SOMETHING_HELD => Local(Model::delete_chosen);
     "delete-file" [key('D')] "delete file", 3, PICKER,
-        "Delete everything that is held of the chosen report's file, after a yes"
+        "Delete everything stored of the chosen report's file, after confirmation"
         if When::Has("a report of a known file", |m| m.chosen_held().is_some_and(|line| line.file.is_some()))
         => Local(Model::delete_file);
     "delete-old" [key('p')] "purge by age", 3, PICKER,
-        "Delete what is older than so many days, after a yes" if ALL_SHOWN => Local(|m| m.over.put(AgeForm::with_fields(AgeInDays, 1)));
+        "Delete everything older than a number of days, after confirmation" if ALL_SHOWN => Local(|m| m.over.put(AgeForm::with_fields(AgeInDays, 1)));
     "delete-everything" [key('X')] "delete all", 4, PICKER,
-        "Delete everything that is held, after a yes; the ledger stays"
+        "Delete everything stored, after confirmation; the ledger stays"
         if ALL_SHOWN => Local(|m| m.confirm_purge(crate::report::Purge::Everything));
     "take-age" [ENTER] "how many go", 1, FORM,
-        "Say what is older than the days that are typed, and ask"
+        "Name everything older than the typed days, and ask"
         if When::Has("an age that is typed", |m| m.over.top_as::<AgeForm>().is_some()) => Local(Model::delete_old);
     "down" [DOWN, key('j')] "down", 0, EVERYWHERE,
         "One row down" => Local(|m| m.go(Move::Down(1)));
@@ -336,14 +336,14 @@ commands! {
     "back" [ESC] "back", 5, EVERYWHERE,
         "Go back one step: close, shrink, to the list of sandboxes; the file itself is left by other-file"
         if When::Has("something to go back from", can_go_back) => Local(Model::go_back);
-    "give-up" [Key::Ctrl('x')] "give up", 2, EVERYWHERE,
-        "Wait no longer for what is under way; what was sent may be charged, and the ledger counts it"
-        if When::Has("something under way", |m| !m.calls.is_empty()) => Local(Model::give_up);
+    "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,
+        "Stop waiting for the calls in flight; they may be charged, and the ledger counts them"
+        if When::Has("a call in flight", |m| !m.calls.is_empty()) => Local(Model::give_up);
     "shell" [Key::Ctrl('z')] "shell", 0, EVERYWHERE,
         "Give the terminal to the shell; `fg` brings the app back"
         if When::Has("a terminal that can stop a program", |m| m.settings.has_shell)
         => Local(Model::make_way);
     "quit" [key('q'), Key::Ctrl('c')] "quit", 6, EVERYWHERE,
-        "Quit; a paid answer that is under way is waited for, pressing it again leaves at once"
+        "Quit; a paid response in flight is waited for, pressing it again leaves at once"
         => Local(Model::quit);
 }

@@ -72,7 +72,7 @@ impl fmt::Display for Key {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no key of this name; keys are single characters, ctrl-c, alt-c, f1 and the like, enter, esc, tab, up, pgdn, space …"
+    "unknown key; keys are single characters, ctrl-c, alt-c, f1 and the like, enter, esc, tab, up, pgdn, space …"
 )]
 pub struct UnknownKey;
 
@@ -167,7 +167,7 @@ places! {
     Answer as ANSWER, Mean, "in an answer";
     Palette as PALETTE, Seek, "in this list";
     Form as FORM, Typed, "in a form";
-    Confirm as CONFIRM, Mean, "where a yes is wanted";
+    Confirm as CONFIRM, Mean, "in a confirmation";
     Picker as PICKER, Mean, "in a list over the screen";
     Finder, Seek, "while it is typed what to search for";
     Hits as HITS, Mean, "among the hits of a search";
@@ -255,7 +255,7 @@ impl Places {
         match self {
             EVERYWHERE => return "everywhere".to_owned(),
             READING => return "where nothing is typed".to_owned(),
-            OPEN => return "where nothing stands over the screen".to_owned(),
+            OPEN => return "where no overlay is open".to_owned(),
             _ => {}
         }
         let words: Vec<_> = self.each().map(Place::words).collect();

@@ -1,4 +1,4 @@
-//! What is looked at whole: a row with every member of it, wrapped to the width of the screen, and an answer as a tree that folds.
+//! A row with every member of it, wrapped to the width of the screen, and a response as a tree that folds.
 
 use crate::app::over::{OverlayScreen, RowWindow, SheetRow};
 use crate::app::panes::moving::scrolled;
@@ -101,7 +101,7 @@ impl Detail {
     }
 }
 
-/// Most screen rows of one value; what is longer is for a file.
+/// Most screen rows of one value; a longer one is for a file.
 const MOST_ROWS: usize = 20_000;
 
 fn line_rows(line: &Line, columns: usize) -> Vec<DetailRow> {

@@ -142,7 +142,7 @@ impl ListFilter {
 }
 
 /// Commands that open a line: the user goes straight on typing after them.
-const OPEN_A_LINE: [&str; 6] = ["filter", "find", "find-from-list", "find-held", "palette", "note"];
+const OPEN_A_LINE: [&str; 6] = ["filter", "find", "find-from-list", "find-stored", "palette", "note"];
 
 /// A form that is typed into where nothing can be: what follows a key that is off would act as keys otherwise.
 pub type IdleLine = InputForm<TypeAheadGuard>;

@@ -191,7 +191,7 @@ impl Model {
         }
         let deletion = Deletion::of(what, self.held_lines());
         if deletion.is_empty() {
-            self.say("Nothing is held that is as old as that.");
+            self.say("Nothing stored is that old.");
             return;
         }
         let why = self.purge_words(&deletion.what);
@@ -207,7 +207,7 @@ impl Model {
         if self.held_mut().is_some() {
             self.show_held(lines);
         }
-        self.warn("Nothing was deleted: what is held has changed since the question was asked.");
+        self.warn("Nothing was deleted: the store has changed since the question.");
         self.confirm_purge(what)
     }
 
@@ -224,7 +224,7 @@ impl Model {
         let reports = doomed.iter().filter(|line| line.report().is_some()).count() as u64;
         let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count() as u64;
         let words = match (doomed.as_slice(), reports, others) {
-            (_, 0, 0) => "what was written of reports that are not stored".to_owned(),
+            (_, 0, 0) => "notes on reports that are not stored".to_owned(),
             ([one], 1, _) => format!("the report by {}", title(one).cut(40)),
             ([one], ..) => format!("the {}", title(one).cut(60)),
             (_, reports, 0) => count(reports, "report"),
@@ -379,7 +379,7 @@ impl Model {
         let standing = self.notes.on(&note.about).map(|note| note.text.clone());
         let way = self.way_to("keep-note");
         self.warn(format!(
-            "Not written: another note was written here meanwhile. {way} puts what is typed in its place."
+            "Not written: another note was written here meanwhile. {way} replaces it with this text."
         ));
         let (about, typed) = (note.about.clone(), words(&note.text));
         self.over.put(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed));

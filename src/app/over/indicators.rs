@@ -220,7 +220,7 @@ impl Model {
             Some(Overlay::Artefacts(_)) => format!("{} writes it to a file", self.way_to("fetch")),
             _ => format!("{} shows it, to be written to a file", self.way_to("artefacts")),
         };
-        self.say(format!("Held: {what}, {length}. {way}."));
+        self.say(format!("Stored: {what}, {length}. {way}."));
     }
 
     pub(in crate::app) fn artefacts_asking(&mut self, request: &Request) -> Option<&mut ArtefactList> {

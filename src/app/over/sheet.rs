@@ -117,7 +117,7 @@ pub(in crate::app) fn paragraph(head: &str, text: impl Into<String>) -> SheetRow
 
 fn price_of(model: &Model, key: Key, command: &Command) -> SheetRow {
     let words = match model.tag(command) {
-        Tag::UnderWay => "0, the same question is under way".to_owned(),
+        Tag::UnderWay => "0, the same request is in flight".to_owned(),
         // What bars a call does not bar the way to it.
         tag @ (Tag::Spent(_) | Tag::Wait(_) | Tag::Barred(_)) if matches!(command.act, Act::Leads { .. }) => {
             format!("0; what it leads to: {}", tag.words())

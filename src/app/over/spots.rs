@@ -218,7 +218,7 @@ impl Model {
             Some((Some(_), _)) => self.show_chosen(),
             Some((None, _)) | None => {
                 self.bound_for = None;
-                self.warn("That report is not held any more.");
+                self.warn("That report is no longer stored.");
                 self.show_chosen()
             }
         };
@@ -375,7 +375,7 @@ impl Model {
             self.say(NOTHING_NOTABLE);
             return;
         }
-        let picker = RowPicker { notable: Some(NotableScope::Open), ..RowPicker::new("What deserves a look", spots) };
+        let picker = RowPicker { notable: Some(NotableScope::Open), ..RowPicker::new("Findings", spots) };
         let mut list = Spots::new(picker);
         list.filter = filter;
         self.over.put(list);
@@ -485,7 +485,7 @@ impl Model {
 
     pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<NotableRow>) {
         let Some(rules) = self.rules.clone() else { return };
-        let which = if self.is_document() { "reports that are open" } else { "held reports of the file" };
+        let which = if self.is_document() { "reports that are open" } else { "stored reports of the file" };
         if self.spots_mut().is_none_or(|list| list.source.notable != Some(NotableScope::Held(number))) {
             return;
         }
@@ -493,7 +493,7 @@ impl Model {
             let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
             Some(Spot { seen_by: Some(seen_by), also, ..spot })
         });
-        let all = RowPicker::new(format!("What deserves a look in all {which}"), spots.collect());
+        let all = RowPicker::new(format!("Findings in all {which}"), spots.collect());
         self.spots_mut().into_iter().for_each(|list| list.scroll = Scroll::default());
         self.change_spots(|picker| *picker = RowPicker { notable: Some(NotableScope::Held(number)), ..all });
         if let Some(words) = self.not_judged().filter(|_| self.notice.is_none()) {
@@ -511,7 +511,7 @@ impl Model {
 
     fn not_judged(&self) -> Option<String> {
         let missing = self.missing_reports().len() as u64;
-        let missing = (missing > 0).then(|| format!("{} not held", count(missing, "report")));
+        let missing = (missing > 0).then(|| format!("{} not stored", count(missing, "report")));
         let has_more = self.list().is_some_and(List::has_more_pages);
         let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());
         let words: Vec<_> = missing.into_iter().chain(pages).collect();

@@ -210,7 +210,7 @@ impl Model {
         if self.file() == Some(file) && self.notice.is_none() && self.service.barred().is_none() {
             let (follow, price) = (self.way_to("follow"), self.follow_price());
             self.say(format!(
-                "Its scan was not seen to its end when it was left. {follow} goes on following it: {price}."
+                "Its scan had not ended when the file was left. {follow} follows it further: {price}."
             ));
         }
     }
@@ -243,7 +243,7 @@ impl Model {
         if follow.left() == 0 {
             let file = follow.file.clone();
             let again = format!("{} follows it further, for {}.", self.way_to("follow"), self.follow_price());
-            let why = "The scan is not done, and the looks that were agreed to are used up.";
+            let why = "The scan is not done, and the confirmed polls are used up.";
             self.end_following(&file, &format!("{why} {again}"));
             return;
         }
@@ -365,7 +365,7 @@ impl Model {
         };
         let (seconds, price) = (follow.seconds(self.passed), self.next_look_price(follow));
         let mut rows = vec![
-            row("next look", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
+            row("next poll", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
             row("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
         ];
         match &follow.seen {

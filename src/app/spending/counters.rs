@@ -99,7 +99,7 @@ impl Sheet {
         }
         let odd = usage.set_aside.iter();
         paragraphs.extend(odd.map(|odd| paragraph("odd", format!("{}: {}", safe(&odd.name), odd.why))));
-        Self::new("What was used, in requests by day", paragraphs, columns)
+        Self::new("Usage, in requests by day", paragraphs, columns)
     }
 }
 
@@ -142,7 +142,7 @@ impl Sheet {
     /// The ledger, the latest entry first, below the sums of this session, this day and this month.
     pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = format!(
-            "this session {} · today {} · this month {} (what is not known counts as charged)",
+            "this session {} · today {} · this month {} (unknown calls count as charged)",
             amounts(&page.session),
             amounts(&page.today),
             amounts(&page.month),

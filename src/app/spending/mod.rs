@@ -77,7 +77,7 @@ impl Model {
                     .to_owned()
             }
             (Some(Barred::NoKey), _) => {
-                "There is no key: nothing was sent. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`."
+                "Nothing was sent: no API key. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`."
                     .to_owned()
             }
             (None, Some(reason)) => {
@@ -92,7 +92,7 @@ impl Model {
     fn refuse_for_now(&mut self, quote: &Quote) -> bool {
         let Some(bar) = self.figures.bar(quote.price(), self.now) else { return false };
         let way = match bar {
-            Tag::Wait(_) => "The service said so; a new start of behaview sends all the same.".to_owned(),
+            Tag::Wait(_) => "The service refuses until then; a new start of behaview sends all the same.".to_owned(),
             _ => format!("{} asks the counters again, for nothing.", self.way_to("balances")),
         };
         self.warn(format!("Nothing was sent: {}. {way}", bar.words()));
@@ -116,7 +116,7 @@ impl Model {
     pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
         let is_in_flight = self.calls.has(request) && !self.is_quitting;
         if is_in_flight {
-            let text = "It is under way already: its answer serves, and is paid for once.".to_owned();
+            let text = "It is in flight already: one response serves, and is paid for once.".to_owned();
             self.notice = Some(Notice { text, is_passing: true, ..Notice::default() });
         }
         is_in_flight
@@ -316,7 +316,7 @@ impl Model {
 
     pub(in crate::app) fn confirm(&mut self, answer: KeyedAnswer) {
         if !self.can_answer() {
-            self.warn("There is no room here for the question and its keys: nothing was done.");
+            self.warn("No room here for the question and its keys: nothing was done.");
             return;
         }
         let tag = self.price_tag(&answer);

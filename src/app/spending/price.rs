@@ -100,9 +100,9 @@ impl Tag {
     pub fn words(&self) -> String {
         match self {
             Self::Free => "0".to_owned(),
-            Self::Held => "0, held".to_owned(),
+            Self::Held => "0, stored".to_owned(),
             Self::Costs(price) => price.short(),
-            Self::UnderWay => "under way".to_owned(),
+            Self::UnderWay => "in flight".to_owned(),
             Self::Spent(until) => format!("quota spent until {until}"),
             Self::Wait(until) => format!("wait until {until}"),
             Self::Barred(barred) => barred.words().to_owned(),
@@ -171,7 +171,7 @@ impl Model {
     pub(in crate::app) fn refuse_several(&mut self, label: &str, tag: &Tag) {
         let way = match tag {
             Tag::OverBudget(tag) if matches!(&**tag, Tag::Together(together) if together.is_at_most) => {
-                "fewer looks may fit: [follow] in the config."
+                "fewer polls may fit: [follow] in the config."
             }
             _ => "one by one the budget may allow some of them.",
         };

@@ -139,7 +139,7 @@ pub type Planner = InputForm<PlannedOperations>;
 #[derive(Debug, Default)]
 pub struct PlannedOperations {
     items: Vec<Operation>,
-    /// The first row that is shown, where there are so many.
+    /// The first row that is shown.
     pub top: usize,
 }
 
