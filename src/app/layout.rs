@@ -241,10 +241,11 @@ impl Layout {
         }
     }
 
-    /// What the four panes take together, where there are four.
-    fn four_area(&self) -> Option<Area> {
+    /// What the panes beside the overview take together.
+    pub fn four_area(&self) -> Option<Area> {
         let mut areas = self.panes.iter().filter(|(pane, _)| *pane != Pane::Overview).map(|(_, area)| *area);
-        let (first, last) = (areas.next()?, areas.next_back()?);
+        let first = areas.next()?;
+        let last = areas.next_back().unwrap_or(first);
         Some(Area { width: last.x + last.width - first.x, height: last.y + last.height - first.y, ..first })
     }
 

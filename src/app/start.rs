@@ -56,7 +56,9 @@ impl Model {
         }
         let (way, pasted) = (self.way_to("open-file"), count(found.len() as u64, "file"));
         match (found.len(), left_out) {
-            (0, _) => self.warn("No SHA-256 was pasted (64 hexadecimal digits): the service knows private files by nothing else."),
+            (0, _) => self.warn(
+                "No SHA-256 was pasted (64 hexadecimal digits): the service knows private files by nothing else.",
+            ),
             (_, 0) => self.say(format!("Pasted: {pasted}, opened by {way}.")),
             _ => self.warn(format!(
                 "Pasted: the first {pasted}, opened by {way}; {} more are left out.",

@@ -81,8 +81,14 @@ fn keys(model: &Model, room: usize) -> Vec<Words> {
     let (priced, free): (Vec<_>, Vec<_>) = commands.partition(|command| is_priced(model, command));
     let (asking, others): (Vec<_>, Vec<_>) = model.answers().iter().partition(|answer| answer.consent.asks());
     let asking = asking.into_iter().map(|answer| PricedKey::new(answer.key, answer.label, &model.price_tag(answer)));
-    let priced: Vec<_> = asking.chain(priced.into_iter().filter_map(|command| PricedKey::of(model, command))).collect();
-    let mut pieces = hit(model);
+    let priced: Vec<_> = asking
+        .chain(priced.into_iter().filter_map(|command| {
+            Some(PricedKey::new(model.key_of(command)?, label(model, command), &model.tag(command)))
+        }))
+        .collect();
+    let hit = model.hit().filter(|_| model.goes_through_hits());
+    let hit = hit.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
+    let mut pieces: Vec<Words> = hit.map(|words| (words, Tint::Strong)).into_iter().collect();
     let (more, counts) = priced_keys(model, &priced, room.saturating_sub(width(&pieces)));
     pieces.extend(more);
     let mut left = room.saturating_sub(width(&pieces));
@@ -97,7 +103,12 @@ fn keys(model: &Model, room: usize) -> Vec<Words> {
     for (label, key) in others.into_iter().map(|answer| (answer.label, Ok(answer.key))).chain(free) {
         // Whether a command applies may need rows of the report: that is asked only of what there is room for.
         let key = if label.columns() < left { key.ok().or_else(|| model.key_of(key.err()?)) } else { None };
-        if let Some(key) = key.map(|key| free_key(key, label, lead)).filter(|key| width(key) <= left) {
+        if let Some(key) = key
+            .map(|key| {
+                vec![(lead.to_owned(), Tint::Faint), (key.to_string(), Tint::Key), (format!(" {label}  "), Tint::Text)]
+            })
+            .filter(|key| width(key) <= left)
+        {
             left -= width(&key);
             pieces.extend(key);
             lead = "";
@@ -113,12 +124,6 @@ fn is_priced(model: &Model, command: &Command) -> bool {
         Act::Leads { .. } => !matches!(model.tag(command), Tag::Barred(_)),
         _ => command.asks(),
     }
-}
-
-fn hit(model: &Model) -> Vec<Words> {
-    let of = model.hit().filter(|_| model.goes_through_hits());
-    let words = of.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
-    words.map(|words| (words, Tint::Strong)).into_iter().collect()
 }
 
 fn label(model: &Model, command: &Command) -> &'static str {
@@ -138,10 +143,6 @@ const PRICES: &str = "prices";
 type PriceText = fn(&PricedKey) -> &str;
 
 impl PricedKey {
-    fn of(model: &Model, command: &'static Command) -> Option<Self> {
-        Some(Self::new(model.key_of(command)?, label(model, command), &model.tag(command)))
-    }
-
     fn new(key: Key, label: &'static str, tag: &Tag) -> Self {
         let meaning = match tag {
             Tag::Costs(price) if !price.is_free() || price.refusal.is_some() => Tint::Price,
@@ -205,10 +206,6 @@ fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, pric
     pieces
 }
 
-fn free_key(key: Key, label: &str, lead: &str) -> Vec<Words> {
-    vec![(lead.to_owned(), Tint::Faint), (key.to_string(), Tint::Key), (format!(" {label}  "), Tint::Text)]
-}
-
 /// The balances of user and group in the scarcest period, and the costs of this session.
 fn left(model: &Model, room: usize) -> Vec<Words> {
     if model.is_document() {
@@ -219,14 +216,10 @@ fn left(model: &Model, room: usize) -> Vec<Words> {
     fits.unwrap_or_else(|| balances(model, Verbosity::Prices))
 }
 
-/// The unit of the current screen: scans in the form that submits a file, requests elsewhere.
-fn counted(model: &Model) -> Unit {
-    let submits = model.over.all.iter().any(|over| matches!(over, Overlay::Submit(_)));
-    if submits { Unit::Scan } else { Unit::Request }
-}
-
 fn balances(model: &Model, wordy: Verbosity) -> Vec<Words> {
-    let unit = counted(model);
+    // The form that submits a file counts in scans.
+    let submits = model.over.all.iter().any(|over| matches!(over, Overlay::Submit(_)));
+    let unit = if submits { Unit::Scan } else { Unit::Request };
     let holders = [(Holder::User, "you"), (Holder::Group, "group")].into_iter();
     let scarcest = |(holder, name)| Some((name, model.figures.scarcest(unit, holder, model.now)?));
     let mut known: Vec<_> = holders.filter_map(scarcest).collect();

@@ -30,7 +30,11 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, compare: &Compare, model
     let head = model.compare_head(compare);
     let rows = u16::try_from(head.len()).unwrap_or(u16::MAX);
     buffer.write_rows(inside, 0, head.iter().map(|row| (row, Tint::Detail)));
-    draw_numbers(LineWriter::new(buffer, inside, rows), compare);
+    let mut numbers = LineWriter::new(buffer, inside, rows);
+    for n in 0..compare.columns.len() {
+        numbers.tab(n * cell(compare));
+        numbers.own(&(n + 1).to_string(), if n == compare.here { Tint::Cursor } else { Tint::Strong });
+    }
     if compare.filter.rows() > 0 {
         let x = inside.x.saturating_add(u16::try_from(marks(compare)).unwrap_or(0)).min(inside.x + inside.width);
         let place = Area { x, width: inside.x + inside.width - x, ..inside };
@@ -69,13 +73,6 @@ fn cell(compare: &Compare) -> usize {
 
 fn marks(compare: &Compare) -> usize {
     compare.columns.len() * cell(compare) + 1
-}
-
-fn draw_numbers(mut line: LineWriter<'_, '_>, compare: &Compare) {
-    for n in 0..compare.columns.len() {
-        line.tab(n * cell(compare));
-        line.own(&(n + 1).to_string(), if n == compare.here { Tint::Cursor } else { Tint::Strong });
-    }
 }
 
 fn draw_item(mut line: LineWriter<'_, '_>, compare: &Compare, matrix: &Matrix, item: &ComparedItem) {

@@ -105,7 +105,7 @@ fn notes(entry: &ListEntry, model: &Model) -> String {
 }
 
 fn mark(entry: &ListEntry, model: &Model) -> &'static str {
-    match (entry.here(), under_way(entry, model), &entry.failure) {
+    match (entry.here(), in_flight(entry, model), &entry.failure) {
         (_, Some(_), _) => "◌ ",
         (Some(_), None, _) => "● ",
         (None, None, Some(_)) => "! ",
@@ -114,7 +114,7 @@ fn mark(entry: &ListEntry, model: &Model) -> &'static str {
 }
 
 fn state(entry: &ListEntry, model: &Model) -> String {
-    match (entry.here(), under_way(entry, model), &entry.failure) {
+    match (entry.here(), in_flight(entry, model), &entry.failure) {
         (_, Some(call), _) => progress(call, model.now),
         (None, None, Some(_)) => "failed".to_owned(),
         (Some(_), None, Some(_)) => "stored, refetch failed".to_owned(),
@@ -124,16 +124,14 @@ fn state(entry: &ListEntry, model: &Model) -> String {
             let how = if entry.imported.is_some() { "imported" } else { "stored" };
             format!("{how} {}", age(here.received, model.now))
         }
-        (None, None, None) => price(entry, model),
+        (None, None, None) => {
+            let request = entry.identifier.clone().map(|identifier| Request::Behaviour { identifier });
+            request.map_or_else(String::new, |request| words(model, &request))
+        }
     }
 }
 
-fn price(entry: &ListEntry, model: &Model) -> String {
-    let identifier = entry.identifier.clone();
-    identifier.map_or_else(String::new, |identifier| words(model, &Request::Behaviour { identifier }))
-}
-
-fn under_way<'a>(entry: &ListEntry, model: &'a Model) -> Option<&'a InFlightCall> {
+fn in_flight<'a>(entry: &ListEntry, model: &'a Model) -> Option<&'a InFlightCall> {
     let is_this = |call: &&InFlightCall| matches!(&call.request, Request::Behaviour { identifier } if entry.identifier.as_ref() == Some(identifier));
     model.calls.iter().find(is_this)
 }
@@ -212,7 +210,11 @@ fn absent(model: &Model) -> Vec<Words> {
     let Some(list) = model.list() else { return Vec::new() };
     let listing = model.listing();
     match (list.chosen(), listing, &list.failure) {
-        (Some(entry), _, _) => absent_report(entry, model),
+        (Some(entry), _, _) => match (in_flight(entry, model), &entry.failure) {
+            (Some(call), _) => vec![strong(format!("Fetching the report … {}", progress(call, model.now)))],
+            (None, Some(failure)) => failed("The report could not be fetched.", failure, model),
+            (None, None) => [vec![strong("This report is not stored.")], next_key(model)].concat(),
+        },
         (None, Some(call), _) => vec![strong(format!("Listing the sandboxes … {}", progress(call, model.now)))],
         (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
         (None, None, None) if list.entries().is_empty() && model.following().is_some() => followed(model),
@@ -256,16 +258,6 @@ fn followed(model: &Model) -> Vec<Words> {
         |SheetRow { head, text: words }| text(format!("{head}{}{words}", if head.is_empty() { "" } else { ": " }));
     let head = strong("The scan is followed until its reports are there.");
     std::iter::once(head).chain(model.following_rows().into_iter().map(row)).collect()
-}
-
-fn absent_report(entry: &ListEntry, model: &Model) -> Vec<Words> {
-    if let Some(call) = under_way(entry, model) {
-        return vec![strong(format!("Fetching the report … {}", progress(call, model.now)))];
-    }
-    if let Some(failure) = &entry.failure {
-        return failed("The report could not be fetched.", failure, model);
-    }
-    [vec![strong("This report is not stored.")], next_key(model)].concat()
 }
 
 fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<Words> {

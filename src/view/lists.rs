@@ -91,7 +91,7 @@ fn from(thing: &Holding) -> String {
         Some(imported) => format!("file {}", imported.from.visible_cut(24)),
         None if matches!(thing.what, Held::Notes(_)) => "notes alone".to_owned(),
         None if thing.is_quarantined() => "quarantined".to_owned(),
-        None => own(&thing.profile),
+        None => profile(thing),
     }
 }
 
@@ -100,7 +100,7 @@ fn about(thing: &Holding, model: &Model) -> String {
     let from = match &thing.imported {
         Some(imported) => format!("imported {}", imported.words()),
         None if matches!(thing.what, Held::Notes(_)) => "notes alone, on a report that is not stored".to_owned(),
-        None => format!("asked of {}", own(&thing.profile)),
+        None => format!("asked of {}", profile(thing)),
     };
     let service = thing.retention(model.now).map(|found| format!(" · {}", found.words())).unwrap_or_default();
     let when = crate::text::moment(thing.received);
@@ -109,8 +109,8 @@ fn about(thing: &Holding, model: &Model) -> String {
 }
 
 /// A profile's name, made harmless.
-fn own(name: &str) -> String {
-    crate::text::Untrusted::from(name).visible_cut(24).to_string()
+fn profile(thing: &Holding) -> String {
+    Untrusted::from(thing.profile.as_str()).visible_cut(24).to_string()
 }
 
 /// The most columns that our own words before a row take.
@@ -257,25 +257,14 @@ impl DrawList for FoundIndicators {
 }
 
 fn draw_kinds(mut line: LineWriter<'_, '_>, list: &FoundIndicators) {
-    let all = std::iter::once(("all".to_owned(), list.kind.is_none()));
     let kinds = list.kinds().into_iter();
-    let kinds =
-        kinds.map(|(kind, count)| (format!("{} {}", kind.name(), thousands(count as u64)), list.kind == Some(kind)));
+    let kinds = kinds.map(|(kind, count)| (Some(kind), format!("{} {}", kind.name(), thousands(count as u64))));
     // Brackets mark the kind that is shown, for terminals without colour.
-    let words = all.chain(kinds).map(|(text, is_shown)| match is_shown {
-        true => (format!("[{text}]"), Tint::Focus),
-        false => (format!(" {text} "), Tint::Text),
-    });
-    let words: Vec<_> = words.collect();
-    let mut words = words.iter().peekable();
-    while let Some((text, meaning)) = words.next() {
-        // A figure that is cut is another figure.
-        let needs = text.columns() + if words.peek().is_some() { 2 } else { 0 };
-        if line.room() < needs {
-            line.own("…", Tint::Faint);
-            break;
+    for (kind, text) in std::iter::once((None, "all".to_owned())).chain(kinds) {
+        match kind == list.kind {
+            true => line.own(&format!("[{text}]"), Tint::Focus),
+            false => line.own(&format!(" {text} "), Tint::Text),
         }
-        line.own(text, *meaning);
     }
 }
 

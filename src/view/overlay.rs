@@ -14,7 +14,6 @@ use crate::app::spending::Confirmation;
 use crate::app::spending::typed::{PlannedOperations, Planner};
 use crate::app::spending::typed::{Prompt, TypedQuestion};
 use crate::app::{Area, Model, Overlay};
-use crate::request::Request;
 use crate::text::{Columns, thousands, words_in_rows_cut};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
@@ -156,7 +155,13 @@ impl DrawForm for TypedQuestion {
             (None, Err(missing)) => vec![input(), (missing, Tint::Faint)],
             (None, Ok(request)) => match model.calls.asking(&request) {
                 Some(call) => vec![(format!("◌ asking … {}", progress(call, model.now)), Tint::Strong)],
-                None => vec![(priced(form, &request, model), Tint::Price)],
+                None => {
+                    let price = match form.held_since(model.now) {
+                        Some(since) => format!("0, stored since {}", super::list::since(since, model.now)),
+                        None => model.price(&request).short(),
+                    };
+                    vec![(format!("{} · {price}", request.words()), Tint::Price)]
+                }
             },
         }
     }
@@ -201,13 +206,6 @@ impl DrawForm for TypedNote {
             false => "It is kept on this machine only",
         };
         vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Tint::Faint)]
-    }
-}
-
-fn priced(form: &Prompt, request: &Request, model: &Model) -> String {
-    match form.held_since(model.now) {
-        Some(since) => format!("{} · 0, stored since {}", request.words(), super::list::since(since, model.now)),
-        None => format!("{} · {}", request.words(), model.price(request).short()),
     }
 }
 

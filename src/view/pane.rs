@@ -44,10 +44,6 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     area.inside()
 }
 
-fn notes(model: &Model) -> Option<&Notes> {
-    model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?))
-}
-
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
     let has_focus = model.focused() == Some(pane);
     let state = model.pane_state(pane);
@@ -58,7 +54,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Tint::Faint);
         return draw_problem(buffer, inside, state);
     }
-    let notes = notes(model);
+    let notes = model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?));
     let rows = PaneRows { open, state, labels: label_columns(open, pane), notes, model };
     let top = state.scroll.top;
     let places = state.places(&open.report, pane, top..top + usize::from(inside.height));
@@ -67,17 +63,12 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         let line = Area { y: inside.y.saturating_add(row), height: 1, ..inside };
         rows.draw(buffer, line, place, has_cursor);
     }
-    if pane == Pane::Overview {
-        draw_note(buffer, inside, notes);
+    if let Some(note) = notes.and_then(Notes::on_report).filter(|_| pane == Pane::Overview) {
+        let mut line = last_row(buffer, inside);
+        line.own(&format!("{MARK} "), Tint::Key);
+        line.outside(&note.text, Tint::Strong);
     }
     draw_problem(buffer, inside, state);
-}
-
-struct PaneRow<'a> {
-    place: Place,
-    found: &'a Row,
-    branch: Option<Branch>,
-    has_cursor: bool,
 }
 
 struct PaneRows<'a> {
@@ -93,14 +84,25 @@ impl PaneRows<'_> {
         let report = &self.open.report;
         let found = report.row(place.section, place.row);
         let has_note = self.notes.is_some_and(|notes| notes.on_row(report, place.section, &found).is_some());
-        let inside = if has_note { draw_note_mark(buffer, inside) } else { inside };
-        let row = PaneRow { place, found: &found, branch: self.state.branch(report, place), has_cursor };
-        let is_shown = self.draw_row(buffer, inside, &row, self.state.shift, true);
+        let width = inside.width.saturating_sub(2);
+        let inside = if has_note {
+            let end = Area { x: inside.x + width, width: inside.width - width, ..inside };
+            LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Tint::Key);
+            Area { width, ..inside }
+        } else {
+            inside
+        };
+        let branch = self.state.branch(report, place);
+        let draw = |buffer: &mut Canvas<'_>, shift: usize, is_elided: bool| {
+            let line = LineWriter::of_list(buffer, inside, 0, has_cursor);
+            self.draw_row(line, place, &found, branch.as_ref(), (shift, is_elided))
+        };
+        let is_shown = draw(buffer, self.state.shift, true);
         // The match is in the elided part: the row is moved until the match is visible, unless the analyst has moved it.
-        let hidden = self.sought().filter(|_| !is_shown && self.state.shift == 0 && row.branch.is_none());
+        let hidden = self.sought().filter(|_| !is_shown && self.state.shift == 0 && branch.is_none());
         if let Some(shift) = hidden.and_then(|sought| shift_to(sought, &found.pieces)) {
             buffer.clear(inside);
-            self.draw_row(buffer, inside, &row, shift, false);
+            draw(buffer, shift, false);
         }
     }
 
@@ -109,25 +111,24 @@ impl PaneRows<'_> {
     }
 
     /// Draws a row, elided where wanted and not scrolled; true if a match is in sight.
-    fn draw_row(
-        &self,
-        buffer: &mut Canvas<'_>,
-        inside: Area,
-        row: &PaneRow<'_>,
-        shift: usize,
-        is_elided: bool,
+    fn draw_row<'l>(
+        &'l self,
+        mut line: LineWriter<'l, '_>,
+        place: Place,
+        found: &Row,
+        branch: Option<&Branch>,
+        (shift, is_elided): (usize, bool),
     ) -> bool {
-        let mut line = LineWriter::of_list(buffer, inside, 0, row.has_cursor);
-        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, row.place));
+        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
         // Its column is there before the rules have come: no text moves when they do.
         draw_mark(&mut line, mark);
-        let (is_wanted, pieces) = (self.state.is_wanted(row.place), &row.found.pieces);
-        match &row.branch {
+        let (is_wanted, pieces) = (self.state.is_wanted(place), &found.pieces);
+        match branch {
             Some(branch) => draw_branch(&mut line, branch, is_wanted),
-            None => draw_labelled(&mut line, MARK_WIDTH, self.labels, &row.found.label),
+            None => draw_labelled(&mut line, MARK_WIDTH, self.labels, &found.label),
         }
         // A row that fits does not scroll.
-        let is_shifted = row.branch.is_none() && shift > 0 && width_of(pieces) > line.room();
+        let is_shifted = branch.is_none() && shift > 0 && width_of(pieces) > line.room();
         if is_shifted {
             line.own("…", Tint::Faint);
         }
@@ -155,31 +156,18 @@ fn shift_to(sought: &Pattern, pieces: &[Piece]) -> Option<usize> {
     text.get(..found.start).map(|before| before.columns().saturating_sub(BEFORE))
 }
 
-/// Draws the note sign at the end of a row; returns the rest of the row.
-fn draw_note_mark(buffer: &mut Canvas<'_>, inside: Area) -> Area {
-    let width = inside.width.saturating_sub(2);
-    let end = Area { x: inside.x + width, width: inside.width - width, ..inside };
-    LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Tint::Key);
-    Area { width, ..inside }
-}
-
-/// Shows in the last row why the filter is invalid; the rows of the last valid one stay.
-fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
-    if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
-        let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
-        buffer.clear(last);
-        LineWriter::new(buffer, last, 0).own(problem, Tint::Problem);
-    }
-}
-
-/// Draws the note on the report in the last row of its overview.
-fn draw_note(buffer: &mut Canvas<'_>, inside: Area, notes: Option<&Notes>) {
-    let Some(note) = notes.and_then(Notes::on_report) else { return };
+/// The last row of a pane, for words that rows give way to.
+fn last_row<'a, 'c>(buffer: &'a mut Canvas<'c>, inside: Area) -> LineWriter<'a, 'c> {
     let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
     buffer.clear(last);
-    let mut line = LineWriter::new(buffer, last, 0);
-    line.own(&format!("{MARK} "), Tint::Key);
-    line.outside(&note.text, Tint::Strong);
+    LineWriter::new(buffer, last, 0)
+}
+
+/// Shows why the filter is invalid; the rows of the last valid one stay.
+fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
+    if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
+        last_row(buffer, inside).own(problem, Tint::Problem);
+    }
 }
 
 fn absent(open: &OpenReport, pane: Pane) -> String {

@@ -22,12 +22,17 @@ const START_ROWS: u16 = 6;
 pub(super) fn draw(buffer: &mut Canvas<'_>, model: &Model) {
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
-        return too_small(buffer, whole, model);
+        let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.way_to("quit"));
+        let words = format!("behaview needs {columns} columns and {rows} rows. {quit} quits.");
+        let rows = words_in_rows(&words, usize::from(whole.width).max(1)).into_iter();
+        return buffer.write_rows(whole, 0, rows.map(|row| (row, Tint::Text)));
     }
     let layout = model.layout();
     draw_content(buffer, &layout, model);
     bar::draw(buffer, layout.bar, model);
-    draw_message(buffer, layout.message, model);
+    let is_problem = model.notice.as_ref().is_some_and(|notice| notice.is_problem);
+    let meaning = if is_problem { Tint::Problem } else { Tint::Strong };
+    buffer.write_rows(layout.message, 0, model.message().into_iter().map(|row| (format!(" {row}"), meaning)));
 }
 
 pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
@@ -40,13 +45,6 @@ pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Mod
         buffer.has_keys = above == 0;
         overlay::draw(buffer, layout.content, over, model);
     }
-}
-
-fn too_small(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-    let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.way_to("quit"));
-    let words = format!("behaview needs {columns} columns and {rows} rows. {quit} quits.");
-    let rows = words_in_rows(&words, usize::from(area.width).max(1)).into_iter();
-    buffer.write_rows(area, 0, rows.map(|row| (row, Tint::Text)));
 }
 
 fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
@@ -119,8 +117,8 @@ fn own_name(name: &str) -> String {
 
 /// The work in progress that may cost, on every screen: the call in flight, and the followed scans.
 fn right_of_title(model: &Model, columns: usize) -> String {
-    let all = model.batch.as_ref().map(|batch| (batch.total - batch.waiting.len(), batch.total));
-    let all = all.map(|(done, all)| format!("{} of {} · ", thousands(done as u64), thousands(all as u64)));
+    let batch = model.batch.as_ref();
+    let all = batch.map(|batch| format!("{} of {} · ", batch.total - batch.waiting.len(), batch.total));
     let all = all.unwrap_or_default();
     // The countdown to a poll implies that a scan is followed.
     let end = if model.follows.is_empty() { " " } else { " · " };
@@ -139,11 +137,11 @@ fn followed(model: &Model, room: usize) -> String {
     let cost = model.followed_price();
     let here = model.following().filter(|_| model.screen == Screen::File);
     let next = here.map(|follow| (follow.seconds(model.passed), count(follow.left(), "call")));
-    let what = match (&next, model.follows.as_slice()) {
-        (Some((seconds, left)), [_]) => format!("poll in {seconds} s, {left} left"),
-        (Some((seconds, left)), all) => format!("poll in {seconds} s, {left} left, {} followed", all.len()),
-        (None, [one]) => format!("following {}", one.file.short()),
-        (None, all) => format!("following {}", count(all.len() as u64, "file")),
+    let all = count(model.follows.len() as u64, "file");
+    let what = match &next {
+        Some((seconds, left)) if model.follows.len() == 1 => format!("poll in {seconds} s, {left} left"),
+        Some((seconds, left)) => format!("poll in {seconds} s, {left} left, following {all}"),
+        None => format!("following {all}"),
     };
     let forms = [format!("◷ {what}, {} so far ", cost.short()), format!("◷ {} so far ", cost.short())];
     forms.into_iter().find(|form| form.columns() <= room).unwrap_or_else(|| format!("◷ {} ", cost.brief()))
@@ -207,31 +205,25 @@ fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         let name = entry.name.columns() + 1;
         let has_room = !entry.has_focus && name <= spare;
         spare -= if has_room { name } else { 0 };
-        draw_stop(&mut line, &entry, has_room || entry.has_focus);
+        let [key, text, count] = match (entry.has_focus, entry.is_empty) {
+            (true, _) => [Tint::Focus; 3],
+            (false, true) => [Tint::Faint; 3],
+            (false, false) => [Tint::Key, Tint::Text, Tint::Faint],
+        };
+        line.own(&entry.key, key);
+        if has_room || entry.has_focus {
+            line.own(&format!(" {}", entry.name), text);
+        }
+        line.own(&entry.count, count);
         line.own(gap, Tint::Text);
     }
 }
 
-fn draw_stop(line: &mut LineWriter<'_, '_>, entry: &StripEntry, is_named: bool) {
-    let (key, name, count) = match (entry.has_focus, entry.is_empty) {
-        (true, _) => (Tint::Focus, Tint::Focus, Tint::Focus),
-        (false, true) => (Tint::Faint, Tint::Faint, Tint::Faint),
-        (false, false) => (Tint::Key, Tint::Text, Tint::Faint),
-    };
-    line.own(&entry.key, key);
-    if is_named {
-        line.own(&format!(" {}", entry.name), name);
-    }
-    line.own(&entry.count, count);
-}
-
 fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
-    let places: Vec<Area> =
-        layout.panes.iter().filter(|(name, _)| *name != Pane::Overview).map(|(_, area)| *area).collect();
     if let Some(area) = layout.pane(Pane::Overview) {
         pane::frame(buffer, area, " Overview ", "", false);
     }
-    if let Some(area) = around(&places) {
+    if let Some(area) = layout.four_area() {
         list::draw_absent(buffer, area, model);
     } else if let (Some(area), true) = (
         layout.list,
@@ -243,21 +235,6 @@ fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) 
         buffer.clear(lower);
         list::draw_absent(buffer, lower, model);
     }
-}
-
-/// The smallest area that holds all of these.
-fn around(areas: &[Area]) -> Option<Area> {
-    let x = areas.iter().map(|area| area.x).min()?;
-    let y = areas.iter().map(|area| area.y).min()?;
-    let right = areas.iter().map(|area| area.x + area.width).max()?;
-    let bottom = areas.iter().map(|area| area.y + area.height).max()?;
-    Some(Area { x, y, width: right - x, height: bottom - y })
-}
-
-fn draw_message(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-    let is_problem = model.notice.as_ref().is_some_and(|notice| notice.is_problem);
-    let meaning = if is_problem { Tint::Problem } else { Tint::Strong };
-    buffer.write_rows(area, 0, model.message().into_iter().map(|row| (format!(" {row}"), meaning)));
 }
 
 fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
@@ -297,7 +274,8 @@ fn start_words(model: &Model) -> Vec<Words> {
     };
     let mut words = Vec::new();
     if model.service.is_offline {
-        words.extend([("This run is offline: stored reports open, and nothing is sent.", Tint::Free), ("", Tint::Text)]);
+        words
+            .extend([("This run is offline: stored reports open, and nothing is sent.", Tint::Free), ("", Tint::Text)]);
     } else if !model.service.has_key {
         words.extend([
             ("No API key yet, so the service cannot be asked.", Tint::Problem),

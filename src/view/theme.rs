@@ -63,24 +63,16 @@ const BOLD: Modifier = Modifier::BOLD;
 const DIM: Modifier = Modifier::DIM;
 
 impl Theme {
-    pub const ALL: [Self; 4] = [Self::Dark, Self::Light, Self::Contrast, Self::Mono];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Dark => "dark",
-            Self::Light => "light",
-            Self::Contrast => "contrast",
-            Self::Mono => "mono",
-        }
-    }
+    pub const ALL: [(Self, &str); 4] =
+        [(Self::Dark, "dark"), (Self::Light, "light"), (Self::Contrast, "contrast"), (Self::Mono, "mono")];
 
     /// What a theme can be called where one is chosen: `auto` is the one that fits the terminal.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        std::iter::once("auto").chain(Self::ALL.map(Self::name))
+        std::iter::once("auto").chain(Self::ALL.map(|(_, name)| name))
     }
 
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|theme| theme.name() == name)
+        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(theme, _)| theme)
     }
 }
 
@@ -219,7 +211,7 @@ mod tests {
     fn what_costs_and_what_went_wrong_stand_out_in_every_theme_without_colour() {
         for look in Theme::ALL
             .into_iter()
-            .flat_map(|theme| [Depth::None, Depth::Sixteen].map(|depth| Appearance { theme, depth }))
+            .flat_map(|(theme, _)| [Depth::None, Depth::Sixteen].map(|depth| Appearance { theme, depth }))
         {
             for meaning in [Tint::Price, Tint::Problem, Tint::Cursor] {
                 assert_ne!(
@@ -230,7 +222,7 @@ mod tests {
             }
         }
         // Nothing blinks.
-        for look in Theme::ALL.map(|theme| Appearance { theme, depth: Depth::True }) {
+        for look in Theme::ALL.map(|(theme, _)| Appearance { theme, depth: Depth::True }) {
             let blink = Modifier::SLOW_BLINK | Modifier::RAPID_BLINK;
             assert!(Tint::ALL.iter().all(|meaning| !look.style(*meaning).add_modifier.intersects(blink)));
         }

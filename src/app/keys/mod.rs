@@ -71,9 +71,7 @@ impl fmt::Display for Key {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown key; keys are single characters, ctrl-c, alt-c, f1 and the like, enter, esc, tab, up, pgdn, space …"
-)]
+#[error("unknown key; keys are single characters, ctrl-c, alt-c, f1 and the like, enter, esc, tab, up, pgdn, space …")]
 pub struct UnknownKey;
 
 impl FromStr for Key {

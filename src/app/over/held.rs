@@ -378,9 +378,7 @@ impl Model {
         let Some(file) = note.file.clone() else { return };
         let standing = self.notes.on(&note.about).map(|note| note.text.clone());
         let way = self.way_to("keep-note");
-        self.warn(format!(
-            "Not written: another note was written here meanwhile. {way} replaces it with this text."
-        ));
+        self.warn(format!("Not written: another note was written here meanwhile. {way} replaces it with this text."));
         let (about, typed) = (note.about.clone(), words(&note.text));
         self.over.put(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed));
     }

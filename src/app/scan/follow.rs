@@ -209,9 +209,7 @@ impl Model {
         }
         if self.file() == Some(file) && self.notice.is_none() && self.service.barred().is_none() {
             let (follow, price) = (self.way_to("follow"), self.follow_price());
-            self.say(format!(
-                "Its scan had not ended when the file was left. {follow} follows it further: {price}."
-            ));
+            self.say(format!("Its scan had not ended when the file was left. {follow} follows it further: {price}."));
         }
     }
 

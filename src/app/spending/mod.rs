@@ -77,8 +77,7 @@ impl Model {
                     .to_owned()
             }
             (Some(Barred::NoKey), _) => {
-                "Nothing was sent: no API key. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`."
-                    .to_owned()
+                "Nothing was sent: no API key. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.".to_owned()
             }
             (None, Some(reason)) => {
                 format!("Nothing was sent: {reason}. {} explains.", self.way_to("prices"))
