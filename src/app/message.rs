@@ -23,7 +23,7 @@ use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
 use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Purge, Recent, Report, RowSet};
 use crate::request::{Quote, Request, UploadAddress};
-use crate::text::{Untrusted, words_in_rows};
+use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -280,10 +280,6 @@ impl Failure {
     pub fn words(&self) -> String {
         let sentences = [&self.what, &self.cost, &self.advice].map(String::as_str);
         sentences.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
-    }
-
-    pub fn rows(&self, columns: usize) -> usize {
-        [&self.what, &self.cost, &self.advice].into_iter().map(|words| words_in_rows(words, columns).len()).sum()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::app::commands::Act;
 use crate::app::keys::CONFIRM;
-use crate::app::over::Sheet;
 use crate::app::over::sheet::TIMELINE;
+use crate::app::over::{ListFilter, Sheet};
 use crate::app::panes::Scroll;
 use crate::app::spending::price::Offers;
 use crate::app::spending::{Confirmation, Prompt, Tag};
@@ -78,7 +78,9 @@ impl Model {
         let before = self.message().len();
         self.dispatch(message.into());
         self.refresh_palette();
-        self.refresh_following();
+        if self.shows_following() {
+            self.show_figures(self.following_sheet(), false);
+        }
         if self.message().len() != before {
             self.settle();
         }
@@ -315,7 +317,12 @@ impl Model {
 
     pub(super) fn go_back(&mut self) {
         if self.over.top_mut().and_then(Overlay::sought_mut).is_some_and(|line| line.is_typing) {
-            return self.drop_sought();
+            self.over
+                .top_mut()
+                .and_then(Overlay::sought_mut)
+                .into_iter()
+                .for_each(|line| *line = ListFilter::default());
+            return self.sift_list();
         }
         if !self.over.is_empty() {
             return self.close_over();

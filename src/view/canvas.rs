@@ -270,10 +270,6 @@ const SEPARATORS: [char; 2] = ['\\', '/'];
 
 /// The usual name of the hive that a key begins with, and the length of the long one.
 pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
-    // Most texts are no key, and each that is drawn is asked.
-    if !text.starts_with(['H', 'h']) {
-        return None;
-    }
     HIVES.into_iter().find_map(|Hive { short, long, .. }| {
         let is_it = text.get(..long.len()).is_some_and(|start| start.eq_ignore_ascii_case(long));
         let ends = text.get(long.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('\\'));
@@ -329,18 +325,6 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     }
 }
 
-fn is_command(text: &str) -> bool {
-    let (_, arguments) = command_line::split(text.as_bytes());
-    let program = text.get(command_line::program(text.as_bytes())).unwrap_or_default();
-    let is_quoted = text.trim_start().starts_with('"');
-    !arguments.is_empty() && (is_quoted || !program.contains(SEPARATORS) || is_program(program))
-}
-
-fn is_program(word: &str) -> bool {
-    let end = word.len().checked_sub(4).and_then(|start| word.as_bytes().get(start..)).unwrap_or_default();
-    ENDINGS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
-}
-
 /// The part of a folder that is left out: as little as possible, at most all but its hive.
 fn gap(folder: &str, wanted: usize) -> Range<usize> {
     let root = folder.find(SEPARATORS).and_then(|end| folder.get(..end)).unwrap_or(folder);
@@ -355,7 +339,11 @@ fn gap(folder: &str, wanted: usize) -> Range<usize> {
 
 /// A command with its paths cut down to their last parts, from the left, until it fits; what still does not is cut at its end.
 fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
-    if !is_command(text) {
+    let program = text.get(command_line::program(text.as_bytes())).unwrap_or_default();
+    let end = program.len().checked_sub(4).and_then(|start| program.as_bytes().get(start..)).unwrap_or_default();
+    let is_program = ENDINGS.iter().any(|ending| end.eq_ignore_ascii_case(ending));
+    let is_command = text.trim_start().starts_with('"') || !program.contains(SEPARATORS) || is_program;
+    if !is_command || command_line::split(text.as_bytes()).1.is_empty() {
         return None;
     }
     let mut left_out: Vec<Range<usize>> = Vec::new();

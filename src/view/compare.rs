@@ -14,7 +14,7 @@ use crate::app::{Area, Model, panes};
 use crate::report::Recent;
 use crate::report::compare::{ComparedItem, Matrix};
 use crate::report::rows::Label;
-use crate::text::{Untrusted, thousands};
+use crate::text::{Untrusted, count, thousands};
 
 /// Columns of a pane's short name, the gap included; one less where it is narrow.
 const PANE: usize = 6;
@@ -157,16 +157,11 @@ pub(super) fn prompt(quest: &Quest) -> &'static str {
 }
 
 fn state(finder: &Finder) -> String {
-    let count = match finder.count() {
-        0 => String::new(),
-        1 => " · 1 hit".to_owned(),
-        many => format!(" · {} hits", thousands(many)),
-    };
+    let hits = Some(finder.count()).filter(|hits| *hits > 0).map(|hits| format!(" · {}", count(hits, "hit")));
     let (done, all) = finder.searched;
-    let reports =
-        if all == 0 { String::new() } else { format!(" · {} of {} reports", thousands(done), thousands(all)) };
-    let more = if finder.quest.is_running() { " · searching …" } else { "" };
-    format!("{count}{reports}{more}")
+    let reports = (all > 0).then(|| format!(" · {} of {} reports", thousands(done), thousands(all)));
+    let more = finder.quest.is_running().then(|| " · searching …".to_owned());
+    hits.into_iter().chain(reports).chain(more).collect()
 }
 
 fn draw_hit<'a>(mut line: LineWriter<'a, '_>, found: HitLine<'_>, finder: &'a Finder, model: &Model) {

@@ -8,7 +8,6 @@ use crate::app::over::generic::{FormSource, InputForm, TextField};
 use crate::app::over::sheet::left_words;
 use crate::app::scan::{FIELDS, FileToScan, ScanField, SubmitForm};
 use crate::app::{Area, Model};
-use crate::quota::Price;
 use crate::request::{Request, ScanOption, UploadLimit};
 use crate::text::bytes;
 
@@ -86,11 +85,7 @@ impl DrawForm for FileToScan {
 
 fn said(form: &SubmitForm, model: &Model) -> Vec<Words> {
     if let Some(call) = model.call_of(form) {
-        let words = match call.request {
-            Request::UploadAddress => "◌ asking for an address that takes a large file …".to_owned(),
-            _ => format!("◌ {} · {}", call.request.words(), progress(call, model.now)),
-        };
-        return vec![(words, Tint::Strong)];
+        return vec![(format!("◌ {} · {}", call.request.words(), progress(call, model.now)), Tint::Strong)];
     }
     if let Some(failure) = &form.failure {
         return vec![(failure.words(), Tint::Problem)];
@@ -106,11 +101,9 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<Words> {
         return vec![(words, Tint::Faint)];
     };
     let price = crate::app::scan::price_of(&submission, found.limit, &model.figures.entitlements);
-    let way = match found.limit {
-        UploadLimit::Direct => String::new(),
-        UploadLimit::Large => ", by way of an address for large files".to_owned(),
-    };
-    let waits = found.limit == UploadLimit::Large && model.calls.has(&Request::UploadAddress);
+    let is_large = found.limit == UploadLimit::Large;
+    let way = if is_large { ", by way of an address for large files" } else { "" };
+    let waits = is_large && model.calls.has(&Request::UploadAddress);
     let after = if waits { " once another file has its address" } else { "" };
     let basis = model.price(&Request::PrivateScan { submission, to: None });
     let sent = found.sent.map(|sent| {
@@ -132,16 +125,12 @@ fn said(form: &SubmitForm, model: &Model) -> Vec<Words> {
             Tint::Price,
         ),
     ];
-    said.extend(left(model, &basis).map(|left| (left, Tint::Detail)));
+    // What the counters leave of each limit that a scan is charged to.
+    let limits = model.figures.left(basis.unit, model.now);
+    let left = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
+    let left = left.collect::<Vec<_>>().join(" · ");
+    said.extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.pool.words()), Tint::Detail)));
     said.extend(found.before.clone().map(|before| (before, Tint::Strong)));
     said.extend(sent);
     said
-}
-
-/// What the counters leave of each limit that a scan is charged to; none where they count none.
-fn left(model: &Model, price: &Price) -> Option<String> {
-    let limits = model.figures.left(price.unit, model.now);
-    let words = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
-    let words = words.collect::<Vec<_>>().join(" · ");
-    (!words.is_empty()).then(|| format!("{}: {words}", price.pool.words()))
 }

@@ -34,9 +34,8 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
     let window = window(list.scroll.top, fit, list.count());
     let room = usize::from(area.inside().width).saturating_sub(title.columns() + 2);
     // The counts of the title have precedence over the rows in sight.
-    let is_room = |window: &String| !window.is_empty() && window.columns() + 2 <= room;
-    let right = [window.clone(), window.replace(" of ", "/")].into_iter().find(is_room);
-    let right = right.map(|window| format!(" {window} ")).unwrap_or_default();
+    let is_room = !window.is_empty() && window.columns() + 2 <= room;
+    let right = if is_room { format!(" {window} ") } else { String::new() };
     let inside = frame(buffer, area, &title, &right, has_focus);
     for (row, position) in (0..).zip(list.scroll.top..list.count().min(list.scroll.top + fit)) {
         let is_chosen = position == list.scroll.cursor;
@@ -224,13 +223,6 @@ fn absent(model: &Model) -> Vec<Words> {
 
 fn unlisted(list: &List, model: &Model) -> Vec<Words> {
     let mut words = match (&list.next, list.entries().is_empty()) {
-        (Next::Page(None), true) if model.awaits_scan() => {
-            let (follow, price) = (model.way_to("follow"), model.follow_price());
-            vec![
-                strong("Its scan was not seen to its end: there may be nothing to list yet."),
-                text(format!("{follow} follows the scan until its reports are listed, for {price}.")),
-            ]
-        }
         (Next::Page(None), _) => vec![
             strong(match list.held() as u64 {
                 0 => "Nothing is stored of this file.".to_owned(),

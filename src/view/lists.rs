@@ -15,7 +15,7 @@ use crate::app::{Area, Model, panes};
 use crate::report::indicators::ITSELF;
 use crate::report::rules::Severity;
 use crate::report::{Held, Holding, Indicator, Place, Retention, Row};
-use crate::text::{Columns, Untrusted, bytes, count, thousands, words_in_rows_cut};
+use crate::text::{Columns, Untrusted, bytes, count, thousands};
 use std::borrow::Cow;
 
 /// Where the columns begin, by how wide the screen is: file, what, received, raw, on disk, at the service, from.
@@ -91,26 +91,18 @@ fn from(thing: &Holding) -> String {
         Some(imported) => format!("file {}", imported.from.visible_cut(24)),
         None if matches!(thing.what, Held::Notes(_)) => "notes alone".to_owned(),
         None if thing.is_quarantined() => "quarantined".to_owned(),
-        None => profile(thing),
+        None => Untrusted::from(thing.profile.as_str()).visible_cut(24).to_string(),
     }
 }
 
 fn about(thing: &Holding, model: &Model) -> String {
     let name = thing.name.as_ref().map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
-    let from = match &thing.imported {
-        Some(imported) => format!("imported {}", imported.words()),
-        None if matches!(thing.what, Held::Notes(_)) => "notes alone, on a report that is not stored".to_owned(),
-        None => format!("asked of {}", profile(thing)),
-    };
+    let imported = thing.imported.as_ref();
+    let from = imported.map_or_else(|| from(thing), |imported| format!("imported {}", imported.words()));
     let service = thing.retention(model.now).map(|found| format!(" · {}", found.words())).unwrap_or_default();
     let when = crate::text::moment(thing.received);
     let size = format!("{}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
-    format!("{name}{from} on {when} · {size}{service}")
-}
-
-/// A profile's name, made harmless.
-fn profile(thing: &Holding) -> String {
-    Untrusted::from(thing.profile.as_str()).visible_cut(24).to_string()
+    format!("{name}{from}, {when} · {size}{service}")
 }
 
 /// The most columns that our own words before a row take.
@@ -344,23 +336,20 @@ impl DrawForm for SaveTarget {
     }
 
     fn draw_rest(form: &SaveForm, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
-        if !form.is_held() {
-            draw_formats(buffer, area, &form.formats());
+        if form.is_held() {
+            return;
         }
-    }
-}
-
-/// Each format by its ending, a row each where there is room, or else the endings alone.
-fn draw_formats(buffer: &mut Canvas<'_>, area: Area, formats: &[(String, &'static str)]) {
-    if formats.len() > usize::from(area.height) {
-        let endings: Vec<_> = formats.iter().map(|(ending, _)| ending.as_str()).collect();
-        let rows = words_in_rows_cut(&endings.join("  "), usize::from(area.width).max(10), area.height.into());
-        return buffer.write_rows(area, 0, rows.into_iter().map(|row| (row, Tint::Key)));
-    }
-    for (row, (ending, about)) in (0..area.height).zip(formats) {
-        let mut line = LineWriter::new(buffer, area, row);
-        line.own(ending, Tint::Key);
-        line.tab(ENDING);
-        line.own(about, Tint::Faint);
+        let formats = form.formats();
+        // Where there is no room for a row each, the endings alone.
+        if formats.len() > usize::from(area.height) {
+            let endings: Vec<_> = formats.iter().map(|(ending, _)| ending.as_str()).collect();
+            return LineWriter::new(buffer, area, 0).own(&endings.join("  "), Tint::Key);
+        }
+        for (row, (ending, about)) in (0..area.height).zip(formats) {
+            let mut line = LineWriter::new(buffer, area, row);
+            line.own(&ending, Tint::Key);
+            line.tab(ENDING);
+            line.own(about, Tint::Faint);
+        }
     }
 }

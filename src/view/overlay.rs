@@ -258,11 +258,8 @@ pub(super) fn inside(
     let height = area.inside().height.saturating_sub(beside);
     let window = window(top, height.into(), count);
     let closes = if buffer.has_keys { format!("{} closes", model.way_to("back")) } else { String::new() };
-    let right = match (window.is_empty(), closes.is_empty()) {
-        (true, true) => String::new(),
-        (false, false) => format!(" {window} · {closes} "),
-        _ => format!(" {window}{closes} "),
-    };
+    let right: Vec<_> = [window, closes].into_iter().filter(|words| !words.is_empty()).collect();
+    let right = if right.is_empty() { String::new() } else { format!(" {} ", right.join(" · ")) };
     let inside = frame(buffer, area, &format!(" {title} "), &right, buffer.has_keys);
     Area { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
 }

@@ -121,7 +121,12 @@ impl PaneRows<'_> {
     ) -> bool {
         let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
         // Its column is there before the rules have come: no text moves when they do.
-        draw_mark(&mut line, mark);
+        let meaning = match mark {
+            Some(Severity::High) => Tint::Problem,
+            Some(Severity::Medium) => Tint::Price,
+            _ => Tint::Faint,
+        };
+        line.own(mark.map_or(" ", Severity::sign), meaning);
         let (is_wanted, pieces) = (self.state.is_wanted(place), &found.pieces);
         match branch {
             Some(branch) => draw_branch(&mut line, branch, is_wanted),
@@ -208,16 +213,6 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     let wanted = thousands(state.wanted(&open.report, pane) as u64);
     let part = if state.is_subtree() { " · one subtree" } else { "" };
     format!(" {key}{title} {wanted} of {all}{more}{part}{}{hidden} ", filter_words(state))
-}
-
-/// The sign of a row's mark in a column of its own.
-fn draw_mark(line: &mut LineWriter<'_, '_>, mark: Option<Severity>) {
-    let meaning = match mark {
-        Some(Severity::High) => Tint::Problem,
-        Some(Severity::Medium) => Tint::Price,
-        _ => Tint::Faint,
-    };
-    line.own(mark.map_or(" ", Severity::sign), meaning);
 }
 
 /// The filter as the title says it; its line's end is where the next letter goes.

@@ -256,46 +256,32 @@ fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 }
 
 fn start_words(model: &Model) -> Vec<Words> {
-    let demo = format!(
-        "{} tries the demo now: made-up reports, no key, no network, no cost. Stored reports open without a key, too.",
-        model.way_to("demo")
-    );
-    let keys = format!(
-        "{} shows the keys that apply here, {} finds any command; {} goes back, {} leaves.",
-        model.way_to("help"),
-        model.way_to("palette"),
-        model.way_to("back"),
-        model.way_to("quit")
-    );
-    let kept = if model.settings.forgets {
-        "Each paid response is free from then on, and gone when this run ends."
-    } else {
-        "Each paid response is stored on this machine, and free from then on."
+    let [demo, help, palette, back, quit] = ["demo", "help", "palette", "back", "quit"].map(|name| model.way_to(name));
+    let stored = match model.settings.forgets {
+        true => "Each paid response is free from then on, and gone when this run ends.",
+        false => "Each paid response is stored on this machine, and free from then on.",
     };
-    let mut words = Vec::new();
-    if model.service.is_offline {
-        words
-            .extend([("This run is offline: stored reports open, and nothing is sent.", Tint::Free), ("", Tint::Text)]);
+    let words = if model.service.is_offline {
+        vec![("This run is offline: stored reports open, and nothing is sent.".to_owned(), Tint::Free)]
     } else if !model.service.has_key {
-        words.extend([
-            ("No API key yet, so the service cannot be asked.", Tint::Problem),
-            ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.", Tint::Text),
-            (demo.as_str(), Tint::Free),
-        ]);
+        vec![
+            ("No API key yet, so the service cannot be asked.".to_owned(), Tint::Problem),
+            ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.".to_owned(), Tint::Text),
+            (format!("{demo} tries the demo now: made-up reports, no key, no network, no cost. Stored reports open without a key, too."), Tint::Free),
+        ]
     } else if model.start.recent.is_empty() {
-        words.extend([
-            ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.", Tint::Text),
-            (kept, Tint::Free),
-            (keys.as_str(), Tint::Text),
-        ]);
-    }
-    let gap = if words.is_empty() { None } else { Some(("", Tint::Text)) };
-    words.extend(gap);
-    words.extend([
-        ("Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.", Tint::Text),
-        ("", Tint::Text),
-    ]);
-    words.into_iter().map(|(text, meaning)| (text.to_owned(), meaning)).collect()
+        vec![
+            ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.".to_owned(), Tint::Text),
+            (stored.to_owned(), Tint::Free),
+            (format!("{help} shows the keys that apply here, {palette} finds any command; {back} goes back, {quit} leaves."), Tint::Text),
+        ]
+    } else {
+        Vec::new()
+    };
+    let gap = || (String::new(), Tint::Text);
+    let before = (!words.is_empty()).then(gap);
+    let ask = "Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.";
+    words.into_iter().chain(before).chain([(ask.to_owned(), Tint::Text), gap()]).collect()
 }
 
 fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {

@@ -139,12 +139,9 @@ impl Depth {
             Self::True
         } else if term.contains("256color") {
             Self::Indexed
-        } else if term.is_empty()
-            || term == "dumb"
-            || term.starts_with("vt1")
-            || term.starts_with("vt2")
-            || term.ends_with("-mono")
-            || term.ends_with("-m")
+        } else if ["", "dumb"].contains(&term.as_str())
+            || ["vt1", "vt2"].iter().any(|start| term.starts_with(start))
+            || ["-mono", "-m"].iter().any(|end| term.ends_with(end))
         {
             Self::None
         } else {

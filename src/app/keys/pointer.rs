@@ -39,7 +39,12 @@ pub(in crate::app) struct Mouse {
 impl Model {
     pub(in crate::app) fn point(&mut self, pointer: Pointer) {
         match pointer.does {
-            MouseAction::Press => self.click(pointer),
+            MouseAction::Press => {
+                // The message that stood there goes with a press, but not from under the pointer.
+                let before = self.notice.clone();
+                self.press_at(pointer);
+                self.notice.take_if(|notice| Some(&*notice) == before.as_ref() && !self.is_quitting);
+            }
             MouseAction::Drag => {
                 if let Some(edge) = self.mouse.edge {
                     let layout = self.layout();
@@ -53,13 +58,6 @@ impl Model {
             MouseAction::Up => self.wheel(pointer, Move::Up(NOTCH)),
             MouseAction::Down => self.wheel(pointer, Move::Down(NOTCH)),
         }
-    }
-
-    /// A press; the message that stood there goes with it, but not from under the pointer.
-    fn click(&mut self, at: Pointer) {
-        let before = self.notice.clone();
-        self.press_at(at);
-        self.notice.take_if(|notice| Some(&*notice) == before.as_ref() && !self.is_quitting);
     }
 
     fn press_at(&mut self, at: Pointer) {

@@ -175,13 +175,6 @@ impl Model {
         self.settle_over();
     }
 
-    pub(in crate::app) fn drop_sought(&mut self) {
-        if let Some(line) = self.over.top_mut().and_then(Overlay::sought_mut) {
-            *line = ListFilter::default();
-        }
-        self.sift_list()
-    }
-
     pub(in crate::app) fn sift_list(&mut self) {
         if self.over.top_as::<Compare>().is_some() {
             return self.sift();

@@ -75,7 +75,12 @@ impl Sheet {
             paragraphs.extend(left.map(|words| paragraph("left", words)));
             let budget = model.figures.allowance.words(model.figures.spent.values().copied().sum());
             paragraphs.extend(budget.map(|words| paragraph("budget", words)));
-            paragraphs.extend(reasons.iter().flat_map(PriceReason::paragraphs));
+            for PriceReason { keys, sentences, .. } in &reasons {
+                let keys = keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+                let heads = std::iter::once(keys.as_str()).chain(std::iter::repeat(""));
+                paragraphs.push(paragraph("", ""));
+                paragraphs.extend(heads.zip(sentences).map(|(head, words)| paragraph(head, words.as_str())));
+            }
         }
         paragraphs.push(paragraph("", ""));
         paragraphs.push(paragraph(
@@ -131,16 +136,6 @@ struct PriceReason {
     keys: Vec<Key>,
     price: Price,
     sentences: Vec<String>,
-}
-
-impl PriceReason {
-    fn paragraphs(&self) -> Vec<SheetRow> {
-        let keys: Vec<String> = self.keys.iter().map(ToString::to_string).collect();
-        let mut found = vec![paragraph("", "")];
-        let heads = std::iter::once(keys.join(" ")).chain(std::iter::repeat(String::new()));
-        found.extend(heads.zip(&self.sentences).map(|(head, sentence)| paragraph(&head, sentence.as_str())));
-        found
-    }
 }
 
 fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason> {

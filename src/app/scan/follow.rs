@@ -141,10 +141,6 @@ impl Model {
         self.follows.iter().find(|follow| follow.file == *file)
     }
 
-    pub fn awaits_scan(&self) -> bool {
-        self.file().is_some_and(|file| self.scans.contains_key(file))
-    }
-
     pub fn followed_price(&self) -> Price {
         let made = self.follows.iter().fold(0_u64, |sum, follow| sum.saturating_add(follow.made));
         crate::quota::price(&looks(made), &self.figures.entitlements)
@@ -335,17 +331,11 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn refresh_following(&mut self) {
-        if self.shows_following() {
-            self.show_figures(self.following_sheet(), false);
-        }
-    }
-
     pub(in crate::app) fn shows_following(&self) -> bool {
         self.over.top_as::<Sheet>().is_some_and(|sheet| sheet.title == FOLLOWING)
     }
 
-    fn following_sheet(&self) -> Sheet {
+    pub(in crate::app) fn following_sheet(&self) -> Sheet {
         Sheet::new(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
     }
 

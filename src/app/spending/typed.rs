@@ -9,7 +9,7 @@ use crate::export::file;
 use crate::quota::{Amount, Entitlements, ForecastLine, Kind, Operation, Plan, price};
 use crate::report::identifier::{FileHash, Identifier};
 use crate::request::Request;
-use crate::text::{Untrusted, thousands};
+use crate::text::{Untrusted, thousands, words_in_rows};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::HashSet;
@@ -130,7 +130,9 @@ impl Prompt {
 
 impl FormSource for TypedQuestion {
     fn height(form: &Prompt, columns: usize) -> usize {
-        form.failure.as_ref().map_or(0, |failure| failure.rows(columns) + 1).max(SMALL)
+        let rows = |words: &String| words_in_rows(words, columns).len();
+        let failure = form.failure.iter().flat_map(|failure| [&failure.what, &failure.cost, &failure.advice]);
+        (failure.map(rows).sum::<usize>() + 1).max(SMALL)
     }
 }
 
