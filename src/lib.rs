@@ -2,7 +2,7 @@
 //!
 //! # The screen
 //! ```text
-//!  behaview · demo · 57874b32…938c · CAPE Sandbox · ran 2026-11-12 09:14 UTC · stored since 10:00 title  view::screen
+//!  behaview · demo · 57874b32…938c · CAPE Sandbox · ran 2026-11-12 09:14 UTC · stored 10:00       title  view::screen
 //! ┌─ Sandboxes 4 of 6 ─┐┏━ 1 Processes 37 ━━ 1/37 ━┓┌─ 2 Tags 8 ─────────────────┐
 //! │● CAPE Sandbox      │┃▾ viewer.exe  4012  +0     ┃│CALLS_WMI                   │
 //! │  stored 3h         │┃├─▾ setup.tmp  5120  +1    ┃│CREATES_SCHEDULED_TASK      │

@@ -17,7 +17,7 @@ pub use crate::report::compare::Only;
 /// Places of an item in one report that are listed.
 const MOST_TIMES: usize = 50;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Compare {
     /// Which comparison: an answer to an earlier one is passed over.
     pub number: u64,
@@ -142,23 +142,7 @@ pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
 impl Compare {
     pub(super) fn new(number: u64, columns: Vec<MatrixColumn>) -> Self {
         let here = columns.iter().position(|column| column.body.is_some()).unwrap_or(0);
-        Self {
-            number,
-            columns,
-            matrix: None,
-            failure: None,
-            other: None,
-            pane: None,
-            only: Only::Any,
-            here,
-            shown: Vec::new(),
-            scroll: Scroll::default(),
-            filter: ListFilter::default(),
-            has_more_pages: [false; 2],
-            left_out: 0,
-            found: None,
-            without: Vec::new(),
-        }
+        Self { number, columns, here, ..Self::default() }
     }
 
     fn sides(&self) -> Vec<u64> {

@@ -3,9 +3,9 @@
 use crate::app::away::{Copied, NotSaved, Save};
 use crate::app::find::finding::SearchEnd;
 use crate::app::find::{HitGroup, Ticket};
-use crate::app::keys::pointer::Pointer;
 use crate::app::over::{NotableRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
+use crate::app::pointer::Pointer;
 use crate::app::spending::Deletion;
 use crate::app::spending::counters::LedgerPage;
 use crate::app::{Key, Size};

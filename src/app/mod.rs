@@ -18,6 +18,7 @@ pub mod message;
 pub mod model;
 pub mod over;
 pub mod panes;
+pub mod pointer;
 mod responses;
 pub mod scan;
 pub mod spending;
@@ -25,8 +26,7 @@ pub mod start;
 pub mod update;
 
 pub use commands::{COMMANDS, Command};
-pub use keys::keymap::Keymap;
-pub use keys::{Key, Place};
+pub use keys::{Key, Keymap, Place};
 pub use layout::{Area, Layout, Size, Sizes};
 pub use list::{List, ListEntry, OpenReport};
 pub use message::{

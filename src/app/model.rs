@@ -2,12 +2,12 @@
 
 use crate::app::files::{OpenFile, OpenFiles};
 use crate::app::find::{Finder, Quest};
-use crate::app::keys::keymap::Keymap;
-use crate::app::keys::pointer::Mouse;
+use crate::app::keys::Keymap;
 use crate::app::layout::View;
 use crate::app::list::ListOrigin;
 use crate::app::over::{AllNotes, Over, Target};
 use crate::app::panes::{PaneOrder, PaneState};
+use crate::app::pointer::Mouse;
 use crate::app::scan::follow::{Follow, Pace};
 use crate::app::spending::price::{Figures, Offers};
 use crate::app::spending::{Barred, Calls, InFlightCall, OpenAllBatch};

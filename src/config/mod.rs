@@ -7,7 +7,7 @@ pub use layers::{ConfigMistake, Effective, Overrides, SettingOrigin};
 pub use settings::{SETTINGS, Setting, TEMPLATE};
 
 use crate::app::Keymap;
-use crate::app::keys::keymap::Change;
+use crate::app::keys::Change;
 use crate::app::scan::follow::Pace;
 use crate::environment::variable;
 use crate::files;

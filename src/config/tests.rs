@@ -130,7 +130,7 @@ fn a_key_that_cannot_be_given_is_named_by_its_line() {
     assert_eq!((words("zoom"), words("planner")), ("f11 Z".to_owned(), String::new()));
     for (text, line, wanted) in [
         ("[keys]\nhelp = \"f1\"\nzooom = \"Z\"\n", 3, "perhaps zoom"),
-        ("[keys]\nhelp = \"hyper-h\"\n", 2, "there is no key of this name"),
+        ("[keys]\nhelp = \"hyper-h\"\n", 2, "unknown key"),
         ("profile = \"virustotal\"\n[keys]\n\nhelp = \"f1\"\nrefresh = \"R\"\n", 5, "does refresh-list already"),
         ("[keys]\nhelp = 5\n", 2, "a key such as"),
         ("[keys]\n\"5ecretK3y\" = \"5ecretK3y\"\n", 2, "no command"),

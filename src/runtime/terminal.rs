@@ -7,7 +7,7 @@ use super::clipboard::Clipboard;
 use super::signals::{self, BlockedSignals, Ending, Signals};
 use super::{Backing, Exit, LoopExit, Outbox, Session, SessionResult};
 use crate::app::keys::KeyName;
-use crate::app::keys::pointer::{MouseAction, Pointer};
+use crate::app::pointer::{MouseAction, Pointer};
 use crate::app::{Key, Model, Size, TerminalEvent};
 use crate::gateway::Clock;
 use crate::text::Untrusted;

@@ -11,17 +11,8 @@ use crate::app::{Area, Key, Model};
 use crate::quota::{Holder, Spent, Unit, in_units};
 use crate::text::{Columns, Untrusted, thousands};
 
-/// The keys that apply, with their prices, as one line.
-pub(super) fn words(model: &Model) -> String {
-    text(&keys(model, usize::MAX))
-}
-
-/// The balances and the session's costs, as one line.
-pub(super) fn left_words(model: &Model) -> String {
-    text(&left(model, usize::MAX))
-}
-
-fn text(pieces: &[Words]) -> String {
+/// Pieces of the bar as one line.
+pub(super) fn text(pieces: &[Words]) -> String {
     let text: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
     text.trim().replace('│', ";")
 }
@@ -73,7 +64,7 @@ fn width(pieces: &[Words]) -> usize {
 }
 
 /// The keys that apply: first those that may cost, with their prices, then as many free ones as fit.
-fn keys(model: &Model, room: usize) -> Vec<Words> {
+pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
     // After a jump the way back comes first.
     let told = || Command::told_at(model.place());
     let is_back = |command: &&Command| way_back(model, command).is_some();
@@ -207,7 +198,7 @@ fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, pric
 }
 
 /// The balances of user and group in the scarcest period, and the costs of this session.
-fn left(model: &Model, room: usize) -> Vec<Words> {
+pub(super) fn left(model: &Model, room: usize) -> Vec<Words> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Tint::Free)];
     }

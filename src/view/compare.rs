@@ -125,7 +125,7 @@ pub(super) fn draw_finder(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, 
     let title = if finder.is_held { "Search all stored reports" } else { "Find in all panes" };
     let inside = inside(buffer, area, model, &format!("{title}{}", state(finder)), (0, 0), 0);
     let meaning = if finder.is_suggested { Tint::Cursor } else { Tint::Strong };
-    draw_line(buffer, inside, 0, (prompt(&finder.quest), meaning), &finder.quest.typed, finder.is_typed);
+    draw_line(buffer, inside, 0, (&prompt(&finder.quest), meaning), &finder.quest.typed, finder.is_typed);
     let words = match &finder.process {
         Some(process) => Some(format!("of several with this name: process {}, or without a number", process.number())),
         None => finder.is_suggested.then(|| "typing replaces these words".to_owned()),
@@ -147,13 +147,9 @@ pub(super) fn draw_finder(buffer: &mut Canvas<'_>, area: Area, finder: &Finder, 
 }
 
 /// What stands before the words, by how they are meant.
-pub(super) fn prompt(quest: &Quest) -> &'static str {
-    match (quest.how.is_regex, quest.how.is_case_sensitive) {
-        (false, false) => "find",
-        (false, true) => "find Aa",
-        (true, false) => "regex",
-        (true, true) => "regex Aa",
-    }
+fn prompt(quest: &Quest) -> String {
+    let case = if quest.how.is_case_sensitive { " Aa" } else { "" };
+    format!("{}{case}", if quest.how.is_regex { "regex" } else { "find" })
 }
 
 fn state(finder: &Finder) -> String {

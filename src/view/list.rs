@@ -84,9 +84,10 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
         line.own(" · ", Tint::Faint);
     }
     let when = entry.parts.as_ref().and_then(when).filter(|_| area.height > 1).unwrap_or_default();
-    // The whole moment, or it without its year: as much as there is room for.
-    let parts = [when.as_str(), when.get(5..).unwrap_or_default()].into_iter().filter(|part| !part.is_empty());
-    let mut ran = parts.map(|part| format!(" · ran {part}"));
+    // The whole moment, or it without its year or its verb: as much as there is room for.
+    let short = when.get(5..).unwrap_or_default();
+    let ran = [format!(" · ran {when}"), format!(" · ran {short}"), format!(" · {short}")];
+    let mut ran = ran.into_iter().filter(|_| !when.is_empty());
     let ran = ran.find(|ran| state.columns() + ran.columns() <= line.room()).unwrap_or_default();
     line.own(&(state + &ran), Tint::Faint);
 }
@@ -223,6 +224,13 @@ fn absent(model: &Model) -> Vec<Words> {
 
 fn unlisted(list: &List, model: &Model) -> Vec<Words> {
     let mut words = match (&list.next, list.entries().is_empty()) {
+        (Next::Page(None), true) if model.awaits_scan() => {
+            let (follow, price) = (model.way_to("follow"), model.follow_price());
+            vec![
+                strong("Its scan was not seen to its end: there may be nothing to list yet."),
+                text(format!("{follow} follows the scan until its reports are listed, for {price}.")),
+            ]
+        }
         (Next::Page(None), _) => vec![
             strong(match list.held() as u64 {
                 0 => "Nothing is stored of this file.".to_owned(),

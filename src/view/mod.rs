@@ -50,11 +50,11 @@ pub fn lines(model: &Model) -> Vec<String> {
 }
 
 pub fn keys(model: &Model) -> String {
-    bar::words(model)
+    bar::text(&bar::keys(model, usize::MAX))
 }
 
 pub fn balances(model: &Model) -> String {
-    bar::left_words(model)
+    bar::text(&bar::left(model, usize::MAX))
 }
 
 /// A row inside of a frame: whether it is chosen, its number where rows have one, its text.

@@ -104,7 +104,7 @@ fn title(model: &Model, columns: u16) -> Vec<Words> {
         let since = list::since(here.received, model.now);
         parts.push(match &entry.imported {
             Some(imported) => (format!("imported {since} {}", imported.words()), Tint::Free),
-            None => (format!("stored since {since}"), Tint::Free),
+            None => (format!("stored {since}"), Tint::Free),
         });
     }
     parts
@@ -304,9 +304,7 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     if model.start.recent.is_empty() {
         return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Tint::Faint);
     }
-    let heading =
-        if model.start.recent.iter().any(|recent| recent.reports == 0) { "  Files" } else { "  Earlier files" };
-    LineWriter::new(buffer, area, 0).own(heading, Tint::Strong);
+    LineWriter::new(buffer, area, 0).own("  Files", Tint::Strong);
     let fit = usize::from(area.height.saturating_sub(1));
     let scroll = model.start.scroll;
     let top = scroll.top.max(scroll.cursor.saturating_sub(fit.saturating_sub(1)));

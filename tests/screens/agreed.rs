@@ -95,7 +95,7 @@ fn another_large_file_than_the_one_agreed_to_is_not_uploaded() {
     let mut stage = large("");
     let other = stage.sample("other.bin", 3000);
     stage.press("enter");
-    stage.until("asking for an address");
+    stage.until("an address to upload to");
     stage.press("esc");
     stage.press("U");
     stage.session.take(TerminalEvent::Paste(other));
@@ -173,7 +173,7 @@ fn what_cannot_be_sent_is_refused_in_the_same_words_everywhere() {
     let mut stage = Stage::without_key();
     stage.open(&main_file());
     stage.keys("W");
-    assert!(stage.screen().contains("There is no key: nothing was sent."), "{}", stage.screen());
+    assert!(stage.screen().contains("Nothing was sent: no API key."), "{}", stage.screen());
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn hashes_that_are_pasted_together_are_opened_together() {
     let mut stage = Stage::new(options());
     stage.session.take(TerminalEvent::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
     stage.rest();
-    assert!(stage.screen().contains("Pasted: 3 files."), "{}", stage.screen());
+    assert!(stage.screen().contains("Pasted: 3 files,"), "{}", stage.screen());
     stage.keys("enter");
     assert!(stage.screen().contains(&format!("{} · file 1 of 3", main_file().short())), "{}", stage.screen());
     stage.keys("J J");

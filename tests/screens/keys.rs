@@ -2,7 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
-use behaview::app::keys::keymap::Change;
+use behaview::app::keys::Change;
 use behaview::app::{Command, Key, Keymap, Overlay, Place, TerminalEvent};
 use behaview::demo::{Demo, ListContent, Options};
 

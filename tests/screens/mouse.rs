@@ -2,7 +2,7 @@
 
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
-use behaview::app::keys::pointer::{MouseAction, Pointer};
+use behaview::app::pointer::{MouseAction, Pointer};
 use behaview::app::{Area, Focus, TerminalEvent};
 use behaview::demo::{ListContent, Options};
 use behaview::report::Pane;

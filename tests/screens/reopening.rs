@@ -25,6 +25,6 @@ fn where_a_list_is_quarantined_what_is_held_beside_it_is_counted() {
     again.open(&main_file());
     again.keys("G");
     let screen = again.screen();
-    assert!(screen.contains("list the sandboxes") && screen.contains("Held of this file: 6 reports"), "{screen}");
+    assert!(screen.contains("list the sandboxes") && screen.contains("Stored of this file: 6 reports"), "{screen}");
     assert!(!screen.contains("Nothing is stored"), "{screen}");
 }

@@ -1,6 +1,6 @@
 //! Lists of rows to go to: places of an item, processes, and the findings of the rules with the reasons for each mark.
 
-use crate::app::over::{ListFilter, ListSource, ListView, SheetRow};
+use crate::app::over::{ListSource, ListView, SheetRow};
 use crate::app::panes::{Move, PANES, Scroll};
 use crate::app::{List, ListEntry, Model, OpenReport, Opening, ReportJob, Screen, Size};
 use crate::export::What;
@@ -361,10 +361,6 @@ impl Model {
     }
 
     pub(in crate::app) fn list_notable(&mut self) {
-        self.list_notable_with(ListFilter::default())
-    }
-
-    fn list_notable_with(&mut self, filter: ListFilter) {
         let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return };
         if open.marks.is_none() {
             self.say("The rules are still being applied.");
@@ -376,10 +372,7 @@ impl Model {
             return;
         }
         let picker = RowPicker { notable: Some(NotableScope::Open), ..RowPicker::new("Findings", spots) };
-        let mut list = Spots::new(picker);
-        list.filter = filter;
-        self.over.put(list);
-        self.sift_list()
+        self.over.put(Spots::new(picker));
     }
 
     fn notable_spots(&self) -> Vec<Spot> {
@@ -465,7 +458,9 @@ impl Model {
         if matches!(reach, Some(NotableScope::Held(_))) {
             let filter = self.spots_mut().map(|list| std::mem::take(&mut list.filter));
             self.over.close();
-            return self.list_notable_with(filter.unwrap_or_default());
+            self.list_notable();
+            self.spots_mut().into_iter().zip(filter).for_each(|(list, filter)| list.filter = filter);
+            return self.sift_list();
         }
         self.reach_held()
     }

@@ -141,6 +141,11 @@ impl Model {
         self.follows.iter().find(|follow| follow.file == *file)
     }
 
+    /// Whether the shown file has a scan without a known end.
+    pub fn awaits_scan(&self) -> bool {
+        self.file().is_some_and(|file| self.scans.contains_key(file))
+    }
+
     pub fn followed_price(&self) -> Price {
         let made = self.follows.iter().fold(0_u64, |sum, follow| sum.saturating_add(follow.made));
         crate::quota::price(&looks(made), &self.figures.entitlements)
@@ -150,15 +155,12 @@ impl Model {
         Together { is_at_most: true, ..Together::of(looks(self.settings.pace.most), &self.figures.entitlements) }
     }
 
-    /// Asks whether the scan of a file is to be followed that has reports already: few want that, so the bar does not offer it.
+    /// Asks before the scan of a file with reports is followed; the budget refuses at once, not after confirmation.
     pub(in crate::app) fn ask_to_follow(&mut self) {
-        let price = self.follow_price();
-        // The budget refuses at once, not after confirmation.
-        if let tag @ Tag::OverBudget(_) = self.in_budget(Tag::Together(price)) {
-            self.refuse_several("follow", &tag);
-            return;
+        match self.in_budget(Tag::Together(self.follow_price())) {
+            tag @ Tag::OverBudget(_) => self.refuse_several("follow", &tag),
+            _ => self.ask_why_follow("Reports of the file are listed already. "),
         }
-        self.ask_why_follow("Reports of the file are listed already. ")
     }
 
     fn ask_why_follow(&mut self, why: &str) {
