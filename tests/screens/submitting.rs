@@ -295,7 +295,7 @@ fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
     stage.keys("esc f");
     screen!("submit_lost_offered", stage);
     stage.keys("down enter");
-    assert!(stage.screen().contains("was not seen to its end"), "{}", stage.screen());
+    assert!(stage.screen().contains("had not ended"), "{}", stage.screen());
     stage.keys("W");
     assert_eq!((stage.calls(Endpoint::PrivateAnalyses), stage.calls(Endpoint::Scan)), (1, 1));
 }
