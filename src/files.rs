@@ -17,7 +17,13 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     folder.parent().map_or(Ok(()), make_folder)?;
-    make_one(folder)
+    match DirBuilder::new().create(folder) {
+        // The umask may have removed bits of the mode.
+        Ok(()) => set_mode(folder, 0o700),
+        // It exists, or another program has created it in the meantime.
+        Err(_) if folder.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Creates the missing folders of a path below an existing one. That one is never created: once it

@@ -1,7 +1,6 @@
-//! What the program did, for people who look for the cause of something: one line each, with an identifier, in files that
-//! are the owner's alone and never grow without end.
+//! The log: lines with identifiers, in files of limited size that only their owner can read.
 //!
-//! Lines hold no secret, and text from outside only in its visible form.
+//! Lines contain no secret, and text from outside only in its visible form.
 
 use crate::files;
 use crate::text::Untrusted;
@@ -13,10 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Name of the file that is written to.
 pub const FILE: &str = "behaview.log";
 
-/// A file that is longer, in bytes, gives way to a new one; the one before it is kept.
+/// Maximum size of the file, in bytes; a longer one is renamed, and the one before it replaced.
 const LONGEST: u64 = 1 << 20;
 
 /// How much is logged.
@@ -33,18 +31,6 @@ pub enum Level {
     Debug,
 }
 
-impl Level {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Error => "error",
-            Self::Warn => "warn",
-            Self::Info => "info",
-            Self::Debug => "debug",
-        }
-    }
-}
-
 /// Where lines go; by itself, nowhere.
 #[derive(Debug, Clone, Default)]
 pub struct Log(Option<Arc<LogFile>>);
@@ -59,7 +45,7 @@ struct LogFile {
 }
 
 impl Log {
-    /// A log in this folder. `run` is the name of this run in its lines.
+    /// A log in this folder; `run` names this run in its lines.
     pub fn open(folder: &Path, level: Level, run: &str) -> io::Result<Self> {
         if level == Level::Off {
             return Ok(Self::default());
@@ -70,21 +56,20 @@ impl Log {
         Ok(Self(Some(Arc::new(LogFile { path, level, run: run.to_owned(), lines: AtomicU64::new(0), file }))))
     }
 
-    /// Writes a line: what happened, and its details by name. Returns its identifier, if it was written: the run of the
-    /// program, and the line's number in it.
+    /// Writes a line with details; returns its identifier, the run and the line's number in it.
     pub fn write(&self, level: Level, what: &str, details: &[(&str, &dyn Display)]) -> Option<String> {
         let open = self.0.as_ref().filter(|open| level <= open.level && level != Level::Off)?;
         let id = format!("{}-{}", open.run, open.lines.fetch_add(1, Ordering::Relaxed) + 1);
-        let mut line = format!("{:.3} {:<5} {id} {what}", crate::clock::now(), level.name());
+        let name = format!("{level:?}").to_lowercase();
+        let mut line = format!("{:.3} {name:<5} {id} {what}", crate::clock::now());
         for (name, value) in details {
             let _ = write!(line, " {name}={}", quoted(&value.to_string()));
         }
         line.push('\n');
-        // A log that cannot be written must not keep anybody from what they paid for.
+        // Errors are ignored: what was paid for matters more.
         open.append(&line).ok().map(|()| id)
     }
 
-    /// The file that is written to, if any is.
     pub fn path(&self) -> Option<&Path> {
         self.0.as_ref().map(|open| open.path.as_path())
     }
@@ -94,23 +79,23 @@ impl LogFile {
     fn append(&self, line: &str) -> io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if file.metadata()?.len() > LONGEST {
-            // Another program may have made a new one meanwhile.
+            // Another program may have renamed it already.
             *file = files::append(&self.path)?;
             if file.metadata()?.len() > LONGEST {
                 std::fs::rename(&self.path, self.path.with_extension("1.log"))?;
                 *file = files::append(&self.path)?;
             }
         }
-        // In one piece, so that two programs' lines do not mix.
+        // One write, so that the lines of two programs do not mix.
         file.write_all(line.as_bytes())
     }
 }
 
-/// A detail in one word: as it is where it is plain, else between quotation marks. It is visible in either case; what has been by
-/// way of the escaper before stays as it is.
+/// A value in its visible form, in quotation marks unless it is one plain word. What was escaped before is not
+/// escaped twice.
 fn quoted(value: &str) -> String {
     let visible = Untrusted::from(value).visible().to_string();
-    // All that an escape would be escaped for is its backslash.
+    // Only the backslashes of its escapes would change.
     let visible = if visible.replace(r"\x5c", r"\") == value { value.to_owned() } else { visible };
     let is_plain = |c: char| !c.is_whitespace() && !['"', '=', '\\'].contains(&c);
     if !visible.is_empty() && visible.chars().all(is_plain) {

@@ -1,32 +1,23 @@
 //! Starts the app on a service, on the embedded demo service, or on reports saved in files.
 
-use super::inputs::{Spending, parse_first};
-use super::setup::{Setup, say, session};
-use super::{Common, document, exit, show};
+use super::inputs::parse_first;
+use super::setup::session;
+use super::show;
+use super::*;
 use crate::app::model::{Service, Settings};
 use crate::app::spending::price::Allowance;
 use crate::app::{Here, Model};
 use crate::config::{Config, Folders};
 use crate::demo::{Demo, ListContent, Options};
-use crate::environment::variable;
-use crate::files;
-use crate::gateway::Gateway;
 use crate::quota::Period;
-use crate::report::identifier::{Identifier, Sha256};
 use crate::request::UploadLimit;
 use crate::runtime::{self, Backing, Display, Exit, Signals};
 use crate::service::credential::{Credential, KeySource};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
-use crate::text::{self, said};
 use crate::view::{Depth, Theme};
-use anyhow::Context;
-use clap::Args;
-use clap::builder::PossibleValuesParser;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 

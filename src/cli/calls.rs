@@ -1,23 +1,15 @@
 //! Commands that send one request: `behaview call`, `behaview delete` and `behaview fetch`.
 
 use super::export::write_file;
-use super::inputs::{Agreed, Spending, parse_sha256};
-use super::output::{Output, print_body, print_json};
-use super::query::{print_dry_run, send};
-use super::setup::{Setup, say, setup};
 use super::show::identifier;
-use super::{Common, FailureKind, document};
+use super::*;
 use crate::app::{ASKS, Ask};
 use crate::export::file;
 use crate::gateway::look_at;
-use crate::quota::{Entitlements, Units};
 use crate::report::Report;
-use crate::request::{Artefact, Request, UploadLimit};
+use crate::request::{Artefact, UploadLimit};
 use crate::text::moment;
-use clap::Args;
-use clap::builder::PossibleValuesParser;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
 
 /// Maximum size of the input, in bytes.
 const LONGEST_INPUT: u64 = 1 << 20;

@@ -1,25 +1,15 @@
 //! `behaview compare`: shows which sandbox saw which items, for one file or two, from stored
 //! reports.
 
-use super::inputs::{Spending, parse_sha256};
-use super::output::print;
-use super::setup::{Setup, say, setup};
-use super::{Common, FailureKind, document, search};
+use super::search;
+use super::*;
 use crate::app::compare::{Only, cut, sides};
 use crate::app::list::List;
-use crate::gateway::Gateway;
-use crate::quota::{Entitlements, Plan};
+use crate::quota::Plan;
+use crate::report::Body;
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
-use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Body, Pane};
-use crate::request::Request;
 use crate::runtime::held_of;
-use crate::text::{Untrusted, count};
 use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fmt::Write as _;
 
 const EXAMPLES: &str = "\

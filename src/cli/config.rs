@@ -1,17 +1,11 @@
 //! `behaview config`: settings with their origins, paths, and errors; `behaview keys`: the keys of all commands, with the
 //! config's changes applied.
 
-use super::Common;
-use super::output::{print, print_text, table};
+use super::*;
 use crate::app::{Command, Key, Keymap};
 use crate::config::{Config, ConfigMistake, Effective, Folders, TEMPLATE};
-use crate::files;
-use crate::text::{self, Untrusted};
-use anyhow::Context;
-use clap::{Args, Subcommand};
-use serde::Serialize;
+use clap::Subcommand;
 use std::io::{ErrorKind, Write as _};
-use std::path::Path;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
@@ -52,23 +46,16 @@ fn paths(form: &FormatFlags) -> anyhow::Result<()> {
     let words = |path: &Path| text::path(path).to_string();
     let (state, logs) = (words(&folders.state_file()), words(&folders.logs()));
     let [config, store, cache] = [&folders.config, &folders.store, &folders.cache].map(|path| words(path));
-    let shown = serde_json::json!({"config": config, "store": store, "cache": cache, "state": state, "logs": logs});
+    let shown = json!({"config": config, "store": store, "cache": cache, "state": state, "logs": logs});
     print(form.json, &shown, || {
         format!("config  {config}\nstore   {store}\ncache   {cache}\nstate   {state}\nlogs    {logs}\n")
     })
 }
 
-/// The output of `config show --json`.
-#[derive(Serialize)]
-struct ConfigOutput<'a> {
-    file: String,
-    settings: &'a [Effective],
-}
-
 fn show(form: &FormatFlags, common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let settings = &config.effective();
-    let shown = ConfigOutput { file: text::path(&folders.config).to_string(), settings };
+    let shown = json!({"file": text::path(&folders.config).to_string(), "settings": settings});
     print(form.json, &shown, || {
         let visible = |text: &str| Untrusted::from(text).visible().to_string();
         let rows = settings.iter().map(|Effective { name, value, from }| {
@@ -89,18 +76,11 @@ fn init() -> anyhow::Result<()> {
     print_text(&format!("{shown}\n"))
 }
 
-/// The output of `config check --json`.
-#[derive(Serialize)]
-struct CheckOutput<'a> {
-    file: String,
-    found: &'a [ConfigMistake],
-}
-
 fn check(form: &FormatFlags) -> anyhow::Result<()> {
     let folders = Folders::find()?;
     let path = folders.to_read()?;
     let (place, found) = (text::path(path).to_string(), &Config::check(path)?);
-    print(form.json, &CheckOutput { file: place.clone(), found }, || {
+    print(form.json, &json!({"file": place, "found": found}), || {
         let lines = found.iter().map(|ConfigMistake { line, words }| {
             format!("{place}:{line}: {}\n", Untrusted::from(words.as_str()).visible())
         });

@@ -3,20 +3,15 @@
 
 use super::counters::{ask_balances, read_balances};
 use super::document::{STANDARD_INPUT, read_bounded};
-use super::inputs::Spending;
-use super::output::{print, table};
-use super::setup::{open_to_look, say, service_of, setup};
-use super::{CliError, Common, FailureKind};
+use super::*;
 use crate::config::{Config, EntitlementTable, Folders};
 use crate::quota::{
-    Amount, Choice, Entitlements, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, Price, PriceRule, RULES,
+    Amount, Choice, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, Price, PriceRule, RULES,
 };
 use crate::report::identifier::hashes::Hashes;
 use crate::store::Whose;
-use crate::text::thousands;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use std::path::Path;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 
 /// Maximum size of a file, in bytes; a million hashes are smaller.
 const LARGEST: u64 = 128 << 20;

@@ -1,21 +1,12 @@
 //! `behaview quota` and `behaview usage`: the service's own counters. Both calls are free.
 
-use super::inputs::Spending;
-use super::output::{print, table};
-use super::query::{ask, runtime, say_cost, send};
-use super::setup::{Setup, setup};
-use super::{CliError, Common, FailureKind};
+use super::*;
 use crate::quota::{
     Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, SetAside, Unit, Usage as UsageDetails,
 };
-use crate::request::Request;
-use crate::text::{Untrusted, thousands};
-use clap::Args;
+use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, ToSpan};
-use serde::Serialize;
-use std::collections::BTreeMap;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  behaview quota --json")]

@@ -2,21 +2,12 @@
 //! except, on request, the free call for the service's counters.
 
 use super::counters::ask_balances;
-use super::inputs::Spending;
-use super::output::{print, table};
-use super::setup::setup;
-use super::{Common, FailureKind, exit};
+use super::*;
 use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
-use crate::environment::variable;
-use crate::files;
-use crate::quota::Entitlements;
 use crate::runtime;
 use crate::service::ProxyRoute;
 use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::store::Store;
-use crate::text::{self, bytes, said};
-use clap::Args;
-use serde::Serialize;
 
 /// Minimum free space without a remark, in bytes.
 const LITTLE_SPACE: u64 = 256 << 20;

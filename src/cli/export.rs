@@ -1,26 +1,15 @@
 //! `behaview export`: writes reports or their indicators in one of the formats, to standard output
 //! or new files.
 
-use super::inputs::{Spending, Subject, each, read_subjects};
-use super::output::Output;
-use super::query::{ask, print_dry_run, runtime, say_cost};
-use super::setup::{Setup, say, setup, store_and_service};
 use super::show::{identifier, listed};
-use super::{Common, document};
+use super::*;
 use crate::export::file::{self, FileError};
 use crate::export::{ExportSource, FORMATS, Format, Job, What};
-use crate::report::identifier::Sha256;
+use crate::report::Cancel;
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
-use crate::report::{Cancel, Identifier, Pane};
-use crate::request::Request;
 use crate::runtime::{BlockedSignals, read_rules};
-use clap::Args;
-use clap::builder::PossibleValuesParser;
-use std::collections::HashSet;
-use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:

@@ -1,23 +1,11 @@
 //! `behaview follow`: polls a file's scan until its reports are listed.
 
-use super::inputs::{Spending, parse_sha256};
-use super::output::print_json;
-use super::query::{CostOutput, DryRunRemark, ask, cost, print_dry_run, runtime, say_cost};
-use super::setup::{Setup, setup};
-use super::{Common, FailureKind};
+use super::*;
 use crate::app::scan::follow::{Follow as Following, Pace, WatchState};
-use crate::gateway::GatewayError;
-use crate::quota::{Unit, Units};
 use crate::report::analysis::SandboxRun;
-use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::Page;
 use crate::report::{Analysis, PendingScan};
-use crate::request::Request;
-use crate::text::{Untrusted, count};
-use clap::Args;
-use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -61,29 +49,6 @@ impl Polls {
         let interval = self.interval.map_or(setup.pace.interval, |seconds| SignedDuration::from_secs(seconds.into()));
         Pace { interval, most: self.looks.map_or(setup.pace.most, u64::from) }
     }
-}
-
-/// The output of `follow`.
-#[derive(Serialize)]
-struct FollowOutput {
-    file: String,
-    scan: Option<String>,
-    /// The start of the scan.
-    began: Option<Timestamp>,
-    status: Option<String>,
-    sandboxes: Vec<SandboxProgress>,
-    /// Identifiers of the listed reports.
-    reports: Vec<String>,
-    calls: u64,
-    /// The cost of the run by unit.
-    cost: BTreeMap<Unit, CostOutput>,
-    done: bool,
-}
-
-#[derive(Serialize)]
-struct SandboxProgress {
-    sandbox: String,
-    status: String,
 }
 
 impl FollowArgs {
@@ -139,18 +104,18 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
     let result = runtime()?.block_on(poll_to_the_end(setup, &mut following, &mut reports));
     say_cost(&setup.gateway)?;
     let seen = following.seen.as_ref();
-    let sandbox = |run: &SandboxRun| SandboxProgress { sandbox: run.sandbox().unicode(), status: run.words() };
-    print_json(&FollowOutput {
-        file: file.to_string(),
-        scan: seen.map(|seen| seen.identifier.text().unicode()),
-        began: seen.and_then(|seen| seen.began),
-        status: seen.map(|seen| seen.progress.words()),
-        sandboxes: seen.iter().flat_map(|seen| seen.sandboxes.iter().map(sandbox)).collect(),
-        reports: reports.iter().map(|identifier| identifier.text().unicode()).collect(),
-        calls: following.made,
-        cost: cost(&setup.gateway)?,
-        done: matches!(result, Ok(WatchState::Done)),
-    })?;
+    let sandbox = |run: &SandboxRun| json!({"sandbox": run.sandbox().unicode(), "status": run.words()});
+    print_json(&json!({
+        "file": file.to_string(),
+        "scan": seen.map(|seen| seen.identifier.text().unicode()),
+        "began": seen.and_then(|seen| seen.began),
+        "status": seen.map(|seen| seen.progress.words()),
+        "sandboxes": seen.iter().flat_map(|seen| seen.sandboxes.iter().map(sandbox)).collect::<Vec<_>>(),
+        "reports": reports.iter().map(|identifier| identifier.text().unicode()).collect::<Vec<_>>(),
+        "calls": following.made,
+        "cost": cost(&setup.gateway)?,
+        "done": matches!(result, Ok(WatchState::Done)),
+    }))?;
     if result? == WatchState::Done {
         note(setup, &file, None)?;
         if reports.is_empty() {

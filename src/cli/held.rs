@@ -1,20 +1,11 @@
 //! `behaview held`: lists and deletes what is stored on this machine. Sends nothing.
 
-use super::output::{print, table};
-use super::setup::{open_to_look, say, service_of};
-use super::{Common, FailureKind};
+use super::*;
 use crate::app::over::held::title;
 use crate::config::Config;
-use crate::quota::Entitlements;
-use crate::report::identifier::Sha256;
-use crate::report::{Doomed, Held as Thing, Holding, Purge, Retention, whose};
-use crate::request::{Request, again};
+use crate::report::{Doomed, Held as Thing, Holding, Note, Purge, Retention, whose};
+use crate::request::again;
 use crate::store::{Store, StoreError};
-use crate::text::{Untrusted, bytes, count, said, thousands};
-use clap::Args;
-use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
-use std::collections::BTreeMap;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,64 +50,6 @@ struct Selection {
     all: bool,
 }
 
-/// The output of `held --json`.
-#[derive(Serialize)]
-struct HeldOutput {
-    held: Vec<HeldRow>,
-    bytes: u64,
-    on_disk: u64,
-    /// The result of a deletion, or its preview without `--yes`.
-    deleted: Option<Deleted>,
-}
-
-#[derive(Serialize)]
-struct HeldRow {
-    id: String,
-    /// A description.
-    what: String,
-    profile: String,
-    file: Option<String>,
-    name: Option<String>,
-    /// `None` except for reports.
-    sandbox: Option<String>,
-    received: Timestamp,
-    bytes: u64,
-    on_disk: u64,
-    notes: Vec<NoteOutput>,
-    is_quarantined: bool,
-    at_service: Option<String>,
-    imported_from: Option<String>,
-    imported_by: Option<String>,
-}
-
-/// A note; attribute and item are `None` for a note on the whole report.
-#[derive(Serialize)]
-struct NoteOutput {
-    attribute: Option<String>,
-    item: Option<String>,
-    text: String,
-    written: Timestamp,
-}
-
-#[derive(Serialize)]
-struct Deleted {
-    is_done: bool,
-    things: usize,
-    bytes: u64,
-    on_disk: u64,
-    notes: u64,
-    /// Records of files that were opened, listed or imported, which are deleted too.
-    files: u64,
-    /// The number of items by profile.
-    profiles: BTreeMap<String, u64>,
-    /// The profiles as text.
-    #[serde(skip)]
-    whose: String,
-    /// The cost of fetching the items again, as text.
-    #[serde(skip)]
-    again: String,
-}
-
 impl HeldArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
@@ -130,7 +63,7 @@ impl HeldArgs {
         let doomed = Doomed::of(&what, &all, only);
         let files = store.forgotten_files(&what, only, &all)?;
         let is_none = doomed.things.is_empty() && (doomed.notes, files) == (0, 0);
-        let gone = Some(deleted(&doomed, files, now, self.yes));
+        let gone = Some((&doomed, files));
         if !self.yes {
             self.print(&store, &doomed.things, if is_none { &kept } else { &doomed.things }, gone)?;
             if is_none {
@@ -151,47 +84,63 @@ impl HeldArgs {
         self.print(&store, &doomed.things, &of_service(&left, service.as_deref()), gone)
     }
 
-    /// Prints the items that the command selects, and the size of the store.
+    /// Prints the items that the command selects, the size of the store, and what is or would be deleted.
     fn print(
         &self,
         store: &Store,
         listed: &[&Holding],
         held: &[&Holding],
-        deleted: Option<Deleted>,
+        gone: Option<(&Doomed<'_>, u64)>,
     ) -> anyhow::Result<()> {
         let now = crate::clock::now();
-        let rows = held.iter().map(|kept| row(store, kept, now)).collect::<Result<_, StoreError>>()?;
-        let (bytes, on_disk) = sizes(held);
-        let shown = HeldOutput { held: rows, bytes, on_disk, deleted };
-        print(self.json, &shown, || text(listed, &shown, now))
+        let (size, on_disk) = sizes(held);
+        if self.json {
+            let rows = held.iter().map(|kept| row(store, kept, now)).collect::<Result<Vec<_>, StoreError>>()?;
+            let deleted = gone.map(|(doomed, files)| self.deleted(doomed, files));
+            return print_json(&json!({"held": rows, "bytes": size, "on_disk": on_disk, "deleted": deleted}));
+        }
+        let heading = ["received (UTC)", ">size", ">on disk", ">notes", "at service", "from", "id"];
+        let rows = listed.iter().map(|kept| cells(kept, now));
+        let mut text = if listed.is_empty() { String::new() } else { table(heading, rows) };
+        text += &match held.len() as u64 {
+            0 => "Nothing is held.\n".to_owned(),
+            things => format!("{} held: {}, {} on disk\n", thousands(things), bytes(size), bytes(on_disk)),
+        };
+        if let Some((doomed, files)) = gone {
+            let things = &doomed.things;
+            let verb = if self.yes { "Deleted" } else { "Would be deleted" };
+            let of = if things.is_empty() { String::new() } else { format!(" {}", whose(things.iter().copied())) };
+            let (size, number, notes) =
+                (bytes(sizes(things).0), count(things.len() as u64, "thing"), count(doomed.notes, "note"));
+            let files = if files > 0 { format!(", {}", count(files, "earlier file")) } else { String::new() };
+            let again = again(things, &Entitlements::default(), now);
+            let again = if self.yes || again.is_empty() { String::new() } else { again + "\n" };
+            text += &format!("{verb}: {number}{of}, {size}, with {notes}{files}\n{again}");
+        }
+        print_text(&text)
+    }
+
+    fn deleted(&self, doomed: &Doomed<'_>, files: u64) -> Value {
+        let mut profiles = BTreeMap::<&str, u64>::new();
+        doomed.things.iter().for_each(|kept| *profiles.entry(&kept.profile).or_default() += 1);
+        let (size, on_disk) = sizes(&doomed.things);
+        json!({
+            "is_done": self.yes,
+            "things": doomed.things.len(),
+            "bytes": size,
+            "on_disk": on_disk,
+            "notes": doomed.notes,
+            // Records of files that were opened, listed or imported, which are deleted too.
+            "files": files,
+            "profiles": profiles,
+        })
     }
 }
 
+/// Bytes as received and on the disk.
 fn sizes(things: &[&Holding]) -> (u64, u64) {
     let sum = |of: fn(&Holding) -> u64| things.iter().map(|thing| of(thing)).fold(0, u64::saturating_add);
     (sum(|thing| thing.bytes), sum(|thing| thing.on_disk))
-}
-
-fn text(listed: &[&Holding], shown: &HeldOutput, now: Timestamp) -> String {
-    let heading = ["received (UTC)", ">size", ">on disk", ">notes", "at service", "from", "id"];
-    let mut text =
-        if listed.is_empty() { String::new() } else { table(heading, listed.iter().map(|kept| cells(kept, now))) };
-    text += &match shown.held.len() {
-        0 => "Nothing is held.\n".to_owned(),
-        things => {
-            format!("{} held: {}, {} on disk\n", thousands(things as u64), bytes(shown.bytes), bytes(shown.on_disk))
-        }
-    };
-    if let Some(gone) = &shown.deleted {
-        let verb = if gone.is_done { "Deleted" } else { "Would be deleted" };
-        let (things, notes) = (count(gone.things as u64, "thing"), count(gone.notes, "note"));
-        let more = if gone.files > 0 { format!(", {}", count(gone.files, "earlier file")) } else { String::new() };
-        text += &format!("{verb}: {things}{}, {}, with {notes}{more}\n", gone.whose, bytes(gone.bytes));
-        if !gone.is_done && !gone.again.is_empty() {
-            text += &format!("{}\n", gone.again);
-        }
-    }
-    text
 }
 
 impl Selection {
@@ -228,24 +177,6 @@ fn one(kept: &Holding, named: &str) -> Option<Purge> {
     })
 }
 
-fn deleted(doomed: &Doomed<'_>, files: u64, now: Timestamp, is_done: bool) -> Deleted {
-    let things = &doomed.things;
-    let mut profiles = BTreeMap::new();
-    things.iter().for_each(|kept| *profiles.entry(kept.profile.clone()).or_default() += 1);
-    let (bytes, on_disk) = sizes(things);
-    Deleted {
-        is_done,
-        things: things.len(),
-        bytes,
-        on_disk,
-        notes: doomed.notes,
-        files,
-        profiles,
-        whose: if things.is_empty() { String::new() } else { format!(" {}", whose(things.iter().copied())) },
-        again: again(things, &Entitlements::default(), now),
-    }
-}
-
 /// The service of a profile. For a profile that was removed from the config: the service of its
 /// stored items.
 fn service_named(name: &str, config: &Config, kept: &[Holding]) -> anyhow::Result<String> {
@@ -264,36 +195,38 @@ fn of_service<'a>(kept: &'a [Holding], service: Option<&str>) -> Vec<&'a Holding
     kept.iter().filter(is_here).collect()
 }
 
-/// The notes on a report and on its rows.
-fn notes(store: &Store, kept: &Holding) -> Result<Vec<NoteOutput>, StoreError> {
-    let Some(identifier) = kept.noted().filter(|_| kept.notes > 0) else { return Ok(Vec::new()) };
-    let notes = store.notes()?.into_iter().filter(|note| note.about.identifier == *identifier);
-    let written = notes.map(|note| NoteOutput {
-        attribute: note.about.item.as_ref().map(|item| item.attribute.unicode()),
-        item: note.about.item.as_ref().map(|item| item.text.unicode()),
-        text: note.text.unicode(),
-        written: note.written,
-    });
-    Ok(written.collect())
-}
-
-fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<HeldRow, StoreError> {
-    Ok(HeldRow {
-        id: id(kept),
-        what: what(kept),
-        profile: kept.profile.clone(),
-        file: kept.file.as_ref().map(ToString::to_string),
-        name: kept.name.as_ref().map(Untrusted::unicode),
-        sandbox: kept.noted().map(|identifier| identifier.parts().sandbox.unicode()),
-        received: kept.received,
-        bytes: kept.bytes,
-        on_disk: kept.on_disk,
-        notes: notes(store, kept)?,
-        is_quarantined: kept.is_quarantined(),
-        at_service: kept.retention(now).map(Retention::words),
-        imported_from: kept.imported.as_ref().map(|imported| imported.from.unicode()),
-        imported_by: kept.imported.as_ref().map(|imported| imported.by.unicode()),
-    })
+fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Value, StoreError> {
+    let mut notes = Vec::new();
+    if let Some(identifier) = kept.noted().filter(|_| kept.notes > 0) {
+        notes = store.notes()?;
+        notes.retain(|note| note.about.identifier == *identifier);
+    }
+    // Attribute and item are null for a note on the whole report.
+    let note = |note: &Note| {
+        let item = note.about.item.as_ref();
+        json!({
+            "attribute": item.map(|item| item.attribute.unicode()),
+            "item": item.map(|item| item.text.unicode()),
+            "text": note.text.unicode(),
+            "written": note.written,
+        })
+    };
+    Ok(json!({
+        "id": id(kept),
+        "what": what(kept),
+        "profile": kept.profile,
+        "file": kept.file.as_ref().map(ToString::to_string),
+        "name": kept.name.as_ref().map(Untrusted::unicode),
+        "sandbox": kept.noted().map(|identifier| identifier.parts().sandbox.unicode()),
+        "received": kept.received,
+        "bytes": kept.bytes,
+        "on_disk": kept.on_disk,
+        "notes": notes.iter().map(note).collect::<Vec<_>>(),
+        "is_quarantined": kept.is_quarantined(),
+        "at_service": kept.retention(now).map(Retention::words),
+        "imported_from": kept.imported.as_ref().map(|imported| imported.from.unicode()),
+        "imported_by": kept.imported.as_ref().map(|imported| imported.by.unicode()),
+    }))
 }
 
 fn cells(kept: &Holding, now: Timestamp) -> [String; 7] {

@@ -2,24 +2,15 @@
 //! nothing.
 
 use super::document::{STANDARD_INPUT, body};
-use super::inputs::parse_sha256;
-use super::output::print_text;
-use super::setup::{open_to_look, service_of};
-use super::{Common, FailureKind};
-use crate::environment::variable;
-use crate::gateway::{GatewayError, Import as One, ImportError, ImportOutcome, ImportedPage, import, import_page};
+use super::*;
+use crate::gateway::{Import as One, ImportError, ImportOutcome, ImportedPage, import, import_page};
 use crate::report::document::{DocumentError, DocumentValue, values};
-use crate::report::identifier::Sha256;
 use crate::report::page::Page;
 use crate::report::{Body, Imported};
-use crate::request::{Listing, Request};
+use crate::request::Listing;
 use crate::service::{Credential, without_keys};
 use crate::store::Store;
-use crate::text::{Untrusted, count, said};
-use clap::Args;
 use std::borrow::Cow;
-use std::ffi::OsString;
-use std::path::Path;
 
 const EXAMPLES: &str = "\
 A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else has \

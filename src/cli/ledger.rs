@@ -1,18 +1,11 @@
 //! `behaview ledger`: calls and their cost, with the service's counters for comparison. Sends
 //! nothing.
 
-use super::Common;
-use super::output::{json_line, print, print_text, table};
+use super::*;
 use crate::export::csv;
 use crate::quota::audit::Window;
 use crate::quota::{Period, Units};
 use crate::store::{LedgerEntry, State, Whose};
-use crate::text::{said, thousands};
-use clap::{Args, ValueEnum};
-use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::Value;
-use std::collections::BTreeMap;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,17 +52,6 @@ enum LedgerFormat {
     Csv,
     /// One JSON object a line
     Jsonl,
-}
-
-/// The output of `ledger --json`.
-#[derive(Serialize)]
-struct LedgerOutput<'a> {
-    profile: &'a str,
-    time: &'static str,
-    entries: Vec<EntryOutput>,
-    totals: Vec<LedgerTotal>,
-    /// `None` without readings of the counters before and after.
-    compared: Option<Reconciliation>,
 }
 
 /// An entry; CSV has its members as columns, in this order.
@@ -137,8 +119,15 @@ impl LedgerArgs {
             ),
             None => {
                 let totals = totals(&entries);
-                let shown = LedgerOutput { profile: &profile.name, time, entries, totals, compared };
-                print(self.json, &shown, || shown.text())
+                let shown = json!({
+                    "profile": profile.name,
+                    "time": time,
+                    "entries": entries,
+                    "totals": totals,
+                    // Null without readings of the counters before and after.
+                    "compared": compared,
+                });
+                print(self.json, &shown, || ledger_text(&entries, &totals, compared.as_ref()))
             }
         }
     }
@@ -240,42 +229,39 @@ fn totals(rows: &[EntryOutput]) -> Vec<LedgerTotal> {
     sums.into_values().collect()
 }
 
-impl LedgerOutput<'_> {
-    /// Entries, totals, and the comparison as the last line.
-    fn text(&self) -> String {
-        if self.entries.is_empty() {
-            return "Nothing was asked of the service in this time; behaview ledger --all shows everything.\n"
-                .to_owned();
-        }
-        let dash = || "-".to_owned();
-        let entry = |row: &EntryOutput| {
-            [
-                row.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
-                row.operation.clone(),
-                row.what.clone(),
-                Units { min: row.predicted_min, max: row.predicted_max }.to_string(),
-                row.settled.map_or_else(dash, thousands),
-                row.state.name().to_owned(),
-                row.outcome.clone().unwrap_or_else(dash),
-                row.counted.clone().unwrap_or_else(dash),
-            ]
-        };
-        let total = |LedgerTotal { unit, state, calls, counts_as, at_least }: &LedgerTotal| {
-            let least = if *at_least { "at least " } else { "" };
-            [unit.clone(), state.name().to_owned(), thousands(*calls), format!("{least}{}", thousands(*counts_as))]
-        };
-        let heading = ["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"];
-        let entries = table(heading, self.entries.iter().map(entry));
-        let sums = table(["counts", "state", ">calls", ">counts as"], self.totals.iter().map(total));
-        let last = self.compared.as_ref().map_or_else(
-            || "the counters were not looked at before and after these calls: behaview quota looks, for nothing".into(),
-            |compared| {
-                let time = crate::text::moment;
-                format!("from {} to {}: {}", time(compared.since), time(compared.until), compared.words)
-            },
-        );
-        format!("{entries}\n{sums}\n{last}\n")
+/// Entries, totals, and the comparison as the last line.
+fn ledger_text(entries: &[EntryOutput], totals: &[LedgerTotal], compared: Option<&Reconciliation>) -> String {
+    if entries.is_empty() {
+        return "Nothing was asked of the service in this time; behaview ledger --all shows everything.\n".to_owned();
     }
+    let dash = || "-".to_owned();
+    let cells = |row: &EntryOutput| {
+        [
+            row.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+            row.operation.clone(),
+            row.what.clone(),
+            Units { min: row.predicted_min, max: row.predicted_max }.to_string(),
+            row.settled.map_or_else(dash, thousands),
+            row.state.name().to_owned(),
+            row.outcome.clone().unwrap_or_else(dash),
+            row.counted.clone().unwrap_or_else(dash),
+        ]
+    };
+    let total = |LedgerTotal { unit, state, calls, counts_as, at_least }: &LedgerTotal| {
+        let least = if *at_least { "at least " } else { "" };
+        [unit.clone(), state.name().to_owned(), thousands(*calls), format!("{least}{}", thousands(*counts_as))]
+    };
+    let heading = ["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"];
+    let entries = table(heading, entries.iter().map(cells));
+    let sums = table(["counts", "state", ">calls", ">counts as"], totals.iter().map(total));
+    let last = compared.map_or_else(
+        || "the counters were not looked at before and after these calls: behaview quota looks, for nothing".into(),
+        |compared| {
+            let time = crate::text::moment;
+            format!("from {} to {}: {}", time(compared.since), time(compared.until), compared.words)
+        },
+    );
+    format!("{entries}\n{sums}\n{last}\n")
 }
 
 /// Comma-separated values in the format of all exports.

@@ -1,26 +1,13 @@
 //! `behaview list`: lists a file's sandboxes.
 
 use super::document::services;
-use super::inputs::{Spending, Subject, each, parse_sha256, read_subjects};
-use super::output::{json_line, print_body, print_json, print_text, table};
-use super::query::{ask, print_dry_run, runtime, say_cost, say_if_aside};
-use super::setup::{Setup, say, setup};
-use super::{Common, FailureKind};
-use crate::gateway::{Gateway, GatewayError};
-use crate::quota::Units;
+use super::query::say_if_aside;
+use super::*;
 use crate::report::Body;
 use crate::report::Report;
-use crate::report::identifier::{Identifier, Sha256};
 use crate::report::page::{NO_WAY_ON, Page, PageEntry, PageError, ReportSummary};
-use crate::request::Request;
 use crate::runtime::held_pages;
 use crate::store::StoredReport;
-use crate::text::{Untrusted, said};
-use clap::{Args, ValueEnum};
-use jiff::Timestamp;
-use serde::Serialize;
-use std::collections::HashSet;
-use std::ffi::OsString;
 use tokio::runtime::Runtime;
 
 const LIST_EXAMPLES: &str = "\

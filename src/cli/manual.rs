@@ -2,12 +2,9 @@
 //! command line.
 
 use super::grammar;
-use super::output::print_text;
-use anyhow::Context;
-use clap::Args;
+use super::*;
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
-use std::path::{Path, PathBuf};
 
 /// The topics of the manual, in Markdown that is readable as plain text.
 const TOPICS: [(&str, &str); 12] = [

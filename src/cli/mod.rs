@@ -28,19 +28,40 @@ mod show;
 mod submit;
 
 use crate::config::{Config, Folders, Overrides};
-use crate::environment::variable;
 use crate::log::Log;
-use crate::runtime;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use sha2::Digest;
-use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
 pub use app::service;
 pub use exit::exit_codes;
+
+// What the commands share; each begins with `use super::*`.
+use crate::environment::variable;
+use crate::files;
+use crate::gateway::{Gateway, GatewayError};
+use crate::quota::{Entitlements, Units};
+use crate::report::Pane;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::request::Request;
+use crate::runtime;
+use crate::text::{self, Untrusted, bytes, count, said, thousands};
+use anyhow::Context;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
 use exit::{CliError, FailureKind};
-use setup::say;
+use inputs::{Agreed, Spending, Subject, each, parse_sha256, read_subjects};
+use jiff::{SignedDuration, Timestamp};
+use output::{Output, json_line, print, print_body, print_json, print_text, table};
+use query::{DryRunRemark, ask, cost, print_dry_run, runtime, say_cost, send};
+use serde::Serialize;
+use serde_json::{Value, json};
+use setup::{Setup, open_to_look, say, service_of, setup, store_and_service};
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]

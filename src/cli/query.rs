@@ -10,6 +10,7 @@ use crate::runtime::{BlockedSignals, LAST_WAIT, STUCK};
 use crate::store::StoreError;
 use crate::text::{bytes, said};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -141,22 +142,10 @@ pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The cost of this run, for scripts.
-pub(super) fn cost(gateway: &Gateway) -> anyhow::Result<BTreeMap<Unit, CostOutput>> {
-    let spent = gateway.store.spent(&gateway.session)?;
-    let cost = |spent: Spent| CostOutput { charged: spent.charged, perhaps: spent.unsure, is_open: spent.is_open };
-    Ok(spent.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
-}
-
-/// The cost of a run in one unit.
-#[derive(Serialize)]
-pub(super) struct CostOutput {
-    /// Units of answered calls.
-    charged: u64,
-    /// Units that lost or refused calls may have cost.
-    perhaps: u64,
-    /// Whether the cost may be higher.
-    is_open: bool,
+/// The cost of this run by unit, for scripts: certain, perhaps of lost or refused calls, and whether it may be higher.
+pub(super) fn cost(gateway: &Gateway) -> anyhow::Result<BTreeMap<Unit, Value>> {
+    let cost = |of: Spent| json!({"charged": of.charged, "perhaps": of.unsure, "is_open": of.is_open});
+    Ok(gateway.store.spent(&gateway.session)?.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
 }
 
 /// The async runtime for requests.

@@ -1,23 +1,14 @@
 //! `behaview search`: finds rows of stored reports or of documents that match a pattern. Sends
 //! nothing.
 
-use super::inputs::Spending;
-use super::output::{json_line, print_body, print_text};
-use super::setup::{say, setup};
-use super::{Common, FailureKind, document};
+use super::*;
 use crate::app::find::{Hit, HitGroup, HitSource};
 use crate::app::panes;
-use crate::gateway::Gateway;
 use crate::report::find::{How, Pattern};
-use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
-use crate::report::{Cancel, Note, Pane, Piece, Report, Row};
+use crate::report::{Cancel, Note, Piece, Report, Row};
 use crate::runtime::search::{every_report, hits_of, matching_notes};
 use crate::store::StoredReport;
-use crate::text::{Untrusted, count};
-use clap::Args;
-use serde::Serialize;
-use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 const EXAMPLES: &str = "\

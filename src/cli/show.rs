@@ -1,19 +1,13 @@
 //! `behaview show`: prints reports as received, or flat.
 
-use super::inputs::{Spending, Subject, each, read_subjects, shown};
-use super::output::{Output, print_report, without_mark};
-use super::query::{ask, print_dry_run, runtime, say_cost};
-use super::setup::{say, setup, store_and_service};
-use super::{Common, FailureKind, document::Document};
+use super::document::Document;
+use super::inputs::shown;
+use super::output::{print_report, without_mark};
+use super::*;
 use crate::report::Body;
-use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
-use crate::request::Request;
 use crate::store::StoredReport;
-use clap::{Args, ValueEnum};
 use std::cell::Cell;
-use std::ffi::OsString;
-use std::path::Path;
 
 const SHOW_EXAMPLES: &str = "\
 Examples:

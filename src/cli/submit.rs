@@ -1,19 +1,12 @@
 //! `behaview submit`: uploads a file of this machine for a private scan.
 
 use super::follow::{Polls, follow, most, note};
-use super::inputs::Agreed;
-use super::output::print_json;
-use super::query::{ask, check_budget, cost, print_dry_run, runtime, say_cost};
-use super::setup::{Setup, say, setup};
-use super::{Common, FailureKind, document, exit};
-use crate::gateway::{GatewayError, look_at};
+use super::query::check_budget;
+use super::*;
+use crate::gateway::look_at;
 use crate::report::analysis::{submitted, upload_address};
-use crate::report::identifier::Sha256;
-use crate::request::{LONGEST_RETENTION, Password, Request, ScanOptions, Submission, UploadAddress, UploadLimit};
+use crate::request::{LONGEST_RETENTION, Password, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::ask_hidden;
-use clap::Args;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Maximum size of a password file, in bytes.
 const LONGEST_PASSWORD: u64 = 4096;
@@ -99,7 +92,7 @@ impl SubmitArgs {
         if self.follow {
             return follow(&setup, file.clone(), Some(scan), self.looks.pace(&setup)).and(noted);
         }
-        print_json(&serde_json::json!({
+        print_json(&json!({
             "file": file.as_str(),
             "size": submission.size,
             "scan": scan.text().unicode(),

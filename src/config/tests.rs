@@ -85,7 +85,7 @@ fn the_file_to_start_from_holds_every_setting_and_is_right() {
     assert_eq!(default("profiles.*.header"), quoted(&profile.header));
     assert_eq!(default("profiles.*.timeout"), profile.timeout.to_string());
     assert_eq!(default("profiles.*.connect_timeout"), profile.connect_timeout.to_string());
-    assert_eq!(default("log_level"), quoted(nothing.log_level.name()));
+    assert_eq!(default("log_level"), quoted("info"));
 }
 
 #[test]
