@@ -21,8 +21,7 @@ use std::io::Write;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Runs the app on the service of config and command line, opened at a stored report or the first
-/// file named.
+/// Runs the app on the service, opened at a stored report or the first file named.
 pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let named = sha256.iter().map(|text| named(text, common)).collect::<anyhow::Result<Vec<_>>>()?;
     let report = named.iter().find_map(|(file, report)| Some((file.clone(), report.clone()?)));
@@ -47,7 +46,6 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     }
 }
 
-/// Parses an argument: a file, or a stored report of it.
 fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifier>)> {
     // A word of lowercase letters is a misspelt command.
     let is_word = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
@@ -88,7 +86,6 @@ fn browse(
     Ok(ended.exit)
 }
 
-/// The app's settings from the config.
 fn settings(config: &Config) -> Settings {
     Settings {
         keys: config.keymap.clone(),
@@ -113,7 +110,6 @@ fn model(gateway: &Gateway) -> Model {
     model
 }
 
-/// The service's state for the model.
 pub fn service(gateway: &Gateway) -> Service {
     let client = &gateway.client;
     Service {
@@ -148,8 +144,7 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     exit::of_app(browse(model, Backing::Nothing, (&folders, &config), remarks, open)?)
 }
 
-/// Reads a document, or the stored report of an identifier as `behaview show` prints it; returns its title
-/// and its reports.
+/// Reads a document, or the stored report of an identifier; returns its title and reports.
 fn opened(file: &OsStr, common: &Common) -> anyhow::Result<(String, document::FoundReports)> {
     let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
     if let Some(identifier) = name.and_then(Identifier::typed) {
@@ -219,7 +214,6 @@ impl DemoArgs {
     }
 }
 
-/// The temporary folder of a run, removed at its end.
 struct Scratch(TempDir);
 
 impl Drop for Scratch {
@@ -261,7 +255,6 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     exit::of_app(runtime::run(model, backing, display, signals, crate::clock::now)?.exit)
 }
 
-/// Runs the service alone until it is interrupted.
 async fn serve(demo: &Demo) -> anyhow::Result<()> {
     {
         let mut out = std::io::stdout().lock();
@@ -293,7 +286,6 @@ pub(super) struct ScreenFlags {
 }
 
 impl ScreenFlags {
-    /// The settings of these flags, by their config names.
     pub(super) fn settings(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let theme = self.theme.iter().map(|name| ("theme", name.as_str()));
         let others = [("ascii", self.ascii), ("mouse", self.mouse), ("plain", self.plain)];
@@ -301,7 +293,6 @@ impl ScreenFlags {
         theme.chain(others).map(|(name, value)| (format!("look.{name}"), value.to_owned()))
     }
 
-    /// Selects the character set before anything is shown.
     pub(super) fn settle_charset(&self) {
         // Without a locale, UTF-8 is assumed.
         if self.ascii || locale(variable).is_some_and(|locale| !is_utf8(&locale)) {
@@ -310,7 +301,6 @@ impl ScreenFlags {
     }
 }
 
-/// Fails where there is no terminal for the screens.
 fn need_terminal(display: Display) -> anyhow::Result<()> {
     if !runtime::is_attended(display) {
         fail!(
@@ -322,7 +312,6 @@ fn need_terminal(display: Display) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The display options from the config.
 fn display(config: &Config) -> Display {
     let look = config.look;
     if look.ascii {
@@ -337,7 +326,6 @@ pub(super) fn locale(variable: impl Fn(&str) -> Option<String>) -> Option<String
     ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable)
 }
 
-/// Whether a locale's encoding is UTF-8.
 pub(super) fn is_utf8(locale: &str) -> bool {
     locale.to_lowercase().replace('-', "").contains("utf8")
 }

@@ -11,7 +11,6 @@ use crate::request::{Artefact, UploadLimit};
 use crate::text::moment;
 use std::io::{self, IsTerminal};
 
-/// Maximum size of the input, in bytes.
 const LONGEST_INPUT: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
@@ -28,7 +27,6 @@ pub(super) struct CallArgs {
     agreed: Agreed,
 }
 
-/// The list of queries for the help.
 fn names() -> String {
     let rows = ASKS.iter().map(|ask| {
         format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
@@ -79,7 +77,6 @@ impl CallArgs {
         print_body(&answer.body)
     }
 
-    /// The words after the name.
     fn typed(&self) -> anyhow::Result<String> {
         if self.input != ["-"] {
             return Ok(self.input.join(" "));
@@ -180,8 +177,7 @@ impl FetchArgs {
         write_file(&path, self.force, |out| out.write_all(&got.body))
     }
 
-    /// Why no call is made: the stored report states that the artefact does not exist, and none is
-    /// stored.
+    /// Why no call is made: the stored report states that the artefact does not exist.
     fn missing(&self, setup: &Setup, request: &Request) -> anyhow::Result<Option<String>> {
         let (Request::Artefact { identifier, artefact }, gateway) = (request, &setup.gateway) else { return Ok(None) };
         if self.anyway || !self.refresh && gateway.held(request)?.is_some() {

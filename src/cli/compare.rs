@@ -66,7 +66,6 @@ impl ValueEnum for Only {
 /// One sandbox in the comparison: its side, its output, its identifier and its report.
 type ComparedSandbox = (usize, ColumnOutput, Option<Identifier>, Option<Body>);
 
-/// The output of `compare`.
 #[derive(Default, Serialize)]
 struct CompareOutput {
     columns: Vec<ColumnOutput>,
@@ -74,7 +73,6 @@ struct CompareOutput {
     more: bool,
     /// Sandboxes beyond the maximum of 64.
     left_out: usize,
-    /// The price of the missing reports.
     missing: Option<String>,
     items: Vec<ItemOutput>,
 }
@@ -83,7 +81,6 @@ struct CompareOutput {
 struct ColumnOutput {
     number: usize,
     file: Option<String>,
-    /// The name of its document.
     document: Option<String>,
     id: String,
     sandbox: String,
@@ -95,7 +92,6 @@ struct ColumnOutput {
 #[derive(Serialize)]
 struct ItemOutput {
     pane: &'static str,
-    /// The action.
     what: String,
     item: String,
     /// Numbers of the columns that saw it.
@@ -152,7 +148,6 @@ impl CompareArgs {
         gap.map_or(Ok(()), |gap| Err(FailureKind::Partial.error(gap).into()))
     }
 
-    /// The known sandboxes of one file or two.
     fn files(
         &self,
         file: &str,
@@ -209,8 +204,7 @@ impl CompareArgs {
         Ok(columns)
     }
 
-    /// The column meant by "here": that of `--sandbox`, or by default the first with a stored report. An
-    /// error if its report is missing and the selection needs it.
+    /// The column meant by "here"; an error if its report is missing and the selection needs it.
     fn here(&self, columns: &[ComparedSandbox], entitled: &Entitlements) -> anyhow::Result<usize> {
         let name = |(_, column, ..): &ComparedSandbox| visible(&column.sandbox);
         let Some(wanted) = &self.sandbox else {
@@ -249,8 +243,7 @@ fn column(
     (side, shown, identifier, body)
 }
 
-/// A remark on a file's reports that are stored for other profiles only, possibly from other
-/// services.
+/// A remark on a file's reports that are stored for other profiles only.
 fn elsewhere(gateway: &Gateway, file: &Sha256) -> anyhow::Result<String> {
     let mut profiles = BTreeMap::<String, u64>::new();
     for held in gateway.store.every_report(&gateway.service)? {
@@ -278,7 +271,6 @@ fn visible(text: &str) -> String {
 }
 
 impl CompareOutput {
-    /// Adds the items of these numbers.
     fn fill(&mut self, matrix: &Matrix, numbers: &[u32]) {
         let columns = self.columns.len();
         let columns_of =
@@ -313,8 +305,7 @@ impl CompareOutput {
         });
     }
 
-    /// A legend, then one item per line: marks, pane, action, value. Different values of other
-    /// sandboxes follow, one per line with the sandbox's number.
+    /// A legend, then items: marks, pane, action, value, and differing values by their number.
     fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.

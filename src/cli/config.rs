@@ -59,7 +59,7 @@ fn show(form: &FormatFlags, common: &Common) -> anyhow::Result<()> {
     print(form.json, &shown, || {
         let visible = |text: &str| Untrusted::from(text).visible().to_string();
         let rows = settings.iter().map(|Effective { name, value, from }| {
-            [visible(name), value.as_deref().map_or_else(|| "-".to_owned(), visible), from.to_string()]
+            [visible(name), value.as_deref().map_or_else(|| "-".to_owned(), visible), from.clone()]
         });
         table(["setting", "value", "from"], rows)
     })
@@ -104,14 +104,11 @@ pub(super) struct KeysArgs {
     markdown: bool,
 }
 
-/// One command in the output of `keys --json`.
 #[derive(Serialize)]
 struct KeyRow {
     command: &'static str,
     keys: Vec<String>,
-    /// The default keys.
     usual_keys: Vec<String>,
-    /// The context in which it works.
     place: String,
     does: &'static str,
     /// Whether it sends a request, and so may cost something.

@@ -164,15 +164,11 @@ fn read(path: &str, is_input_read: &mut bool) -> anyhow::Result<Vec<u8>> {
 /// The meaning of the first word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CostTarget {
-    /// Every rule.
     Rules,
-    /// The sum of several operations.
     Plan,
-    /// One operation.
     Operation(Kind),
 }
 
-/// Parses the first word.
 fn target() -> impl TypedValueParser<Value = CostTarget> {
     let more = [("rules", "List every rule"), ("plan", "Add several operations up")];
     let more = more.map(|(name, about)| PossibleValue::new(name).help(about));
@@ -185,8 +181,7 @@ fn target() -> impl TypedValueParser<Value = CostTarget> {
     })
 }
 
-/// The operation options on the command line, each as one word; an operation takes those that the
-/// table lists for it.
+/// The options of [`OPTIONS`] on the command line, each as one word.
 #[derive(Debug)]
 struct CostOptions {
     given: Vec<String>,
@@ -220,7 +215,6 @@ impl FromArgMatches for CostOptions {
     }
 }
 
-/// The clap argument for an option of the table.
 fn argument(choice: &'static Choice) -> Arg {
     let name = choice.name.trim_start_matches('-');
     let about = if choice.is_file() { format!("{} (- for standard input)", choice.about) } else { choice.about.into() };
@@ -271,7 +265,6 @@ fn settled(price: &Price) -> Option<String> {
     Some(format!("exactly  {operation} with {}: {}\n", how_many.words(), how_many.about))
 }
 
-/// Several operations, one per line.
 fn prices(prices: &[Price]) -> String {
     let row = |price: &Price| {
         let holders: Vec<_> = price.charged.iter().map(|holder: &Holder| holder.name()).collect();

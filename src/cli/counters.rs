@@ -16,7 +16,6 @@ pub(super) struct QuotaArgs {
     json: bool,
 }
 
-/// The output of `quota --json`.
 #[derive(Serialize)]
 struct QuotaOutput<'a> {
     counters: Vec<CounterOutput<'a>>,
@@ -55,7 +54,6 @@ impl QuotaArgs {
     }
 }
 
-/// Requests the counters from the service.
 pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
     let balances = read_balances(&send(setup, &Request::Quotas, true)?.body)?;
     Ok(balances.with_minute_limit(setup.gateway.minute_limit()?))
@@ -154,7 +152,6 @@ fn length(time: SignedDuration) -> String {
     }
 }
 
-/// Maximum number of days per call.
 const DAYS_PER_CALL: u8 = 30;
 
 #[derive(Debug, Args)]
@@ -168,7 +165,6 @@ pub(super) struct UsageArgs {
     json: bool,
 }
 
-/// The output of `usage --json`.
 #[derive(Serialize)]
 struct UsageOutput<'a> {
     first: Date,
@@ -223,7 +219,6 @@ fn usage_text(usage: &UsageDetails) -> String {
     text
 }
 
-/// The rows of a day's endpoints and of their sum.
 fn usage_rows(day: &str, endpoints: BTreeMap<&str, u64>, all: u64) -> Vec<[String; 3]> {
     let named = |(endpoint, count): (&str, u64)| (Untrusted::from(endpoint).visible_cut(60).to_string(), count);
     let rows = endpoints.into_iter().map(named).chain([("(in all)".to_owned(), all)]);

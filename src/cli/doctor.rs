@@ -12,8 +12,7 @@ use crate::store::Store;
 /// Minimum free space without a remark, in bytes.
 const LITTLE_SPACE: u64 = 256 << 20;
 
-/// Maximum clock difference without a remark, in seconds: with more, the days of ledger and service
-/// would differ.
+/// Maximum clock difference without a remark, in seconds.
 const MOST_BEHIND: i64 = 60;
 
 #[derive(Debug, Args)]
@@ -31,18 +30,15 @@ pub(super) struct DoctorArgs {
     json: bool,
 }
 
-/// How a check turned out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Health {
     Good,
-    /// It works, but not optimally.
     Odd,
     /// It prevents a feature from working.
     Wrong,
 }
 
-/// One line of the output.
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
@@ -50,7 +46,6 @@ struct Check {
     found: String,
     /// Empty if there is nothing to do.
     advice: String,
-    /// Kind of failure if something is wrong.
     #[serde(skip)]
     kind: FailureKind,
 }
@@ -147,8 +142,7 @@ fn service(config: &Config) -> Check {
     }
 }
 
-/// The source of the key. Does not run a command for it; a file that others may read was rejected
-/// before.
+/// The source of the key. Does not run a command for it.
 fn key(config: &Config) -> Check {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
     let is_variable = VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
@@ -213,8 +207,7 @@ fn only_read(found: &str) -> Check {
     wrong("store", FailureKind::Other, words, advice)
 }
 
-/// Sends the free request for the quota counters, which tests key, licence, network and clock at
-/// once.
+/// Sends the free request for the quota counters, which tests key, licence, network and clock.
 fn online(common: &Common) -> Vec<Check> {
     let asked = setup(common, Spending::default()).and_then(|setup| Ok((ask_balances(&setup)?, setup)));
     let (balances, setup) = match asked {

@@ -15,7 +15,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The argument that means standard input.
 pub(super) const STANDARD_INPUT: &str = "-";
 
 /// Bytes that are read before checking that they begin like a report.
@@ -24,9 +23,7 @@ const FIRST_READ: u64 = 64 * 1024;
 /// Reports, each with its own identifier, if any.
 pub(super) type FoundReports = Vec<(Option<Identifier>, Here)>;
 
-/// A document's reports.
 pub(super) struct Document {
-    /// Its name, for the title.
     pub(super) name: String,
     pub(super) reports: FoundReports,
     /// Parts that could not be parsed; the reasons have been printed already.
@@ -36,7 +33,6 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Fails if the document contains no behaviour report.
     pub(super) fn refuse_if_other(&self, advice: &str) -> anyhow::Result<()> {
         let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>();
         let Some(kind) = kinds.and_then(|kinds| kinds.into_iter().next()) else { return Ok(()) };
@@ -67,8 +63,7 @@ impl Document {
         Ok(())
     }
 
-    /// Prints the kind of a document that is not a behaviour report, and how it can be used
-    /// nevertheless.
+    /// Prints how a document that is not a behaviour report can be used nevertheless.
     pub(super) fn say_if_other(&self) {
         if let Some(kind) = self.reports.iter().find_map(|(_, here)| other_kind(&here.body)) {
             let words = format!(
@@ -152,7 +147,6 @@ pub(super) fn read_bounded(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
     read_input(path, |_, _| most).map_err(|error| FailureKind::Usage.error(format!("{error:#}")).into())
 }
 
-/// Like [`read_bounded`], for text.
 pub(super) fn read_text(path: &Path, most: u64) -> anyhow::Result<String> {
     let text = String::from_utf8(read_bounded(path, most)?);
     text.map_err(|_| FailureKind::Usage.error(format!("{} is not UTF-8", name(path))).into())
@@ -196,8 +190,7 @@ fn read_input(path: &Path, most: impl FnOnce(&[u8], bool) -> u64) -> anyhow::Res
     Ok(bytes)
 }
 
-/// Whether bytes begin like a document: a bracket alone may be the first character of an
-/// identifier.
+/// Whether bytes begin like a document; a bracket alone may begin an identifier.
 pub(super) fn is_json(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     let next = bytes.get(1..).unwrap_or_default().trim_ascii_start().first();

@@ -20,7 +20,6 @@ macro_rules! fail {
     };
 }
 
-/// A failure of a known kind.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(super) struct CliError {
@@ -128,7 +127,6 @@ fn logged(error: &anyhow::Error, log: &Log) -> Option<String> {
     }
 }
 
-/// Advice about a failure of the service.
 pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
     error.downcast_ref::<GatewayError>().map(GatewayError::advice).filter(|advice| !advice.is_empty())
 }
@@ -157,7 +155,6 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// The kind of a failure.
 pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
     if let Some(failed) = error.downcast_ref::<CliError>() {
         return failed.kind;

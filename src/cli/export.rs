@@ -58,15 +58,11 @@ pub(super) struct ExportArgs {
     spending: Spending,
 }
 
-/// A report to export.
 enum ExportInput {
-    /// Saved in a file.
     Saved(Box<ExportSource>),
-    /// Stored, or to be fetched from the service.
     Of(Identifier),
 }
 
-/// The list of formats for the help.
 fn about() -> String {
     let rows = FORMATS.iter().map(|format| format!("  {:<6} {}\n", format.name, format.about));
     format!(
@@ -166,7 +162,6 @@ impl ExportArgs {
         Ok(files)
     }
 
-    /// Fetches a report.
     async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<ExportSource> {
         let got = ask(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
         let notes = setup.gateway.store.notes_on(&identifier)?;

@@ -97,7 +97,6 @@ pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
     (words, Units { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
 }
 
-/// Polls a scan until it ends, and prints its state.
 pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> anyhow::Result<()> {
     let mut following = Following::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = BTreeSet::new();
@@ -182,7 +181,6 @@ async fn poll_to_the_end(
     Ok(WatchState::On)
 }
 
-/// Waits until the next poll, and shows that on a terminal.
 async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDuration) {
     loop {
         let (seconds, left) = (following.seconds(passed()), following.words_left(passed()));
@@ -194,7 +192,6 @@ async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDur
     }
 }
 
-/// Prints the state of each sandbox for people.
 fn tell(following: &Following) {
     let Some(seen) = &following.seen else {
         return people("the service knows of no scan: its list is looked at", "\n");

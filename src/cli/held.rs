@@ -137,14 +137,12 @@ impl HeldArgs {
     }
 }
 
-/// Bytes as received and on the disk.
 fn sizes(things: &[&Holding]) -> (u64, u64) {
     let sum = |of: fn(&Holding) -> u64| things.iter().map(|thing| of(thing)).fold(0, u64::saturating_add);
     (sum(|thing| thing.bytes), sum(|thing| thing.on_disk))
 }
 
 impl Selection {
-    /// The deletions that the options select.
     fn purge(&self, kept: &[&Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
         if self.all {
             return Ok(Some(vec![Purge::Everything]));
@@ -250,7 +248,6 @@ fn cells(kept: &Holding, now: Timestamp) -> [String; 7] {
     ]
 }
 
-/// A description of an item.
 fn what(kept: &Holding) -> String {
     let file = || kept.file.as_ref().map(|file| format!(" of {}", file.short())).unwrap_or_default();
     match &kept.what {

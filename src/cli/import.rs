@@ -38,7 +38,6 @@ pub(super) struct ImportArgs {
     replace: bool,
 }
 
-/// Counts of the outcomes.
 #[derive(Default)]
 struct Sums {
     held: u64,
@@ -96,7 +95,6 @@ struct ImportFile<'a> {
 }
 
 impl ImportFile<'_> {
-    /// Imports the values of the file; returns the outcomes as lines.
     fn lines(&self, path: &Path, sums: &mut Sums) -> Vec<String> {
         let values = match body(path) {
             Ok(body) => values(&body),
@@ -115,7 +113,6 @@ impl ImportFile<'_> {
         lines
     }
 
-    /// Imports one value of the file.
     fn take(&self, value: DocumentValue, sums: &mut Sums, lines: &mut Vec<String>) {
         // Every export and every screen shows stored data.
         let value = match without_keys(self.keys, &value.body) {
@@ -225,7 +222,6 @@ impl Sums {
     }
 }
 
-/// The name of the user who imports, if the system provides it.
 fn user() -> String {
     ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| variable(name)).unwrap_or_default()
 }

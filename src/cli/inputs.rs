@@ -88,7 +88,6 @@ pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
     fail!(Usage, "{} {why}", shown(text))
 }
 
-/// The beginning of a word, for messages.
 pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -112,11 +111,8 @@ fn no_hash(text: &str) -> &'static str {
 /// Maximum size of a list of identifiers, in bytes; a million identifiers are smaller.
 const LONGEST_LIST: u64 = 128 << 20;
 
-/// The subject of a command.
 pub(super) enum Subject<T> {
-    /// Reports in a file, or on standard input.
     Saved(Document),
-    /// An object of the service, by its hash or identifier.
     Service(T),
 }
 

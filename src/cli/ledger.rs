@@ -92,7 +92,6 @@ const COLUMNS: [&str; 13] = [
     "counted",
 ];
 
-/// The sum of the entries of one unit and one state.
 #[derive(Debug, Serialize)]
 struct LedgerTotal {
     unit: String,
@@ -163,7 +162,6 @@ struct Reconciliation {
     certain: u64,
     /// Requests that its other calls may have cost; `None` if no limit is known.
     unsure: Option<u64>,
-    /// The comparison as text.
     words: String,
 }
 
@@ -216,7 +214,6 @@ fn safe(text: &str) -> String {
     said(text).into()
 }
 
-/// The sums of the entries, by unit and state.
 fn totals(rows: &[EntryOutput]) -> Vec<LedgerTotal> {
     let mut sums: BTreeMap<(&str, State), LedgerTotal> = BTreeMap::new();
     for EntryOutput { unit, state, counts_as, at_least, .. } in rows {
@@ -264,7 +261,6 @@ fn ledger_text(entries: &[EntryOutput], totals: &[LedgerTotal], compared: Option
     format!("{entries}\n{sums}\n{last}\n")
 }
 
-/// Comma-separated values in the format of all exports.
 fn csv(rows: &[EntryOutput]) -> anyhow::Result<Vec<u8>> {
     let mut out = Vec::new();
     csv::line(&mut out, COLUMNS)?;

@@ -50,18 +50,14 @@ enum ListFormat {
     Text,
 }
 
-/// Maximum number of pages that `--all` fetches in one run; the next run continues after the stored
-/// ones.
+/// Maximum number of pages that `--all` fetches in one run.
 const MOST_PAGES: usize = 100;
 
-/// The output of `list`.
 #[derive(Default, Serialize)]
 struct ListOutput {
     file: Option<String>,
     sandboxes: Vec<ListedSandbox>,
-    /// Whether there are pages that were not fetched.
     more: bool,
-    /// The sandboxes that pages have listed.
     #[serde(skip)]
     seen: HashSet<Identifier>,
 }
@@ -75,8 +71,7 @@ struct ListedSandbox {
     is_unicode: bool,
     sandbox: String,
     when: Option<Timestamp>,
-    /// The first verdict. It and the next two fields are empty if the report is not stored or has
-    /// none.
+    /// The first verdict, if the report is stored.
     verdict: Option<String>,
     score: Option<u64>,
     tags: Vec<String>,
@@ -110,8 +105,7 @@ impl ListArgs {
         listed
     }
 
-    /// Lists a file. Prints the pages before a failure too, and stored reports that no page lists,
-    /// because they are paid for.
+    /// Prints the pages before a failure too, and stored reports that no page lists: they are paid for.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
         let (store, service) = (&setup.gateway.store, &setup.gateway.service);
         let mut listed = ListOutput { file: Some(file.to_string()), more: true, ..ListOutput::default() };
@@ -211,8 +205,7 @@ impl ListArgs {
     }
 }
 
-/// Prints the identifiers that can be parsed back from a line or an argument, and the others on
-/// standard error: the reader of a pipe does not get all of them.
+/// Prints the identifiers that can be parsed back from a line; the others on standard error.
 fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     let named = listed.sandboxes.iter().map(|sandbox| (sandbox.id.as_deref().unwrap_or_default(), sandbox.is_unicode));
     let (clear, odd): (Vec<_>, Vec<_>) = named.partition(|(id, is_unicode)| *is_unicode && is_clear(id));
@@ -228,8 +221,7 @@ fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     fail!(Partial, "{} of {} are printed", clear.len(), listed.sandboxes.len())
 }
 
-/// Whether an identifier, on a line or as an argument, is unambiguous: not a comment, option,
-/// document or other identifier.
+/// Whether an identifier is unambiguous on a line or as an argument.
 fn is_clear(id: &str) -> bool {
     !id.is_empty()
         && id.trim() == id
@@ -254,7 +246,6 @@ fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::
     }
 }
 
-/// One sandbox in the output of `list --format jsonl`.
 #[derive(Serialize)]
 struct SandboxLine<'a> {
     file: Option<&'a str>,

@@ -56,7 +56,6 @@ impl HelpArgs {
     }
 }
 
-/// The program's name for shells.
 const NAME: &str = "behaview";
 
 const WHERE: &str = "\

@@ -77,7 +77,6 @@ struct Cli {
 
 const START: &str = "Start with: behaview demo";
 
-/// The end of the long help: first steps and exit codes.
 fn more_help() -> String {
     let codes = exit_codes().map(|(code, words)| format!("  {code:>2}  {words}\n"));
     format!("{START}\n\nExit codes:\n{}", codes.collect::<String>())
@@ -172,7 +171,6 @@ enum CliCommand {
     Help(manual::HelpArgs),
 }
 
-/// Runs the command line.
 pub fn main() -> ExitCode {
     keep_key_private();
     runtime::tame_panics();
@@ -188,8 +186,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Keeps the key out of core dumps and away from the user's other programs; errors of the system
-/// are ignored.
+/// Keeps the key out of core dumps and away from other programs; errors are ignored.
 fn keep_key_private() {
     #[cfg(unix)]
     {
@@ -241,7 +238,6 @@ pub fn commands() -> Vec<(String, String)> {
     grammar().get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect()
 }
 
-/// The whole command line, for completions and man pages.
 fn grammar() -> clap::Command {
     Cli::command()
 }

@@ -11,12 +11,10 @@ pub(super) fn print(as_json: bool, value: &impl Serialize, text: impl FnOnce() -
     if as_json { print_json(value) } else { print_text(&text()) }
 }
 
-/// Prints a value of this program as JSON.
 pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print_body(escaped_json(&serde_json::to_string_pretty(value)?).as_bytes())
 }
 
-/// A value of this program as one line of JSON.
 pub(super) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(escaped_json(&serde_json::to_string(value)?))
 }
@@ -26,8 +24,7 @@ pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
     Output::new(false).print(text::own(text).as_bytes())
 }
 
-/// Prints a report as received, in the service's envelope (specification §2.1) whether or not it
-/// had one.
+/// Prints a report as received, always in the service's envelope (specification §2.1).
 pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
     let index = Index::of(body);
     let (before, behind) = if index.is_enveloped { ("", "\n") } else { ("{\"data\":", "}\n") };

@@ -16,10 +16,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Interval of the checks for a signal.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Interval of the progress on a terminal.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The stored response, or the service's; prints the cost of the run.
@@ -102,10 +100,8 @@ fn say_before(gateway: &Gateway, quote: &Quote, refresh: bool) -> Result<(), Sto
     Ok(())
 }
 
-/// What was shown of a call's progress.
 #[derive(Default)]
 struct Meter {
-    /// When bytes were shown last.
     updated: Option<Instant>,
     has_said_wait: bool,
 }
@@ -148,12 +144,10 @@ pub(super) fn cost(gateway: &Gateway) -> anyhow::Result<BTreeMap<Unit, Value>> {
     Ok(gateway.store.spent(&gateway.session)?.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
 }
 
-/// The async runtime for requests.
 pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     crate::runtime::threads(1)
 }
 
-/// The output of a dry run.
 #[derive(Serialize)]
 struct DryRunOutput {
     calls: Vec<DryRunCall>,
@@ -175,7 +169,6 @@ struct DryRunCall {
 /// A remark on costs that cannot be known before the calls, and the requests that they may add.
 pub(super) type DryRunRemark = (String, Units);
 
-/// Prints the price of requests.
 pub(super) fn print_dry_run(
     setup: &Setup,
     requests: Vec<Request>,

@@ -38,7 +38,6 @@ pub(super) struct SearchArgs {
     what: Vec<OsString>,
 }
 
-/// A matching row.
 #[derive(Serialize)]
 struct FoundRow {
     file: Option<String>,
@@ -196,7 +195,6 @@ pub(super) fn label(row: &Row) -> String {
     }
 }
 
-/// The text of a row.
 pub(super) fn text(row: &Row) -> String {
     let pieces = row.pieces.iter().map(|piece| match piece {
         Piece::Value(text) | Piece::Detail(text) => text.unicode(),

@@ -21,11 +21,8 @@ pub(super) struct Setup {
     pub(super) gateway: Gateway,
     /// From the config file; the service's counters may add further ones.
     pub(super) entitled: Entitlements,
-    /// The pace of polls for a scan.
     pub(super) pace: Pace,
-    /// What the command line says of spending.
     pub(super) spending: Spending,
-    /// Remarks on the store for the user.
     pub(super) remarks: Vec<String>,
 }
 
@@ -68,7 +65,6 @@ impl Setup {
     }
 }
 
-/// The id of this run in the ledger.
 pub(super) fn session() -> String {
     format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
 }
@@ -117,7 +113,6 @@ pub(super) fn store_and_service(common: &Common) -> anyhow::Result<(Store, Strin
     Ok((open_to_look(&folders.store)?, service_of(&config.profile()?)))
 }
 
-/// The store's id of a profile's service.
 pub(super) fn service_of(profile: &Profile) -> String {
     service_id(&profile.place())
 }

@@ -72,9 +72,8 @@ impl ShowArgs {
     }
 }
 
-/// Parses a typed identifier. Rejects one that cannot be the service's, such as half of an unquoted
-/// identifier with a blank, because the call would be charged nevertheless; a stored report is
-/// free.
+/// Parses a typed identifier. Rejects what cannot be the service's and is not stored, such as half of an
+/// unquoted identifier with a blank: the call would be charged.
 pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifier> {
     let identifier = listed(text)?;
     if identifier.is_documented() || stored(&identifier, common)?.is_some() {
@@ -89,7 +88,6 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
     )
 }
 
-/// The stored report with this identifier.
 pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result<Option<StoredReport>> {
     let (store, service) = store_and_service(common)?;
     Ok(store.report(&service, identifier)?)
@@ -115,10 +113,8 @@ pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
         .ok_or_else(|| FailureKind::Usage.error("that is no sandbox identifier; behaview list prints them").into())
 }
 
-/// Prints reports one after another in one format.
 struct Printer {
     format: ShowFormat,
-    /// Number of printed reports.
     printed: Cell<usize>,
 }
 

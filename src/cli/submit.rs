@@ -8,7 +8,6 @@ use crate::report::analysis::{submitted, upload_address};
 use crate::request::{LONGEST_RETENTION, Password, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::ask_hidden;
 
-/// Maximum size of a password file, in bytes.
 const LONGEST_PASSWORD: u64 = 4096;
 
 const EXAMPLES: &str = "\
@@ -141,8 +140,7 @@ impl SubmitArgs {
     }
 }
 
-/// After a lost response: explains how to check, for less than another upload, whether the file
-/// has arrived.
+/// Explains after a lost response how to check whether the file has arrived.
 fn look_first(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyhow::Error {
     if error.downcast_ref::<GatewayError>().is_some_and(GatewayError::may_have_arrived) {
         // Later runs then know that a scan may be in progress. A failure to record it matters less
@@ -159,14 +157,12 @@ fn way_to_look(setup: &Setup, file: &Sha256) -> String {
     format!("behaview follow --looks 1 {file} looks for its scan: {}", look.price().short())
 }
 
-/// Rejects an empty option: the effect of an empty form field is not documented, and the scan is
-/// charged.
+/// Rejects an empty option: the effect of an empty form field is not documented.
 fn something(typed: &str) -> Result<String, String> {
     let is_empty = typed.trim().is_empty();
     if is_empty { Err("it is empty; without the option the service decides".to_owned()) } else { Ok(typed.to_owned()) }
 }
 
-/// Why the password prompt failed.
 fn unasked(error: std::io::Error) -> anyhow::Error {
     match error.kind() {
         std::io::ErrorKind::NotConnected => FailureKind::Usage

@@ -2,32 +2,25 @@
 
 use super::settings::{SETTINGS, Setting, masked, without_values};
 use super::{Config, ConfigError};
-use crate::text::Untrusted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-/// The longest part of a name that is repeated, and the most parts.
-const LONGEST_NAME: usize = 15;
-const DEEPEST_NAME: usize = 6;
-
-/// What the command line says of settings.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
-    /// The service that is asked.
     pub profile: Option<String>,
     /// Settings by name, with their values as typed.
     pub set: Vec<(String, String)>,
 }
 
-/// Who says what a setting is.
+/// Where a setting comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SettingOrigin {
     Flag,
     Variable(String),
-    /// The file, in this line.
+    /// With its line.
     File(usize),
     Default,
 }
@@ -43,25 +36,19 @@ impl fmt::Display for SettingOrigin {
     }
 }
 
-/// What a setting is, and who says so. Secrets are left out.
+/// A setting with its value and origin, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Effective {
     pub name: String,
-    /// The value as TOML; none where nothing is set.
+    /// As TOML.
     pub value: Option<String>,
-    #[serde(serialize_with = "in_words")]
-    pub from: SettingOrigin,
+    pub from: String,
 }
 
-fn in_words<S: serde::Serializer>(origin: &SettingOrigin, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(origin)
-}
-
-/// Something wrong in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigMistake {
     pub line: usize,
-    /// The mistake, without the value: it may be the key.
+    /// Without the value, which may be the key.
     pub words: String,
 }
 
@@ -88,17 +75,14 @@ fn accepts(path: &[String], value: Value) -> Result<(), String> {
     let mut table = Table::new();
     put(&mut table, path, value);
     Config::deserialize(table).map(|_| ()).map_err(|error| {
-        let name = path.iter().map(|part| masked(part)).collect::<Vec<_>>().join(".");
+        let name = masked_name(path.iter().map(String::as_str));
         let why = without_values(&in_plain_words(error.message()));
         if why.contains("unknown field") { why } else { format!("{name}: {why}") }
     })
 }
 
-/// An unknown name as it was typed, without parts that are as long as a key.
-fn named(name: &str) -> String {
-    let part =
-        |part: &str| if part.len() > LONGEST_NAME { "…".into() } else { Untrusted::from(part).visible().to_string() };
-    name.split('.').take(DEEPEST_NAME).map(part).collect::<Vec<_>>().join(".")
+fn masked_name<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+    parts.map(masked).collect::<Vec<_>>().join(".")
 }
 
 /// A parser's words, without the names that numbers have in a program.
@@ -110,19 +94,14 @@ fn in_plain_words(message: &str) -> String {
     }
 }
 
-fn put(table: &mut Table, path: &[String], value: Value) {
-    match path {
-        [] => {}
-        [last] => {
-            table.insert(last.clone(), value);
-        }
-        [first, rest @ ..] => {
-            let inner = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
-            if let Value::Table(inner) = inner {
-                put(inner, rest, value);
-            }
-        }
+fn put(mut table: &mut Table, path: &[String], value: Value) {
+    let Some((last, parents)) = path.split_last() else { return };
+    for part in parents {
+        let inner = table.entry(part.clone()).or_insert_with(|| Value::Table(Table::new()));
+        let Value::Table(inner) = inner else { return };
+        table = inner;
     }
+    table.insert(last.clone(), value);
 }
 
 fn get<'a>(table: &'a Table, name: &str) -> Option<&'a Value> {
@@ -200,7 +179,7 @@ impl Layers {
     fn set(&mut self, name: &str, text: &str, origin: SettingOrigin) -> Result<(), ConfigError> {
         let unknown = || {
             let like = Setting::like(name).map(|like| format!(", perhaps {like} is meant"));
-            ConfigError::UnknownSetting(named(name), like.unwrap_or_default())
+            ConfigError::UnknownSetting(masked_name(name.split('.')), like.unwrap_or_default())
         };
         let setting = Setting::named(name).ok_or_else(unknown)?;
         if setting.is_secret() && origin == SettingOrigin::Flag {
@@ -225,7 +204,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Name of the service that is asked.
+    /// The name of the profile in use.
     pub(super) fn chosen(&self) -> String {
         let chosen = get(&self.table, "profile").and_then(Value::as_str);
         chosen.unwrap_or("virustotal").to_owned()
@@ -243,7 +222,6 @@ impl Layers {
         })
     }
 
-    /// Who says what a setting is.
     pub(super) fn origin(&self, name: &str) -> SettingOrigin {
         self.origins.get(name).cloned().unwrap_or(SettingOrigin::Default)
     }
@@ -267,7 +245,7 @@ impl Layers {
             all.extend(names.into_iter().map(|name| {
                 let default = Some(setting.default).filter(|default| !default.is_empty()).map(str::to_owned);
                 let value = get(&self.table, &name).map(|value| setting.shown(value));
-                Effective { value: value.or(default), from: self.origin(&name), name }
+                Effective { value: value.or(default), from: self.origin(&name).to_string(), name }
             }));
         }
         all

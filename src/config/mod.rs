@@ -30,7 +30,7 @@ use std::io::ErrorKind;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-/// The longest config file that is read, in bytes.
+/// Maximum size of the config file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 /// Named as the config file, it means none.
@@ -217,7 +217,7 @@ impl Config {
         Self::load(path, &Overrides::default(), |_| None)
     }
 
-    /// Reads the config file, with variables laid over it, and flags over them.
+    /// Reads the config file, overridden by variables and flags.
     pub fn load(
         path: &Path,
         overrides: &Overrides,
@@ -238,10 +238,9 @@ impl Config {
         let config = layers.read().map_err(|error| invalid(layers::finding(&text, &error)))?;
         let keymap = config.read_keys().map_err(|mistakes| {
             let named = mistakes.into_iter().map(|(command, words)| (layers.origin(&format!("keys.{command}")), words));
-            match named.min() {
-                Some((SettingOrigin::File(line), words)) => invalid(ConfigMistake { line, words }),
-                Some((origin, words)) => ConfigError::Override(origin, words),
-                None => invalid(ConfigMistake { line: 1, words: String::new() }),
+            match named.min().unwrap_or((SettingOrigin::Default, String::new())) {
+                (SettingOrigin::File(line), words) => invalid(ConfigMistake { line, words }),
+                (origin, words) => ConfigError::Override(origin, words),
             }
         })?;
         Ok(Self { effective: layers.effective(), keymap, ..config })
@@ -303,7 +302,7 @@ impl Config {
         self.effective.iter().map(shown).collect()
     }
 
-    /// Finds out whether a text contains a key of [`Self::known_keys`].
+    /// Tests whether a text contains one of [`Self::known_keys`].
     fn key_finder(&self) -> impl Fn(&str) -> bool + use<> {
         let keys = self.known_keys();
         move |text| keys.iter().any(|key| key.is_in(text.as_bytes()))
@@ -337,12 +336,10 @@ impl Config {
         }
     }
 
-    /// What the user has bought, as far as the file says.
     pub fn entitlements(&self) -> Entitlements {
         self.entitlements.entitlements()
     }
 
-    /// What may be spent.
     pub fn budget(&self) -> Budget {
         let per_minute = self.limits.per_minute.map(|limit| u64::from(limit.get()));
         Budget { session: self.budget.session, daily: self.budget.daily, per_minute }
@@ -353,7 +350,6 @@ impl Config {
         self.store.keep == StoreKeep::Nothing
     }
 
-    /// How a scan is followed.
     pub fn pace(&self) -> Pace {
         let usual = Pace::default();
         let FollowTable { interval, looks } = self.follow;
@@ -384,26 +380,22 @@ fn text(path: &Path) -> Result<String, ConfigError> {
     }
 }
 
-/// Name of the config file in its folder.
 pub const FILE: &str = "config.toml";
 
 /// Variable that names another config file.
 pub const FILE_VARIABLE: &str = "BEHAVIEW_CONFIG";
 
-/// Where this program keeps things, by the conventions of the system.
+/// The program's folders, by the conventions of the system.
 #[derive(Debug, Clone)]
 pub struct Folders {
     pub config: PathBuf,
-    /// Folder of records, reports and other responses.
     pub store: PathBuf,
-    /// Folder of things that can be made again.
     pub cache: PathBuf,
     /// Folder of logs and of the state file.
     pub state: PathBuf,
 }
 
 impl Folders {
-    /// The folders of this user.
     pub fn find() -> Result<Self, ConfigError> {
         let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
         let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
@@ -433,7 +425,6 @@ impl Folders {
         }
     }
 
-    /// Folder of logs.
     pub fn logs(&self) -> PathBuf {
         self.state.join("log")
     }

@@ -58,12 +58,12 @@ fn starred(name: String, chosen: &&str) -> String {
 }
 
 impl Setting {
-    /// The setting that a dotted name means; of a service's settings the last part is enough, for the service that is asked.
+    /// The setting of a dotted name, or of a name among those of the profile in use.
     pub fn named(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.is(name) || setting.of_profile() == Some(name))
     }
 
-    /// The name of a setting that differs little from one that is none's.
+    /// The known name that is most similar to an unknown one.
     pub(super) fn like(name: &str) -> Option<&'static str> {
         let names = SETTINGS.iter().flat_map(|setting| [Some(setting.name.as_str()), setting.of_profile()]).flatten();
         let names = names.filter(|known| !known.contains('*')).map(|known| (strsim::levenshtein(name, known), known));
@@ -82,18 +82,16 @@ impl Setting {
         }
     }
 
-    /// Its name among a service's settings, if it is one of them.
+    /// Its name among a profile's settings.
     pub fn of_profile(&self) -> Option<&str> {
         self.name.strip_prefix(PROFILE)
     }
 
-    /// Its full name, with the name that the user chose in the place of `*`.
     pub fn full(&self, chosen: &str) -> String {
         self.name.replacen('*', chosen, 1)
     }
 
-    /// The variable that sets it; that of a service's setting sets it for the service that is asked. A setting with a
-    /// name that the user chooses has none.
+    /// The variable that sets it, of a profile's setting for the profile in use.
     pub fn variable(&self) -> Option<String> {
         let name = self.of_profile().unwrap_or(&self.name);
         (!name.contains('*')).then(|| format!("BEHAVIEW_{}", name.to_ascii_uppercase().replace('.', "_")))
@@ -122,15 +120,14 @@ impl Setting {
     }
 }
 
-/// A name as it was written, if it is a plain word or one of the settings' own: a key may be anywhere by mistake. Text as
-/// short as these is none.
+/// A name as it was written, if it is short, a plain word or a setting's: a key may be anywhere by mistake.
 pub(super) fn masked(written: &str) -> &str {
     let is_plain = written.len() <= 24 && written.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
     let is_own = || SETTINGS.iter().any(|setting| setting.name.split('.').any(|part| part == written));
     if is_plain || written.len() <= SHORTEST_KEY || is_own() { written } else { "…" }
 }
 
-/// A parser's message without its quotes from the file, unless they may be shown. The expected part is the parser's own.
+/// A parser's message without its quotes from the file, unless they may be shown.
 pub(super) fn without_values(message: &str) -> String {
     let (found, expected) = message.rfind(", expected ").map_or((message, ""), |at| message.split_at(at));
     let is_quote = |c: char| matches!(c, '`' | '"');
