@@ -6,8 +6,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// Attempts to remove a folder that another task still writes to, and the time between two
-/// attempts.
+/// Attempts to remove a folder that another task still writes to.
 const REMOVALS: usize = 50;
 const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
 
@@ -66,11 +65,12 @@ pub fn remove_folder(folder: &Path) {
 
 /// Creates a folder for files that are written without asking, writable only for this user.
 ///
-/// Follows links of the user and of the system, because these are how they arranged their folders.
-/// Rejects another user's link, and a link to another user's folder.
+/// Follows links of the user and of the system; rejects another user's link or folder.
 pub fn own_folder(folder: &Path) -> io::Result<()> {
     let anothers = |words: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
-    if folder.ancestors().any(is_anothers_link) {
+    // Its owner can change the target of a link.
+    let is_anothers_link = |about: std::fs::Metadata| about.is_symlink() && is_anothers(&about);
+    if folder.ancestors().any(|part| std::fs::symlink_metadata(part).is_ok_and(is_anothers_link)) {
         return anothers("another user's link is on the way to it, which is not followed");
     }
     make_folder(folder)?;
@@ -80,33 +80,23 @@ pub fn own_folder(folder: &Path) -> io::Result<()> {
     if is_open_to_others(folder) { set_mode(folder, 0o700) } else { Ok(()) }
 }
 
-/// Whether a component of a path is a link of another user, who can change its target.
-pub fn is_anothers_link(part: &Path) -> bool {
-    std::fs::symlink_metadata(part).is_ok_and(|about| about.is_symlink() && is_anothers(&about))
-}
-
-#[cfg(unix)]
+#[cfg_attr(not(unix), expect(unused_variables))]
 fn is_anothers(about: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    about.uid() != 0 && about.uid() != rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn is_anothers(_: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        let owner = std::os::unix::fs::MetadataExt::uid(about);
+        owner != 0 && owner != rustix::process::geteuid().as_raw()
+    }
+    #[cfg(not(unix))]
     false
 }
 
 /// Sets the permission bits of a file, on systems that have them.
 pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
-    {
-        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (path, mode);
-        Ok(())
-    }
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+    let _ = (path, mode);
+    Ok(())
 }
 
 /// Reads a regular file of at most `most` bytes.
@@ -131,14 +121,12 @@ pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file())
 }
 
-/// Rejects pipes, devices and folders: opening a pipe blocks until its other end is opened, and
-/// opening some devices has side effects.
-pub fn not_special(path: &Path) -> io::Result<()> {
+/// Rejects pipes, whose opening blocks, devices and folders.
+fn not_special(path: &Path) -> io::Result<()> {
     if is_special(path) { Err(io::Error::other("it is no ordinary file")) } else { Ok(()) }
 }
 
-/// Opens a regular file for reading and returns its length. Rejects everything else, such as a pipe
-/// or a device, without blocking.
+/// Opens a regular file and returns its length; rejects pipes and devices without blocking.
 pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -166,8 +154,7 @@ pub fn append(path: &Path) -> io::Result<File> {
     append_in(path)
 }
 
-/// Opens a file for appending, in a folder that exists, and creates it if missing; never follows a
-/// link.
+/// Like [`append`], in a folder that exists.
 pub fn append_in(path: &Path) -> io::Result<File> {
     if path.is_symlink() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is a link, which is not followed"));
@@ -196,50 +183,35 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.persist(path).map(|_| ()).map_err(|error| error.error)
 }
 
-/// Whether users other than the owner may read or write it; false on systems without permission
-/// bits.
+/// Whether users other than the owner may read or write it, on systems that have permission bits.
 pub fn is_open_to_others(path: &Path) -> bool {
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::metadata(path).is_ok_and(|about| about.permissions().mode() & 0o077 != 0)
+    if let Ok(about) = std::fs::metadata(path) {
+        return std::os::unix::fs::MetadataExt::mode(&about) & 0o077 != 0;
     }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        false
-    }
+    let _ = path;
+    false
 }
 
-/// Whether files can be created and removed in a folder or, if it is missing, in its nearest
-/// existing parent.
+/// Whether files can be created in a folder or, if it is missing, in its nearest existing parent.
 pub fn may_write_in(folder: &Path) -> bool {
     let there = folder.ancestors().find(|folder| folder.exists());
     #[cfg(unix)]
-    {
+    if let Some(folder) = there {
         use rustix::fs::{Access, AtFlags, CWD, accessat};
-        let wanted = Access::WRITE_OK | Access::EXEC_OK;
-        there.is_none_or(|folder| accessat(CWD, folder, wanted, AtFlags::EACCESS).is_ok())
+        return accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok();
     }
-    #[cfg(not(unix))]
-    {
-        there.is_none_or(|folder| std::fs::metadata(folder).is_ok_and(|about| !about.permissions().readonly()))
-    }
+    there.is_none_or(|folder| std::fs::metadata(folder).is_ok_and(|about| !about.permissions().readonly()))
 }
 
-/// Bytes available to the owner of a file on its file system; `None` if the system does not report
-/// it.
+/// Bytes available on the file system of a path, if the system reports them.
 pub fn free_space(path: &Path) -> Option<u64> {
     #[cfg(unix)]
-    {
-        let about = rustix::fs::statvfs(path).ok()?;
-        Some(about.f_bavail.saturating_mul(about.f_frsize))
+    if let Ok(about) = rustix::fs::statvfs(path) {
+        return Some(about.f_bavail.saturating_mul(about.f_frsize));
     }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        None
-    }
+    let _ = path;
+    None
 }
 
 #[cfg(all(test, unix))]

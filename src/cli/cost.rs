@@ -77,7 +77,7 @@ impl CostArgs {
         // The options take precedence, then the config file, then the user object, then the balances.
         let shown = balances.as_ref().map(Entitlements::from_balances).unwrap_or_default();
         let read = privileges(&folders, &config)?;
-        let entitled = shown.updated(read).updated(config.entitlements()).updated(self.entitled.entitlements());
+        let entitled = shown.updated(read).updated(config.entitlements.known()).updated(self.entitled.known());
         let is_balanced = balances.is_some();
         let forecast = Plan::of(operations, &entitled).forecast(&balances.unwrap_or_default(), crate::clock::now());
         let text = || forecast_text(&forecast, is_balanced);

@@ -161,7 +161,7 @@ fn key(config: &Config) -> Check {
 }
 
 fn entitlements(config: &Config) -> Check {
-    match config.entitlements().private_scanning.held() {
+    match config.entitlements.known().private_scanning.held() {
         Some(true) => good("licence", "private scanning: yes, says the config"),
         None => good("licence", "not set in the config; the service's counters tell (--online)"),
         Some(false) => {

@@ -27,7 +27,7 @@ mod setup;
 mod show;
 mod submit;
 
-use crate::config::{Config, Folders, Overrides};
+use crate::config::{Config, Folders};
 use crate::log::Log;
 use clap::{CommandFactory, Parser, Subcommand};
 use sha2::Digest;
@@ -258,8 +258,8 @@ impl Common {
         if self.offline {
             set.push(("offline".to_owned(), "true".to_owned()));
         }
-        let overrides = Overrides { profile: self.profile.clone(), set };
-        let config = Config::load(folders.to_read()?, &overrides, variable)?;
+        set.extend(self.profile.iter().map(|name| ("profile".to_owned(), name.clone())));
+        let config = Config::load(folders.to_read()?, &set, variable)?;
         Ok((folders, config))
     }
 

@@ -60,7 +60,7 @@ impl Setup {
         // Without the uploads, later look-ups are priced like any other.
         let uploads = gateway.store.uploads(gateway.whose()).unwrap_or_default();
         let read = gateway.store.privileges(gateway.whose()).unwrap_or_default();
-        let entitled = Entitlements { uploads, ..read.updated(config.entitlements()) };
+        let entitled = Entitlements { uploads, ..read.updated(config.entitlements.known()) };
         Ok(Self { gateway, entitled, pace: config.pace(), spending, remarks })
     }
 }

@@ -8,13 +8,6 @@ use std::fmt;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-#[derive(Debug, Clone, Default)]
-pub struct Overrides {
-    pub profile: Option<String>,
-    /// Settings by name, with their values as typed.
-    pub set: Vec<(String, String)>,
-}
-
 /// Where a setting comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SettingOrigin {
@@ -157,21 +150,20 @@ impl Layers {
         }
     }
 
-    /// Lays variables over the file, and flags over them.
+    /// Lays variables over the file, and flags, as they were typed, over them.
     pub(super) fn cover(
         &mut self,
-        overrides: &Overrides,
+        flags: &[(String, String)],
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<(), ConfigError> {
-        // Which service is asked comes first: others may be settings of it.
         let variables = SETTINGS.iter().filter_map(|setting| {
             let (name, is_key) = (setting.variable()?, setting.name == "api_key");
             let value = variable(&name).filter(|value| !value.is_empty() && !is_key)?;
             Some((setting.of_profile().unwrap_or(&setting.name).to_owned(), value, SettingOrigin::Variable(name)))
         });
-        let chosen = overrides.profile.iter().map(|name| ("profile".to_owned(), name.clone()));
-        let flags = overrides.set.iter().cloned().chain(chosen);
-        let mut all: Vec<_> = variables.chain(flags.map(|(name, value)| (name, value, SettingOrigin::Flag))).collect();
+        let flags = flags.iter().cloned().map(|(name, value)| (name, value, SettingOrigin::Flag));
+        let mut all: Vec<_> = variables.chain(flags).collect();
+        // The profile comes first: others may be settings of it.
         all.sort_by_key(|(name, ..)| name != "profile");
         all.into_iter().try_for_each(|(name, value, origin)| self.set(&name, &value, origin))
     }

@@ -3,7 +3,7 @@
 mod layers;
 mod settings;
 
-pub use layers::{ConfigMistake, Effective, Overrides, SettingOrigin};
+pub use layers::{ConfigMistake, Effective, SettingOrigin};
 pub use settings::{SETTINGS, Setting, TEMPLATE};
 
 use crate::app::Keymap;
@@ -51,7 +51,7 @@ pub struct Config {
     /// A command that prints the key.
     api_key_command: Option<String>,
     profiles: BTreeMap<String, Profile>,
-    entitlements: EntitlementTable,
+    pub entitlements: EntitlementTable,
     pub budget: BudgetTable,
     limits: LimitTable,
     pub store: StoreTable,
@@ -125,7 +125,7 @@ pub struct EntitlementTable {
 }
 
 impl EntitlementTable {
-    pub fn entitlements(&self) -> Entitlements {
+    pub fn known(&self) -> Entitlements {
         let by_hand = |held: Option<bool>| held.map_or(Entitlement::Unknown, Entitlement::by_hand);
         Entitlements {
             premium_api: by_hand(self.premium_api),
@@ -214,13 +214,13 @@ impl Config {
     /// Reads the config file alone; a file that is not there says nothing.
     #[cfg(test)]
     fn read(path: &Path) -> Result<Self, ConfigError> {
-        Self::load(path, &Overrides::default(), |_| None)
+        Self::load(path, &[], |_| None)
     }
 
     /// Reads the config file, overridden by variables and flags.
     pub fn load(
         path: &Path,
-        overrides: &Overrides,
+        flags: &[(String, String)],
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
         let text = text(path)?;
@@ -234,7 +234,7 @@ impl Config {
         if layers.line_of_key().is_some() && files::is_open_to_others(path) {
             return Err(ConfigError::Exposed(path.to_owned()));
         }
-        layers.cover(overrides, variable)?;
+        layers.cover(flags, variable)?;
         let config = layers.read().map_err(|error| invalid(layers::finding(&text, &error)))?;
         let keymap = config.read_keys().map_err(|mistakes| {
             let named = mistakes.into_iter().map(|(command, words)| (layers.origin(&format!("keys.{command}")), words));
@@ -334,10 +334,6 @@ impl Config {
                 Err(ConfigError::UnknownProfile(format!("`{}`", masked(&name)), known))
             }
         }
-    }
-
-    pub fn entitlements(&self) -> Entitlements {
-        self.entitlements.entitlements()
     }
 
     pub fn budget(&self) -> Budget {
