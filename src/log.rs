@@ -66,7 +66,7 @@ impl Log {
             let _ = write!(line, " {name}={}", quoted(&value.to_string()));
         }
         line.push('\n');
-        // Errors are ignored: what was paid for matters more.
+        // Errors are ignored: the paid answer matters more.
         open.append(&line).ok().map(|()| id)
     }
 
@@ -91,7 +91,7 @@ impl LogFile {
     }
 }
 
-/// A value in its visible form, in quotation marks unless it is one plain word. What was escaped before is not
+/// A value in its visible form, in quotation marks unless it is one plain word. Escaped text is not
 /// escaped twice.
 fn quoted(value: &str) -> String {
     let visible = Untrusted::from(value).visible().to_string();

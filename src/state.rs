@@ -39,8 +39,8 @@ pub fn write(remembered: &Remembered, path: &Path) -> io::Result<()> {
 fn set_aside(path: &Path) -> String {
     let aside = path.with_extension("damaged");
     match files::set_mode(path, 0o600).and_then(|()| std::fs::rename(path, &aside)) {
-        Ok(()) => format!("The state file was damaged; it is set aside as {}.", text::path(&aside)),
-        Err(error) => format!("{} is damaged, and cannot be set aside: {error}", text::path(path)),
+        Ok(()) => format!("The state file was damaged; it was renamed to {}.", text::path(&aside)),
+        Err(error) => format!("{} is damaged, and cannot be renamed: {error}", text::path(path)),
     }
 }
 

@@ -123,7 +123,7 @@ pub fn service(gateway: &Gateway) -> Service {
     }
 }
 
-/// Runs the app on documents; tells in it which of them cannot be read.
+/// Runs the app on documents, with remarks on those that cannot be read.
 pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     need_terminal(display(&config))?;

@@ -20,7 +20,7 @@ pub(super) struct CallArgs {
     name: String,
     /// What it asks about: hashes, an identifier, a path; - for standard input
     input: Vec<String>,
-    /// Ask the service even if the answer is held
+    /// Ask the service even if the answer is stored
     #[arg(long)]
     refresh: bool,
     #[command(flatten)]
@@ -41,7 +41,7 @@ impl CallArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let Some(ask) = Ask::named(&self.name) else {
             let known: Vec<_> = ASKS.iter().map(|ask| ask.name).collect();
-            fail!(Usage, "there is no such question; there are {}", known.join(", "));
+            fail!(Usage, "unknown question; known are {}", known.join(", "));
         };
         if ask.input.is_empty() && !self.input.is_empty() {
             fail!(Usage, "nothing was sent. {} is asked about nothing: leave out what stands behind it", ask.name);
@@ -49,7 +49,7 @@ impl CallArgs {
         let setup = setup(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gateway.now());
         let mut request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
-        // The file's current hash and size tell whether it was sent before; the gateway says why one cannot be sent.
+        // Its current hash and size show whether it was sent before; the gateway says why one cannot be sent.
         if let Request::V2Scan { path, file } = &mut request {
             *file = look_at(path, setup.gateway.client.profile().largest(UploadLimit::Direct)).ok();
         }
@@ -121,9 +121,7 @@ impl DeleteArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "A fetch that is cut off is lost, and may be charged: fetching again costs a request, and begins anew."
-)]
+#[command(after_help = "A fetch that is cut off is lost, and may be charged; fetching again costs another request.")]
 pub(super) struct FetchArgs {
     /// Sandbox identifier as a list gives it
     identifier: String,
@@ -136,10 +134,10 @@ pub(super) struct FetchArgs {
     /// Write over the file if it is there
     #[arg(long)]
     force: bool,
-    /// Ask the service even if the artefact is held
+    /// Ask the service even if the artefact is stored
     #[arg(long)]
     refresh: bool,
-    /// Ask the service though the report that is held says that there is none
+    /// Ask the service although the stored report denies the artefact
     #[arg(long)]
     anyway: bool,
     #[command(flatten)]
@@ -149,8 +147,7 @@ pub(super) struct FetchArgs {
 impl FetchArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let identifier = identifier(&self.identifier, common)?;
-        let artefact =
-            Artefact::named(&self.artefact).ok_or_else(|| FailureKind::Usage.error("there is no such artefact"))?;
+        let artefact = Artefact::named(&self.artefact).ok_or_else(|| FailureKind::Usage.error("unknown artefact"))?;
         let name = || PathBuf::from(file::name(Some(&identifier), None, artefact.extension()));
         let path = self.output.clone().unwrap_or_else(name);
         let is_printed = path == Path::new("-");
@@ -186,10 +183,8 @@ impl FetchArgs {
         let stored = gateway.store.report(&gateway.service, identifier)?;
         let report = stored.and_then(|stored| Some(Report::open(&stored.body().ok()?)));
         let (what, attribute) = (artefact.words(), artefact.attribute());
-        Ok(report.filter(|report| artefact.is_beside(report) == Some(false)).map(|_| {
-            format!(
-                "the report that is held says that there is no {what} ({attribute}: false); --anyway asks all the same"
-            )
-        }))
+        Ok(report
+            .filter(|report| artefact.is_beside(report) == Some(false))
+            .map(|_| format!("the stored report denies a {what} ({attribute}: false); --anyway asks for it")))
     }
 }

@@ -26,10 +26,10 @@ Examples:
 pub(super) struct CompareArgs {
     /// SHA-256 of a privately scanned file, or a saved report or list page (- for standard input)
     file: OsString,
-    /// Further saved reports or list pages, each held against the others
+    /// Further saved reports or list pages, each compared with the others
     #[arg(value_name = "DOCUMENT")]
     others: Vec<OsString>,
-    /// SHA-256 of another file, held against the first as a whole
+    /// SHA-256 of another file, compared with the first as a whole
     #[arg(long, value_name = "SHA256")]
     with: Option<String>,
     /// Only items of this pane
@@ -38,7 +38,7 @@ pub(super) struct CompareArgs {
     /// Only items that were seen so
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Only::Any)]
     only: Only,
-    /// The sandbox that "here" means, by its number or the start of its name; the first held one unless given
+    /// The sandbox that "here" means, by its number or the start of its name; the first stored one unless given
     #[arg(long, value_name = "NAME")]
     sandbox: Option<String>,
     /// Print JSON
@@ -55,9 +55,9 @@ impl ValueEnum for Only {
         let (name, help) = match self {
             Self::Any => ("any", "Everything"),
             Self::All => ("all", "Seen in all"),
-            Self::Some => ("some", "Seen in some, not in all, or told otherwise by some"),
-            Self::Here => ("here", "Seen only here, or told otherwise"),
-            Self::NotHere => ("not-here", "Seen elsewhere, not here, or told otherwise"),
+            Self::Some => ("some", "Seen in some, not in all, or with other values"),
+            Self::Here => ("here", "Seen only here, or with other values"),
+            Self::NotHere => ("not-here", "Seen elsewhere, not here, or with other values"),
         };
         Some(PossibleValue::new(name).help(help))
     }
@@ -135,7 +135,7 @@ impl CompareArgs {
         shown.missing = price(&columns, &entitled);
         if columns.iter().all(|(.., body)| body.is_none()) {
             let missing = shown.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
-            fail!(NotFound, "nothing is held of this file{advice}{missing}. behaview list fetches them");
+            fail!(NotFound, "nothing is stored of this file{advice}{missing}. behaview list fetches them");
         }
         let here = self.here(&columns, &entitled)?;
         let bodies: Vec<_> = columns.iter().map(|(.., body)| body.clone()).collect();
@@ -215,12 +215,12 @@ impl CompareArgs {
         let found = number.filter(|number| *number < columns.len()).or_else(|| columns.iter().position(is_named));
         let Some((here, column)) = found.and_then(|here| Some((here, columns.get(here)?))) else {
             let known: Vec<_> = columns.iter().map(name).collect();
-            fail!(Usage, "there is no such sandbox; there are {}", known.join(", "));
+            fail!(Usage, "unknown sandbox; known are {}", known.join(", "));
         };
         if let ((.., None), Only::Here | Only::NotHere) = (column, self.only) {
             let cost = price(std::slice::from_ref(column), entitled);
             let cost = cost.map(|cost| format!(". behaview show {} fetches it: {cost}", visible(&column.1.id)));
-            fail!(NotFound, "what {} saw is not held{}", name(column), cost.unwrap_or_default());
+            fail!(NotFound, "the report of {} is not stored{}", name(column), cost.unwrap_or_default());
         }
         Ok(here)
     }
@@ -313,25 +313,26 @@ impl CompareOutput {
             let file = file.as_deref().and_then(Sha256::parse).map(|file| file.short());
             let document = || document.as_deref().map(|name| Untrusted::from(name).visible_cut(40).to_string());
             let (title, sandbox) = (file.or_else(document).unwrap_or_default(), visible(sandbox));
-            let held = if *held { "held" } else { "not held" };
+            let held = if *held { "stored" } else { "not stored" };
             let _ = writeln!(text, "{number:>2}  {sandbox:<24}  {title:<13}  {held}");
         }
         let remarks = [
             self.missing
                 .as_ref()
-                .map(|price| format!("holding what is not held costs {price}: behaview show <identifier>\n")),
-            self.more
-                .then(|| "further sandboxes may be on pages that are not held: behaview list --all <sha256>\n".into()),
+                .map(|price| format!("the missing reports cost {price}: behaview show <identifier>\n")),
+            self.more.then(|| {
+                "further sandboxes may be on pages that are not stored: behaview list --all <sha256>\n".into()
+            }),
             (self.left_out > 0)
                 .then(|| format!("sandboxes left out: {}; {MOST_COLUMNS} are compared at most\n", self.left_out)),
             self.items
                 .iter()
                 .any(|item| item.differs)
-                .then(|| "≠  tells something else, or less, than the first that saw it: below it, by number\n".into()),
+                .then(|| "≠  differs from the first that saw it: below it, by number\n".into()),
             self.items
                 .iter()
                 .any(|item| !item.perhaps_unlisted.is_empty())
-                .then(|| "?  not listed, by a list that was perhaps cut by the service, or not held\n".into()),
+                .then(|| "?  not listed, by a list that was perhaps cut by the service, or not stored\n".into()),
         ];
         text.extend(remarks.into_iter().flatten().chain(["\n".to_owned()]));
         for item in &self.items {

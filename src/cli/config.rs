@@ -15,7 +15,7 @@ pub(super) enum ConfigCommand {
     /// Print every setting with its value and who says so: flag, variable, file or default; secrets are left out
     #[command(after_help = "Examples:\n  behaview config show\n  behaview config show --set budget.session=5 --json")]
     Show(FormatFlags),
-    /// Write a config file to start from, with every setting commented out; never over one that is there
+    /// Write a config file to start from, with every setting commented out; never over an existing one
     Init,
     /// Name everything in the config file that is no setting, or no value that its setting takes
     #[command(after_help = "Example:\n  behaview config check\n\nThe exit code is 14 where something is wrong.")]

@@ -27,13 +27,13 @@ fit now, or not for certain; 4 when it is refused. \"fits, paced\" is what fits 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CostArgs {
-    /// What is to be priced
+    /// The operation to price
     #[arg(value_name = "OPERATION", value_parser = target())]
     target: CostTarget,
     /// How many of it, as in the app's planner: 3, 1,200, @hashes.txt; or the operations of a plan, each with its options in one quoted word
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
-    /// Ask the service what is left, which costs nothing, and say whether it fits
+    /// Ask the service for the remaining quota, which costs nothing, and say whether it fits
     #[arg(long, conflicts_with = "balances_from")]
     balances: bool,
     /// Say whether it fits by a saved answer to the quota call (- for standard input)
@@ -122,7 +122,7 @@ impl CostArgs {
             _ if !self.options.given.is_empty() => {
                 let name = |word: &String| word.split('=').next().unwrap_or_default().to_owned();
                 let given = self.options.given.iter().map(name).collect::<Vec<_>>().join(", ");
-                Err(usage(format!("{given}: in a plan the numbers stand in its items, inside the quotes")))
+                Err(usage(format!("{given}: in a plan the numbers belong into its items, inside the quotes")))
             }
             _ if self.items.is_empty() => {
                 Err(usage("a plan has items, such as \"v2-file-report --hashes 600\"".to_owned()))
@@ -137,7 +137,7 @@ impl CostArgs {
     }
 }
 
-/// What the user object said last of the entitlements; nothing without a store.
+/// The entitlements of the last user object; nothing without a store.
 fn privileges(folders: &Folders, config: &Config) -> anyhow::Result<Entitlements> {
     let profile = config.profile()?;
     let whose = Whose { profile: &profile.name, service: &service_of(&profile), owner: None };
@@ -149,7 +149,7 @@ fn privileges(folders: &Folders, config: &Config) -> anyhow::Result<Entitlements
 fn plan_item(text: &str) -> Result<(Kind, Amount), String> {
     let words = crate::quota::words(text)?;
     let (name, amount) = words.split_first().ok_or("it names no operation")?;
-    let kind = Kind::named(name).ok_or("there is no such operation; behaview cost --help lists them")?;
+    let kind = Kind::named(name).ok_or("unknown operation; behaview cost --help lists them")?;
     Ok((kind, Amount::read(kind, amount)?))
 }
 
@@ -274,7 +274,7 @@ fn prices(prices: &[Price]) -> String {
             price.short(),
             price.rule.number.to_owned(),
             price.pool.name().to_owned(),
-            if holders.is_empty() { "nobody".to_owned() } else { holders.join(" and ") },
+            if holders.is_empty() { "none".to_owned() } else { holders.join(" and ") },
             price.basis.name().to_owned(),
         ]
     };

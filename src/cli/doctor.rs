@@ -163,7 +163,7 @@ fn key(config: &Config) -> Check {
 fn entitlements(config: &Config) -> Check {
     match config.entitlements.known().private_scanning.held() {
         Some(true) => good("licence", "private scanning: yes, says the config"),
-        None => good("licence", "not set in the config; the service's counters tell (--online)"),
+        None => good("licence", "not set in the config; the service's counters show it (--online)"),
         Some(false) => {
             let advice = "without it private reports are refused; correct [entitlements] if it is there";
             wrong("licence", FailureKind::Refused, "private scanning: no, says the config", advice)
@@ -175,7 +175,7 @@ fn store(folders: &Folders) -> Check {
     let path = &folders.store;
     let (may_write, shown) = (files::may_write_in(path), text::path(path));
     if path.symlink_metadata().is_err() {
-        let found = format!("{shown} is not there yet: nothing is held");
+        let found = format!("{shown} does not exist yet: nothing is stored");
         return if may_write { good("store", found) } else { only_read(&format!("{found}, and it cannot be made")) };
     }
     let store = match Store::open(path) {
@@ -202,7 +202,8 @@ fn store(folders: &Folders) -> Check {
 /// A store that is not writable, and the features that do not work because of it.
 fn only_read(found: &str) -> Check {
     let found = found.trim_end_matches('.');
-    let words = format!("{found}. What is held is shown if it can be read; nothing can be asked, imported or deleted");
+    let words =
+        format!("{found}. Stored reports are shown if they can be read; nothing can be asked, imported or deleted");
     let advice = "see who may write to it and to its folder, and whether its disk may only be read";
     wrong("store", FailureKind::Other, words, advice)
 }
@@ -219,13 +220,13 @@ fn online(common: &Common) -> Vec<Check> {
     };
     let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.held() {
         Some(true) => good("licence now", "private scanning"),
-        None => good("licence now", "the counters do not tell of private scanning"),
+        None => good("licence now", "the counters do not show private scanning"),
         Some(false) => {
             wrong("licence now", FailureKind::Refused, "no private scanning", "ask the group's administrator")
         }
     };
     let clock = match setup.gateway.behind().map(|behind| behind.as_secs()) {
-        None => odd("clock", "the service's answer told no time", ""),
+        None => odd("clock", "the service's answer had no time", ""),
         Some(behind) if behind.abs() > MOST_BEHIND => {
             let found = format!("{} s {} the service's", behind.abs(), if behind > 0 { "behind" } else { "ahead of" });
             odd("clock", found, "set it: the ledger's days depend on it")

@@ -44,7 +44,7 @@ macro_rules! failure_kinds {
 
 failure_kinds! {
     Other = 1, "something else went wrong";
-    Usage = 2, "the command line is wrong, or there is no terminal";
+    Usage = 2, "the command line is wrong, or a terminal is missing";
     Key = 3, "no key, or it is not accepted";
     Refused = 4, "not entitled";
     NotFound = 5, "not found, or not any more";
@@ -54,8 +54,8 @@ failure_kinds! {
     BadAnswer = 9, "an answer or a document that is of no use";
     DoesNotFit = 10, "cost with balances: it does not fit now, or not for certain";
     OverBudget = 11, "over the budget, of --max-cost or of the config; nothing was sent";
-    Partial = 12, "some of several are there, others not; each failure is told by itself";
-    NotHeld = 13, "not held, and nothing is sent (--offline)";
+    Partial = 12, "some of several are there, others not; each failure has its message";
+    NotHeld = 13, "not stored, and nothing is sent (--offline)";
     Config = 14, "the config is wrong; behaview config check says where";
 }
 

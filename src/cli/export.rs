@@ -29,13 +29,13 @@ pub(super) struct ExportArgs {
     /// Sandbox identifiers as a list gives them, the SHA-256 of a file for all its stored reports, or saved reports or lists; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
     identifiers: Vec<OsString>,
-    /// Format of what is written
+    /// Format of the output
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
     /// Write the rows of one pane only
     #[arg(long, value_name = "NAME", conflicts_with = "indicators", value_parser = super::inputs::pane)]
     pane: Option<Pane>,
-    /// Write the rows that rules mark as deserving a look, with severity and reason
+    /// Write the findings: rows that rules mark, with severity and reason
     #[arg(long, conflicts_with_all = ["indicators", "pane"])]
     notable: bool,
     /// Write what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
@@ -51,7 +51,7 @@ pub(super) struct ExportArgs {
     /// Write over files that are there
     #[arg(long, requires = "output")]
     force: bool,
-    /// Ask the service even if the report is held
+    /// Ask the service even if the report is stored
     #[arg(long)]
     refresh: bool,
     #[command(flatten)]
@@ -195,8 +195,8 @@ impl ExportArgs {
         summary.missing_words().iter().for_each(say);
         match summary.cut {
             0 => Ok(()),
-            1 => fail!(BadAnswer, "a report stops in the middle: what came of it was written"),
-            cut => fail!(BadAnswer, "{cut} reports stop in the middle: what came of them was written"),
+            1 => fail!(BadAnswer, "a report stops in the middle; its beginning was written"),
+            cut => fail!(BadAnswer, "{cut} reports stop in the middle; their beginnings were written"),
         }
     }
 }

@@ -15,9 +15,8 @@ Examples:
   behaview follow --dry-run $file
   behaview follow --looks 3 --interval 1 $file
 
-The first failure ends it. Where the looks are used up before the scan is done, the exit code is 12; where it is done and no \
-report is listed, 5. What another behaview is asking at that moment is not asked once more: it is looked again when the next look \
-is due.";
+The first failure ends it. Where the polls are used up before the scan is done, the exit code is 12; where it is done and no \
+report is listed, 5. A request that another behaview has in flight is not sent twice: it is due with the next poll.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -36,7 +35,7 @@ pub(super) struct FollowArgs {
 // The interval and number of polls.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Polls {
-    /// Seconds between two looks; as the config says unless given
+    /// Seconds between two polls; as the config says unless given
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     interval: Option<u32>,
     /// The most calls that are made; as the config says unless given
@@ -91,7 +90,7 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
 pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
     let words = format!(
-        "Following makes at most {calls}, each at the price of a look: one every {seconds} s, and once a sandbox has reported one for \
+        "Following makes at most {calls}, each at the price of a poll: one every {seconds} s, and once a sandbox has reported one for \
          each page of the list."
     );
     (words, Units { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
@@ -127,7 +126,7 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
         Some(Some(began)) => format!("the scan that began on {} is not done", crate::text::moment(began)),
         Some(None) => "the scan is not done".to_owned(),
     };
-    fail!(Partial, "{why}, and the looks are used up: behaview follow {file} goes on, for as many calls again")
+    fail!(Partial, "{why}, and its polls are used up: behaview follow {file} continues, for as many calls again")
 }
 
 async fn poll_to_the_end(
@@ -187,14 +186,14 @@ async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDur
         if seconds <= 0 {
             return;
         }
-        people(&format!("next look in {seconds} s: {price}; {left}; ctrl-c stops"), "\r");
+        people(&format!("next poll in {seconds} s: {price}; {left}; ctrl-c stops"), "\r");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
 
 fn tell(following: &Following) {
     let Some(seen) = &following.seen else {
-        return people("the service knows of no scan: its list is looked at", "\n");
+        return people("the service knows of no scan: its list is fetched", "\n");
     };
     let run = |run: &SandboxRun| format!("{}: {}", run.sandbox().visible_cut(40), run.words());
     let runs: Vec<_> = seen.sandboxes.iter().map(run).collect();

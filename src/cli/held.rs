@@ -1,4 +1,4 @@
-//! `behaview held`: lists and deletes what is stored on this machine. Sends nothing.
+//! `behaview held`: lists and deletes the content of the store. Sends nothing.
 
 use super::*;
 use crate::app::over::held::title;
@@ -31,7 +31,7 @@ pub(super) struct HeldArgs {
     json: bool,
     #[command(flatten)]
     which: Selection,
-    /// Delete what is listed; without it nothing is deleted
+    /// Delete the listed items; without it nothing is deleted
     #[arg(long)]
     yes: bool,
 }
@@ -42,7 +42,7 @@ struct Selection {
     /// Delete this: a sandbox identifier, a file's SHA-256 (all of its reports), or an id that the list shows
     #[arg(long, value_name = "ID")]
     delete: Option<String>,
-    /// Delete what came longer ago, such as 30d or 12h
+    /// Delete everything older, such as 30d or 12h
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<SignedDuration>,
     /// Delete everything
@@ -69,22 +69,19 @@ impl HeldArgs {
             if is_none {
                 return Ok(());
             }
-            fail!(Usage, "nothing was deleted: --yes deletes what is listed");
+            fail!(Usage, "nothing was deleted: --yes deletes the listed items");
         }
         let asked = doomed.named();
         let is_still = |held: &[Holding]| Doomed::of(&what, held, only).named() == asked;
         if store.purge(&what, only, &is_still)?.is_none() {
-            fail!(
-                Other,
-                "nothing was deleted: another program has changed what is held since this one looked at it; try again"
-            );
+            fail!(Other, "nothing was deleted: another program has changed the store in the meantime; try again");
         }
         store.remains(&what)?.iter().for_each(say);
         let left = store.inventory()?;
         self.print(&store, &doomed.things, &of_service(&left, service.as_deref()), gone)
     }
 
-    /// Prints the items that the command selects, the size of the store, and what is or would be deleted.
+    /// Prints the items that the command selects, the size of the store, and the deletion.
     fn print(
         &self,
         store: &Store,
@@ -103,8 +100,8 @@ impl HeldArgs {
         let rows = listed.iter().map(|kept| cells(kept, now));
         let mut text = if listed.is_empty() { String::new() } else { table(heading, rows) };
         text += &match held.len() as u64 {
-            0 => "Nothing is held.\n".to_owned(),
-            things => format!("{} held: {}, {} on disk\n", thousands(things), bytes(size), bytes(on_disk)),
+            0 => "Nothing is stored.\n".to_owned(),
+            things => format!("{} stored: {}, {} on disk\n", thousands(things), bytes(size), bytes(on_disk)),
         };
         if let Some((doomed, files)) = gone {
             let things = &doomed.things;
@@ -155,7 +152,7 @@ impl Selection {
         let Some(id) = &self.delete else { return Ok(None) };
         let found: Vec<_> = kept.iter().filter_map(|kept| one(kept, id)).collect();
         if found.is_empty() {
-            fail!(NotFound, "nothing of this id is held; behaview held lists the ids");
+            fail!(NotFound, "nothing is stored with this id; behaview held lists the ids");
         }
         Ok(Some(found))
     }

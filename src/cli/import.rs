@@ -33,7 +33,7 @@ pub(super) struct ImportArgs {
     /// The file that the reports are of, where their identifiers do not say
     #[arg(long, value_name = "SHA256")]
     file: Option<String>,
-    /// Hold them though others of the same identifiers are held
+    /// Store them although others of the same identifiers are stored
     #[arg(long)]
     replace: bool,
 }
@@ -175,7 +175,7 @@ impl Sums {
     fn words(&self) -> String {
         let Self { held, same, refused, passed_over } = self;
         let passed_over = if *passed_over > 0 { format!(", passed over {passed_over}") } else { String::new() };
-        format!("imported {held}, held already {same}, refused {refused}{passed_over}\n")
+        format!("imported {held}, stored already {same}, refused {refused}{passed_over}\n")
     }
 
     /// The outcome of the run. If reports were refused and none is stored now, the files are at
@@ -209,13 +209,13 @@ impl Sums {
             }
             Ok(ImportOutcome::Same(id)) => {
                 self.same += 1;
-                format!("held already, and the same: {}", id.text().visible())
+                format!("stored already, and the same: {}", id.text().visible())
             }
             Ok(ImportOutcome::Other(id, came)) => {
                 let came =
                     came.map_or("fetched from the service".to_owned(), |came| format!("imported {}", came.words()));
                 let id = id.text().visible();
-                self.refuse(format!("another one is held ({came}), and stays; --replace imports this one: {id}"))
+                self.refuse(format!("another one is stored ({came}), and stays; --replace imports this one: {id}"))
             }
             Err(error) => self.refuse(error),
         }

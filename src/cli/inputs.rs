@@ -33,7 +33,7 @@ pub(super) struct Spending {
 // Arguments of commands that may need a confirmation.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Agreed {
-    /// Send it also where others can see it, nobody can take it back, or it may have arrived before; without --yes that is refused
+    /// Send it even where others can see it, it cannot be undone, or it may have arrived before
     #[arg(long)]
     yes: bool,
     #[command(flatten)]

@@ -14,7 +14,7 @@ Examples:
 
 An entry is charged, free, unsent, unknown (lost or refused) or reserved (under way, or its program was \
 killed: the next call makes that unknown). What is unknown or reserved counts at its highest price until the service's counters say \
-otherwise: behaview quota looks at them, and costs nothing.";
+otherwise: behaview quota reads them, and costs nothing.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -35,7 +35,7 @@ struct LedgerTime {
     /// The last run that asked anything
     #[arg(long)]
     session: bool,
-    /// Today, from 00:00 UTC; this is what is shown unless told otherwise
+    /// Today, from 00:00 UTC, as without an option
     #[arg(long)]
     today: bool,
     /// This month, from the 1st, 00:00 UTC
@@ -252,7 +252,7 @@ fn ledger_text(entries: &[EntryOutput], totals: &[LedgerTotal], compared: Option
     let entries = table(heading, entries.iter().map(cells));
     let sums = table(["counts", "state", ">calls", ">counts as"], totals.iter().map(total));
     let last = compared.map_or_else(
-        || "the counters were not looked at before and after these calls: behaview quota looks, for nothing".into(),
+        || "no reading of the counters before and after these calls: behaview quota reads them, for nothing".into(),
         |compared| {
             let time = crate::text::moment;
             format!("from {} to {}: {}", time(compared.since), time(compared.until), compared.words)

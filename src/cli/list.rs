@@ -25,13 +25,13 @@ pub(super) struct ListArgs {
     /// SHA-256 of privately scanned files, or saved list pages; - for standard input, one hash a line or a page
     #[arg(required = true, value_name = "SHA256")]
     files: Vec<OsString>,
-    /// Fetch every page that is not held, not only the first; each costs one request, 100 at most
+    /// Fetch every page that is not stored, not only the first; each costs one request, 100 at most
     #[arg(long)]
     all: bool,
-    /// Ask the service even if the list is held
+    /// Ask the service even if the list is stored
     #[arg(long)]
     refresh: bool,
-    /// What is printed
+    /// Format of the output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ListFormat::Json, conflicts_with = "json")]
     format: ListFormat,
     #[command(flatten)]
@@ -163,8 +163,7 @@ impl ListArgs {
             listed.more = cursor.is_some() || page.is_lost;
             let is_enough = self.all && fetched >= MOST_PAGES;
             if is_enough && listed.more {
-                let words =
-                    "pages were fetched, and there are more: --all once more goes on behind those that are held";
+                let words = "pages were fetched, and there are more: --all once more continues behind the stored ones";
                 say(format!("{}: {fetched} {words}", file.short()));
             }
             if cursor.is_none() || is_enough || new.is_empty() && !is_first && !self.all {
@@ -173,7 +172,7 @@ impl ListArgs {
             if new.is_empty() && !is_first {
                 // A service that returns a page without new entries would repeat pages forever,
                 // each charged: only an empty first page may have a successor.
-                fail!(Partial, "a page brought nothing new, and says that there is more: no further one is asked for");
+                fail!(Partial, "a page had nothing new, and says that there is more: no further one is asked for");
             }
         }
     }
@@ -232,7 +231,7 @@ fn is_clear(id: &str) -> bool {
 
 /// The outcome if reports are stored, but no page of their list is.
 fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::Result<()> {
-    let beside = "its list is in quarantine, and only what is held beside it is printed";
+    let beside = "its list is in quarantine, and only stored reports are printed";
     match pages {
         Err(why) if why.is::<PageError>() => Err(FailureKind::Partial.error(format!("{why:#}; {beside}")).into()),
         Err(why) if why.is::<GatewayError>() && super::service(&setup.gateway).barred().is_some() => {
@@ -268,7 +267,7 @@ fn columns(listed: &ListOutput) -> String {
             visible(&sandbox.tags.join(" ")),
         ]
     };
-    let heading = ["sandbox", "verdict", "when", "held since", "identifier", "tags"];
+    let heading = ["sandbox", "verdict", "when", "stored since", "identifier", "tags"];
     let more = if listed.more { "There are more pages; --all fetches them.\n" } else { "" };
     format!("{}{more}", table(heading, listed.sandboxes.iter().map(row)))
 }

@@ -109,7 +109,7 @@ impl ManArgs {
             None => Some(grammar),
             Some(name) => grammar.find_subcommand(name).cloned(),
         };
-        let Some(page) = page else { fail!(Usage, "there is no such command; behaview --help names all") };
+        let Some(page) = page else { fail!(Usage, "unknown command; behaview --help names all") };
         let mut text = Vec::new();
         Page::new(page).render(&mut text)?;
         print_text(&String::from_utf8(text)?)

@@ -94,7 +94,7 @@ struct Common {
     /// Set anything that the config file can set, such as budget.daily=20; config show names all
     #[arg(long = "set", global = true, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
-    /// Send nothing: only what is held is shown
+    /// Send nothing: only stored answers are shown
     #[arg(long, global = true)]
     offline: bool,
     /// How much is logged: off, error, warn, info or debug
@@ -106,7 +106,7 @@ struct Common {
 }
 
 fn assignment(text: &str) -> Result<(String, String), &'static str> {
-    let (name, value) = text.split_once('=').ok_or("it looks like NAME=VALUE")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
@@ -122,41 +122,41 @@ enum CliCommand {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<OsString>,
     },
-    /// Print a file's sandboxes as JSON; each page that is not held costs one request
+    /// Print a file's sandboxes as JSON; each page that is not stored costs one request
     List(list::ListArgs),
-    /// Print one behaviour report as JSON; a report that is not held costs one request
+    /// Print one behaviour report as JSON; a report that is not stored costs one request
     Show(show::ShowArgs),
-    /// Write reports for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP; a report that is not held costs one request
+    /// Write reports for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP; a report that is not stored costs one request
     Export(export::ExportArgs),
     /// Fetch what a sandbox kept beside its report into a file: HTML report, network capture, event log, memory dump; costs one request
     Fetch(calls::FetchArgs),
     /// Submit a file of this machine for a private scan; costs one private scan
     Submit(Box<submit::SubmitArgs>),
-    /// Follow a file's scan until its reports are there; each look costs one request, each page of the list one more
+    /// Follow a file's scan until its reports are there; each poll costs one request, each page of the list one more
     Follow(follow::FollowArgs),
     /// Delete a private file at the service; costs one request
     Delete(calls::DeleteArgs),
-    /// Print which sandbox saw what, of one file, of two or of documents, from held reports; never asks the service
+    /// Print which sandbox saw what, of one file, of two or of documents, from stored reports; never asks the service
     Compare(compare::CompareArgs),
     /// Say what operations cost, by which rule, and whether they fit; costs nothing
     Cost(Box<cost::CostArgs>),
-    /// Print what the service's counters allow, and what is used of it; costs nothing
+    /// Print the service's quota counters: allowed, used and left; costs nothing
     Quota(counters::QuotaArgs),
-    /// Print what was used, by day and endpoint; costs nothing
+    /// Print the used requests by day and endpoint; costs nothing
     Usage(counters::UsageArgs),
-    /// Search every report that is held, or those named, for words or a regular expression; costs nothing
+    /// Search every stored report, or those named, for words or a regular expression; costs nothing
     Search(search::SearchArgs),
     /// Ask any other question that the specification names, and print the answer as JSON
     Call(calls::CallArgs),
-    /// Print what was asked of the service, what it cost, and what the service's counters say of it; costs nothing
+    /// Print each call with its cost, and the service's counters for comparison; costs nothing
     Ledger(ledger::LedgerArgs),
     /// Print which keys do what, with the config's changes applied
     Keys(config::KeysArgs),
-    /// Print what is held on this machine, and delete it; costs nothing
+    /// Print the content of the store, and delete it; costs nothing
     Held(held::HeldArgs),
-    /// Hold reports that a colleague exported, so that a group pays once for all; costs nothing
+    /// Store reports that a colleague exported, so that a group pays once for all; costs nothing
     Import(import::ImportArgs),
-    /// Say what is set, by whom, and where the files are
+    /// Print the settings, their origins, and where the files are
     Config {
         #[command(subcommand)]
         what: config::ConfigCommand,
@@ -274,7 +274,7 @@ impl Common {
         // Short, and practically unique within a day.
         let run = sha2::Sha256::digest(session).get(..3).map(crate::text::hex).unwrap_or_default();
         let log = Log::open(&folders.logs(), config.log_level, &run).unwrap_or_else(|error| {
-            say(format!("there is no log: {error}"));
+            say(format!("no log is written: {error}"));
             Log::default()
         });
         self.log.get_or_init(|| log).clone()

@@ -33,7 +33,7 @@ pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
     out.print(&without_mark(body))?;
     out.print(behind.as_bytes())?;
     if index.is_cut {
-        fail!(BadAnswer, "the report stops in the middle: what came of it was printed");
+        fail!(BadAnswer, "the report stops in the middle; its beginning was printed");
     }
     Ok(())
 }

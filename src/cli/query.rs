@@ -236,7 +236,7 @@ fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow
 fn dry_run_text(shown: &DryRunOutput) -> String {
     let row = |call: &DryRunCall| {
         let price = call.price.as_ref();
-        let (words, rule) = price.map_or(("0, held".to_owned(), ""), |price| (price.short(), price.rule.number));
+        let (words, rule) = price.map_or(("0, stored".to_owned(), ""), |price| (price.short(), price.rule.number));
         [words, rule.to_owned(), call.what.clone()]
     };
     let sums: Vec<_> = shown.total.iter().map(|(unit, sum)| sum.words(*unit)).collect();

@@ -20,12 +20,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SearchArgs {
-    /// What is sought, in every field of every row; capital and small letters are alike
+    /// The text to search, in every field of every row; case is ignored
     pattern: String,
     /// Take it as a regular expression
     #[arg(long)]
     regex: bool,
-    /// Tell capital from small letters
+    /// Match case
     #[arg(long)]
     case_sensitive: bool,
     /// Print a JSON object a line
@@ -103,7 +103,7 @@ impl SearchArgs {
         }
         match (hits, searched) {
             (1.., _) => Ok(()),
-            (0, 0) => fail!(NotFound, "nothing is held yet, so there is nothing to search"),
+            (0, 0) => fail!(NotFound, "nothing is stored yet, so there is nothing to search"),
             (0, _) => fail!(NotFound, "no hit in {}", count(searched as u64, "report")),
         }
     }
@@ -115,7 +115,7 @@ impl SearchArgs {
         let visible = |text: &String| Untrusted::from(text.as_str()).visible().to_string();
         let file = row.file.as_ref().map(|file| Sha256::parse(file).map_or_else(|| visible(file), |file| file.short()));
         let other = row.held_for.as_deref().map(Untrusted::from);
-        let other = other.map(|name| format!("(held for profile {})", name.visible_cut(40)));
+        let other = other.map(|name| format!("(stored for profile {})", name.visible_cut(40)));
         let sandbox: Vec<_> = row.sandbox.iter().map(visible).chain(other).collect();
         let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
         let (label, text) = (visible(&row.label), visible(&row.text));
@@ -146,7 +146,7 @@ fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> 
         };
         let others: Vec<_> = elsewhere.extract_if(.., is_meant).collect();
         if found.is_empty() && others.is_empty() {
-            fail!(NotFound, "nothing is held of {name}; behaview show fetches a report");
+            fail!(NotFound, "nothing is stored of {name}; behaview show fetches a report");
         }
         reports.extend(found);
         reports.extend(others);

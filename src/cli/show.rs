@@ -22,10 +22,10 @@ pub(super) struct ShowArgs {
     /// Sandbox identifiers as a list gives them, or saved reports; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
     identifiers: Vec<OsString>,
-    /// Ask the service even if the report is held
+    /// Ask the service even if the report is stored
     #[arg(long)]
     refresh: bool,
-    /// What is printed
+    /// Format of the output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Json, conflicts_with = "json")]
     format: ShowFormat,
     #[command(flatten)]
@@ -34,10 +34,10 @@ pub(super) struct ShowArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ShowFormat {
-    /// Each report as it was received, the key redacted, in the envelope of the service; of a document as it stands there
+    /// Each report as it was received, the key redacted, in the envelope of the service; of a document unchanged
     Json,
     /// One array of flat objects with `_id` and `_type`, as the official command line prints with --format json; into a file or
-    /// pipe each value as it was received, the key redacted; of a document as it stands there
+    /// pipe each value as it was received, the key redacted; of a document unchanged
     Vt,
 }
 

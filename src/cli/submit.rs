@@ -27,7 +27,7 @@ pub(super) struct SubmitArgs {
     /// The sandbox that runs it
     #[arg(long, value_name = "NAME", value_parser = something)]
     sandbox: Option<String>,
-    /// Whether it has access to the internet; with it, whoever it talks to can see that somebody runs it
+    /// Whether it has access to the internet; with it, its servers can see that it is run
     #[arg(long, value_name = "YES|NO", value_parser = crate::app::scan::yes_or_no)]
     internet: Option<bool>,
     /// Days that the file and its reports are kept
@@ -42,7 +42,7 @@ pub(super) struct SubmitArgs {
     /// Ask at the terminal what it is encrypted with, and show nothing of it
     #[arg(long, conflicts_with = "password_file")]
     ask_password: bool,
-    /// Follow the scan until its reports are there; each look costs one request, each page of the list one more
+    /// Follow the scan until its reports are there; each poll costs one request, each page of the list one more
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
@@ -154,7 +154,7 @@ fn look_first(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyhow::Err
 /// How to check, for less than another upload, whether the file has arrived.
 fn way_to_look(setup: &Setup, file: &Sha256) -> String {
     let look = Request::PrivateAnalyses { file: file.clone() }.quote(&setup.entitled);
-    format!("behaview follow --looks 1 {file} looks for its scan: {}", look.price().short())
+    format!("behaview follow --looks 1 {file} finds its scan: {}", look.price().short())
 }
 
 /// Rejects an empty option: the effect of an empty form field is not documented.
@@ -165,9 +165,9 @@ fn something(typed: &str) -> Result<String, String> {
 
 fn unasked(error: std::io::Error) -> anyhow::Error {
     match error.kind() {
-        std::io::ErrorKind::NotConnected => FailureKind::Usage
-            .error("there is no terminal to ask at; --password-file reads the password from a file")
-            .into(),
+        std::io::ErrorKind::NotConnected => {
+            FailureKind::Usage.error("no terminal to ask at; --password-file reads the password from a file").into()
+        }
         std::io::ErrorKind::Interrupted => exit::interrupted(),
         _ => anyhow::Error::from(error).context("the password could not be asked for"),
     }

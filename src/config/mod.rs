@@ -181,9 +181,9 @@ impl KeyNames {
 /// Why the config cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    #[error("there is no home folder: set HOME to a path that begins at the root")]
+    #[error("no home folder: set HOME to a path that begins at the root")]
     NoHome,
-    #[error("{FILE_VARIABLE} names {}, and there is no such file; behaview config init makes it", crate::text::path(.0))]
+    #[error("{FILE_VARIABLE} names {}, which does not exist; behaview config init makes it", crate::text::path(.0))]
     Missing(PathBuf),
     #[error("{} is a link that leads nowhere, so what the config file says is not known: mend the link, or remove it", crate::text::path(.0))]
     Dangling(PathBuf),
@@ -195,13 +195,13 @@ pub enum ConfigError {
     Exposed(PathBuf),
     #[error("{0}: {1}")]
     Override(SettingOrigin, String),
-    #[error("there is no setting {0}{1}; behaview config show names them all")]
+    #[error("unknown setting {0}{1}; behaview config show names them all")]
     UnknownSetting(String, String),
     #[error(
         "{0} is never given as a flag: others on this machine could read it. Set it in the config file, or by a variable"
     )]
     SecretFlag(&'static str),
-    #[error("there is no profile {0}; the config file's are: {1}")]
+    #[error("unknown profile {0}; the config file's are: {1}")]
     UnknownProfile(String, String),
     #[error(
         "a profile is named by the key, or has it in its name, which is shown and written down: give it another name, and take another \

@@ -101,7 +101,7 @@ fn a_log_that_cannot_be_written_keeps_nobody_from_working() {
     std::fs::write(desk.home.path().join(".local/state/behaview"), "").unwrap();
     let output = desk.run(&["list", &main_file()]);
     json(&output);
-    assert!(errors(&output).contains("there is no log"), "{output:?}");
+    assert!(errors(&output).contains("no log is written"), "{output:?}");
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn a_list_that_goes_in_circles_says_so_and_is_not_followed() {
     let desk = Desk::new();
     let listed = desk.run(&["list", "--all", &main_file(), "--set", &service.set]);
     assert_eq!((listed.status.code(), service.asked().len()), (Some(12), 2), "{listed:?}");
-    assert!(errors(&listed).contains("a page brought nothing new, and says that there is more"), "{listed:?}");
+    assert!(errors(&listed).contains("a page had nothing new, and says that there is more"), "{listed:?}");
     assert_eq!(
         serde_json::from_slice::<serde_json::Value>(&listed.stdout).unwrap()["sandboxes"].as_array().unwrap().len(),
         1

@@ -274,7 +274,7 @@ fn what_the_held_report_says_is_not_there_is_paid_for_only_on_demand() {
     std::fs::write(&report, bytes).unwrap();
     assert!(desk.run(&["import", "--replace", report.to_str().unwrap()]).status.success());
     let paid = desk.paid();
-    desk.fails(&["fetch", &id, "pcap"], 5, &["says that there is no network capture (has_pcap: false)"]);
+    desk.fails(&["fetch", &id, "pcap"], 5, &["denies a network capture (has_pcap: false)"]);
     let dry = text(&desk.run(&["fetch", &id, "pcap", "--dry-run"]));
     assert!(dry.contains("no network capture") && dry.contains("--anyway"), "{dry}");
     assert_eq!(desk.paid(), paid);

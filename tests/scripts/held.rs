@@ -57,7 +57,7 @@ fn file(folder: &Path, name: &str, bytes: &[u8]) -> String {
 #[test]
 fn what_is_held_is_listed_with_size_age_and_origin() {
     let desk = Desk::new();
-    assert_eq!(text(&desk.run(&["held"])), "Nothing is held.\n");
+    assert_eq!(text(&desk.run(&["held"])), "Nothing is stored.\n");
     json(&desk.run(&["list", &main_file()]));
     let shown = squeezed(&text(&desk.run(&["held"])));
     assert!(shown.starts_with("received (UTC) size on disk notes at service from id\n"), "{shown}");
@@ -65,7 +65,7 @@ fn what_is_held_is_listed_with_size_age_and_origin() {
         ["- seen ", "- to ", "- gone lab "].iter().any(|words| shown.contains(words)) && !shown.contains('?'),
         "what has just been sent was there: {shown}"
     );
-    assert!(shown.contains("_CAPE Sandbox-1794474845\n") && shown.contains("\n4 held: "), "{shown}");
+    assert!(shown.contains("_CAPE Sandbox-1794474845\n") && shown.contains("\n4 stored: "), "{shown}");
     let id = format!("{}_CAPE Sandbox-1794474845", main_file());
     note(&desk, &id, "why?");
     let held = held(&desk);
@@ -86,7 +86,7 @@ fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
     assert!(text(&asked).contains("Would be deleted: 6 things"), "{asked:?}");
     assert_eq!(held(&desk).len(), 6);
     let gone = text(&desk.run(&["held", "--all", "--yes"]));
-    assert!(gone.contains("\nNothing is held.\nDeleted: 6 things") && gone.contains("with 1 note"), "{gone}");
+    assert!(gone.contains("\nNothing is stored.\nDeleted: 6 things") && gone.contains("with 1 note"), "{gone}");
     for folder in ["reports", "incoming", "quarantine"] {
         assert!(!store(&desk).join(folder).exists() || files(&store(&desk).join(folder)).is_empty(), "{folder}");
     }
@@ -116,7 +116,7 @@ fn what_is_old_goes_by_age() {
     assert_eq!((&gone["deleted"]["things"], gone["held"].as_array().unwrap().len()), (&1.into(), 2));
     assert_eq!(desk.run(&["held", "--older-than", "soon"]).status.code(), Some(2));
     let none = text(&desk.run(&["held", "--older-than", "1d", "--yes"]));
-    assert!(none.starts_with("2 held: ") && none.contains("\nDeleted: 0 things"), "only what matches: {none}");
+    assert!(none.starts_with("2 stored: ") && none.contains("\nDeleted: 0 things"), "only what matches: {none}");
     // A start deletes by age as well, what is younger stays.
     assert!(desk.run(&["list", "--offline", "--set", "store.days=30", &main_file()]).status.success());
     assert_eq!(held(&desk).len(), 2);
@@ -190,7 +190,7 @@ fn a_colleagues_report_is_held_and_costs_nothing() {
     let imported = import(&[&one, &lines]);
     assert!(imported.status.success(), "{imported:?}");
     assert!(
-        text(&imported).ends_with("imported 3, held already 0, refused 0\n") && !text(&imported).contains('\u{1b}')
+        text(&imported).ends_with("imported 3, stored already 0, refused 0\n") && !text(&imported).contains('\u{1b}')
     );
     for n in 0..3 {
         assert_eq!(json(&desk.run(&["show", &id(n)]))["data"]["id"], id(n).as_str());
@@ -199,7 +199,7 @@ fn a_colleagues_report_is_held_and_costs_nothing() {
     let shown = desk.run(&["show", &id(0)]);
     assert!(errors(&shown).contains("imported") && errors(&shown).contains("from one.json by ann"), "{shown:?}");
     assert!(text(&desk.run(&["held"])).contains("imported from one.json by ann"));
-    assert!(text(&import(&[&one])).contains("held already, and the same"));
+    assert!(text(&import(&[&one])).contains("stored already, and the same"));
 }
 
 #[test]
@@ -210,13 +210,13 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     let report = file(folder.path(), "one.json", &saved(&colleague, id));
     assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
     let hits = text(&desk.run(&["search", "rundll32"]));
-    assert!(hits.contains("CAPE Sandbox") && !hits.contains("held for profile"), "{hits}");
+    assert!(hits.contains("CAPE Sandbox") && !hits.contains("stored for profile"), "{hits}");
     assert_eq!(json(&desk.run(&["show", "--offline", id]))["data"]["id"], id);
     note(&desk, id, "seen by ann");
     assert!(text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
     assert!(desk.run(&["compare", &main_file()]).status.success());
     let again = desk.run(&["import", &report]);
-    assert!(text(&again).contains("held already, and the same"), "{again:?}");
+    assert!(text(&again).contains("stored already, and the same"), "{again:?}");
     assert_eq!(held(&desk).len(), 1);
     // What the service sends with this profile takes the import's place here, and nowhere else.
     assert!(desk.run(&["show", "--refresh", id]).status.success());
@@ -239,7 +239,7 @@ fn what_another_profile_holds_is_searched_and_named() {
     for named in [&[][..], &[main_file()][..]] {
         let named: Vec<_> = named.iter().map(String::as_str).collect();
         let hits = text(&with_other(&[&["search", "rundll32"][..], &named].concat()));
-        assert!(hits.lines().count() > 0 && hits.lines().all(|hit| hit.contains("(held for profile lab)")), "{hits}");
+        assert!(hits.lines().count() > 0 && hits.lines().all(|hit| hit.contains("(stored for profile lab)")), "{hits}");
     }
     let hit = text(&with_other(&["search", "rundll32", "--json"]));
     assert!(hit.lines().all(|hit| hit.contains(r#""held_for":"lab""#)), "{hit}");
@@ -258,19 +258,19 @@ fn a_colleagues_list_is_held_as_a_list() {
     let second = file(folder.path(), "second.json", &page(&colleague, false));
     let imported = desk.run(&["import", &first, &second]);
     assert!(imported.status.success(), "{imported:?}");
-    assert!(text(&imported).ends_with("imported 6, held already 0, refused 0\n"), "{imported:?}");
+    assert!(text(&imported).ends_with("imported 6, stored already 0, refused 0\n"), "{imported:?}");
     assert!(text(&imported).contains("imported the sandboxes of 57874b32"), "{imported:?}");
     let listed = json(&desk.run(&["list", "--all", "--offline", &main_file()]));
     assert_eq!(listed["sandboxes"].as_array().unwrap().len(), 6);
     assert!(text(&desk.run(&["held"])).contains("imported from second.json"));
     let again = desk.run(&["import", &first]);
-    assert!(text(&again).ends_with("imported 0, held already 4, refused 0\n"), "{again:?}");
+    assert!(text(&again).ends_with("imported 0, stored already 4, refused 0\n"), "{again:?}");
     assert_eq!(desk.demo.seen().len(), 0);
     // Of a page that does not say which it is, the reports are held and the list is not.
     let other = Desk::new();
     let nameless = String::from_utf8(page(&colleague, true)).unwrap().replace("\"self\"", "\"me\"");
     let nameless = file(folder.path(), "nameless.json", nameless.as_bytes());
-    assert!(text(&other.run(&["import", &nameless])).ends_with("imported 4, held already 0, refused 0\n"));
+    assert!(text(&other.run(&["import", &nameless])).ends_with("imported 4, stored already 0, refused 0\n"));
     let listed = json(&other.run(&["list", "--offline", &main_file()]));
     assert_eq!((listed["sandboxes"].as_array().unwrap().len(), &listed["more"]), (4, &true.into()));
 }
@@ -308,16 +308,19 @@ fn a_fetched_report_is_never_overwritten_unasked() {
     let fetched = saved(&desk, id);
     let folder = tempfile::tempdir().unwrap();
     let same = file(folder.path(), "same.json", &fetched);
-    assert!(text(&desk.run(&["import", &same])).contains("held already, and the same"));
+    assert!(text(&desk.run(&["import", &same])).contains("stored already, and the same"));
     // Where it came from is not forgotten for the same once more.
-    assert!(text(&desk.run(&["import", "--replace", &same])).contains("held already, and the same"));
+    assert!(text(&desk.run(&["import", "--replace", &same])).contains("stored already, and the same"));
     let known = json(&desk.run(&["list", &main_file()]));
     assert!(known["sandboxes"][0]["imported_from"].is_null(), "{known}");
     let forged =
         format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour","attributes":{{"tags":["FORGED"]}}}}}}"#);
     let forged = file(folder.path(), "forged.json", forged.as_bytes());
     let refused = desk.run(&["import", &forged]);
-    assert!(refused.status.code() == Some(9) && text(&refused).contains("another one is held (fetched"), "{refused:?}");
+    assert!(
+        refused.status.code() == Some(9) && text(&refused).contains("another one is stored (fetched"),
+        "{refused:?}"
+    );
     assert_eq!(saved(&desk, id), fetched);
     assert!(desk.run(&["import", "--replace", &forged]).status.success());
     assert!(String::from_utf8(saved(&desk, id)).unwrap().contains("FORGED"));

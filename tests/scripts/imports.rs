@@ -25,7 +25,7 @@ fn entries_that_are_no_reports_are_counted_with_why() {
         let imported = import(&desk, "page.json", &page(n, more));
         assert_eq!(imported.status.code(), Some(12), "{imported:?}");
         assert!(text(&imported).contains(why), "{imported:?}");
-        assert!(text(&imported).ends_with("imported 1, held already 0, refused 0, passed over 4\n"), "{imported:?}");
+        assert!(text(&imported).ends_with("imported 1, stored already 0, refused 0, passed over 4\n"), "{imported:?}");
         assert!(errors(&imported).contains("passed over, because they are no reports: 4"), "{imported:?}");
     }
     let whole = import(&desk, "one.json", &report(&file, 3, "T"));
@@ -54,7 +54,7 @@ fn a_key_in_what_is_imported_is_held_nowhere() {
         let path = inside.path().join(format!("{key}.json"));
         std::fs::write(&path, format!(r#"{{"data":[{}]}}"#, report(&file, n, tag))).unwrap();
         let imported = desk.run(&["import", path.to_str().unwrap()]);
-        assert!(text(&imported).ends_with("imported 1, held already 0, refused 0\n"), "{imported:?}");
+        assert!(text(&imported).ends_with("imported 1, stored already 0, refused 0\n"), "{imported:?}");
         let shown = desk.run(&["show", "--offline", &format!("{file}_Box-179447484{n}")]);
         assert!(shown.status.success() && text(&shown).contains("****************"), "{shown:?}");
     }
@@ -72,7 +72,7 @@ fn what_stands_behind_the_last_value_is_no_report_and_is_told_of() {
     for (n, rest) in [(1, "]"), (2, "\n} \n"), (3, " ]}")] {
         let imported = import(&desk, "more.json", &(report(&file, n, "T") + rest));
         assert_eq!(imported.status.code(), Some(12), "{rest}: {imported:?}");
-        assert!(text(&imported).ends_with("imported 1, held already 0, refused 1\n"), "{rest}: {imported:?}");
+        assert!(text(&imported).ends_with("imported 1, stored already 0, refused 1\n"), "{rest}: {imported:?}");
     }
     for (n, rest) in [(4, "\r\n \t"), (5, ",\n")] {
         assert!(import(&desk, "one.json", &(report(&file, n, "T") + rest)).status.success(), "{rest}");

@@ -60,7 +60,7 @@ fn the_ledger_tells_what_was_asked_and_what_it_cost() {
         " private-behaviour report by CAPE Sandbox of 57874b32…938c 1 - unknown the service is not well",
         "sandboxes of 57874b32…938c 1 1 charged answered -\n",
         "counts state calls counts as\nrequest charged 1 1\nrequest unknown 1 1\n",
-        "the counters were not looked at before and after these calls",
+        "no reading of the counters before and after these calls",
     ] {
         assert!(shown.contains(words), "{words}\n{shown}");
     }

@@ -47,7 +47,7 @@ fn panes_files_and_reports_narrow_a_search() {
     for arguments in [&["search", "x", "--pane", "nowhere"][..], &["search", "--regex", "a(b"], &["search", ""]] {
         assert_eq!(desk.run(arguments).status.code(), Some(2), "{arguments:?}");
     }
-    desk.fails(&["search", "x", &"ab".repeat(32)], 5, &["nothing is held of"]);
+    desk.fails(&["search", "x", &"ab".repeat(32)], 5, &["nothing is stored of"]);
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn each_failure_has_its_exit_code() {
     desk.fails(
         &["submit", &path],
         8,
-        &["charged: 0 to 1 scan", "behaview follow --looks 1 ", "looks for its scan: 1 request"],
+        &["charged: 0 to 1 scan", "behaview follow --looks 1 ", "finds its scan: 1 request"],
     );
     assert_eq!(desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);
     // Whoever sends it again is told of that one first.
@@ -147,7 +147,7 @@ fn each_failure_has_its_exit_code() {
         assert_eq!(told.status.code(), Some(if again[1] == "--dry-run" { 0 } else { 2 }), "{told:?}");
         let words = errors(&told);
         assert!(words.contains("already, and no answer came: it may have arrived, and been charged."), "{words}");
-        assert!(words.contains("looks for its scan: 1 request"), "{words}");
+        assert!(words.contains("finds its scan: 1 request"), "{words}");
     }
     // So is whoever asks the same service by another name, where no key is read.
     desk.configure(&format!("[profiles.twin]\nroot = \"{}\"\n", desk.demo.root()));
