@@ -1,7 +1,6 @@
 //! The service's own counters: what user and group have spent in each period, and the usage record.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -10,16 +9,13 @@ use serde_json::{Map, Value, json};
 
 use super::http::set;
 
-/// An amount for each period: a limit, or the amount spent.
+/// An amount for each period: a limit, or the amount spent. Periods end by UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeriodAmounts {
-    /// Requests a minute; beyond the limit comes TooManyRequestsError. No quota record shows it.
+    /// Beyond this limit comes TooManyRequestsError, beyond the others QuotaExceededError. No quota record shows it.
     pub minute: u64,
-    /// Requests an hour; beyond this limit and the longer ones comes QuotaExceededError.
     pub hourly: u64,
-    /// Requests a day, which ends at 00:00 UTC.
     pub daily: u64,
-    /// Requests a month, which ends on the 1st at 00:00 UTC.
     pub monthly: u64,
 }
 
@@ -51,30 +47,20 @@ pub struct Used {
 /// The most private scans that the user may have made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanLimits {
-    /// Scans a minute; beyond it comes TooManyRequestsError.
     pub minute: u64,
-    /// Scans a month; beyond it comes QuotaExceededError.
     pub monthly: u64,
     /// Scans that were made this month before the start.
     pub spent: u64,
 }
 
-/// The machine's clock, or one that stands still; either can be moved forward.
+/// The machine's clock, or one that stands still, moved forward by so many seconds.
 #[derive(Debug)]
 pub(super) struct DemoClock {
-    still: Option<i64>,
-    ahead: i64,
+    pub still: Option<i64>,
+    pub ahead: i64,
 }
 
 impl DemoClock {
-    pub fn new(still: Option<i64>) -> Self {
-        DemoClock { still, ahead: 0 }
-    }
-
-    pub fn advance(&mut self, by: Duration) {
-        self.ahead = self.ahead.saturating_add_unsigned(by.as_secs());
-    }
-
     /// The time in Unix seconds.
     pub fn seconds(&self) -> i64 {
         self.still.unwrap_or_else(|| Timestamp::now().as_second()).saturating_add(self.ahead)
@@ -83,15 +69,15 @@ impl DemoClock {
     pub fn now(&self) -> DateTime {
         utc(self.seconds())
     }
+}
 
-    pub fn timestamp(&self) -> Timestamp {
-        Timestamp::from_second(self.seconds()).unwrap_or(Timestamp::MAX)
-    }
+pub(super) fn timestamp(seconds: i64) -> Timestamp {
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
 }
 
 /// The date and time of a Unix time in seconds, in UTC.
 pub(super) fn utc(seconds: i64) -> DateTime {
-    Offset::UTC.to_datetime(Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX))
+    Offset::UTC.to_datetime(timestamp(seconds))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,15 +105,15 @@ impl LimitPeriod {
 
 /// The limits of a user or a group, with the amounts spent.
 #[derive(Debug)]
-struct SpendingAccount {
+pub(super) struct SpendingAccount {
     allowed: PeriodAmounts,
-    used: PeriodAmounts,
+    pub used: PeriodAmounts,
     /// A moment in the current periods.
     now: DateTime,
 }
 
 impl SpendingAccount {
-    fn spend(&mut self, amount: u64) {
+    pub fn spend(&mut self, amount: u64) {
         for period in LimitPeriod::ALL {
             let used = self.used.of_mut(period);
             *used = used.saturating_add(amount);
@@ -170,9 +156,9 @@ pub(super) const GROUP: &str = "demo_response_team";
 /// Everything the service counts.
 #[derive(Debug)]
 pub(super) struct Counters {
-    user: SpendingAccount,
-    group: SpendingAccount,
-    scans: SpendingAccount,
+    pub user: SpendingAccount,
+    pub group: SpendingAccount,
+    pub scans: SpendingAccount,
     usage: BTreeMap<Date, BTreeMap<&'static str, u64>>,
 }
 
@@ -208,15 +194,6 @@ impl Counters {
             self.group.spend(requests);
             *self.usage.entry(today).or_default().entry(usage).or_default() += requests;
         }
-    }
-
-    /// Charges the group alone.
-    pub fn charge_colleague(&mut self, requests: u64) {
-        self.group.spend(requests);
-    }
-
-    pub fn used(&self) -> Used {
-        Used { user: self.user.used, group: self.group.used, scans: self.scans.used.monthly }
     }
 
     /// The body of `overall_quotas`.

@@ -1,7 +1,6 @@
 //! HTTP: requests as received, the shapes of answers, and the socket, on which hyper speaks unless a hook writes the bytes.
 
 use std::io::{self, Write};
-use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,10 +8,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, RANGE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{HeaderMap, Request, Response};
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use memchr::memmem;
 use percent_encoding::percent_decode_str;
@@ -58,20 +56,34 @@ impl DemoCall {
     /// Reads a request to its end. The second part is the error of its body, if it has one.
     pub async fn read(request: Request<Incoming>) -> (DemoCall, Result<(), DemoAnswer>) {
         let (head, body) = request.into_parts();
+        let header =
+            |name: &str| head.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         let mut call = DemoCall {
             method: head.method.to_string(),
             target: String::new(),
             segments: Vec::new(),
             parameters: Vec::new(),
-            header_key: header(&head.headers, "x-apikey"),
-            range: header(&head.headers, RANGE.as_str()),
-            takes_gzip: header(&head.headers, ACCEPT_ENCODING.as_str()).is_some_and(|value| value.contains("gzip")),
+            header_key: header("x-apikey"),
+            range: header("range"),
+            takes_gzip: header("accept-encoding").is_some_and(|value| value.contains("gzip")),
             upload: None,
         };
         call.aim(head.uri.to_string());
-        let content_type = header(&head.headers, CONTENT_TYPE.as_str()).unwrap_or_default();
-        let read = call.read_body(&content_type, body).await;
-        (call, read)
+        let is_large = call.segments.first().is_some_and(|first| first == "large");
+        let bad = |words: String| DemoAnswer::error(400, "BadRequestError", words);
+        let bytes = match Limited::new(body, if is_large { MAX_LARGE_BODY } else { MAX_BODY }).collect().await {
+            Ok(bytes) => bytes.to_bytes(),
+            Err(error) => return (call, Err(bad(error.to_string()))),
+        };
+        let content_type = header("content-type").unwrap_or_default();
+        if content_type.starts_with("application/x-www-form-urlencoded") {
+            call.parameters.extend(form_urlencoded::parse(&bytes).into_owned());
+        } else if let Some((_, boundary)) = content_type.split_once("boundary=")
+            && call.read_parts(boundary.trim_matches('"'), &bytes).is_none()
+        {
+            return (call, Err(bad("incomplete multipart body".to_owned())));
+        }
+        (call, Ok(()))
     }
 
     /// Takes path and query from an address.
@@ -83,31 +95,14 @@ impl DemoCall {
         self.target = target;
     }
 
-    /// The values of one parameter, in the order sent.
-    pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.parameters.iter().filter(move |(each, _)| each == name).map(|(_, value)| value.as_str())
-    }
-
-    pub fn value<'a>(&'a self, name: &'a str) -> Option<&'a str> {
-        self.values(name).next()
+    /// The first value of a parameter.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(each, _)| each == name).map(|(_, value)| value.as_str())
     }
 
     /// The file in the request.
     pub fn upload(&self) -> Result<&UploadedFile, DemoAnswer> {
         self.upload.as_ref().ok_or_else(|| DemoAnswer::error(400, "BadRequestError", "no file in the request"))
-    }
-
-    async fn read_body(&mut self, content_type: &str, body: Incoming) -> Result<(), DemoAnswer> {
-        let is_large = self.segments.first().is_some_and(|first| first == "large");
-        let bytes = Limited::new(body, if is_large { MAX_LARGE_BODY } else { MAX_BODY }).collect().await;
-        let bytes = bytes.map_err(|error| DemoAnswer::error(400, "BadRequestError", error.to_string()))?.to_bytes();
-        if content_type.starts_with("application/x-www-form-urlencoded") {
-            self.parameters.extend(form_urlencoded::parse(&bytes).into_owned());
-        } else if let Some((_, boundary)) = content_type.split_once("boundary=") {
-            self.read_parts(boundary.trim_matches('"'), &bytes)
-                .ok_or_else(|| DemoAnswer::error(400, "BadRequestError", "incomplete multipart body"))?;
-        }
-        Ok(())
     }
 
     /// Reads `multipart/form-data` (RFC 7578); `None` where it ends too soon.
@@ -140,10 +135,6 @@ fn quoted(head: &str, opening: &str) -> Option<String> {
     head.split_once(opening)?.1.split_once('"').map(|(value, _)| value.to_owned())
 }
 
-fn header(headers: &HeaderMap, name: &str) -> Option<String> {
-    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-}
-
 /// Sets a member of a JSON object.
 pub(super) fn set(object: &mut Value, name: &str, value: impl Into<Value>) {
     if let Some(object) = object.as_object_mut() {
@@ -163,7 +154,6 @@ pub struct DemoAnswer {
 pub(super) type AnswerResult = Result<DemoAnswer, DemoAnswer>;
 
 impl DemoAnswer {
-    /// A body of the given type with status 200.
     pub fn new(content_type: &str, body: impl Into<Bytes>) -> Self {
         DemoAnswer { status: 200, headers: vec![("content-type", content_type.to_owned())], body: body.into() }
     }
@@ -211,10 +201,6 @@ impl DemoAnswer {
         }
         self
     }
-}
-
-pub(super) async fn bind(port: Option<u16>) -> io::Result<TcpListener> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).await
 }
 
 /// Accepts connections until it is dropped, which closes them all.

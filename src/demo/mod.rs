@@ -21,11 +21,12 @@ mod routes;
 mod service;
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
 pub use counters::{PeriodAmounts, ScanLimits, Used};
@@ -47,15 +48,14 @@ pub enum ListContent {
 /// How a demo service is set up.
 #[derive(Clone)]
 pub struct Options {
-    /// The port on 127.0.0.1, or `None` for any free one.
+    /// The port on 127.0.0.1; without it any free one.
     pub port: Option<u16>,
-    /// The API key it accepts, or `None` for a fresh one.
+    /// The API key it accepts; without it a fresh one.
     pub key: Option<String>,
     /// The name of the user who holds the key.
     pub user: String,
-    /// How many rows the report made on the fly holds, over all its lists.
+    /// How many rows the generated report has, over all its lists.
     pub rows: u64,
-    /// What the list operation answers with.
     pub listing: ListContent,
     /// The most entries a page of a list holds, whatever `limit` asks for.
     pub page: usize,
@@ -69,7 +69,6 @@ pub struct Options {
     pub group_limits: PeriodAmounts,
     /// What colleagues had spent from the group before the start, in requests.
     pub group_spent: u64,
-    /// Private scans that the user may make.
     pub scan_limits: ScanLimits,
     /// How often an analysis is polled until its first sandbox is done; each further one takes one poll more.
     pub polls: u64,
@@ -152,7 +151,7 @@ pub struct Demo {
 impl Demo {
     /// Binds 127.0.0.1 and serves from the current tokio runtime.
     pub async fn start(options: Options) -> io::Result<Demo> {
-        let listener = http::bind(options.port).await?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port.unwrap_or(0))).await?;
         let root = format!("http://{}", listener.local_addr()?);
         let service = Arc::new(service::DemoService::new(root.clone(), options)?);
         let accepting = tokio::spawn(http::accept(listener, Arc::clone(&service))).abort_handle();
@@ -206,21 +205,19 @@ impl Demo {
 
     /// What user and group have spent in the current minute, hour, day and month.
     pub fn used(&self) -> Used {
-        self.service.state().counters.used()
+        let counters = &self.service.state().counters;
+        Used { user: counters.user.used, group: counters.group.used, scans: counters.scans.used.monthly }
     }
 
     /// A colleague spends `requests` from the group, which leaves the user's own counters alone (§8.1).
     pub fn colleague_spends(&self, requests: u64) {
-        self.service.state().counters.charge_colleague(requests);
+        self.service.state().counters.group.spend(requests);
     }
 
     /// Moves the service's clock forward, so that its periods can end.
     pub fn advance(&self, by: Duration) {
-        self.service.state().clock.advance(by);
+        self.service.state().clock.ahead += by.as_secs().cast_signed();
     }
-
-    /// Ends the service and closes its connections, as dropping it does.
-    pub fn stop(self) {}
 }
 
 impl Drop for Demo {

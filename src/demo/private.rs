@@ -14,6 +14,9 @@ use super::routes::Context;
 /// Lines of a memory image: six mebibytes.
 const MEMORY_LINES: usize = 6 * 65_536;
 
+/// A capture with no packets in it: header of version 2.4, Ethernet.
+const EMPTY_PCAP: [u8; 24] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
+
 /// How long a private file is kept after the start, in seconds: twenty days.
 const RETENTION: i64 = 20 * 86_400;
 
@@ -43,16 +46,15 @@ fn entry(report: &DemoReport, listing: ListContent, context: &Context) -> String
 }
 
 pub(super) fn list(id: &str, context: &mut Context) -> AnswerResult {
-    let sha256 = &sha256(id)?;
-    collection(sha256, "behaviours", context.service.options.listing, context)
+    collection(id, "behaviours", context.service.options.listing, context)
 }
 
 pub(super) fn identifiers(id: &str, context: &mut Context) -> AnswerResult {
-    let sha256 = &sha256(id)?;
-    collection(sha256, "relationships/behaviours", ListContent::Identifiers, context)
+    collection(id, "relationships/behaviours", ListContent::Identifiers, context)
 }
 
-fn collection(sha256: &str, path: &str, listing: ListContent, context: &Context) -> AnswerResult {
+fn collection(id: &str, path: &str, listing: ListContent, context: &Context) -> AnswerResult {
+    let sha256 = &sha256(id)?;
     let limit = context.call.value("limit").unwrap_or("10");
     let limit = limit.parse().ok().filter(|limit| (1..=40).contains(limit));
     let limit: usize = limit.ok_or_else(|| DemoAnswer::bad_argument("invalid limit"))?;
@@ -146,9 +148,13 @@ pub(super) fn artefact(id: &str, context: &mut Context) -> AnswerResult {
             "text/html; charset=utf-8",
             b"<!doctype html><title>Report</title><p>A made-up report.</p>".to_vec(),
         ),
-        "pcap" => ("has_pcap", "application/vnd.tcpdump.pcap", pcap()),
+        "pcap" => ("has_pcap", "application/vnd.tcpdump.pcap", EMPTY_PCAP.to_vec()),
         "evtx" => ("has_evtx", "application/octet-stream", [b"ElfFile\0".as_slice(), &[0; 4_088]].concat()),
-        _ => ("has_memdump", "application/octet-stream", memory()),
+        _ => {
+            // Lines of sixteen bytes that name their offset: no two are the same.
+            let lines = (0..MEMORY_LINES).flat_map(|line| format!("{:08x} memory\n", line * 16).into_bytes());
+            ("has_memdump", "application/octet-stream", lines.collect())
+        }
     };
     let attributes: BTreeMap<String, &RawValue> = serde_json::from_str(report.attributes.get()).unwrap_or_default();
     if attributes.get(attribute).is_none_or(|value| value.get() != "true") {
@@ -164,16 +170,6 @@ pub(super) fn artefact(id: &str, context: &mut Context) -> AnswerResult {
             .with_status(206)
             .with_header("content-range", format!("bytes {}-{}/{total}", wanted.start, wanted.end - 1))),
     }
-}
-
-/// A capture with no packets in it: header of version 2.4, Ethernet.
-fn pcap() -> Vec<u8> {
-    [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0].to_vec()
-}
-
-/// Lines of sixteen bytes that name their offset: no two are the same.
-fn memory() -> Vec<u8> {
-    (0..MEMORY_LINES).flat_map(|line| format!("{:08x} memory\n", line * 16).into_bytes()).collect()
 }
 
 /// Reads `bytes=0-99`, `bytes=100-` and `bytes=-100`; anything else is ignored, as HTTP allows.
@@ -192,39 +188,49 @@ fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile,
     found.ok_or_else(|| DemoAnswer::not_found("File", sha256))
 }
 
-/// Refuses a deleted file; its reports can outlive it.
-fn check_exists(sha256: &str, with_reports: bool, context: &Context) -> Result<(), DemoAnswer> {
-    let is_deleted = context.state.scans.is_deleted(sha256, with_reports);
-    if is_deleted { Err(DemoAnswer::not_found("File", sha256)) } else { Ok(()) }
-}
-
+/// A file whose reports were not deleted; they can outlive it.
 fn find_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoAnswer> {
-    check_exists(sha256, true, context)?;
-    known_file(sha256, context)
+    let are_reports_deleted = context.state.scans.deleted.get(sha256) == Some(&false);
+    if are_reports_deleted { Err(DemoAnswer::not_found("File", sha256)) } else { known_file(sha256, context) }
 }
 
 fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &'a DemoReport), DemoAnswer> {
     let found = context.state.scans.report(id).or_else(|| context.service.archive.report(id));
     let (file, report) = found.ok_or_else(|| DemoAnswer::not_found("File behaviour", id))?;
-    check_exists(&file.sha256, true, context)?;
+    find_file(&file.sha256, context)?;
     Ok((file, report))
 }
 
 /// Where a large file goes.
 pub(super) fn upload_url(_: &str, context: &mut Context) -> AnswerResult {
-    let ticket = context.state.scans.ticket(&context.service.key);
+    let scans = &mut context.state.scans;
+    scans.handed_out += 1;
+    let ticket = digest(format!("{} {}", context.service.key, scans.handed_out));
+    scans.tickets.insert(ticket.clone());
     Ok(DemoAnswer::json(json!({ "data": format!("{}/large/{ticket}", context.service.root) }).to_string()))
 }
 
 /// Takes a file in; the ticket is empty unless an address was handed out for it.
 pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
-    let upload = context.call.upload()?;
-    if !ticket.is_empty() && !context.state.scans.redeem(ticket) {
+    let UploadedFile { sha256, name, size } = context.call.upload()?.clone();
+    let (scans, now) = (&mut context.state.scans, context.state.clock.seconds());
+    if !ticket.is_empty() && !scans.tickets.remove(ticket) {
         return Err(DemoAnswer::error(403, "ForbiddenError", "This address was not handed out, or was used"));
     }
-    let now = context.state.clock.seconds();
-    let reports = context.service.archive.made_for(&upload.sha256, now);
-    let id = context.state.scans.begin(upload, &context.call.parameters, reports, now);
+    scans.deleted.remove(&sha256);
+    if scans.file(&sha256).is_none() {
+        let object = json!({
+            "id": sha256,
+            "type": "private_file",
+            "attributes": { "sha256": sha256, "size": size, "names": [name], "meaningful_name": name },
+        });
+        scans.files.push(PrivateFile { object, sha256: sha256.clone(), reports: Vec::new() });
+    }
+    let id = format!("{}-scan{}", sha256.get(..32).unwrap_or_default(), scans.analyses.len() + 1);
+    let reports = context.service.archive.made_for(&sha256, now);
+    let fields = context.call.parameters.clone();
+    scans.submitted.push(Submitted { sha256: sha256.clone(), name, size, fields });
+    scans.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
     let link = context.link(&format!("private/analyses/{id}"));
     let data = json!({ "id": id, "type": "private_analysis", "links": { "self": link } });
     Ok(DemoAnswer::json(json!({ "data": data }).to_string()))
@@ -234,7 +240,8 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
 pub(super) fn analyses(id: &str, context: &mut Context) -> AnswerResult {
     let sha256 = &sha256(id)?;
     let polls = context.service.options.polls;
-    let body = if let Some(id) = context.state.scans.last_of(sha256) {
+    let last = context.state.scans.analyses.iter().rfind(|analysis| analysis.file == *sha256);
+    let body = if let Some(id) = last.map(|analysis| analysis.id.clone()) {
         let polled = context.state.scans.poll(&id, polls).unwrap_or_default();
         json!({ "data": [polled.get("data")], "meta": polled.get("meta") })
     } else {
@@ -258,10 +265,15 @@ pub(super) fn analysis(id: &str, context: &mut Context) -> AnswerResult {
 
 pub(super) fn delete(id: &str, context: &mut Context) -> AnswerResult {
     let sha256 = &sha256(id)?;
-    check_exists(sha256, false, context)?;
-    known_file(sha256, context)?;
+    let file = known_file(sha256, context).map(drop);
+    let scans = &mut context.state.scans;
+    file.and(if scans.deleted.contains_key(sha256) { Err(DemoAnswer::not_found("File", sha256)) } else { Ok(()) })?;
     let only_from_storage = context.call.value("only_from_storage") == Some("true");
-    context.state.scans.delete(sha256, only_from_storage);
+    scans.deleted.insert(sha256.clone(), only_from_storage);
+    if !only_from_storage {
+        scans.files.retain(|file| file.sha256 != *sha256);
+        scans.analyses.retain(|analysis| analysis.file != *sha256);
+    }
     Ok(DemoAnswer::json(""))
 }
 
@@ -299,71 +311,16 @@ pub(super) struct Scans {
 }
 
 impl Scans {
-    /// A word that is good for one upload.
-    pub fn ticket(&mut self, seed: &str) -> String {
-        let ticket = digest(format!("{seed} {}", self.handed_out));
-        self.handed_out += 1;
-        self.tickets.insert(ticket.clone());
-        ticket
-    }
-
-    /// Whether a word is good for an upload; from now on it is not.
-    pub fn redeem(&mut self, ticket: &str) -> bool {
-        self.tickets.remove(ticket)
-    }
-
-    /// Takes a file in, and begins its analysis; gives the analysis's identifier.
-    pub fn begin(
-        &mut self,
-        upload: &UploadedFile,
-        fields: &[(String, String)],
-        reports: Vec<DemoReport>,
-        now: i64,
-    ) -> String {
-        let UploadedFile { sha256, name, size } = upload.clone();
-        self.deleted.remove(&sha256);
-        if self.file(&sha256).is_none() {
-            let object = json!({
-                "id": sha256,
-                "type": "private_file",
-                "attributes": { "sha256": sha256, "size": size, "names": [name], "meaningful_name": name },
-            });
-            self.files.push(PrivateFile { object, sha256: sha256.clone(), reports: Vec::new() });
-        }
-        let id = format!("{}-scan{}", sha256.get(..32).unwrap_or_default(), self.analyses.len() + 1);
-        self.submitted.push(Submitted { sha256: sha256.clone(), name, size, fields: fields.to_vec() });
-        self.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
-        id
-    }
-
-    pub fn file(&self, sha256: &str) -> Option<&PrivateFile> {
+    fn file(&self, sha256: &str) -> Option<&PrivateFile> {
         self.files.iter().find(|file| file.sha256 == sha256)
     }
 
-    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &DemoReport)> {
+    fn report(&self, id: &str) -> Option<(&PrivateFile, &DemoReport)> {
         self.files.iter().find_map(|file| file.report(id))
     }
 
-    /// Whether a file no longer exists; with its reports, or by itself.
-    pub fn is_deleted(&self, sha256: &str, with_reports: bool) -> bool {
-        self.deleted.get(sha256).is_some_and(|stay| !with_reports || !stay)
-    }
-
-    pub fn delete(&mut self, sha256: &str, only_from_storage: bool) {
-        self.deleted.insert(sha256.to_owned(), only_from_storage);
-        if !only_from_storage {
-            self.files.retain(|file| file.sha256 != sha256);
-            self.analyses.retain(|analysis| analysis.file != sha256);
-        }
-    }
-
-    /// The identifier of the last analysis of a file.
-    pub fn last_of(&self, sha256: &str) -> Option<String> {
-        self.analyses.iter().rev().find(|analysis| analysis.file == sha256).map(|analysis| analysis.id.clone())
-    }
-
     /// Polls an analysis: finished sandboxes are listed from now on. The first is finished at poll `first`.
-    pub fn poll(&mut self, id: &str, first: u64) -> Option<Value> {
+    fn poll(&mut self, id: &str, first: u64) -> Option<Value> {
         let analysis = self.analyses.iter_mut().find(|analysis| analysis.id == id)?;
         analysis.polls += 1;
         let polls = analysis.polls;

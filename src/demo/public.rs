@@ -2,7 +2,7 @@
 //! the key, with quotas and usage (§8.3).
 
 use jiff::ToSpan;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::counters::{GROUP, utc};
@@ -169,7 +169,8 @@ fn started(analysis: &str, context: &Context) -> DemoAnswer {
 
 /// Hashes come as a list split by commas or spaces, as a repeated parameter, or both.
 pub(super) fn hashes(call: &DemoCall) -> Vec<String> {
-    let listed = call.values("resource").flat_map(|value| value.split([',', ' ']));
+    let values = call.parameters.iter().filter(|(name, _)| name == "resource");
+    let listed = values.flat_map(|(_, value)| value.split([',', ' ']));
     listed.filter(|hash| !hash.is_empty()).map(str::to_ascii_lowercase).collect()
 }
 
@@ -179,7 +180,7 @@ pub(super) fn v2_report(_: &str, context: &mut Context) -> AnswerResult {
         json!({
             "scan_id": file.analysis(),
             "sha256": file.sha256,
-            "scan_date": timestamp(file.last_submitted()),
+            "scan_date": date(file.last_submitted()),
             "positives": file.detections,
             "total": ENGINES,
             "scans": {},
@@ -191,8 +192,7 @@ pub(super) fn v2_report(_: &str, context: &mut Context) -> AnswerResult {
 /// The submissions of each file.
 pub(super) fn v2_submissions(_: &str, context: &mut Context) -> AnswerResult {
     each(context, |file| {
-        let entry =
-            |date: &i64| json!({ "date": timestamp(*date), "name": file.name, "interface": "api", "country": "ZZ" });
+        let entry = |at: &i64| json!({ "date": date(*at), "name": file.name, "interface": "api", "country": "ZZ" });
         json!({ "sha256": file.sha256, "submissions": file.submissions.iter().map(entry).collect::<Vec<_>>() })
     })
 }
@@ -231,8 +231,8 @@ pub(super) fn v2_scan(_: &str, context: &mut Context) -> AnswerResult {
 }
 
 /// A Unix time as v2 writes it: `2026-11-02 08:00:00`.
-fn timestamp(seconds: i64) -> String {
-    DateTime::strftime(&utc(seconds), "%Y-%m-%d %H:%M:%S").to_string()
+fn date(seconds: i64) -> String {
+    utc(seconds).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// The most days a usage call covers, and how many days back it reaches.

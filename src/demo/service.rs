@@ -12,12 +12,12 @@ use jiff::fmt::rfc2822;
 use percent_encoding::percent_decode_str;
 use tokio::time::sleep;
 
-use super::counters::{Counters, DemoClock, LimitPeriod};
+use super::counters::{Counters, DemoClock, LimitPeriod, timestamp};
 use super::http::{DemoAnswer, DemoCall};
 use super::private::Scans;
 use super::public::{Corpus, hashes};
 use super::reports::{Archive, digest};
-use super::routes::{self, ApiVersion, Context, Route};
+use super::routes::{self, Context, Route};
 use super::{Endpoint, Hook, Interference, Options, ReceivedCall, Seen, Writer};
 
 /// The parts that change while it runs.
@@ -43,7 +43,7 @@ pub(super) struct DemoService {
 
 impl DemoService {
     pub fn new(root: String, options: Options) -> io::Result<DemoService> {
-        let clock = DemoClock::new(options.now);
+        let clock = DemoClock { still: options.now, ahead: 0 };
         let (limits, scans, spent) = (options.user_limits, options.scan_limits, options.group_spent);
         let counters = Counters::new(limits, options.group_limits, spent, scans, clock.now());
         Ok(DemoService {
@@ -83,7 +83,11 @@ impl DemoService {
         let path = self.redacted(&call.target);
         let route = Route::find(&call.method, &call.segments);
         let endpoint = route.as_ref().map(|(route, _)| route.endpoint);
-        let mut interference = self.interference(endpoint, call, &mut state);
+        let mut interference = Interference::default();
+        if let Some(endpoint) = endpoint {
+            let received = ReceivedCall { endpoint, target: &call.target, now: state.clock.seconds() };
+            state.hooks.iter_mut().for_each(|hook| hook(&received, &mut interference));
+        }
         if let Some(target) = interference.target.take() {
             call.aim(target);
         }
@@ -98,7 +102,8 @@ impl DemoService {
                     let mut context = Context { service: self, state: &mut state, call };
                     let answer = (route.handler)(&id, &mut context).unwrap_or_else(|error| error);
                     let answer = change.map_or(answer.clone(), |change| change(answer));
-                    let charge = if is_turned_away(&answer) { CallCharge::default() } else { charge };
+                    let is_turned_away = matches!(answer.status, 400 | 401 | 403 | 429);
+                    let charge = if is_turned_away { CallCharge::default() } else { charge };
                     (answer, charge)
                 }
             }
@@ -111,17 +116,8 @@ impl DemoService {
         state.seen.push(Seen { method, path, endpoint, charged: charge.requests, scans: charge.scans });
         let answer = if call.takes_gzip && !is_changed { answer.gzipped() } else { answer };
         // By the demo's clock, which may stand still.
-        let date = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&state.clock.timestamp());
+        let date = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&timestamp(state.clock.seconds()));
         (answer.with_header("date", date.unwrap_or_default()), interference)
-    }
-
-    fn interference(&self, endpoint: Option<Endpoint>, call: &DemoCall, state: &mut ServerState) -> Interference {
-        let mut interference = Interference::default();
-        if let Some(endpoint) = endpoint {
-            let received = ReceivedCall { endpoint, target: &call.target, now: state.clock.seconds() };
-            state.hooks.iter_mut().for_each(|hook| hook(&received, &mut interference));
-        }
-        interference
     }
 
     /// The door: a call that passes it has a key, a license if one is needed, a sound body, and enough
@@ -150,9 +146,9 @@ impl DemoService {
     }
 
     fn authenticate(&self, call: &DemoCall) -> Result<(), DemoAnswer> {
-        let (given, missing) = match routes::version(&call.segments) {
-            (ApiVersion::V2, _) => (call.value("apikey"), "apikey parameter is missing"),
-            (ApiVersion::V3, _) => (call.header_key.as_deref(), "X-Apikey header is missing"),
+        let (given, missing) = match routes::versioned(&call.segments).first() {
+            Some(&"v2") => (call.value("apikey"), "apikey parameter is missing"),
+            _ => (call.header_key.as_deref(), "X-Apikey header is missing"),
         };
         match given {
             None => Err(DemoAnswer::error(401, "AuthenticationRequiredError", missing)),
@@ -216,10 +212,6 @@ impl CallCharge {
         };
         CallCharge { requests, scans: 0 }
     }
-}
-
-fn is_turned_away(answer: &DemoAnswer) -> bool {
-    matches!(answer.status, 400 | 401 | 403 | 429)
 }
 
 /// 64 hexadecimal digits, seeded by the operating system.
