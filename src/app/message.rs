@@ -332,7 +332,6 @@ pub enum StoreJob {
         note: Note,
         /// The text of the note that this one replaces.
         known: Option<Untrusted>,
-        was_held: bool,
     },
     /// Deletes a note unless it has changed.
     DeleteNote(Note),

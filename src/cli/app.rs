@@ -11,7 +11,7 @@ use crate::config::{Config, Folders};
 use crate::demo::{Demo, ListContent, Options};
 use crate::quota::Period;
 use crate::request::UploadLimit;
-use crate::runtime::{self, Backing, Display, Exit, Signals};
+use crate::runtime::{self, Display, Exit, Signals};
 use crate::service::credential::{Credential, KeySource};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
@@ -33,8 +33,8 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     let mut model = model(&gateway);
     model.figures.entitlements = entitled;
     model.settings = settings(&config);
-    let backing = Backing::Service(Arc::new(gateway));
-    let exit = browse(model, backing, (&folders, &config), remarks, |model| {
+    let gateway = Some(Arc::new(gateway));
+    let exit = browse(model, gateway, (&folders, &config), remarks, |model| {
         model.open_files(files);
         if let Some((file, report)) = report {
             model.open_report(file, report);
@@ -64,7 +64,7 @@ fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifi
 /// Runs the app with the state of the screen as it was left, and saves that state at the end.
 fn browse(
     mut model: Model,
-    backing: Backing,
+    gateway: Option<Arc<Gateway>>,
     (folders, config): (&Folders, &Config),
     mut remarks: Vec<String>,
     open: impl FnOnce(&mut Model),
@@ -77,7 +77,7 @@ fn browse(
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    let ended = runtime::run(model, backing, display(config), Signals::listen()?, crate::clock::now)?;
+    let ended = runtime::run(model, gateway, display(config), Signals::listen()?, crate::clock::now)?;
     if let Some(path) = path.filter(|_| ended.remembered != before)
         && let Err(error) = crate::state::write(&ended.remembered, &path)
     {
@@ -141,7 +141,7 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.settings = Settings { keys: config.keymap.clone(), rules_file: rules_file(), ..Settings::default() };
     let open = |model: &mut Model| model.open_documents(documents);
-    exit::of_app(browse(model, Backing::Nothing, (&folders, &config), remarks, open)?)
+    exit::of_app(browse(model, None, (&folders, &config), remarks, open)?)
 }
 
 /// Reads a document, or the stored report of an identifier; returns its title and reports.
@@ -226,10 +226,10 @@ impl Drop for Scratch {
 /// Runs the app on the demo with a temporary store: it leaves no files behind.
 fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool) -> anyhow::Result<()> {
     // From here on a signal ends the program in an orderly way, so that the folder is removed.
-    let signals = Signals::listen()?;
+    let mut signals = Signals::listen()?;
     let scratch = Scratch(tempfile::Builder::new().prefix("behaview-demo-").tempdir()?);
     let folder = scratch.0.path();
-    signals.leave_nothing_of(folder);
+    signals.scratch = Some(folder.to_owned());
     let store = Arc::new(Store::open(&folder.join("store"))?);
     let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
     let client = Client::new(profile, Some(Credential::new(demo.key(), KeySource::Demo)?))?;
@@ -251,8 +251,8 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     model.say(format!(
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
-    let backing = Backing::Service(Arc::new(gateway));
-    exit::of_app(runtime::run(model, backing, display, signals, crate::clock::now)?.exit)
+    let gateway = Some(Arc::new(gateway));
+    exit::of_app(runtime::run(model, gateway, display, signals, crate::clock::now)?.exit)
 }
 
 async fn serve(demo: &Demo) -> anyhow::Result<()> {
@@ -302,7 +302,7 @@ impl ScreenFlags {
 }
 
 fn need_terminal(display: Display) -> anyhow::Result<()> {
-    if !runtime::is_attended(display) {
+    if !display.is_plain && !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
         fail!(
             Usage,
             "behaview needs a terminal for its screens. Without one, use the commands for scripts: behaview list <sha256>, \

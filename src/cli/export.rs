@@ -177,7 +177,7 @@ impl ExportArgs {
             Some(path) => {
                 // After a signal no part of the report remains.
                 let signals = BlockedSignals::begin()?;
-                let cancel = signals.cancel();
+                let cancel = signals.cancel.clone();
                 let written = write_file(path, self.force, |out| format.write(&job(&cancel), out));
                 signals.let_go()?;
                 written?

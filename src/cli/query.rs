@@ -58,7 +58,7 @@ async fn to_its_end(
 ) -> Result<Answer, GatewayError> {
     let signals = BlockedSignals::begin().map_err(|error| GatewayError::Internal(error.to_string()))?;
     let end = async {
-        while !signals.has_any() {
+        while !signals.cancel.is_cancelled() {
             tokio::time::sleep(SIGNAL_INTERVAL).await;
         }
         tokio::time::sleep(LAST_WAIT).await;
@@ -70,7 +70,7 @@ async fn to_its_end(
         answer = call => answer,
         () = end => Err(GatewayError::Internal("the store takes nothing".to_owned())),
     };
-    if let (true, Err(error)) = (signals.has_any(), &answer) {
+    if let (true, Err(error)) = (signals.cancel.is_cancelled(), &answer) {
         let (what, advice) = (request.words(), error.advice());
         say(format!("{what}: {error}. {advice} behaview ledger says what it counts as."));
     }

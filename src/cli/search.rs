@@ -6,8 +6,8 @@ use crate::app::find::{Hit, HitGroup, HitSource};
 use crate::app::panes;
 use crate::report::find::{How, Pattern};
 use crate::report::rows::Label;
-use crate::report::{Cancel, Note, Piece, Report, Row};
-use crate::runtime::search::{every_report, hits_of, matching_notes};
+use crate::report::{Cancel, Note, Pane, Piece, Report, Row};
+use crate::runtime::search::{every_report, matching_notes};
 use crate::store::StoredReport;
 use std::ops::ControlFlow;
 
@@ -72,7 +72,7 @@ impl SearchArgs {
             let document = document::read(what)?;
             for (identifier, here) in &document.reports {
                 let (report, of) = (Report::open(&here.body), HitSource::Pane(Pane::Other));
-                let found = hits_of(&report, of, &pattern, usize::MAX, (1, &Cancel::default()));
+                let found = HitGroup::of_report(&report, of, &pattern, usize::MAX, &Cancel::default());
                 let of = Some((document.name.as_str(), identifier.as_ref()));
                 found.iter().try_for_each(|group| print(group, of))?;
             }

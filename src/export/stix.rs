@@ -50,7 +50,7 @@ struct Bundle<'a> {
 const ACTIVITIES: [&str; 3] = ["malicious-activity", "anomalous-activity", "unknown"];
 
 /// The things that a report saw, and how they belong together.
-struct Seen<'a> {
+struct SeenThings<'a> {
     joined: Correlations,
     /// The paths, as they are compared and as they are.
     paths: HashMap<Untrusted, &'a Untrusted>,
@@ -136,7 +136,7 @@ impl Bundle<'_> {
         self.left_out += left_out;
         let paths = found.of_kind(Kind::Path).iter();
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), &path.value)).collect();
-        let seen = Seen { joined: Correlations::of(opened)?, folders: folders(&paths), paths };
+        let seen = SeenThings { joined: Correlations::of(opened)?, folders: folders(&paths), paths };
         for indicator in found.all() {
             opened.go_on()?;
             let objects = self.observables(indicator, &seen)?;
@@ -208,7 +208,7 @@ impl Bundle<'_> {
 
     /// The objects of an indicator, by identifiers: a file whose hash and path are known is one object with both, of each
     /// pair of them. STIX has none for some kinds, nor for an address that lost its scheme.
-    fn observables(&mut self, indicator: &Indicator, seen: &Seen<'_>) -> io::Result<Vec<String>> {
+    fn observables(&mut self, indicator: &Indicator, seen: &SeenThings<'_>) -> io::Result<Vec<String>> {
         let value = &indicator.value;
         let text = plain(value);
         let kind = match indicator.kind {

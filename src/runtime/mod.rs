@@ -9,24 +9,20 @@
 //! ```
 //! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
 
-pub mod clipboard;
 mod performer;
 mod plain;
 mod signals;
 mod terminal;
 
-pub use performer::{Backing, search};
+pub use performer::search;
 pub(crate) use performer::{held_of, held_pages, read_rules};
 pub use signals::{BlockedSignals, Signals, survive_file_limit};
 pub(crate) use signals::{LAST_WAIT, STUCK};
-pub use terminal::{Display, ask_hidden, is_attended, run, tame_panics, terminal_size};
+pub use terminal::{Clipboard, Display, ask_hidden, run, tame_panics, terminal_size};
 
-use crate::app::{
-    Command, Effect, FileEvent, FileJob, Key, Message, Model, Remembered, Size, TerminalAction, TerminalEvent,
-};
-use crate::gateway::Clock;
+use crate::app::{Effect, FileEvent, FileJob, Key, Message, Model, Remembered, Size, TerminalAction, TerminalEvent};
+use crate::gateway::{Clock, Gateway};
 use crate::view::{self, Appearance};
-use clipboard::Clipboard;
 use performer::Performer;
 use ratatui::backend::Backend;
 use ratatui::layout::Rect;
@@ -53,9 +49,8 @@ pub fn threads(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
 pub struct Outbox(Sender<Message>);
 
 impl Outbox {
-    /// Sends a message; a loop that has ended needs none.
     pub fn send(&self, message: impl Into<Message>) {
-        // The loop has ended: nothing is left to do with the message.
+        // A loop that has ended needs no message.
         let _ = self.0.send(message.into());
     }
 }
@@ -94,16 +89,17 @@ enum LoopExit {
 
 /// A run of the app on a terminal of any kind.
 pub struct Session<B: Backend> {
-    terminal: Terminal<B>,
-    look: Appearance,
-    model: Model,
+    pub terminal: Terminal<B>,
+    pub look: Appearance,
+    pub model: Model,
+    pub clipboard: Clipboard,
+    /// How it ended, once it has.
+    pub exit: Option<Exit>,
     performer: Performer,
     inbox: Receiver<Message>,
-    /// The number of the last frame, from 1: a key answers the frame that was on screen when it was read.
+    /// The number of the last frame that was begun, from 1: a key answers the frame that was on screen when it was read.
     frame: Arc<AtomicU64>,
     clock: Clock,
-    clipboard: Clipboard,
-    exit: Option<Exit>,
     turn: Option<LoopExit>,
     /// Whether the terminal is gone or released, so that frames are not visible.
     is_released: bool,
@@ -117,32 +113,27 @@ impl<B: Backend> Session<B>
 where
     B::Error: Send + Sync + 'static,
 {
-    /// A session on the terminal that is written to by `backend`; `backing` is what the app can reach.
-    pub fn new(backend: B, model: Model, backing: Backing, clock: Clock) -> anyhow::Result<Self> {
+    /// A session on the terminal that is written to by `backend`, with a service or without.
+    pub fn new(backend: B, model: Model, gateway: Option<Arc<Gateway>>, clock: Clock) -> anyhow::Result<Self> {
         let (sender, inbox) = channel();
-        let performer = Performer::new(backing, Outbox(sender))?;
+        let performer = Performer::new(gateway, Outbox(sender))?;
         // A viewport of its own size: the model and the screen agree, whatever the terminal reports meanwhile.
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
         Ok(Self {
             terminal: Terminal::with_options(backend, options)?,
             look: Appearance::default(),
             model,
+            clipboard: Clipboard::None,
+            exit: None,
             performer,
             inbox,
             frame: Arc::default(),
             clock,
-            clipboard: Clipboard::None,
-            exit: None,
             turn: None,
             is_released: false,
             is_drawn: false,
             is_foreign: true,
         })
-    }
-
-    /// The same session, which copies in this way.
-    pub fn with_clipboard(self, clipboard: Clipboard) -> Self {
-        Self { clipboard, ..self }
     }
 
     /// How the app ended: by a signal, if one came.
@@ -153,36 +144,6 @@ where
     /// Where sizes, and what others have to say, are sent.
     fn outbox(&self) -> Outbox {
         self.performer.outbox.clone()
-    }
-
-    /// The state.
-    pub fn model(&self) -> &Model {
-        &self.model
-    }
-
-    /// The state, to be set up.
-    pub fn model_mut(&mut self) -> &mut Model {
-        self.is_drawn = false;
-        &mut self.model
-    }
-
-    /// Draws in this look from now on.
-    pub fn set_look(&mut self, look: Appearance) {
-        (self.look, self.is_drawn) = (look, false);
-    }
-
-    pub fn terminal(&self) -> &Terminal<B> {
-        &self.terminal
-    }
-
-    /// The terminal, to be changed.
-    pub fn terminal_mut(&mut self) -> &mut Terminal<B> {
-        &mut self.terminal
-    }
-
-    /// How the session ended, once it has.
-    pub fn exit(&self) -> Option<Exit> {
-        self.exit
     }
 
     /// Performs the effects of the start.
@@ -198,7 +159,7 @@ where
         }
     }
 
-    /// The number of the last frame that was begun, counted from 1.
+    /// The number of the last frame that was begun, from 1.
     pub fn frame(&self) -> u64 {
         self.frame.load(Ordering::SeqCst)
     }
@@ -250,41 +211,23 @@ where
         self.take(TerminalEvent::Key(key));
     }
 
-    /// Runs a command as its key would.
-    pub fn run_command(&mut self, command: &'static Command) {
-        self.model.run(command);
-        self.perform_pending();
-    }
-
-    /// Goes to a row of what has the focus, from 0.
-    pub fn go_to_row(&mut self, row: usize) {
-        self.model.go_to_row(row);
-        self.perform_pending();
-    }
-
     /// Draws the state as it is.
     pub fn draw(&mut self) -> Result<(), B::Error> {
-        self.fit()?;
+        // The size may have changed before the signal that reports it.
+        let size = self.terminal.size()?;
+        let (width, height) = (size.width.min(LARGEST.width), size.height.min(LARGEST.height));
+        if (Size { width, height }) != self.model.size {
+            self.resize(width, height);
+        }
         let frame = self.frame.fetch_add(1, Ordering::SeqCst) + 1;
         if std::mem::take(&mut self.is_foreign) {
             // `Terminal::clear` would ask the terminal where its cursor is.
-            let Size { width, height } = self.model.size;
             self.terminal.resize(Rect { x: 0, y: 0, width, height })?;
         }
         let (look, model) = (self.look, &self.model);
         self.terminal.draw(|frame| view::draw(frame.buffer_mut(), look, model))?;
         self.take(TerminalEvent::FrameDrawn(frame));
         self.is_drawn = true;
-        Ok(())
-    }
-
-    /// Gives the model the terminal's size, which may have changed before the signal that reports it.
-    fn fit(&mut self) -> Result<(), B::Error> {
-        let size = self.terminal.size()?;
-        let (width, height) = (size.width.min(LARGEST.width), size.height.min(LARGEST.height));
-        if (Size { width, height }) != self.model.size {
-            self.resize(width, height);
-        }
         Ok(())
     }
 

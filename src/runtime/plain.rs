@@ -3,17 +3,17 @@
 //! The user types the name of a command, a key, or the number of a row. Table and gateway are the screen's;
 //! a command that costs something asks for confirmation with its price.
 
-use super::clipboard::Clipboard;
 use super::signals::Signals;
-use super::{Backing, Exit, Session, SessionResult};
+use super::{Clipboard, Exit, Session, SessionResult};
 use crate::app::commands::Command;
 use crate::app::spending::price::Tag;
 use crate::app::{Key, Message, Model, Place, Size, TerminalEvent};
-use crate::gateway::Clock;
+use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
 use crate::view;
 use ratatui::backend::TestBackend;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, StdinLock, StdoutLock, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A page: as many rows as are read at once.
@@ -38,13 +38,18 @@ struct Dialogue {
 }
 
 /// Runs the app in lines on standard input and output until it ends.
-pub(super) fn run(mut model: Model, backing: Backing, signals: Signals, clock: Clock) -> anyhow::Result<SessionResult> {
+pub(super) fn run(
+    mut model: Model,
+    gateway: Option<Arc<Gateway>>,
+    signals: Signals,
+    clock: Clock,
+) -> anyhow::Result<SessionResult> {
     (model.settings.is_plain, model.size) = (true, PAGE);
     let backend = TestBackend::new(PAGE.width, PAGE.height);
-    let mut session = Session::new(backend, model, backing, clock)?;
+    let mut session = Session::new(backend, model, gateway, clock)?;
     // A terminal that knows no control sequences takes no copies.
     if std::env::var_os("TERM").is_some_and(|kind| kind != "dumb") && io::stdout().is_terminal() {
-        session = session.with_clipboard(Clipboard::of_environment(Box::new(io::stdout())));
+        session.clipboard = Clipboard::of_environment();
     }
     let ending = signals.forward(session.outbox(), false)?;
     session.begin();
@@ -68,11 +73,11 @@ impl Dialogue {
             // What waits for its time is done between two lines: nothing else passes the time here.
             self.session.take(Message::Tick);
             self.wait()?;
-            if let Some(exit) = self.session.exit() {
+            if let Some(exit) = self.session.exit {
                 return Ok(exit);
             }
             self.tell()?;
-            if self.session.model().place() == Place::Confirm {
+            if self.session.model.place() == Place::Confirm {
                 self.forget_typed_ahead()?;
             }
             match self.ask("> ")? {
@@ -80,7 +85,7 @@ impl Dialogue {
                 None => {
                     self.session.take(TerminalEvent::Quit);
                     self.wait()?;
-                    return Ok(self.session.exit().unwrap_or(Exit::Done));
+                    return Ok(self.session.exit.unwrap_or(Exit::Done));
                 }
             }
         }
@@ -89,14 +94,14 @@ impl Dialogue {
     /// Waits until no work is in progress, and reports the wait now and then.
     fn wait(&mut self) -> io::Result<()> {
         while !self.session.run_until_idle(SILENCE).unwrap_or(true) {
-            let answers = text::count(self.session.model().calls.len() as u64, "answer");
+            let answers = text::count(self.session.model.calls.len() as u64, "answer");
             self.say(&format!("still waiting for {answers}"))?;
         }
         Ok(())
     }
 
     fn tell(&mut self) -> io::Result<()> {
-        let model = self.session.model();
+        let model = &self.session.model;
         let mut lines = view::lines(model);
         lines.extend(model.notice.as_ref().map(|notice| {
             let kind = if notice.is_problem { "problem" } else { "note" };
@@ -109,7 +114,7 @@ impl Dialogue {
             self.balances = balances;
         }
         // A notice is printed once.
-        self.session.model_mut().notice = None;
+        self.session.model.notice = None;
         lines.iter().try_for_each(|line| self.say(line))
     }
 
@@ -117,17 +122,14 @@ impl Dialogue {
         writeln!(self.output, "{}", text::own(line.trim_end()))
     }
 
-    /// Drops keys typed before the price was printed: they confirm nothing. The price is flushed first, the prompt
-    /// follows. Input from a file or a pipe stays: its author knew that it is not interactive.
+    /// Drops lines that came before the price was printed: they confirm nothing. The price is flushed first, the
+    /// prompt follows.
     fn forget_typed_ahead(&mut self) -> io::Result<()> {
         self.output.flush()?;
-        if !io::stdin().is_terminal() {
-            return Ok(());
-        }
-        // A terminal that hands over more than a line at once has had the rest of it read already.
+        // A pipe, or a terminal that hands over more than a line at once, has had the rest of it read already.
         self.input.consume(self.input.buffer().len());
         #[cfg(unix)]
-        {
+        if io::stdin().is_terminal() {
             // A terminal that is gone says so when it is read.
             let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
         }
@@ -157,34 +159,26 @@ impl Dialogue {
     /// Takes a line in: as text where something is typed, else as a row's number, a key or a command.
     fn take(&mut self, line: &str) -> io::Result<()> {
         if line.is_empty() {
-            return Command::of_enter(self.session.model()).map_or(Ok(()), |command| self.run_command(command));
+            return Command::of_enter(&self.session.model).map_or(Ok(()), |command| self.run_command(command));
         }
-        let is_named = named(line.trim_start_matches(':')).is_some();
-        let is_text = match self.session.model().place() {
+        let word = line.trim_start_matches(':');
+        let number = line.parse::<usize>();
+        let is_text = match self.session.model.place() {
             Place::Hash => false,
-            place if place.seeks() => line.parse::<usize>().is_err(),
+            place if place.seeks() => number.is_err(),
             place => place.has_line(),
         };
-        if is_text && !is_named {
-            self.type_line(line);
+        if is_text && named(word).is_none() {
+            self.session.press(Key::Ctrl('u'));
+            line.chars().filter(|c| !c.is_control()).for_each(|c| self.session.press(Key::Char(c)));
             return Ok(());
         }
-        self.command(line)
-    }
-
-    /// Replaces the text of the line.
-    fn type_line(&mut self, line: &str) {
-        self.session.press(Key::Ctrl('u'));
-        line.chars().filter(|c| !c.is_control()).for_each(|c| self.session.press(Key::Char(c)));
-    }
-
-    fn command(&mut self, line: &str) -> io::Result<()> {
-        let word = line.trim_start_matches(':');
-        if let Ok(number @ 1..) = line.parse::<usize>() {
-            self.session.go_to_row(number - 1);
+        if let Ok(number @ 1..) = number {
+            self.session.model.go_to_row(number - 1);
+            self.session.perform_pending();
             return Ok(());
         }
-        let model = self.session.model();
+        let model = &self.session.model;
         if let Some(answer) = word.parse().ok().and_then(|key| model.answer(key)).map(|answer| answer.key) {
             self.session.press(answer);
             return Ok(());
@@ -194,8 +188,8 @@ impl Dialogue {
             Some(command) => self.run_command(command),
             None if matches!(model.place(), Place::Start | Place::Hash) => {
                 self.session.take(TerminalEvent::Paste(line.to_owned()));
-                let is_found = self.session.model().notice.as_ref().is_some_and(|notice| !notice.is_problem);
-                let enter = Command::of_enter(self.session.model()).filter(|_| is_found);
+                let is_found = self.session.model.notice.as_ref().is_some_and(|notice| !notice.is_problem);
+                let enter = Command::of_enter(&self.session.model).filter(|_| is_found);
                 enter.map_or(Ok(()), |command| self.run_command(command))
             }
             None => {
@@ -207,7 +201,7 @@ impl Dialogue {
 
     /// Runs a command, after confirmation if it has a price.
     fn run_command(&mut self, command: &'static Command) -> io::Result<()> {
-        let model = self.session.model();
+        let model = &self.session.model;
         if let Some(why) = command.off(model) {
             return self.say(&format!("{} does not apply here: {why}", command.name));
         }
@@ -226,7 +220,8 @@ impl Dialogue {
                 return self.say("Nothing was sent.");
             }
         }
-        self.session.run_command(command);
+        self.session.model.run(command);
+        self.session.perform_pending();
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::app::TerminalEvent;
 use crate::files;
 use crate::report::Cancel;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -33,23 +33,26 @@ const ENDINGS: &[i32] = {
 pub struct Signals {
     #[cfg(unix)]
     heard: signal_hook::iterator::Signals,
-    ending: Arc<ShutdownState>,
+    /// A folder that is removed even where the program has to be ended by force.
+    pub scratch: Option<PathBuf>,
 }
 
-/// The state of a shutdown.
-#[derive(Default)]
-struct ShutdownState {
-    /// The signal that asks for the end; 0 for none.
-    signal: AtomicU8,
-    /// What must not stay behind.
-    scratch: OnceLock<PathBuf>,
-}
-
-/// The way to the end, for everybody who may have to ask for it.
+/// The way to the end, for all threads that may have to ask for it.
 #[derive(Clone)]
 pub(super) struct Ending {
     outbox: Outbox,
-    last: Arc<ShutdownState>,
+    /// The signal that asks for the end; 0 for none.
+    signal: Arc<AtomicU8>,
+    scratch: Option<PathBuf>,
+}
+
+/// Ends the program when the thread that holds it ends, by a panic as well.
+pub(super) struct ExitGuard(pub(super) Ending);
+
+impl Drop for ExitGuard {
+    fn drop(&mut self) {
+        self.0.of_terminal();
+    }
 }
 
 /// From now on a write past the largest file that the system allows fails like any other, instead of ending the program
@@ -61,60 +64,39 @@ pub fn survive_file_limit() -> io::Result<()> {
 }
 
 /// Blocks the ending signals while the terminal is in raw mode, or a file is half written.
+#[derive(Clone)]
 pub struct BlockedSignals {
-    listener: &'static SignalListener,
-}
-
-/// The flags that blocked signals set. Handlers are registered once: signal-hook cannot restore the previous ones.
-struct SignalListener {
     /// The last signal; 0 for none.
     last: Arc<AtomicUsize>,
     /// While it is set, signals end the program as they do any other.
     is_open: Arc<AtomicBool>,
     /// Cancelled by the first signal.
-    cancel: Cancel,
-}
-
-impl SignalListener {
-    fn open() -> io::Result<&'static Self> {
-        static LISTENER: OnceLock<SignalListener> = OnceLock::new();
-        if let Some(listener) = LISTENER.get() {
-            return Ok(listener);
-        }
-        let listener = Self { last: Arc::default(), is_open: Arc::default(), cancel: Cancel::default() };
-        #[cfg(unix)]
-        for signal in ENDINGS.iter().copied().chain([signal_hook::consts::SIGALRM]) {
-            signal_hook::flag::register_usize(signal, Arc::clone(&listener.last), signal.unsigned_abs() as usize)?;
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&listener.is_open))?;
-            signal_hook::flag::register(signal, listener.cancel.flag())?;
-        }
-        Ok(LISTENER.get_or_init(|| listener))
-    }
+    pub cancel: Cancel,
 }
 
 impl BlockedSignals {
-    /// Blocks them from now on.
+    /// Blocks them from now on. Handlers are registered once: signal-hook cannot restore the previous ones.
     pub fn begin() -> io::Result<Self> {
-        let listener = SignalListener::open()?;
-        listener.is_open.store(false, Ordering::SeqCst);
-        Ok(Self { listener })
-    }
-
-    /// Cancelled by the first signal.
-    pub fn cancel(&self) -> Cancel {
-        self.listener.cancel.clone()
-    }
-
-    /// Whether a signal has come.
-    pub fn has_any(&self) -> bool {
-        self.listener.last.load(Ordering::SeqCst) > 0
+        static BLOCKED: OnceLock<BlockedSignals> = OnceLock::new();
+        if let Some(blocked) = BLOCKED.get() {
+            blocked.is_open.store(false, Ordering::SeqCst);
+            return Ok(blocked.clone());
+        }
+        let blocked = Self { last: Arc::default(), is_open: Arc::default(), cancel: Cancel::default() };
+        #[cfg(unix)]
+        for signal in ENDINGS.iter().copied().chain([signal_hook::consts::SIGALRM]) {
+            signal_hook::flag::register_usize(signal, Arc::clone(&blocked.last), signal.unsigned_abs() as usize)?;
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&blocked.is_open))?;
+            signal_hook::flag::register(signal, blocked.cancel.flag())?;
+        }
+        Ok(BLOCKED.get_or_init(|| blocked).clone())
     }
 
     /// Ends the block: a signal that has come ends the program now.
     pub fn let_go(&self) -> io::Result<()> {
-        self.listener.is_open.store(true, Ordering::SeqCst);
+        self.is_open.store(true, Ordering::SeqCst);
         #[cfg(unix)]
-        if let Ok(signal @ 1..) = i32::try_from(self.listener.last.load(Ordering::SeqCst)) {
+        if let Ok(signal @ 1..) = i32::try_from(self.last.load(Ordering::SeqCst)) {
             return signal_hook::low_level::emulate_default_handler(signal);
         }
         Ok(())
@@ -127,19 +109,13 @@ impl Signals {
         Ok(Self {
             #[cfg(unix)]
             heard: signal_hook::iterator::Signals::new(ENDINGS)?,
-            ending: Arc::default(),
+            scratch: None,
         })
-    }
-
-    /// Names a folder that is removed even where the program has to be ended by force.
-    pub fn leave_nothing_of(&self, folder: &Path) {
-        // Only the first counts; there is one.
-        let _ = self.ending.scratch.set(folder.to_owned());
     }
 
     /// Forwards signals to the loop from a thread of its own; those about the terminal if the loop draws on it.
     pub(super) fn forward(self, outbox: Outbox, draws: bool) -> io::Result<Ending> {
-        let ending = Ending { outbox, last: self.ending };
+        let ending = Ending { outbox, signal: Arc::default(), scratch: self.scratch };
         #[cfg(unix)]
         {
             use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
@@ -149,9 +125,14 @@ impl Signals {
             let listen = move || {
                 for signal in heard.forever() {
                     match signal {
-                        SIGTSTP => ending.send(TerminalEvent::Suspend),
-                        SIGCONT => ending.send(TerminalEvent::Resume),
-                        SIGWINCH => ending.send_size(),
+                        SIGTSTP => ending.outbox.send(TerminalEvent::Suspend),
+                        SIGCONT => ending.outbox.send(TerminalEvent::Resume),
+                        // A terminal that does not say its size is asked again before the next frame.
+                        SIGWINCH => {
+                            if let Ok((width, height)) = crossterm::terminal::size() {
+                                ending.outbox.send(TerminalEvent::Resize(Size { width, height }));
+                            }
+                        }
                         number => ending.of_signal(u8::try_from(number).unwrap_or(HANG_UP)),
                     }
                 }
@@ -165,62 +146,36 @@ impl Signals {
 }
 
 impl Ending {
-    /// A loop that has ended needs no message.
-    fn send(&self, message: TerminalEvent) {
-        self.outbox.send(message);
-    }
-
-    /// A terminal that does not say its size is asked again before the next frame.
-    #[cfg(unix)]
-    fn send_size(&self) {
-        if let Ok((width, height)) = crossterm::terminal::size() {
-            self.send(TerminalEvent::Resize(Size { width, height }));
-        }
-    }
-
+    /// Begins the end because the terminal is gone.
     pub(super) fn of_terminal(&self) {
         self.of_signal(HANG_UP);
     }
 
     /// Begins the end on a thread of its own: further signals are still heard.
     fn of_signal(&self, signal: u8) {
-        if self.last.signal.swap(signal, Ordering::SeqCst) == 0 {
+        if self.signal.swap(signal, Ordering::SeqCst) == 0 {
             let ending = self.clone();
             // Where no thread can be had the loop is asked all the same.
             if std::thread::Builder::new().spawn(move || ending.bring()).is_err() {
-                self.send(TerminalEvent::Quit);
+                self.outbox.send(TerminalEvent::Quit);
             }
         }
     }
 
     /// Asks the loop to end, then to cancel its calls, and then ends the program itself.
     fn bring(&self) {
-        self.send(TerminalEvent::Quit);
+        self.outbox.send(TerminalEvent::Quit);
         std::thread::sleep(LAST_WAIT);
-        self.send(TerminalEvent::QuitNow);
+        self.outbox.send(TerminalEvent::QuitNow);
         std::thread::sleep(STUCK);
         terminal::end_raw_mode();
-        if let Some(folder) = self.last.scratch.get() {
-            files::remove_folder(folder);
-        }
+        self.scratch.iter().for_each(|folder| files::remove_folder(folder));
         std::process::exit(self.signal().map_or(1, |signal| 128 + i32::from(signal)));
     }
 
     /// The signal that asked for the end, if one did.
     pub(super) fn signal(&self) -> Option<u8> {
-        Some(self.last.signal.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
-    }
-
-    /// Ends the program when an essential thread ends, by a panic as well.
-    pub(super) fn when_done(self, work: impl FnOnce()) {
-        struct ExitGuard(Ending);
-        impl Drop for ExitGuard {
-            fn drop(&mut self) {
-                self.0.of_terminal();
-            }
-        }
-        let _end = ExitGuard(self);
-        work();
+        Some(self.signal.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
 }
 
@@ -230,18 +185,14 @@ impl Ending {
 /// program alone when it is asked to stop.
 pub(super) fn has_shell() -> bool {
     #[cfg(unix)]
-    {
-        let session = rustix::process::getsid(None);
-        session.is_ok_and(|session| session != rustix::process::getpgrp())
-    }
+    return rustix::process::getsid(None).is_ok_and(|session| session != rustix::process::getpgrp());
     #[cfg(not(unix))]
-    {
-        false
-    }
+    false
 }
 
 /// Suspends this program, and what it is piped to, until the shell lets it go on; as a background process that uses
 /// the terminal, it continues without a shell.
+#[cfg_attr(not(unix), expect(unused_variables))]
 pub(super) fn stop(is_behind: bool) {
     #[cfg(unix)]
     {
@@ -249,6 +200,4 @@ pub(super) fn stop(is_behind: bool) {
         // A failed stop is ignored: the program continues.
         let _ = kill_current_process_group(if is_behind { Signal::TTOU } else { Signal::STOP });
     }
-    #[cfg(not(unix))]
-    let _ = is_behind;
 }

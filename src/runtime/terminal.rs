@@ -3,30 +3,26 @@
 //! Only a key that comes alone, as the first since a frame was drawn, carries that frame's number, and so can spend. No part
 //! of a burst (a paste without brackets, a late reply of the terminal) does.
 
-use super::clipboard::Clipboard;
-use super::signals::{self, BlockedSignals, Ending, Signals};
-use super::{Backing, Exit, LoopExit, Outbox, Session, SessionResult};
+use super::signals::{self, BlockedSignals, Ending, ExitGuard, Signals};
+use super::{Exit, LoopExit, Outbox, Session, SessionResult};
 use crate::app::keys::KeyName;
 use crate::app::pointer::{MouseAction, Pointer};
 use crate::app::{Key, Model, Size, TerminalEvent};
-use crate::gateway::Clock;
-use crate::text::Untrusted;
+use crate::gateway::{Clock, Gateway};
+use crate::text::{self, Untrusted};
 use crate::view::{Appearance, Depth, Theme};
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
-use crossterm::{cursor, queue, style};
+use crossterm::{cursor, execute, queue, style};
 use ratatui::backend::CrosstermBackend;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-
-/// Whether the app can run here: there is a terminal to draw on, or none is needed.
-pub fn is_attended(display: Display) -> bool {
-    display.is_plain || io::stdout().is_terminal()
-}
 
 /// What the user wants of the screen.
 #[derive(Debug, Clone, Copy)]
@@ -44,14 +40,13 @@ pub struct Display {
 impl Display {
     /// The look that fits the terminal. The terminal is not asked: an answer that comes late would be typed.
     fn look(self) -> Appearance {
-        let background = std::env::var("COLORFGBG").ok();
-        let theme = match (self.theme, background) {
-            (Some(theme), _) => theme,
-            (None, _) if self.depth == Depth::None => Theme::Mono,
-            (None, Some(colours)) if is_light(&colours) => Theme::Light,
-            (None, _) => Theme::Dark,
+        let is_light = std::env::var("COLORFGBG").is_ok_and(|colours| is_light(&colours));
+        let theme = match self.depth {
+            Depth::None => Theme::Mono,
+            _ if is_light => Theme::Light,
+            _ => Theme::Dark,
         };
-        Appearance { theme, depth: self.depth }
+        Appearance { theme: self.theme.unwrap_or(theme), depth: self.depth }
     }
 }
 
@@ -69,36 +64,23 @@ pub fn terminal_size() -> Option<(u16, u16)> {
 /// Whether the terminal's modes are this program's.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal's own modes, taken over; given back when this is dropped.
-struct TerminalGuard {
-    takes_mouse: bool,
-}
-
-impl TerminalGuard {
-    /// Takes the terminal over, or sets its modes once more: another program may have changed them.
-    fn take(&self) -> io::Result<()> {
-        // In one write: each wakes the terminal.
-        let mut modes = Vec::new();
-        if !TAKEN.swap(true, Ordering::SeqCst) {
-            queue!(modes, EnterAlternateScreen)?;
-        }
-        // Clearing fills with the current colour, which a shell may have set.
-        queue!(modes, EnableBracketedPaste, cursor::Hide, style::ResetColor)?;
-        if self.takes_mouse {
-            queue!(modes, EnableMouseCapture)?;
-        }
-        disable_raw_mode()?;
-        enable_raw_mode()?;
-        let mut stdout = io::stdout();
-        stdout.write_all(&modes)?;
-        stdout.flush()
+/// Takes the terminal over, or sets its modes once more: another program may have changed them.
+fn take_over(takes_mouse: bool) -> io::Result<()> {
+    // In one write: each wakes the terminal.
+    let mut modes = Vec::new();
+    if !TAKEN.swap(true, Ordering::SeqCst) {
+        queue!(modes, EnterAlternateScreen)?;
     }
-}
-
-impl Drop for TerminalGuard {
-    fn drop(&mut self) {
-        give_back();
+    // Clearing fills with the current colour, which a shell may have set.
+    queue!(modes, EnableBracketedPaste, cursor::Hide, style::ResetColor)?;
+    if takes_mouse {
+        queue!(modes, EnableMouseCapture)?;
     }
+    disable_raw_mode()?;
+    enable_raw_mode()?;
+    let mut stdout = io::stdout();
+    stdout.write_all(&modes)?;
+    stdout.flush()
 }
 
 /// Gives the terminal back. One that is gone cannot be: its errors have no reader.
@@ -112,40 +94,28 @@ fn give_back() {
     }
 }
 
-/// How often the shell is let put this program in front before the system has the last word: where no shell is left to do it, nothing
-/// stops this program.
+/// How often the shell may put this program in the foreground: where no shell is left to do it, nothing stops this program.
 const TIMES_BEHIND: u32 = 20;
 
 /// How long the signal thread may need to report a signal that came together with SIGCONT.
-const TOLD_WITHIN: Duration = Duration::from_millis(300);
+const REPORT_TIME: Duration = Duration::from_millis(300);
 
-/// Whether the program is in the foreground: the kernel stops a background process that sets terminal
+/// Whether the program is in the foreground of its terminal: the kernel stops a background process that sets terminal
 /// modes, and stops it again each time it is resumed there.
 fn is_in_front() -> bool {
     #[cfg(unix)]
-    {
-        is_in_front_of(io::stdout())
-    }
+    return rustix::termios::tcgetpgrp(io::stdout()).map_or(true, |front| front == rustix::process::getpgrp());
     #[cfg(not(unix))]
-    {
-        true
-    }
-}
-
-/// Whether the program is in the foreground of a terminal; true for anything else.
-#[cfg(unix)]
-fn is_in_front_of(terminal: impl std::os::fd::AsFd) -> bool {
-    rustix::termios::tcgetpgrp(terminal).map_or(true, |front| front == rustix::process::getpgrp())
+    true
 }
 
 /// Suspends this program until the shell puts it in the foreground; false where it is resumed only to end.
 fn comes_to_front(ending: &Ending) -> bool {
     for _ in 0..TIMES_BEHIND {
-        // What ends has given the terminal back, and takes it no more.
         if is_in_front() || ending.signal().is_some() {
             break;
         }
-        std::thread::sleep(TOLD_WITHIN);
+        std::thread::sleep(REPORT_TIME);
         if ending.signal().is_none() {
             signals::stop(true);
         }
@@ -164,48 +134,50 @@ pub(super) fn end_raw_mode() {
 /// Runs the app on the terminal until it ends.
 pub fn run(
     mut model: Model,
-    backing: Backing,
+    gateway: Option<Arc<Gateway>>,
     display: Display,
     signals: Signals,
     clock: Clock,
 ) -> anyhow::Result<SessionResult> {
     if display.is_plain {
-        return super::plain::run(model, backing, signals, clock);
+        return super::plain::run(model, gateway, signals, clock);
     }
     let (width, height) = crossterm::terminal::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
     let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
-    let clipboard = Clipboard::of_environment(Box::new(io::stdout()));
-    let mut session = Session::new(backend, model, backing, clock)?.with_clipboard(clipboard);
+    let mut session = Session::new(backend, model, gateway, clock)?;
+    session.clipboard = Clipboard::of_environment();
     let ending = signals.forward(session.outbox(), true)?;
-    let mut exit = Exit::Done;
-    if comes_to_front(&ending) {
-        let guard = TerminalGuard { takes_mouse: display.takes_mouse };
-        guard.take()?;
-        let look = display.look();
-        // The look has decided already which colours there are; without any, none is written.
-        style::force_color_output(look.depth != Depth::None);
-        session.set_look(look);
-        let mut keyboard = Keyboard { outbox: session.outbox(), frame: Arc::clone(&session.frame), answered: 0 };
-        // Keys typed before are read first: they answer no frame.
-        keyboard.read_pending()?;
-        let lost = ending.clone();
-        std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || lost.when_done(|| keyboard.run()))?;
-        session.begin();
-        exit = run_to_the_end(&mut session, &guard, &ending);
-    }
-    Ok(session.result(exit, &ending))
+    let exit = run_to_the_end(&mut session, display, &ending);
+    give_back();
+    Ok(session.result(exit?, &ending))
 }
 
 /// Runs the session, giving the terminal to the shell and taking it back in between.
 fn run_to_the_end<W: Write>(
     session: &mut Session<CrosstermBackend<W>>,
-    guard: &TerminalGuard,
+    display: Display,
     ending: &Ending,
-) -> Exit {
+) -> io::Result<Exit> {
+    if !comes_to_front(ending) {
+        return Ok(Exit::Done);
+    }
+    take_over(display.takes_mouse)?;
+    session.look = display.look();
+    // The look has decided already which colours there are; without any, none is written.
+    style::force_color_output(session.look.depth != Depth::None);
+    let mut keyboard = Keyboard { outbox: session.outbox(), frame: Arc::clone(&session.frame), answered: 0 };
+    // Keys typed before are read first: they answer no frame.
+    keyboard.read_pending()?;
+    let lost = ExitGuard(ending.clone());
+    std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || {
+        let _lost = lost;
+        while wait_for_input().is_ok() && keyboard.read_pending().is_ok() {}
+    })?;
+    session.begin();
     loop {
         match session.run() {
-            LoopExit::Ended(exit) => return exit,
+            LoopExit::Ended(exit) => return Ok(exit),
             LoopExit::Suspend if !signals::has_shell() => continue,
             LoopExit::Suspend => {
                 give_back();
@@ -223,7 +195,7 @@ fn run_to_the_end<W: Write>(
         }
         if comes_to_front(ending) {
             // A terminal that is gone shows at the next drawing.
-            let _ = guard.take();
+            let _ = take_over(display.takes_mouse);
             session.redraw();
         }
     }
@@ -278,11 +250,6 @@ impl Keyboard {
             self.outbox.send(message);
         }
         Ok(())
-    }
-
-    /// Reads until the terminal is gone.
-    fn run(&mut self) {
-        while wait_for_input().is_ok() && self.read_pending().is_ok() {}
     }
 }
 
@@ -378,9 +345,6 @@ fn key(event: KeyEvent) -> Option<Key> {
     Some(Key::Named(named))
 }
 
-/// The longest password, in bytes.
-const LONGEST_PASSWORD: usize = 4096;
-
 /// How often a signal that asks for the end is checked for while a password is typed.
 const PACE: Duration = Duration::from_millis(100);
 
@@ -404,7 +368,7 @@ pub fn ask_hidden(words: &str) -> io::Result<String> {
 
 fn read_hidden(signals: &BlockedSignals) -> io::Result<String> {
     let mut typed = String::new();
-    while !signals.has_any() {
+    while !signals.cancel.is_cancelled() {
         if !event::poll(PACE)? {
             continue;
         }
@@ -413,7 +377,7 @@ fn read_hidden(signals: &BlockedSignals) -> io::Result<String> {
             Some(Key::Named(KeyName::Enter)) => return Ok(typed),
             Some(Key::Ctrl('c' | 'd')) => break,
             Some(Key::Ctrl('u')) => typed.clear(),
-            Some(Key::Char(letter)) if typed.len() < LONGEST_PASSWORD => typed.push(letter),
+            Some(Key::Char(letter)) => typed.push(letter),
             Some(Key::Named(KeyName::Backspace)) => drop(typed.pop()),
             _ => {}
         }
@@ -421,13 +385,75 @@ fn read_hidden(signals: &BlockedSignals) -> io::Result<String> {
     Err(io::Error::from(io::ErrorKind::Interrupted))
 }
 
+/// How a clipboard is reached.
+#[derive(Default)]
+pub enum Clipboard {
+    #[default]
+    None,
+    /// By OSC 52, which reaches the user's terminal through ssh as well.
+    Terminal(Box<dyn Write + Send>),
+    /// By the buffer of tmux: by default it takes no OSC 52 from a program.
+    Tmux,
+}
+
+impl Clipboard {
+    pub(super) fn of_environment() -> Self {
+        let is_in_tmux = std::env::var_os("TMUX").is_some_and(|value| !value.is_empty());
+        if is_in_tmux { Self::Tmux } else { Self::Terminal(Box::new(io::stdout())) }
+    }
+
+    /// Hands bytes to the terminal; says by which way. Whether it takes them, no terminal says.
+    pub(super) fn copy(&mut self, bytes: &[u8]) -> Result<String, String> {
+        let length = text::bytes(bytes.len() as u64);
+        match self {
+            Self::None => Err("this terminal has no clipboard".to_owned()),
+            Self::Terminal(out) => {
+                // In base64, so that the terminal obeys none of the bytes.
+                let sent = execute!(out, CopyToClipboard::to_clipboard_from(bytes));
+                sent.map_err(|error| error.to_string())?;
+                Ok(format!("by OSC 52, {length}; a terminal that does not take it says nothing"))
+            }
+            Self::Tmux => {
+                // An old tmux keeps it to itself.
+                load_buffer(bytes, &["-w"]).or_else(|_| load_buffer(bytes, &[]))?;
+                Ok(format!("by tmux, {length}: prefix ] pastes it, and its terminal has it where tmux allows that"))
+            }
+        }
+    }
+}
+
+fn load_buffer(bytes: &[u8], options: &[&str]) -> Result<(), String> {
+    let failed = |error: io::Error| format!("tmux could not be asked: {error}");
+    let mut tmux = std::process::Command::new("tmux");
+    tmux.arg("load-buffer").args(options).arg("-");
+    tmux.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut tmux = tmux.spawn().map_err(failed)?;
+    if let Some(mut input) = tmux.stdin.take() {
+        // A tmux that does not read says so by how it ends.
+        let _ = input.write_all(bytes);
+    }
+    let ended = tmux.wait().map_err(failed)?;
+    if ended.success() { Ok(()) } else { Err("tmux refused it".to_owned()) }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_light;
+    use super::{CopyToClipboard, is_light};
+    use crossterm::Command as _;
 
     #[test]
     fn colorfgbg_names_the_background_last() {
         assert!(is_light("0;15") && is_light("0;default;7"));
         assert!(!is_light("15;0") && !is_light("") && !is_light("0;default") && !is_light("0;200"));
+    }
+
+    #[test]
+    fn nothing_but_base64_reaches_the_terminal() {
+        for bytes in [&b"\x1b[2J\x07\x1b\\\x9c; rm -rf ~\n"[..], b"", b"plain", &[0xff; 300]] {
+            let mut found = String::new();
+            CopyToClipboard::to_clipboard_from(bytes).write_ansi(&mut found).unwrap();
+            let inside = found.strip_prefix("\u{1b}]52;c;").and_then(|rest| rest.strip_suffix("\u{1b}\\")).unwrap();
+            assert!(inside.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=')), "{inside}");
+        }
     }
 }

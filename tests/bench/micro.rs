@@ -14,7 +14,7 @@ use behaview::app::{Key, Model};
 use behaview::report::compare::Matrix;
 use behaview::report::find::{How, Pattern, Scope, search};
 use behaview::report::{Body, Cancel, Folds, Index, Report, RowSet};
-use behaview::runtime::{Backing, Session};
+use behaview::runtime::Session;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use jiff::Timestamp;
@@ -93,7 +93,7 @@ fn frame(bencher: Bencher, rows: u64) {
     let mut model = Model::new(Service::default(), clock());
     let here = Here::new(clock(), report(rows).body, None);
     model.open_documents(vec![("bench".to_owned(), vec![(None, here)])]);
-    let mut session = Session::new(TestBackend::new(120, 40), model, Backing::Nothing, clock).unwrap();
+    let mut session = Session::new(TestBackend::new(120, 40), model, None, clock).unwrap();
     session.begin();
     assert!(session.run_until_idle(Duration::from_secs(60)).unwrap());
     session.press(Key::Char('4'));

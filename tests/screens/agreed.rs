@@ -14,7 +14,7 @@ fn slow(options: Options) -> Options {
 fn minute(stage: &mut Stage, allowed: u64, used: u64) {
     let answer =
         format!(r#"{{"data":{{"api_requests_per_minute":{{"user":{{"allowed":{allowed},"used":{used}}}}}}}}}"#);
-    stage.session.model_mut().figures.balances = Some(Balances::parse(answer.as_bytes()).unwrap());
+    stage.session.model.figures.balances = Some(Balances::parse(answer.as_bytes()).unwrap());
 }
 
 /// A stage on which one report of four has been opened, and the next is a minute away.
@@ -30,7 +30,7 @@ fn opening_all() -> Stage {
 /// A form with a large file that has been looked at, and with words about internet access; the field with these is chosen last.
 fn large(internet: &str) -> Stage {
     let mut stage = Stage::at(main_file(), slow(options()));
-    stage.session.model_mut().service.upload_direct = 1000;
+    stage.session.model.service.upload_direct = 1000;
     let path = stage.sample("one.bin", 2000);
     stage.keys("U");
     stage.session.take(TerminalEvent::Paste(path));
@@ -39,7 +39,7 @@ fn large(internet: &str) -> Stage {
         stage.session.take(TerminalEvent::Paste(internet.to_owned()));
     }
     stage.keys("enter");
-    assert!(stage.session.model().large_scan().is_some(), "{}", stage.screen());
+    assert!(stage.session.model.large_scan().is_some(), "{}", stage.screen());
     stage
 }
 
@@ -100,7 +100,7 @@ fn another_large_file_than_the_one_agreed_to_is_not_uploaded() {
     stage.press("U");
     stage.session.take(TerminalEvent::Paste(other));
     stage.press("enter");
-    while stage.session.model().large_scan().is_none() {
+    while stage.session.model.large_scan().is_none() {
         stage.drawn();
     }
     let screen = stage.screen();
@@ -150,7 +150,7 @@ fn what_takes_several_calls_is_dear_by_what_they_cost_together() {
 /// Takes the licence for private scanning away.
 fn without_licence(stage: &mut Stage) {
     let private_scanning = Entitlement::by_hand(false);
-    stage.session.model_mut().figures.entitlements = Entitlements { private_scanning, ..Entitlements::default() };
+    stage.session.model.figures.entitlements = Entitlements { private_scanning, ..Entitlements::default() };
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_price_that_was_seen_is_for_the_file_that_was_seen() {
     type_ahead(&mut stage, &["J", "W"]);
     assert!(stage.screen().contains("W came before its price was on the screen"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
-    let missing = |stage: &Stage| stage.session.model().missing_reports().len();
+    let missing = |stage: &Stage| stage.session.model.missing_reports().len();
     stage.keys("enter enter esc j enter esc");
     let here = missing(&stage);
     stage.keys("J enter");

@@ -52,10 +52,10 @@ fn no_string_of_the_hostile_reports_is_copied_as_it_is() {
     let mut copies = 0;
     for info in &PANES {
         stage.keys(&info.command.keys[0].to_string());
-        let count = stage.session.model().open().unwrap().count(info.pane);
+        let count = stage.session.model.open().unwrap().count(info.pane);
         for _ in 0..count {
             stage.press("y");
-            if stage.session.model().notice.as_ref().is_some_and(|notice| !notice.is_problem) {
+            if stage.session.model.notice.as_ref().is_some_and(|notice| !notice.is_problem) {
                 let copied = stage.copied();
                 assert!(!copied.chars().any(char::is_control), "{copied:?}");
                 assert!(!copied.contains("://"), "{copied:?}");

@@ -73,7 +73,6 @@ fn hashes_that_are_pasted_together_are_opened_together() {
 #[test]
 fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
     let mut stage = Stage::new(options());
-    stage.session.model_mut();
     stage.open(&main_file());
     stage.press("enter");
     stage.press("f");
@@ -99,13 +98,13 @@ fn the_way_back_to_a_list_belongs_to_its_file() {
         let other = stage.screen();
         assert!(!other.contains("esc back to"), "{other}");
         stage.keys("esc");
-        assert!(stage.session.model().over.is_empty(), "{}", stage.screen());
+        assert!(stage.session.model.over.is_empty(), "{}", stage.screen());
         stage.keys("K");
         assert_eq!(stage.screen(), row, "{list}");
         stage.keys("esc");
         assert_eq!(chosen(&stage), left, "{list}");
         stage.keys("enter Q esc");
-        assert!(stage.session.model().over.is_empty(), "{}", stage.screen());
+        assert!(stage.session.model.over.is_empty(), "{}", stage.screen());
     }
 }
 
@@ -165,7 +164,7 @@ fn opening_all_reports_of_a_file_ends_when_it_is_closed() {
 fn listed_twice() -> Stage {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
-    let identifier = stage.session.model().list().unwrap().entries()[0].identifier.clone().unwrap();
+    let identifier = stage.session.model.list().unwrap().entries()[0].identifier.clone().unwrap();
     stage.open_other(&file("Parcel"));
     list_by_identifier(&mut stage, &identifier);
     stage
@@ -176,7 +175,7 @@ fn list_by_identifier(stage: &mut Stage, identifier: &Identifier) {
     let listed = format!(r#"{{"data":[{{"type":"private_file_behaviour","id":"{}"}}]}}"#, identifier.text().visible());
     let page = Page::of(&Body::in_memory(listed.into_bytes())).unwrap();
     let request =
-        Request::Behaviours { file: file("Parcel"), listing: stage.session.model().service.listing, cursor: None };
+        Request::Behaviours { file: file("Parcel"), listing: stage.session.model.service.listing, cursor: None };
     let page = HeldPage { received: Timestamp::UNIX_EPOCH, page, unkept: None };
     stage.session.take(ServiceEvent::Ended { request, result: Ok(Response::Page(page)) });
     stage.rest();

@@ -4,7 +4,7 @@ use crate::screen;
 use behaview::app::message::Here;
 use behaview::app::{Model, Size};
 use behaview::report::Body;
-use behaview::runtime::{Backing, Session};
+use behaview::runtime::Session;
 use jiff::Timestamp;
 use ratatui::backend::TestBackend;
 use std::time::Duration;
@@ -25,8 +25,7 @@ impl Opened {
         };
         let document = |(name, json): &(&str, &str)| ((*name).to_owned(), vec![(None, here(json))]);
         model.open_documents(documents.iter().map(document).collect());
-        let mut session =
-            Session::new(TestBackend::new(100, 24), model, Backing::Nothing, || Timestamp::UNIX_EPOCH).unwrap();
+        let mut session = Session::new(TestBackend::new(100, 24), model, None, || Timestamp::UNIX_EPOCH).unwrap();
         session.begin();
         assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
         Self(session)
@@ -45,7 +44,7 @@ impl Opened {
 }
 
 fn screen_of(session: &Session<TestBackend>) -> String {
-    let buffer = session.terminal().backend().buffer();
+    let buffer = session.terminal.backend().buffer();
     let rows = buffer.content().chunks(usize::from(buffer.area.width));
     rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
         .collect()

@@ -59,7 +59,7 @@ fn no_network() {
     stage.open(&main_file());
     stage.keys("enter");
     screen!("wrong_no_network", stage);
-    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>(), Spent::default());
+    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>(), Spent::default());
 }
 
 #[test]
@@ -121,10 +121,10 @@ fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by
     stage.keys("enter");
     assert!(stage.screen().contains("Nothing was sent: wait until 10:02:0"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::List), 1);
-    assert!(stage.session.model().is_waiting(), "ticks come until it ends");
+    assert!(stage.session.model.is_waiting(), "ticks come until it ends");
     stage.later(121);
     assert!(stage.screen().contains("1 req: enter list sandboxes"), "{}", stage.screen());
-    assert!(!stage.session.model().is_waiting());
+    assert!(!stage.session.model.is_waiting());
     stage.keys("enter");
     assert_eq!(stage.calls(Endpoint::List), 2);
 }
@@ -157,7 +157,7 @@ fn a_service_that_repeats_the_key_shows_asterisks() {
     masked(&stage, "tool --key ****************");
     stage.keys("r");
     masked(&stage, "tool --key ****************");
-    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().total(), 2, "both are paid for, and here");
+    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().total(), 2, "both are paid for, and here");
     for keys in ["tab z enter", "esc esc 0", "L", "esc B", "esc H", "esc I", "esc C"] {
         stage.keys(keys);
         masked(&stage, "");

@@ -31,7 +31,7 @@ fn ways() -> Vec<String> {
 fn at(way: &str) -> Stage {
     let mut stage = Stage::listed();
     stage.keys(way);
-    if matches!(stage.session.model().over.top(), Some(Overlay::Save(_))) {
+    if matches!(stage.session.model.over.top(), Some(Overlay::Save(_))) {
         // What is offered there is a file in the folder the tests run in.
         stage.keys("ctrl-u");
         stage.session.take(TerminalEvent::Paste("/no/such/folder/report.jsonl".to_owned()));
@@ -42,7 +42,7 @@ fn at(way: &str) -> Stage {
 
 /// The keys that the bar may show, each with the name of its command or the label of its answer.
 fn shown(stage: &Stage) -> Vec<(Key, &'static str)> {
-    let model = stage.session.model();
+    let model = &stage.session.model;
     let commands = Command::applying(model).filter(|(_, command)| command.rank > 0);
     let answers = model.answers().iter().map(|answer| (answer.key, answer.label));
     commands.map(|(key, command)| (key, command.name)).chain(answers).collect()
@@ -53,7 +53,7 @@ fn every_key_in_the_bar_does_something_and_commands_keep_to_their_places() {
     let (mut places, mut tried) = (Vec::new(), Vec::new());
     for way in &ways() {
         let stage = at(way);
-        let (model, place) = (stage.session.model(), stage.session.model().place());
+        let (model, place) = (&stage.session.model, stage.session.model.place());
         places.push(place);
         assert!(Command::all().all(|command| command.off(model).is_none() == command.is_on(model)));
         let wrong = Command::all().find(|command| !command.place.contains(place) && command.is_on(model));
@@ -76,7 +76,7 @@ fn assert_does_something(way: &str, key: Key, name: &str) {
     let asked = stage.demo.as_ref().unwrap().seen().len();
     stage.keys(&key.to_string());
     let is_asked = stage.demo.as_ref().unwrap().seen().len() > asked;
-    let is_seen = stage.screen() != before || is_asked || stage.session.exit().is_some();
+    let is_seen = stage.screen() != before || is_asked || stage.session.exit.is_some();
     assert!(is_seen, "{key} ({name}) after {way:?} does nothing:\n{before}");
 }
 
@@ -108,7 +108,7 @@ fn map(changes: &[(&str, &str)]) -> Keymap {
 #[test]
 fn changed_keys_are_shown_everywhere_and_do_what_they_say() {
     let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
-    stage.session.model_mut().settings.keys = map(&[
+    stage.session.model.settings.keys = map(&[
         ("list", "f5"),
         ("open", "o"),
         ("pane-other", "O"),

@@ -50,7 +50,7 @@ fn over(stage: &mut Stage, name: &str, keys: &[&str]) {
     for key in keys {
         stage.keys(key);
         check(stage, name, key);
-        while !stage.session.model().over.is_empty() {
+        while !stage.session.model.over.is_empty() {
             stage.keys("esc");
         }
     }
@@ -68,14 +68,14 @@ fn pane(stage: &mut Stage, key: &str) -> String {
 fn every_screen_of_every_kind_of_report() {
     for (name, word, entry) in KINDS {
         let mut stage = stage(word, entry);
-        assert!(stage.session.model().open().is_some(), "{name} is open");
+        assert!(stage.session.model.open().is_some(), "{name} is open");
         insta::assert_snapshot!(format!("kind_{name}"), stage.screen());
         let mut shown = String::new();
         for info in &PANES {
             let key = info.command.keys[0].to_string();
             let screen = pane(&mut stage, &key);
             check(&mut stage, name, info.title);
-            let count = stage.session.model().open().unwrap().report.count(info.pane);
+            let count = stage.session.model.open().unwrap().report.count(info.pane);
             let is_empty = |row: &str| row.chars().all(|c| matches!(c, '┃' | '┗' | '┛' | '━' | ' '));
             // A pane is seen by its title and its first rows.
             let rows = screen.lines().skip(2).take(10).filter(|row| !is_empty(row));

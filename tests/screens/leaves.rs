@@ -7,7 +7,7 @@ use behaview::demo::Options;
 use behaview::export::{ExportSource, Format, Job, What};
 use behaview::report::rules::Rules;
 use behaview::report::{Body, Cancel};
-use behaview::runtime::{Backing, Session};
+use behaview::runtime::Session;
 use behaview::text::Untrusted;
 use jiff::Timestamp;
 use ratatui::backend::TestBackend;
@@ -33,7 +33,7 @@ fn made(word: &str, entry: usize) -> Vec<u8> {
         stage.keys("j");
     }
     stage.keys("enter");
-    stage.session.model().open().expect("it is open").report.body.to_vec()
+    stage.session.model.open().expect("it is open").report.body.to_vec()
 }
 
 /// The leaves of JSON, each with the name that stands before it, if one does: told apart by looking at what follows a string, and by
@@ -90,14 +90,14 @@ fn all_details(bytes: &[u8]) -> String {
     model.size = Size { width: 150, height: 90 };
     let here = Here::new(clock(), Body::in_memory(bytes.to_vec()), None);
     model.open_documents(vec![("fixture".to_owned(), vec![(None, here)])]);
-    let mut session = Session::new(TestBackend::new(150, 90), model, Backing::Nothing, clock).unwrap();
+    let mut session = Session::new(TestBackend::new(150, 90), model, None, clock).unwrap();
     session.begin();
     assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
     let mut text = String::new();
     for info in &PANES {
         session.press(info.command.keys[0]);
         session.press("g".parse().unwrap());
-        for _ in 0..session.model().open().unwrap().count(info.pane) {
+        for _ in 0..session.model.open().unwrap().count(info.pane) {
             session.press("enter".parse().unwrap());
             let mut rows = overlay(&mut session);
             text += &title(&session);
@@ -122,7 +122,7 @@ fn all_details(bytes: &[u8]) -> String {
 
 /// Every row of the screen.
 fn rows(session: &Session<TestBackend>) -> Vec<String> {
-    let buffer = session.terminal().backend().buffer();
+    let buffer = session.terminal.backend().buffer();
     let rows = buffer.content().chunks(usize::from(buffer.area.width));
     rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect()).collect()
 }
@@ -137,7 +137,7 @@ fn title(session: &Session<TestBackend>) -> String {
 
 /// The first row of the detail that is shown.
 fn top(session: &Session<TestBackend>) -> usize {
-    match session.model().over.top() {
+    match session.model.over.top() {
         Some(Overlay::Detail(detail)) => detail.top,
         other => panic!("no detail: {other:?}"),
     }

@@ -8,14 +8,14 @@ use std::fmt::Write;
 
 fn in_pane(look: Appearance) -> Stage {
     let mut stage = Stage::listed();
-    stage.session.set_look(look);
+    stage.session.look = look;
     stage.size(100, 18).keys("enter j");
     stage
 }
 
 /// The screen's letters, then the same cells with a letter for each style, then the styles.
 fn styled(stage: &Stage) -> String {
-    let buffer = stage.session.terminal().backend().buffer();
+    let buffer = stage.session.terminal.backend().buffer();
     let mut known: BTreeMap<String, char> = BTreeMap::new();
     let mut map = String::new();
     for row in buffer.content().chunks(usize::from(buffer.area.width)) {
@@ -57,7 +57,7 @@ fn without_colours_the_same_letters_stand_and_nothing_blinks() {
         for depth in [Depth::None, Depth::True] {
             let stage = in_pane(Appearance { theme, depth });
             assert_eq!(stage.screen(), letters, "{theme:?} {depth:?}");
-            for cell in stage.session.terminal().backend().buffer().content() {
+            for cell in stage.session.terminal.backend().buffer().content() {
                 assert!(!cell.modifier.intersects(Modifier::SLOW_BLINK | Modifier::RAPID_BLINK));
                 assert!(depth == Depth::True || (cell.fg, cell.bg) == (Color::Reset, Color::Reset));
             }

@@ -22,24 +22,24 @@ fn opened() -> Stage {
 fn a_press_gives_the_focus_and_chooses_the_row() {
     let mut stage = opened();
     point(&mut stage, MouseAction::Press, 80, 5);
-    assert_eq!(stage.session.model().focus(), Focus::Pane(Pane::Tags));
-    assert_eq!(stage.session.model().pane_state(Pane::Tags).scroll.cursor, 2);
+    assert_eq!(stage.session.model.focus(), Focus::Pane(Pane::Tags));
+    assert_eq!(stage.session.model.pane_state(Pane::Tags).scroll.cursor, 2);
     point(&mut stage, MouseAction::Press, 3, 6);
     assert!(stage.screen().contains("· Zenbox ·"), "{}", stage.screen());
     stage.keys("?");
     point(&mut stage, MouseAction::Press, 10, 8);
     point(&mut stage, MouseAction::Press, 10, 0);
-    assert!(stage.session.model().over.is_empty());
+    assert!(stage.session.model.over.is_empty());
 }
 
 #[test]
 fn the_wheel_moves_what_is_under_it_and_leaves_the_focus() {
     let mut stage = opened();
     point(&mut stage, MouseAction::Down, 80, 25);
-    let model = stage.session.model();
+    let model = &stage.session.model;
     assert_eq!((model.focus(), model.pane_state(Pane::Files).scroll.cursor), (Focus::Pane(Pane::Processes), 3));
     point(&mut stage, MouseAction::Up, 80, 25);
-    assert_eq!(stage.session.model().pane_state(Pane::Files).scroll.cursor, 0);
+    assert_eq!(stage.session.model.pane_state(Pane::Files).scroll.cursor, 0);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
     stage.keys("enter esc");
     point(&mut stage, MouseAction::Press, 3, 5);
     point(&mut stage, MouseAction::Press, 3, 5);
-    assert_eq!(stage.session.model().focus(), Focus::Pane(Pane::Processes));
+    assert_eq!(stage.session.model.focus(), Focus::Pane(Pane::Processes));
 }
 
 #[test]
@@ -87,18 +87,18 @@ fn borders_are_dragged_and_keys_do_the_same() {
     ];
     for (border, to) in borders.into_iter().zip([(39, 12), (95, 8), (100, 28)]) {
         // Each moves the others.
-        let layout = stage.session.model().layout();
+        let layout = stage.session.model.layout();
         let from = border(layout.list.unwrap(), layout.pane(Pane::Processes).unwrap());
         point(&mut stage, MouseAction::Press, from.0, from.1);
         point(&mut stage, MouseAction::Drag, to.0, to.1);
         point(&mut stage, MouseAction::Release, to.0, to.1);
     }
-    let model = stage.session.model();
+    let model = &stage.session.model;
     assert_eq!((model.focus(), model.pane_state(Pane::Processes).scroll.cursor), (Focus::Pane(Pane::Processes), 0));
     screen!("borders_dragged", stage);
-    let before = stage.session.model().layout();
+    let before = stage.session.model.layout();
     stage.keys("> )");
-    let after = stage.session.model().layout();
+    let after = stage.session.model.layout();
     assert_eq!(after.list.unwrap().width, before.list.unwrap().width + 2);
     assert!(after.pane(Pane::Tags).unwrap().height > before.pane(Pane::Tags).unwrap().height);
 }

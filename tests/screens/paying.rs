@@ -71,7 +71,7 @@ fn the_session_and_the_service_count_the_same() {
     stage.open(&file("Parcel"));
     stage.keys("enter");
     let used = stage.demo.as_ref().unwrap().used().user.daily;
-    assert_eq!(stage.session.model().spent().into_values().sum::<Spent>().charged, used);
+    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().charged, used);
     assert_eq!(used, 5);
 }
 
@@ -97,9 +97,9 @@ fn quitting_waits_for_a_paid_answer_and_then_ends() {
     stage.press("q");
     stage.session.draw().unwrap();
     screen!("quit_waits", stage);
-    assert_eq!(stage.session.exit(), None);
+    assert_eq!(stage.session.exit, None);
     stage.rest();
-    assert!(stage.session.exit().is_some());
+    assert!(stage.session.exit.is_some());
     let mut stage = stage.restart_without_service();
     stage.open(&main_file());
     assert!(stage.screen().contains("CAPE Sandbox"), "{}", stage.screen());
@@ -111,7 +111,7 @@ fn quitting_twice_leaves_at_once() {
     stage.press("enter");
     stage.press("q");
     stage.press("q");
-    assert!(stage.session.exit().is_some());
+    assert!(stage.session.exit.is_some());
     stage.rest();
 }
 
@@ -166,7 +166,7 @@ fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
     stage.keys("A");
     screen!("all_opened", stage);
     assert_eq!(
-        (stage.calls(Endpoint::Behaviour), stage.session.model().spent().into_values().sum::<Spent>().charged),
+        (stage.calls(Endpoint::Behaviour), stage.session.model.spent().into_values().sum::<Spent>().charged),
         (6, 8)
     );
 }
@@ -229,15 +229,15 @@ fn several_signs_of_the_same_end_do_not_abandon_a_paid_answer() {
     for _ in 0..3 {
         stage.session.take(TerminalEvent::Quit);
     }
-    assert_eq!(stage.session.exit(), None);
+    assert_eq!(stage.session.exit, None);
     stage.rest();
-    assert!(stage.session.exit().is_some());
+    assert!(stage.session.exit.is_some());
     let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(200), ..identifiers() });
     stage.press("enter");
     stage.session.take(TerminalEvent::QuitNow);
     // What is given up is written down before the end.
     stage.rest();
-    assert!(stage.session.exit().is_some());
+    assert!(stage.session.exit.is_some());
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn priced(stage: &Stage) -> String {
 fn assert_priced(stage: &mut Stage, unseen: &mut BTreeSet<&'static str>) {
     for (width, height) in [(200, 55), (120, 40), (80, 24), (60, 15), (40, 10)] {
         stage.size(width, height);
-        let (bar, model) = (priced(stage), stage.session.model());
+        let (bar, model) = (priced(stage), &stage.session.model);
         let known: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let is_shown = |key: &behaview::app::Key| bar.contains(&format!(" {key} "));
         let shown = known.iter().filter(|(key, _)| is_shown(key)).count();
@@ -372,7 +372,7 @@ fn every_command_that_may_cost_is_priced_in_the_bar() {
     after(&mut stage, &["ctrl-r"]);
     for largest in [100_000, 1000] {
         let mut stage = Stage::listed();
-        stage.session.model_mut().service.upload_direct = largest;
+        stage.session.model.service.upload_direct = largest;
         let path = stage.sample("sample.bin", 2000);
         stage.keys("U");
         stage.session.take(TerminalEvent::Paste(path));

@@ -55,7 +55,7 @@ const PICTURE: &str = "assets/screen.svg";
 #[test]
 fn the_picture_is_current() {
     let mut stage = Stage::listed();
-    stage.session.set_look(Appearance { theme: Theme::Dark, depth: Depth::True });
+    stage.session.look = Appearance { theme: Theme::Dark, depth: Depth::True };
     stage.size(132, 36).keys("enter j j");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PICTURE);
     let wanted = svg(&stage, "behaview demo");

@@ -86,7 +86,7 @@ fn below_the_smallest_size_no_key_acts_but_quit() {
         assert_eq!(stage.screen(), screen, "{before} at {width}x{height}");
         assert_eq!(stage.demo.as_ref().unwrap().seen().len(), calls);
         stage.size(width, height).press("ctrl-c");
-        assert_eq!(stage.session.exit(), Some(Exit::Done), "{before} at {width}x{height}");
+        assert_eq!(stage.session.exit, Some(Exit::Done), "{before} at {width}x{height}");
     }
 }
 

@@ -10,8 +10,7 @@ use behaview::demo::{Demo, ListContent, Options};
 use behaview::gateway::Gateway;
 use behaview::quota::{Budget, Spent};
 use behaview::report::identifier::Sha256;
-use behaview::runtime::clipboard;
-use behaview::runtime::{Backing, Session};
+use behaview::runtime::Session;
 use behaview::service::credential::{Credential, KeySource};
 use behaview::service::{Client, Profile};
 use behaview::store::Store;
@@ -131,8 +130,8 @@ impl Stage {
     fn on(threads: Runtime, demo: Option<Demo>, profile: Profile, key: Option<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clipboard = Clipboard::default();
-        let session = session(&folder, &profile, key.as_deref())
-            .with_clipboard(clipboard::Clipboard::Terminal(Box::new(clipboard.clone())));
+        let mut session = session(&folder, &profile, key.as_deref());
+        session.clipboard = behaview::runtime::Clipboard::Terminal(Box::new(clipboard.clone()));
         let mut stage = Self { demo, session, folder, clipboard, profile, key, _threads: threads };
         stage.session.begin();
         stage.rest();
@@ -278,19 +277,19 @@ impl Stage {
 
     /// Wants a yes for what costs more.
     pub fn confirm_above(&mut self, units: u64) {
-        self.session.model_mut().settings.confirm_above = Some(units);
+        self.session.model.settings.confirm_above = Some(units);
     }
 
     /// Allows this run so many units.
     pub fn budget(&mut self, units: u64) {
         let budget = Budget { session: Some(units), ..Budget::default() };
-        self.session.model_mut().figures.allowance = Allowance::new(budget, Spent::default(), clock());
+        self.session.model.figures.allowance = Allowance::new(budget, Spent::default(), clock());
         self.session.draw().unwrap();
     }
 
     /// Gives the terminal another size.
     pub fn size(&mut self, width: u16, height: u16) -> &mut Self {
-        self.session.terminal_mut().backend_mut().resize(width, height);
+        self.session.terminal.backend_mut().resize(width, height);
         self.session.resize(width, height);
         self.session.draw().unwrap();
         self
@@ -298,7 +297,7 @@ impl Stage {
 
     /// The screen as text.
     pub fn screen(&self) -> String {
-        let buffer = self.session.terminal().backend().buffer();
+        let buffer = self.session.terminal.backend().buffer();
         let rows = buffer.content().chunks(usize::from(buffer.area.width).max(1));
         let text = rows.map(|row| {
             let mut line = String::new();
@@ -355,5 +354,5 @@ fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<Te
     let gateway = Gateway::new(store, client, "session".to_owned(), clock);
     let mut model = Model::new(cli::service(&gateway), clock());
     model.size = Size { width: 120, height: 40 };
-    Session::new(TestBackend::new(120, 40), model, Backing::Service(Arc::new(gateway)), clock).unwrap()
+    Session::new(TestBackend::new(120, 40), model, Some(Arc::new(gateway)), clock).unwrap()
 }

@@ -10,7 +10,7 @@ fn without_a_key_three_lines_say_what_is_missing_and_offer_the_demo() {
     let mut stage = Stage::without_key();
     screen!("start_without_key", stage);
     stage.press("t");
-    assert_eq!(stage.session.exit(), Some(Exit::Demo));
+    assert_eq!(stage.session.exit, Some(Exit::Demo));
 }
 
 #[test]

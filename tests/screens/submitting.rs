@@ -58,7 +58,7 @@ fn what_is_wrong_with_a_form_is_said_and_nothing_is_sent() {
     screen!("submit_wrong_option", stage);
     stage.keys("ctrl-u enter");
     assert!(stage.screen().contains("No such file"), "{}", stage.screen());
-    stage.session.model_mut().service.upload_largest = 10;
+    stage.session.model.service.upload_largest = 10;
     let path = stage.sample("sample.bin", 11);
     stage.keys("esc");
     fill(&mut stage, &[&path]);
@@ -172,7 +172,7 @@ fn a_scan_that_nobody_follows_any_more_is_not_offered_again() {
 #[test]
 fn reports_that_a_list_does_not_bring_along_are_offered_when_their_scan_is_done() {
     let mut stage = looked_at(&[]);
-    stage.session.model_mut().service.listing = behaview::request::Listing::Identifiers;
+    stage.session.model.service.listing = behaview::request::Listing::Identifiers;
     stage.keys("enter W");
     for _ in 0..6 {
         stage.later(31);
@@ -192,7 +192,7 @@ fn following_is_agreed_to_stopped_and_limited() {
     stage.later(100);
     stage.rest();
     assert_eq!(stage.paid_calls(), paid);
-    stage.session.model_mut().settings.pace.most = 2;
+    stage.session.model.settings.pace.most = 2;
     stage.keys("W");
     for _ in 0..4 {
         stage.later(31);
@@ -272,7 +272,7 @@ fn internet_access_wants_a_yes_and_a_no_sends_nothing() {
 #[test]
 fn a_large_file_is_sent_by_way_of_an_address() {
     let mut stage = Stage::listed();
-    stage.session.model_mut().service.upload_direct = 1000;
+    stage.session.model.service.upload_direct = 1000;
     let path = stage.sample("sample.bin", 2000);
     fill(&mut stage, &[&path, ""]);
     stage.keys("enter");
@@ -343,7 +343,7 @@ fn a_file_that_has_changed_is_looked_at_again_and_never_sent_at_the_old_price() 
 fn the_address_of_a_large_file_that_is_another_now_is_not_paid() {
     for (then, why) in [(Some(b'y'), "has changed"), (None, "No such file")] {
         let mut stage = Stage::listed();
-        stage.session.model_mut().service.upload_direct = 1000;
+        stage.session.model.service.upload_direct = 1000;
         let path = stage.sample("sample.bin", 2000);
         fill(&mut stage, &[&path]);
         stage.keys("enter");

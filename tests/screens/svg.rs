@@ -27,7 +27,7 @@ const CORNER: f32 = 4.2;
 
 /// The screen in a window.
 pub fn svg(stage: &Stage, title: &str) -> String {
-    let cells = stage.session.terminal().backend().buffer();
+    let cells = stage.session.terminal.backend().buffer();
     let (width, height) = (f32::from(cells.area.width) * CELL.0, f32::from(cells.area.height) * CELL.1);
     let (whole, tall) = (width + 2.0 * MARGIN.0, height + MARGIN.0 + MARGIN.1);
     let mut svg = format!(

@@ -5,7 +5,7 @@
 use super::stage::Terminal;
 use behaview::app::{Here, Model};
 use behaview::report::Body;
-use behaview::runtime::{self, Backing, Display, Signals};
+use behaview::runtime::{self, Display, Signals};
 use behaview::view::{Depth, Theme};
 use portable_pty::CommandBuilder;
 
@@ -42,7 +42,7 @@ fn plays_the_program() {
     let here = Here::new(now, Body::in_memory(REPORT.to_vec()), None);
     model.open_documents(vec![("document".to_owned(), vec![(None, here)])]);
     let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
-    runtime::run(model, Backing::Nothing, display, Signals::listen().unwrap(), clock).unwrap();
+    runtime::run(model, None, display, Signals::listen().unwrap(), clock).unwrap();
 }
 
 fn play(part: &str) -> Terminal {

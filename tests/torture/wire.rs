@@ -2,7 +2,7 @@
 
 use behaview::app::{Message, Model, Size};
 use behaview::report::Body;
-use behaview::runtime::{Backing, Session};
+use behaview::runtime::Session;
 use icu_properties::props::{
     BidiControl, DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup, VariationSelector,
 };
@@ -103,7 +103,7 @@ impl Stage {
         let size = Cells { width, height };
         model.size = Size { width, height };
         let wire = Wire { inner: CrosstermBackend::new(bytes.clone()), bytes: bytes.clone(), size };
-        let session = Session::new(wire, model, Backing::Nothing, now).unwrap();
+        let session = Session::new(wire, model, None, now).unwrap();
         Self { session, bytes }
     }
 
@@ -134,13 +134,13 @@ impl Stage {
     }
 
     pub fn resize(&mut self, width: u16, height: u16) {
-        self.session.terminal_mut().backend_mut().size = Cells { width, height };
+        self.session.terminal.backend_mut().size = Cells { width, height };
     }
 
     /// Draws all of the screen; gives the bytes that went to the terminal.
     pub fn draw(&mut self) -> Vec<u8> {
         self.session.redraw();
-        self.session.terminal().backend().bytes.0.borrow_mut().clear();
+        self.session.terminal.backend().bytes.0.borrow_mut().clear();
         self.session.draw().unwrap();
         let bytes = self.bytes.0.borrow();
         // A screen that is drawn whole is wiped first.

@@ -7,11 +7,13 @@ use crate::app::over::{OverlayScreen, RowWindow, TYPED};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::{Before, Scroll};
 use crate::app::{Key, Opening, Place as KeyPlace, Size};
-use crate::report::find::{How, Pattern};
+use crate::report::find::{self, How, Pattern, Scope};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Cancel, Pane, Place, Row};
+use crate::report::rows::records::{leaves, pointer};
+use crate::report::{Cancel, Pane, Piece, Place, Report, Row, RowSet};
 use crate::text::Untrusted;
 use jiff::Timestamp;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Most hits that are kept of a group; the others are counted.
@@ -189,10 +191,57 @@ pub struct Hit {
     pub row: Row,
 }
 
+impl HitGroup {
+    /// The hits in a report, all counted and `most` of them decoded; none where there are none.
+    pub fn of_report(report: &Report, of: HitSource, pattern: &Pattern, most: usize, cancel: &Cancel) -> Option<Self> {
+        let mut found = RowSet::default();
+        find::search(report, pattern, &Scope::default(), 1, cancel, &mut |rows| {
+            found.extend(&rows);
+            ControlFlow::Continue(())
+        });
+        let sections = Pane::ALL.into_iter().flat_map(|pane| report.sections(pane).into_iter().map(move |n| (pane, n)));
+        let places = sections.flat_map(|(pane, n)| found.rows(n).iter().map(move |row| (pane, n, *row)));
+        let hits =
+            places.map(|(pane, section, row)| Hit::new(report, pane, section, row, pattern)).take(most).collect();
+        (!found.is_empty()).then_some(Self { of, count: found.len() as u64, hits })
+    }
+}
+
 impl Hit {
+    /// A matching row, with the field that matches.
+    pub fn new(report: &Report, pane: Pane, section: usize, row: u32, pattern: &Pattern) -> Self {
+        let place = Place { section, row: row as usize };
+        let mut row = report.row(section, place.row);
+        let field = field(report, place, &row, pattern);
+        row.pieces.extend(field.into_iter().flatten());
+        let rank = report.section(section).map_or(0, |section| section.rank);
+        Self { at: Some((pane, place)), rank, row }
+    }
+
     pub fn pane(&self) -> Option<Pane> {
         self.at.map(|(pane, _)| pane)
     }
+}
+
+/// Bytes that are shown of a field that is in no line.
+const LONGEST_FIELD: usize = 200;
+
+/// The field with the match, where the row's line does not show it.
+fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
+    if pattern.is_match(&row.text()) {
+        return None;
+    }
+    let record = report.record(place);
+    let mut found = None;
+    leaves(&record.value, &mut |way, value| {
+        let text = value.text();
+        if found.is_none() && pattern.is_match(text.as_bytes()) {
+            let start = text.as_bytes().get(..LONGEST_FIELD).unwrap_or(text.as_bytes());
+            found = Some((pointer(way.iter().skip(1)), Untrusted::from(start)));
+        }
+    });
+    let (name, text) = found.filter(|(name, _)| !name.is_empty())?;
+    Some([Piece::Own("  ".into()), Piece::Detail(name), Piece::Own(": ".into()), Piece::Detail(text)])
 }
 
 #[derive(Debug, Clone, Copy)]

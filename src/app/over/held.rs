@@ -366,10 +366,9 @@ impl Model {
             written: self.now,
         });
         let known = form.source.standing.clone();
-        let was_held = self.chosen().is_some_and(|entry| entry.here().is_some());
         self.over.close();
         if let Some(note) = note {
-            self.emit(StoreJob::WriteNote { note, known, was_held });
+            self.emit(StoreJob::WriteNote { note, known });
         }
     }
 

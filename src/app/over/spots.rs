@@ -7,10 +7,10 @@ use crate::export::What;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
-use crate::report::{Body, Order, Pane, Place, Report, Row, RowSet, Section};
-use crate::text::{Untrusted, Visible, count, thousands};
+use crate::report::{Body, Cancel, Cancelled, Order, Pane, Place, Report, Row, RowSet, Section};
+use crate::text::{Untrusted, Visible, count, said, thousands};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Columns below which a list of rows has none to spare for words of our own.
@@ -283,6 +283,49 @@ pub struct NotableRow {
     pub seen_by: Visible,
     pub target: Target,
     pub also: Vec<(usize, Place)>,
+}
+
+/// Most findings of one report: a list is read, and this is more than anybody reads.
+const MOST_FINDINGS: usize = 5_000;
+
+/// Columns of a sandbox's name.
+const NAME: usize = 16;
+
+impl NotableRow {
+    /// The rows of several reports that the rules mark, the most severe first, as in the list of one report; a row that
+    /// several sandboxes saw is listed once.
+    pub fn find_all(reports: &[ReportToEvaluate], rules: &Rules, cancel: &Cancel) -> Result<Vec<Self>, Cancelled> {
+        let mut found = Vec::<(_, NotableRow)>::new();
+        let mut known: HashMap<(u16, Vec<u8>), usize> = HashMap::new();
+        for judged in reports {
+            let report = Report::open(&judged.body);
+            let marks = rules.judge(&report, cancel)?;
+            for (section, row, rule) in marks.notable().take(MOST_FINDINGS) {
+                let Some(severity) = rules.rule(rule).map(|rule| rule.severity) else { continue };
+                let (place, row) = (Place { section, row }, report.row(section, row));
+                let at = *known.entry((rule, row.text())).or_insert(found.len());
+                if let Some((_, before)) = found.get_mut(at) {
+                    before.also.push((judged.entry, place));
+                    continue;
+                }
+                let pane = report.section(section).map(|found| (found.pane(), found.rank));
+                let (identifier, entry) = (judged.identifier.clone(), judged.entry);
+                let target = Target { file: None, identifier, entry, place: Some(place) };
+                let (seen_by, also) = (judged.name.visible_cut(NAME), Vec::new());
+                found.push(((severity, pane, entry, place.row), NotableRow { rule, row, seen_by, target, also }));
+            }
+        }
+        found.sort_by_key(|(rank, _)| *rank);
+        let mut rows: Vec<_> = found.into_iter().map(|(_, row)| row).collect();
+        for row in &mut rows {
+            let others: BTreeSet<_> = row.also.iter().map(|(entry, _)| *entry).collect();
+            let others = others.into_iter().filter(|entry| *entry != row.target.entry).count();
+            if others > 0 {
+                row.seen_by = said(format!("{} +{others}", row.seen_by));
+            }
+        }
+        Ok(rows)
+    }
 }
 
 const NOTHING_NOTABLE: &str = "No rule marks a row of this report.";

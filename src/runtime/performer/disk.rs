@@ -18,8 +18,7 @@ use crate::report::page::Page;
 use crate::report::rules::Rules;
 use crate::report::{Cancel, Holding};
 use crate::request::{Listing, Request, ScanOptions, Submission};
-use crate::runtime::Outbox;
-use crate::store::{Keep, LedgerEntry, Purged, StoreError};
+use crate::store::{Keep, LedgerEntry, StoreError};
 use crate::text::{Untrusted, bytes, count, said};
 use std::collections::HashSet;
 use std::io;
@@ -33,39 +32,34 @@ const RECENT: u32 = 50;
 /// The largest list of hashes that is read, in bytes: about a million of them.
 const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
-/// Reports the end of a write when it is dropped, however the write ends.
-struct WriteGuard(Outbox);
-
-impl Drop for WriteGuard {
-    fn drop(&mut self) {
-        self.0.send(StoreEvent::WriteFinished);
-    }
-}
-
 impl Performer {
     pub(super) fn use_store(&self, job: StoreJob) {
-        let Some(gateway) = self.gateway().cloned() else { return };
-        let done = job.is_write().then(|| WriteGuard(self.outbox.clone()));
+        let Some(gateway) = self.gateway.clone() else { return };
+        let is_write = job.is_write();
         let failed = match job {
             StoreJob::WriteNote { .. } => "The note could not be kept: ",
+            StoreJob::Delete(_) => "It was deleted. What is left could not be read: ",
             StoreJob::DeleteNote(_) => "The note could not be deleted: ",
             StoreJob::RecordScan { .. } => "The scan is not remembered: ",
             _ => "",
         };
         self.spawn(move |work| {
-            let _done = done;
             if let Err(error) = run(&gateway, work, job) {
                 work.send(Message::Notice(format!("{failed}{}", words(&error))));
+            }
+            if is_write {
+                work.send(StoreEvent::WriteFinished);
             }
         });
     }
 
     pub(super) fn use_file(&self, job: FileJob) {
-        let (gateway, cancel) = (self.gateway().cloned(), self.stopped.clone());
+        let (gateway, cancel) = (self.gateway.clone(), self.stopped.clone());
         self.spawn(move |work| match job {
             FileJob::Inspect(path) => inspect(work, path, gateway.as_deref()),
             FileJob::CountHashes(path) => {
-                let result = count_hashes(&path);
+                let list = files::read(&path, LARGEST_LIST).map_err(|error| error.to_string());
+                let result = list.and_then(|list| Hashes::of(&list));
                 work.send(FileEvent::HashesCounted { path, result });
             }
             FileJob::Write(save) => work.send(FileEvent::Written(write(save, gateway.as_deref(), &cancel))),
@@ -100,15 +94,11 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         StoreJob::RecordScan { file, .. } if is_key(&file) => {}
         StoreJob::RecordScan { file, scan } => store.note_scan(service, &file, scan.as_ref())?,
         StoreJob::WriteNote { note, .. } if gateway.client.has_key(note.text.as_bytes()) => work.send(key_in_note()),
-        StoreJob::WriteNote { note, known, was_held } => {
-            let gone = deleted_meanwhile(gateway, &note, known.is_some(), was_held)?;
+        StoreJob::WriteNote { note, known } => {
             let is_written = store.write_note(&note, known.as_ref())?;
             work.send(StoreEvent::Notes(store.notes()?));
-            match gone {
-                // One that another program wrote meanwhile is shown instead.
-                _ if !is_written => work.send(StoreEvent::NoteConflict(note)),
-                Some(words) => work.send(Message::Notice(words.to_owned())),
-                None => {}
+            if !is_written {
+                work.send(StoreEvent::NoteConflict(note));
             }
         }
         StoreJob::DeleteNote(note) => {
@@ -120,7 +110,7 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         }
         StoreJob::LoadInventory => work.send(StoreEvent::Inventory(inventory(gateway)?)),
         StoreJob::Delete(deletion) => {
-            work.send(delete(gateway, deletion));
+            work.send(delete(gateway, deletion)?);
             work.send(StoreEvent::Notes(store.notes()?));
         }
         StoreJob::ReadLedger => work.send(StoreEvent::Ledger(ledger(gateway)?)),
@@ -137,27 +127,6 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
 
 fn key_in_note() -> Message {
     Message::Notice("The note was not kept: it has the API key in it.".to_owned())
-}
-
-/// The warning for a note whose report, or whose earlier text, another program has deleted.
-fn deleted_meanwhile(
-    gateway: &Gateway,
-    note: &Note,
-    is_edit: bool,
-    was_held: bool,
-) -> Result<Option<&'static str>, StoreError> {
-    let store = &gateway.store;
-    let is_noted = store.notes()?.iter().any(|standing| standing.about == note.about);
-    let is_stored = store.report(&gateway.service, &note.about.identifier)?.is_some();
-    Ok(match (is_noted, is_stored) {
-        (false, false) if is_edit || was_held => {
-            Some("The report was deleted meanwhile. The note is kept all the same; behaview held deletes it.")
-        }
-        (false, true) if is_edit => {
-            Some("The note here was deleted meanwhile: what is in the line is kept as a new one.")
-        }
-        _ => None,
-    })
 }
 
 /// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
@@ -186,8 +155,7 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
         state: entry.state.name(),
         counted: entry.counted,
     };
-    let (store, whose) = (&gateway.store, gateway.whose());
-    let entries = store.entries(whose)?;
+    let entries = gateway.store.entries(gateway.whose())?;
     let older = entries.len().saturating_sub(SHOWN);
     Ok(LedgerPage {
         session: gateway.store.spent(&gateway.session)?,
@@ -200,42 +168,31 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
 
 /// Everything that is stored, as the screen shows it.
 fn inventory(gateway: &Gateway) -> Result<Vec<Holding>, StoreError> {
-    let on_disk = |thing: Holding| match gateway.store.keep {
-        Keep::Everything => thing,
-        Keep::Nothing => Holding { on_disk: 0, ..thing },
-    };
-    Ok(gateway.store.inventory()?.into_iter().map(on_disk).collect())
+    let mut things = gateway.store.inventory()?;
+    if gateway.store.keep == Keep::Nothing {
+        things.iter_mut().for_each(|thing| thing.on_disk = 0);
+    }
+    Ok(things)
 }
 
 /// Deletes what the user confirmed, and nothing where the store differs from that.
-fn delete(gateway: &Gateway, deletion: Deletion) -> Message {
-    let purged = match gateway.store.purge(from_ref(&deletion.what), None, &|held| deletion.is_still(held)) {
-        Ok(purged) => purged,
+fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> {
+    let (store, what) = (&gateway.store, from_ref(&deletion.what));
+    let purged = match store.purge(what, None, &|held| deletion.is_still(held)) {
+        Ok(Some(purged)) => purged,
+        Ok(None) => return Ok(StoreEvent::DeleteConflict { lines: inventory(gateway)?, what: deletion.what }.into()),
         Err(error) => {
-            return Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error)));
+            return Ok(Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error))));
         }
     };
-    // The deletion holds, even if reading afterwards fails.
-    let failed = |error| format!(" What is left could not be read: {}", words(&error));
-    let words = purged.map(|purged| {
-        let remarks = gateway.store.remains(from_ref(&deletion.what));
-        let remarks = remarks.map(|remarks| remarks.iter().map(|remark| format!(" {remark}.")).collect::<String>());
-        gone(purged, &deletion) + &remarks.unwrap_or_else(failed)
-    });
-    match (words, inventory(gateway)) {
-        (Some(words), Ok(lines)) => StoreEvent::Deleted { words, lines }.into(),
-        (None, Ok(lines)) => StoreEvent::DeleteConflict { what: deletion.what, lines }.into(),
-        (words, Err(error)) => Message::Notice(words.unwrap_or("Nothing was deleted.".to_owned()) + &failed(error)),
-    }
-}
-
-fn gone(purged: Purged, deletion: &Deletion) -> String {
     let notes = if purged.notes > 0 { format!(", {}", count(purged.notes, "note")) } else { String::new() };
-    let what = match purged.reports {
+    let things = match purged.reports {
         0 if deletion.bytes() > 0 => count(deletion.things.len() as u64, "answer"),
         reports => count(reports, "report"),
     };
-    format!("Deleted: {what}, {}{notes}. The ledger stays.", bytes(purged.bytes))
+    let remarks: String = store.remains(what)?.iter().map(|remark| format!(" {remark}.")).collect();
+    let words = format!("Deleted: {things}, {}{notes}. The ledger stays.{remarks}", bytes(purged.bytes));
+    Ok(StoreEvent::Deleted { words, lines: inventory(gateway)? }.into())
 }
 
 /// Loads a file's stored list pages and reports; no request is sent.
@@ -281,21 +238,15 @@ pub fn held_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
 fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>) {
     let largest = gateway.map_or(0, |gateway| gateway.client.profile().largest_upload());
     let result = look_at(&path, largest).map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
-    let found = result.as_ref().ok().zip(gateway);
-    let before = found.map(|((file, size), gateway)| {
-        // An unreadable store does not keep the user from sending: then the call cannot be written down either.
-        let before = gateway.scanned_before(file).ok().flatten();
+    let (mut sent, mut before) = (None, None);
+    if let (Ok((file, size)), Some(gateway)) = (&result, gateway) {
         let (file, options) = (file.clone(), ScanOptions::default());
+        // An unreadable store does not keep the user from sending: then the call cannot be written down either.
+        before = gateway.scanned_before(&file).ok().flatten();
         let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
-        (gateway.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten(), before)
-    });
-    let (sent, before) = before.unwrap_or_default();
+        sent = gateway.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten();
+    }
     work.send(FileEvent::Inspected { path, result, sent, before });
-}
-
-/// The hashes that a file lists; one that is larger than any list is not read.
-fn count_hashes(path: &Path) -> Result<Hashes, String> {
-    Hashes::of(&files::read(path, LARGEST_LIST).map_err(|error| error.to_string())?)
 }
 
 /// Writes a file; returns where it is and how large.
@@ -326,12 +277,16 @@ fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<Strin
 
 fn written_words(path: &Path, length: u64, summary: Option<Summary>) -> String {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let rows = summary.map(|summary| format!(", {}", count(summary.rows, "entry"))).unwrap_or_default();
-    let cut = match summary {
-        Some(summary) if summary.cut > 0 => " The report stops in the middle; what came of it is there.",
-        _ => "",
-    };
-    let missing = summary.and_then(|summary| summary.missing_words());
-    let missing = missing.map(|words| format!(" {words}.")).unwrap_or_default();
-    format!("Written: {}, {}{rows}, readable by you alone.{missing}{cut}", file::shown(&whole), bytes(length))
+    let mut words = format!("Written: {}, {}", file::shown(&whole), bytes(length));
+    if let Some(summary) = summary {
+        words += &format!(", {}", count(summary.rows, "entry"));
+    }
+    words += ", readable by you alone.";
+    if let Some(missing) = summary.and_then(|summary| summary.missing_words()) {
+        words += &format!(" {missing}.");
+    }
+    if summary.is_some_and(|summary| summary.cut > 0) {
+        words += " The report stops in the middle; what came of it is there.";
+    }
+    words
 }

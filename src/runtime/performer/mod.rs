@@ -1,22 +1,29 @@
-//! Performs effects beside the loop, and answers with messages; each kind of effect has a file.
+//! Performs effects beside the loop, and answers with messages: calls to the service here, other kinds of work in a file each.
 
 mod disk;
 mod report;
 pub mod search;
-mod service;
 
 pub(crate) use disk::{held_of, held_pages};
 pub(crate) use report::read_rules;
 
 use super::Outbox;
-use crate::app::{Effect, Message};
-use crate::gateway::{Gateway, GatewayError};
-use crate::report::Cancel;
-use crate::text::said;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use crate::app::message::{Failure, HeldPage, Here, Response, ResponseSource};
+use crate::app::{Effect, Message, ServiceCall, ServiceEvent};
+use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received, Rows};
+use crate::quota::{Balances, Entitlements, Usage};
+use crate::report::analysis::{submitted, upload_address};
+use crate::report::page::Page;
+use crate::report::rows::lines;
+use crate::report::{Analysis, Cancel};
+use crate::request::{Quote, Request, UploadAddress};
+use crate::text::{bytes, said};
+use jiff::Timestamp;
+use std::sync::atomic::{Ordering, fence};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
 
 /// Threads that wait for the network.
 const WORKERS: usize = 1;
@@ -27,22 +34,18 @@ const PACE: Duration = Duration::from_millis(60);
 /// How long unfinished writes may take at the end of the app.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
-/// What the app can reach.
-#[derive(Clone)]
-pub enum Backing {
-    /// A service, by way of the gateway.
-    Service(Arc<Gateway>),
-    /// Nothing: a document is open.
-    Nothing,
-}
+/// The largest answer that is looked at as a tree, in bytes: a line of it takes tens.
+const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 
 /// Performs effects on threads of its own.
 pub(super) struct Performer {
-    backing: Backing,
+    /// The way to the service and its store; none where a document is open.
+    gateway: Option<Arc<Gateway>>,
     pub(super) outbox: Outbox,
     /// None once the app ends.
     threads: Option<Runtime>,
-    pending: Arc<AtomicUsize>,
+    /// Shared with all work that is in progress.
+    pending: Arc<()>,
     /// Cancels all work beside the loop.
     stopped: Cancel,
     /// Cancels the last search through a comparison, and the last reading of a report: a later one takes its place.
@@ -50,10 +53,24 @@ pub(super) struct Performer {
     indexing: Cancel,
 }
 
+/// Lets the loop hear of something at once, and then at a pace that leaves it free.
+#[derive(Default)]
+struct SendPace(Option<Instant>);
+
+impl SendPace {
+    fn is_due(&mut self) -> bool {
+        let is_due = self.0.is_none_or(|last| last.elapsed() >= PACE);
+        if is_due {
+            self.0 = Some(Instant::now());
+        }
+        is_due
+    }
+}
+
 /// One piece of work; it counts as pending until it is dropped.
 struct Work {
     outbox: Outbox,
-    pending: Arc<AtomicUsize>,
+    _pending: Arc<()>,
 }
 
 impl Work {
@@ -62,17 +79,11 @@ impl Work {
     }
 }
 
-impl Drop for Work {
-    fn drop(&mut self) {
-        self.pending.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
 impl Performer {
     /// A performer that answers to `outbox`.
-    pub(super) fn new(backing: Backing, outbox: Outbox) -> std::io::Result<Self> {
+    pub(super) fn new(gateway: Option<Arc<Gateway>>, outbox: Outbox) -> std::io::Result<Self> {
         Ok(Self {
-            backing,
+            gateway,
             outbox,
             threads: Some(super::threads(WORKERS)?),
             pending: Arc::default(),
@@ -82,15 +93,20 @@ impl Performer {
         })
     }
 
-    /// Whether nothing is being performed.
+    /// Whether nothing is being performed; then all its messages have been sent.
     pub(super) fn is_idle(&self) -> bool {
-        self.pending.load(Ordering::SeqCst) == 0
+        let is_idle = Arc::strong_count(&self.pending) == 1;
+        fence(Ordering::Acquire);
+        is_idle
     }
 
     /// Performs an effect without waiting for it; without a service, effects on it or its store do nothing.
     pub(super) fn perform(&mut self, effect: Effect) {
         match effect {
-            Effect::Service(call) => self.call_service(call),
+            Effect::Service(ServiceCall::Send { quote, source }) => self.send_request(*quote, source),
+            Effect::Service(ServiceCall::Cancel(request)) => {
+                self.gateway.iter().for_each(|gateway| gateway.cancel(&request));
+            }
             Effect::Store(job) => self.use_store(job),
             Effect::Report(job) => self.read_report(job),
             Effect::Search(job) => self.search(job),
@@ -100,27 +116,32 @@ impl Performer {
         }
     }
 
-    /// The way to the service, where there is one.
-    fn gateway(&self) -> Option<&Arc<Gateway>> {
-        match &self.backing {
-            Backing::Service(gateway) => Some(gateway),
-            Backing::Nothing => None,
-        }
-    }
-
     fn work(&self) -> Work {
-        self.pending.fetch_add(1, Ordering::SeqCst);
-        Work { outbox: self.outbox.clone(), pending: Arc::clone(&self.pending) }
+        Work { outbox: self.outbox.clone(), _pending: Arc::clone(&self.pending) }
     }
 
     /// Runs a job that waits for the disk or calculates. A panic in it becomes a notice.
     fn spawn(&self, job: impl FnOnce(&Work) + Send + 'static) {
         let Some(threads) = &self.threads else { return };
-        let (work, outbox) = (self.work(), self.outbox.clone());
-        let done = threads.spawn_blocking(move || job(&work));
+        let work = self.work();
+        self.watch(threads.spawn_blocking(move || job(&work)), |bug| Message::Notice(bug.to_string()));
+    }
+
+    /// Gets a response at the price that was on the screen.
+    fn send_request(&self, quote: Quote, source: ResponseSource) {
+        let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
+        let (work, gateway, request) = (self.work(), Arc::clone(gateway), quote.request().clone());
+        let call = runtime.spawn(async move { ask(&work, &gateway, &quote, source).await });
+        // A panic in the call must not leave it in flight forever.
+        self.watch(call, |bug| ServiceEvent::Ended { result: response(&request, Err(bug)), request }.into());
+    }
+
+    /// Reports a panic in work.
+    fn watch(&self, done: JoinHandle<()>, message: impl FnOnce(GatewayError) -> Message + Send + 'static) {
+        let (Some(threads), outbox) = (&self.threads, self.outbox.clone()) else { return };
         threads.spawn(async move {
             if let Err(error) = done.await {
-                outbox.send(Message::Notice(GatewayError::bug(&error).to_string()));
+                outbox.send(message(GatewayError::bug(&error)));
             }
         });
     }
@@ -147,6 +168,155 @@ fn words(error: &dyn std::fmt::Display) -> String {
     said(error.to_string()).cut(400).to_string()
 }
 
+async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
+    let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), gateway.now());
+    let told = Mutex::new((SendPace::default(), None));
+    let progress = |received| {
+        let request = || request.clone();
+        let Ok(mut told) = told.lock() else { return };
+        match received {
+            Received::Rows(Rows { body, read, batch }) => {
+                work.send(ServiceEvent::RowsStreamed { request: request(), body, read, batch });
+            }
+            // How long it is does not wait for a moment that may not come.
+            Received::Bytes { bytes, total } if told.1 != total || told.0.is_due() => {
+                told.1 = total;
+                work.send(ServiceEvent::Progress { request: request(), bytes, total });
+            }
+            Received::Bytes { .. } => {}
+            Received::NotBefore(at) => work.send(ServiceEvent::RateLimitedUntil(at)),
+        }
+    };
+    let result = match source {
+        ResponseSource::Held => gateway.get_held(quote),
+        ResponseSource::HeldOrService => gateway.get(quote, &progress).await,
+        ResponseSource::Service => gateway.ask(quote, &progress).await,
+    };
+    if let Request::PrivateScan { submission, .. } = &request
+        && result.as_ref().err().is_none_or(GatewayError::may_have_arrived)
+    {
+        // The file is listed among the earlier ones by its name; without it by its hash alone.
+        let _ = gateway.store.note_file(&gateway.service, &submission.file, Some(&submission.name()), gateway.now());
+    }
+    // Before the response, so that the screen never shows one without the other. The app knows which calls are in flight.
+    if let Ok(spent) = gateway.store.settled(&gateway.session) {
+        work.send(ServiceEvent::Spent(spent));
+    }
+    if let Some(says_spent) = is_paid.then(|| says_spent(&result, begun)).flatten() {
+        work.send(ServiceEvent::QuotaExhausted(says_spent));
+    }
+    if let Some(wait) = result.as_ref().err().filter(|_| is_paid).and_then(GatewayError::wait) {
+        work.send(ServiceEvent::RateLimitedUntil(gateway.now().saturating_add(wait).unwrap_or(Timestamp::MAX)));
+    }
+    let result = response(&request, result).map(|response| match response {
+        Response::Balances(balances) => {
+            Response::Balances(balances.with_minute_limit(gateway.minute_limit().ok().flatten()))
+        }
+        other => other,
+    });
+    work.send(ServiceEvent::Ended { request, result });
+}
+
+/// Whether the service reports the quota as exceeded; none for a stored response, which reports neither.
+fn says_spent(result: &Result<Answer, GatewayError>, begun: Timestamp) -> Option<bool> {
+    match result {
+        Ok(answer) => (answer.received >= begun).then_some(false),
+        Err(error) => error.says_spent().then_some(true),
+    }
+}
+
+fn response(request: &Request, result: Result<Answer, GatewayError>) -> Result<Response, Failure> {
+    let answer = result.map_err(|error| match request {
+        Request::Quotas => Failure::new(error.to_string()),
+        Request::PrivateScan { to: Some(_), .. } => {
+            let failure = failure(&error);
+            Failure { cost: format!("{} The address for it was paid.", failure.cost), ..failure }
+        }
+        _ => failure(&error),
+    })?;
+    let is_free = matches!(request, Request::Quotas | Request::Usage { .. });
+    parsed(request, answer).map_err(|why| {
+        let cost = if is_free { Cost::Nothing.to_string() } else { "Its price was paid.".to_owned() };
+        Failure { what: sentence(&why), cost, is_unsure: !is_free, ..Failure::default() }
+    })
+}
+
+/// What a response says, or why it says nothing.
+fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
+    let (received, body) = (answer.received, answer.body);
+    let useless = || "the answer is of no use".to_owned();
+    match request {
+        Request::Quotas => {
+            let balances = Balances::parse(&body).ok().filter(|balances| !balances.counters.is_empty());
+            balances.map(Response::Balances).ok_or_else(|| "the answer is no quota details".to_owned())
+        }
+        Request::Usage { .. } => {
+            Usage::parse(&body).map(Response::Usage).map_err(|_| "the answer is no usage details".to_owned())
+        }
+        // Nothing but the privileges: the user object holds the key.
+        Request::User => match serde_json::from_slice(&body) {
+            Ok(user) => Ok(Response::Entitlements(Entitlements::of_user(&user, received))),
+            Err(_) => Err("the answer is no user object".to_owned()),
+        },
+        Request::Behaviour { .. } => Ok(Response::Report(Here::new(received, body, answer.unkept))),
+        Request::Behaviours { file, .. } => {
+            let page = Page::of_file(&body, file).map_err(|error| error.to_string())?;
+            Ok(Response::Page(HeldPage { received, page, unkept: answer.unkept }))
+        }
+        Request::Artefact { .. } => Ok(Response::Artefact(received, body.len() as u64)),
+        Request::PrivateScan { .. } => submitted(&body).map(Response::Scan).ok_or_else(useless),
+        Request::UploadAddress => {
+            let address = upload_address(&body).ok_or_else(useless)?;
+            Ok(Response::UploadUrl(UploadAddress::new(address)))
+        }
+        Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
+            Ok(Response::Progress(Analysis::of(&body)))
+        }
+        Request::PrivateDelete { .. } => Ok(Response::Deleted),
+        _ if body.len() as u64 > LARGEST_TREE => {
+            Err(format!("the answer is held, and is larger than {}", bytes(LARGEST_TREE)))
+        }
+        _ => Ok(Response::Tree(received, lines(&body))),
+    }
+}
+
+fn failure(error: &GatewayError) -> Failure {
+    let (cost, advice) = match error {
+        GatewayError::Service { cost, line, .. } => {
+            let logged = line.as_ref().map(|line| format!("Log line {line}."));
+            let advice = [Some(error.advice()).filter(|advice| !advice.is_empty()), logged];
+            (*cost, advice.into_iter().flatten().collect::<Vec<_>>().join(" "))
+        }
+        GatewayError::Offline => (Cost::Nothing, "Leave --offline out, and `offline` in the config file.".to_owned()),
+        GatewayError::Ledger(_) | GatewayError::Store(_) => {
+            (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
+        }
+        GatewayError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),
+        GatewayError::Internal(_) => (Cost::Perhaps(None), String::new()),
+        _ => (Cost::Nothing, String::new()),
+    };
+    Failure {
+        what: sentence(&error.to_string()),
+        cost: cost.to_string(),
+        advice,
+        is_unsure: matches!(error, GatewayError::Internal(_)) || error.may_have_arrived(),
+        is_of_file: match error {
+            GatewayError::Service { error, .. } => error.is_of_what_was_sent(),
+            // The form reads the store again.
+            GatewayError::SentBefore(_) => true,
+            _ => false,
+        },
+        is_elsewhere: matches!(error, GatewayError::InFlight),
+    }
+}
+
+/// An error's words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,7 +324,7 @@ mod tests {
     #[test]
     fn a_bug_beside_the_loop_is_a_message() {
         let (sender, inbox) = std::sync::mpsc::channel();
-        let performer = Performer::new(Backing::Nothing, Outbox(sender)).unwrap();
+        let performer = Performer::new(None, Outbox(sender)).unwrap();
         performer.spawn(|_| panic!("a bug"));
         let message = inbox.recv_timeout(Duration::from_secs(10)).ok();
         assert!(matches!(&message, Some(Message::Notice(words)) if words.contains("internal error")), "{message:?}");

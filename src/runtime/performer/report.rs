@@ -1,29 +1,20 @@
 //! Reads reports: their rows, their indicators, what the rules make of them, and how they differ.
 
-use super::{PACE, Performer, Work, renew};
+use super::{Performer, SendPace, Work, renew};
 use crate::app::message::Opening;
-use crate::app::over::spots::Target;
-use crate::app::over::spots::{NotableRow, ReportToEvaluate};
+use crate::app::over::spots::NotableRow;
 use crate::app::{ReportEvent, ReportJob};
 use crate::files;
 use crate::report::compare::Matrix;
-use crate::report::rules::{Marks, Rules, Severity};
-use crate::report::{Body, Cancel, Cancelled, Indexer, Indicators, Pane, Place, Report, body};
-use crate::text::{bytes, said};
-use std::collections::HashMap;
+use crate::report::rules::{Marks, Rules};
+use crate::report::{Body, Cancel, Indexer, Indicators, Place, Report, body};
+use crate::text::bytes;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The longest file of rules that is read, in bytes.
 const LONGEST_RULES: u64 = 16 << 20;
-
-/// Most findings of one report: a list is read, and this is more than anybody reads.
-const MOST_FINDINGS: usize = 5_000;
-
-/// Columns of a sandbox's name.
-const NAME: usize = 16;
 
 impl Performer {
     pub(super) fn read_report(&mut self, job: ReportJob) {
@@ -45,7 +36,7 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
             evaluate(work, opening, &report, rules, own.as_deref(), cancel);
         }
         ReportJob::EvaluateAll { number, reports, rules } => {
-            if let Ok(found) = findings(&reports, &rules, cancel) {
+            if let Ok(found) = NotableRow::find_all(&reports, &rules, cancel) {
                 work.send(ReportEvent::AllEvaluated { number, found });
             }
         }
@@ -57,48 +48,6 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
         ReportJob::Compare { number, bodies } => {
             work.send(ReportEvent::Compared { number, result: Ok(Arc::new(Matrix::of(&bodies))) });
         }
-    }
-}
-
-/// The rows of several reports that the rules mark, the most severe first; a row that several sandboxes saw is
-/// listed once.
-fn findings(reports: &[ReportToEvaluate], rules: &Rules, cancel: &Cancel) -> Result<Vec<NotableRow>, Cancelled> {
-    /// Rows stand by severity, then as they do in the list of one report.
-    type Rank = (Severity, Option<(Pane, usize)>, usize, usize);
-    let mut found: Vec<(Rank, NotableRow)> = Vec::new();
-    let mut known: HashMap<(u16, Vec<u8>), usize> = HashMap::new();
-    for judged in reports {
-        let report = Report::open(&judged.body);
-        let marks = rules.judge(&report, cancel)?;
-        for (section, row, rule) in marks.notable().take(MOST_FINDINGS) {
-            let Some(severity) = rules.rule(rule).map(|rule| rule.severity) else { continue };
-            let (place, row) = (Place { section, row }, report.row(section, row));
-            let at = *known.entry((rule, row.text())).or_insert(found.len());
-            if let Some((_, before)) = found.get_mut(at) {
-                before.also.push((judged.entry, place));
-                continue;
-            }
-            let pane = report.section(section).map(|found| (found.pane(), found.rank));
-            let (identifier, entry) = (judged.identifier.clone(), judged.entry);
-            let target = Target { file: None, identifier, entry, place: Some(place) };
-            let seen_by = judged.name.visible_cut(NAME);
-            found.push((
-                (severity, pane, entry, place.row),
-                NotableRow { rule, row, seen_by, target, also: Vec::new() },
-            ));
-        }
-    }
-    found.sort_by_key(|(rank, _)| *rank);
-    Ok(found.into_iter().map(|(_, row)| with_others(row)).collect())
-}
-
-/// A finding with the number of the further sandboxes that saw it.
-fn with_others(row: NotableRow) -> NotableRow {
-    let mut others: Vec<_> = row.also.iter().map(|(entry, _)| *entry).collect();
-    others.dedup();
-    match others.iter().filter(|entry| **entry != row.target.entry).count() {
-        0 => row,
-        others => NotableRow { seen_by: said(format!("{} +{others}", row.seen_by)), ..row },
     }
 }
 
@@ -126,15 +75,13 @@ fn index(work: &Work, opening: Opening, body: &Body, cancel: &Cancel) {
         let why = format!("it is larger than {}", bytes(body::LARGEST as u64));
         return work.send(ReportEvent::Unreadable { opening, why });
     }
-    let (mut indexer, mut told) = (Indexer::default(), None::<Instant>);
+    let (mut indexer, mut pace) = (Indexer::default(), SendPace::default());
     for window in body.chunks(body::WINDOW) {
         indexer.feed(window);
         if cancel.is_cancelled() {
             return;
         }
-        // The first rows at once, the others at a pace that leaves the loop free.
-        if told.is_none_or(|told| told.elapsed() >= PACE) {
-            told = Some(Instant::now());
+        if pace.is_due() {
             work.send(ReportEvent::Indexed { opening, batch: indexer.take() });
         }
     }
