@@ -5,6 +5,7 @@ use crate::report::attributes::{Meaning, PERHAPS_CUT};
 use crate::report::identifier::is_moment;
 use crate::report::indicators::{Kind, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
+use crate::report::rows::ValueMember;
 use crate::report::rows::records::Record;
 use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::tree::Parents;
@@ -318,17 +319,17 @@ impl Correlations {
                 if !holds.iter().any(|source| source.member == name && source.meaning == Meaning::Is(kind)) {
                     continue;
                 }
+                // What may be the value's name is left out.
+                if kind == Kind::Key && opened.report.registry != ValueMember::Data {
+                    continue;
+                }
                 for row in opened.rows(number) {
                     opened.go_on()?;
                     let place = Place { section: number, row: *row as usize };
-                    if let Some(value) = opened.report.registry_value(place) {
-                        // Ambiguous data is left out.
-                        value.data.iter().for_each(|data| joined.add(kind, value.path(), data.clone()));
-                        continue;
-                    }
                     let record = opened.report.record(place);
                     let raw = Raw::new(&record.value);
-                    let text = |member| raw.member(member).filter(|raw| raw.kind() == JsonKind::Text);
+                    let is_text = |raw: &Raw<'_>| matches!(raw.kind(), JsonKind::Text | JsonKind::Word) && raw.bytes() != b"null";
+                    let text = |member| raw.member(member).filter(is_text);
                     if let Some((name, beside)) = text(name).zip(text(beside)) {
                         joined.add(kind, name.text(), beside.text());
                     }

@@ -1,8 +1,7 @@
 //! What an analyst wrote about a report, or about one thing in it.
 
 use super::identifier::{Identifier, Sha256};
-use super::rows::records::Place;
-use super::rows::{Report, Row};
+use super::rows::{Place, Report, Row};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;

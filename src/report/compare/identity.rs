@@ -25,8 +25,7 @@ use crate::report::canonical::{fold, put};
 use crate::report::command_line;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Kind, Raw};
-use crate::report::registry::ValueMember;
-use crate::report::rows::values::{compact, split_member};
+use crate::report::rows::{ValueMember, compact, split_member};
 use crate::text::{Untrusted, last_part};
 use std::hash::{BuildHasher, Hasher};
 

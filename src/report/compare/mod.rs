@@ -11,8 +11,7 @@ use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
 use super::command_line;
 use super::index::Section;
-use super::rows::stream::RowBytes;
-use super::rows::{Piece, Report, Row};
+use super::rows::{Piece, Report, Row, RowBytes};
 use super::work::{Cancel, Cancelled, in_rounds};
 use crate::text::Untrusted;
 use foldhash::quality::RandomState;
@@ -248,7 +247,7 @@ fn hash(body: &Body, keys: &RandomState) -> Hashed {
     let report = Report::open(body);
     let (mut sections, mut hashes, mut room) = (Vec::new(), Vec::new(), Vec::new());
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
-        let Some(way) = report.section(section).and_then(|found| Way::of(found, report.registry(), keys)) else {
+        let Some(way) = report.section(section).and_then(|found| Way::of(found, report.registry, keys)) else {
             continue;
         };
         sections.push((section, hashes.len()));

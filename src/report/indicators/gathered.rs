@@ -4,7 +4,8 @@ use super::{Indicator, Indicators, Kind, MOST, MOST_PLACES, compared, hash, is_n
 use crate::report::attributes::{Meaning, Source};
 use crate::report::canonical::spell_out_str;
 use crate::report::json::{Kind as JsonKind, Raw};
-use crate::report::rows::records::{Place, Record, Step};
+use crate::report::rows::Place;
+use crate::report::rows::records::{Record, Step};
 use crate::report::rules::Severity;
 use crate::text::{Untrusted, count};
 use std::borrow::Cow;

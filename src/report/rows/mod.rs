@@ -3,9 +3,6 @@
 mod pieces;
 pub mod records;
 pub(super) mod row_set;
-pub(super) mod severity;
-pub(super) mod stream;
-pub(super) mod values;
 
 use super::attributes::{PROCESS_LIST, Pane};
 use super::body::Body;
@@ -13,23 +10,24 @@ use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
 use super::json::{Kind, Raw, members};
 use super::note::Item;
-use super::registry::{RegistryValue, ValueMember};
-use super::tree::listed;
+use super::tree;
 use crate::text::Untrusted;
 use pieces::{Told, pieces, tell};
-use records::{MOST_AFTER_CHILDREN, Place};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
-use values::{compact, member_length, named_lines};
 
-pub use values::{Line, lines};
+pub use pieces::{Line, ValueMember, lines};
+pub(super) use pieces::{compact, split_member};
+
+/// How much is read of a process that lists its children more than once.
+const MOST_AFTER_CHILDREN: usize = 16 * 1024;
 
 /// How many bytes of a row are decoded to show it in a line; a longer row is decoded whole only when it is opened.
-pub(super) const PREVIEW: usize = 16 * 1024;
+const PREVIEW: usize = 16 * 1024;
 
 /// How many bytes of a row are decoded when it is opened.
-pub(super) const WHOLE_ROW: usize = 8 * 1024 * 1024;
+const WHOLE_ROW: usize = 8 * 1024 * 1024;
 
 /// A report: its bytes, and where its rows start. Clones share both.
 #[derive(Debug, Clone)]
@@ -38,7 +36,44 @@ pub struct Report {
     /// Where the rows start, as far as the bytes have been read.
     pub index: Arc<Index>,
     /// What `value` is in the registry values that were set.
-    registry: ValueMember,
+    pub registry: ValueMember,
+}
+
+/// A row's place in its report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    pub section: usize,
+    pub row: usize,
+}
+
+/// A row as it is handed over with all the others.
+#[derive(Clone, Copy)]
+pub struct RowBytes<'a> {
+    report: &'a Report,
+    pub place: Place,
+    /// Its first bytes, up to 8 MiB of them: of a process those before its first child.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> RowBytes<'a> {
+    /// The row as its pane shows it.
+    pub fn decoded(&self) -> Row {
+        self.report.decode(self.place, self.bytes.get(..PREVIEW).unwrap_or(self.bytes), Told::InALine)
+    }
+
+    /// The row in a line, from all that is handed over of it.
+    pub fn told(&self) -> Row {
+        self.report.decode(self.place, self.bytes, Told::InALine)
+    }
+
+    /// All that is the row's own, as JSON: a process may go on behind its children.
+    pub fn own(&self) -> Cow<'a, [u8]> {
+        let section = self.report.section(self.place.section);
+        match section.and_then(|section| section.tail(self.place.row)) {
+            None => Cow::Borrowed(self.bytes),
+            Some(_) => self.report.record(self.place).value,
+        }
+    }
 }
 
 /// One row, as shown in a pane.
@@ -133,7 +168,7 @@ impl Report {
             return;
         }
         if self.index.has(PROCESS_LIST) {
-            let arranged = listed::arrange(&self.body, Arc::make_mut(&mut self.index));
+            let arranged = tree::arrange(&self.body, Arc::make_mut(&mut self.index));
             self.body = arranged.unwrap_or_else(|| self.body.clone());
         }
         if self.index.has("registry_keys_set") {
@@ -149,18 +184,6 @@ impl Report {
             sections.filter(move |(_, section)| section.attribute.is_some_and(|known| known.name == attribute));
         let places = sections.flat_map(|(section, found)| (0..found.len()).map(move |row| Place { section, row }));
         places.map(|place| compact(Raw::new(&self.record(place).value)))
-    }
-
-    /// The registry value that a row sets, whole; none if the row does not set one.
-    pub fn registry_value(&self, place: Place) -> Option<RegistryValue> {
-        let section = self.section(place.section)?;
-        let is_set = section.name.as_bytes() == b"registry_keys_set";
-        is_set.then(|| RegistryValue::of(Raw::new(&self.record(place).value), self.registry))?
-    }
-
-    /// What the member `value` of the registry values is.
-    pub(super) fn registry(&self) -> ValueMember {
-        self.registry
     }
 
     /// Adds the next batch. Other holders of the index keep their version of it.
@@ -237,36 +260,42 @@ impl Report {
 
     /// Decodes a row.
     pub fn row(&self, section: usize, row: usize) -> Row {
-        self.row_from(section, row, self.row_bytes(section, row, PREVIEW))
+        self.decode(Place { section, row }, self.row_bytes(section, row, PREVIEW), Told::InALine)
     }
 
     /// Decodes a row in a line from up to 8 MiB of it.
     pub fn told_row(&self, place: Place) -> Row {
-        self.row_from(place.section, place.row, self.row_bytes(place.section, place.row, WHOLE_ROW))
+        self.decode(place, self.row_bytes(place.section, place.row, WHOLE_ROW), Told::InALine)
     }
 
     /// Decodes a row with everything that it says, up to 8 MiB of it.
     pub fn whole_row(&self, place: Place) -> Row {
-        let Some(found) = self.section(place.section) else { return Row::default() };
         let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW);
-        let mut pieces = match found.form {
-            Form::Processes => self.whole_process(place.section, place.row, bytes),
-            _ => pieces(found, bytes, self.registry, Told::Whole),
-        };
+        let mut row = self.decode(place, bytes, Told::Whole);
         if bytes.len() == WHOLE_ROW {
-            pieces.push(Piece::Own(format!(" {}", goes_on()).into()));
+            row.pieces.push(Piece::Own(format!(" {}", goes_on()).into()));
         }
+        row
+    }
+
+    fn decode(&self, place: Place, bytes: &[u8], told: Told) -> Row {
+        let Some(found) = self.section(place.section) else { return Row::default() };
+        let pieces = match found.form {
+            Form::Processes => self.process(place, bytes, told),
+            _ => pieces(found, bytes, self.registry, told),
+        };
         Row { label: found.label(), pieces }
     }
 
-    /// Decodes a row from its bytes.
-    pub(super) fn row_from(&self, section: usize, row: usize, bytes: &[u8]) -> Row {
-        let Some(found) = self.section(section) else { return Row::default() };
-        let pieces = match found.form {
-            Form::Processes => self.process(section, row, bytes),
-            _ => pieces(found, bytes, self.registry, Told::InALine),
-        };
-        Row { label: found.label(), pieces }
+    /// Every row of a section, in order.
+    pub fn each_row(&self, section: usize) -> impl Iterator<Item = RowBytes<'_>> {
+        let rows = 0..self.section(section).map_or(0, Section::len);
+        let end = self.section_end(section);
+        rows.map(move |row| {
+            let extent = self.extent_before(section, row, end);
+            let bytes = self.body.window(extent.start..extent.end.min(extent.start + WHOLE_ROW));
+            RowBytes { report: self, place: Place { section, row }, bytes }
+        })
     }
 
     /// The item that a row shows, as notes refer to it.
@@ -278,11 +307,11 @@ impl Report {
     pub fn raw_row(&self, section: usize, row: usize) -> &[u8] {
         let Some(found) = self.section(section) else { return &[] };
         let bytes = self.row_bytes(section, row, WHOLE_ROW);
-        let length = if matches!(found.form, Form::Object | Form::Loose) {
-            member_length(bytes)
-        } else {
-            Raw::new(bytes).bytes().len()
+        let value = match found.form {
+            Form::Object | Form::Loose => split_member(bytes).1,
+            Form::Scalar | Form::Array | Form::Processes => Raw::new(bytes),
         };
+        let length = bytes.len() - value.length_to_end() + value.bytes().len();
         bytes.get(..length).unwrap_or(bytes)
     }
 
@@ -292,8 +321,12 @@ impl Report {
         let bytes = self.row_bytes(section, row, WHOLE_ROW);
         match found.form {
             Form::Processes if Raw::new(bytes).kind() == Kind::Object => {
-                let own = self.process_members(section, row, bytes);
-                own.flat_map(|(name, value)| named_lines(&name.text(), value.bytes())).collect()
+                let member = |(name, value): (Raw<'_>, Raw<'_>)| {
+                    let mut found = lines(value.bytes());
+                    found.first_mut().into_iter().for_each(|first| first.name = Some(name.text()));
+                    found
+                };
+                self.process_members(section, row, bytes).flat_map(member).collect()
             }
             Form::Processes => lines(Raw::new(bytes).bytes()),
             Form::Object | Form::Loose => {
@@ -321,14 +354,17 @@ impl Report {
 
     /// Offsets of the bytes that a row begins in, up to the next row's: of a process those before its first child.
     pub(super) fn extent(&self, section: usize, row: usize) -> Range<usize> {
+        self.extent_before(section, row, self.section_end(section))
+    }
+
+    fn extent_before(&self, section: usize, row: usize, end: usize) -> Range<usize> {
         let start = |row| self.section(section).and_then(|section| section.start(row)).map(|start| start as usize);
-        let end = start(row + 1).unwrap_or_else(|| self.section_end(section));
-        start(row).map_or(0..0, |start| start..end.max(start))
+        start(row).map_or(0..0, |at| at..start(row + 1).unwrap_or(end).max(at))
     }
 
     /// The bytes after a process's children, with some that follow; empty if the process ends
     /// there.
-    pub(super) fn tail(&self, section: usize, row: usize) -> &[u8] {
+    fn tail(&self, section: usize, row: usize) -> &[u8] {
         let Some((found, tail)) = self.section(section).and_then(|found| Some((found, found.tail(row)? as usize)))
         else {
             return &[];
@@ -340,16 +376,16 @@ impl Report {
     }
 
     /// A row's first bytes, at most `limit`.
-    pub(super) fn row_bytes(&self, section: usize, row: usize, limit: usize) -> &[u8] {
+    fn row_bytes(&self, section: usize, row: usize, limit: usize) -> &[u8] {
         let extent = self.extent(section, row);
         self.body.window(extent.start..extent.end.min(extent.start + limit))
     }
 
-    fn process(&self, section: usize, row: usize, bytes: &[u8]) -> Vec<Piece> {
+    fn process(&self, place: Place, bytes: &[u8], told: Told) -> Vec<Piece> {
         if Raw::new(bytes).kind() != Kind::Object {
             return vec![Piece::Value(compact(Raw::new(bytes)))];
         }
-        let members: Vec<_> = self.process_members(section, row, bytes).collect();
+        let members: Vec<_> = self.process_members(place.section, place.row, bytes).collect();
         let value = |wanted: &str| {
             let found = members.iter().find(|(name, _)| name.text().as_bytes() == wanted.as_bytes());
             found.map(|(_, value)| compact(*value))
@@ -357,31 +393,21 @@ impl Report {
         let name = value("name");
         if name.is_none() && bytes.len() == PREVIEW {
             // Something long stands before the name.
-            return self.process(section, row, self.row_bytes(section, row, WHOLE_ROW));
+            return self.process(place, self.row_bytes(place.section, place.row, WHOLE_ROW), told);
         }
         // An empty name is a value as well, but is not visible.
         let is_seen = name.as_ref().is_some_and(|name| !name.is_empty());
         let mut pieces: Vec<_> = name.map(Piece::Value).into_iter().collect();
         pieces.extend((!is_seen).then(|| Piece::Own("(no name)".into())));
-        if let Some(id) = value("process_id") {
-            pieces.extend([Piece::Own("  ".into()), Piece::Detail(id)]);
+        // The unit of the offset is the sandbox's own.
+        for (before, member) in [("  ", "process_id"), ("  +", "time_offset")] {
+            pieces
+                .extend(value(member).into_iter().flat_map(|value| [Piece::Own(before.into()), Piece::Detail(value)]));
         }
-        if let Some(offset) = value("time_offset") {
-            // The unit is the sandbox's own.
-            pieces.extend([Piece::Own("  +".into()), Piece::Detail(offset)]);
-        }
-        pieces
-    }
-
-    /// A process as a pane shows it, and what else it says.
-    fn whole_process(&self, section: usize, row: usize, bytes: &[u8]) -> Vec<Piece> {
-        let mut pieces = self.process(section, row, bytes);
-        if Raw::new(bytes).kind() == Kind::Object {
-            for (name, value) in self.process_members(section, row, bytes) {
-                let name = name.text();
-                if !matches!(name.as_bytes(), b"name" | b"process_id" | b"time_offset") {
-                    tell(&mut pieces, name, value);
-                }
+        for (name, value) in members.into_iter().filter(|_| told == Told::Whole) {
+            let name = name.text();
+            if !matches!(name.as_bytes(), b"name" | b"process_id" | b"time_offset") {
+                tell(&mut pieces, name, value);
             }
         }
         pieces

@@ -1,14 +1,37 @@
-//! The pieces of a row's text: the fields that the table names for a record, or else a value.
+//! What a row says: the fields that the table names for a record, or else its value in one line or taken apart.
 
 use super::Piece;
-use super::severity;
-use super::values::{compact, joined, split_member};
+use super::records::{Step, leaves};
 use crate::report::attributes::{Field, HIDDEN, NAMED_VALUE, PASSWORD, Role, Shape};
 use crate::report::identifier::is_moment;
 use crate::report::index::{Form, Section};
-use crate::report::json::{Kind, Raw};
-use crate::report::registry::ValueMember;
+use crate::report::json::{Event, Kind, Raw, Scanner};
 use crate::text::Untrusted;
+
+/// What the member `value` of `registry_keys_set` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ValueMember {
+    /// The report names no sandbox, or is of several.
+    #[default]
+    Unclear,
+    /// The data; the key ends with the value's name.
+    Data,
+    /// The value's name, under the key; the data is not given.
+    Name,
+}
+
+impl ValueMember {
+    /// What it is in the reports of a sandbox.
+    pub(super) fn of(sandbox: &Untrusted) -> Self {
+        let sandbox = String::from_utf8_lossy(sandbox.as_bytes()).to_lowercase();
+        let gives_name = ["lastline", "sndbox", "orcas"].iter().any(|name| sandbox.contains(name));
+        match sandbox.trim() {
+            "" => Self::Unclear,
+            _ if gives_name => Self::Name,
+            _ => Self::Data,
+        }
+    }
+}
 
 /// The most values of evidence that a line shows; further ones are counted.
 const EVIDENCE: usize = 8;
@@ -96,10 +119,8 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piec
             pieces.push(Piece::Own(words.into()));
         }
         pieces.push(match field.role {
-            Role::Severity => Piece::Detail(severity::word(compact(value))),
-            Role::Evidence => {
-                Piece::Detail(severity::evidence(value, if told == Told::Whole { usize::MAX } else { EVIDENCE }))
-            }
+            Role::Severity => Piece::Detail(severity_word(compact(value))),
+            Role::Evidence => Piece::Detail(evidence(value, if told == Told::Whole { usize::MAX } else { EVIDENCE })),
             // The first shown value is the row's subject, unless a field has that role.
             _ if about.map_or(has_value, |about| about != field) => Piece::Detail(told.value(value)),
             Role::Said | Role::About => Piece::Value(told.value(value)),
@@ -139,4 +160,168 @@ fn before(pieces: &mut Vec<Piece>, field: &Field) -> &'static str {
 fn member_pieces(bytes: &[u8], told: Told) -> Vec<Piece> {
     let (name, value) = split_member(bytes);
     vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(told.value(value))]
+}
+
+/// What the service puts before its words.
+const PREFIX: &[u8] = b"IMPACT_SEVERITY_";
+
+/// The severity words, the most severe first; several mean the same. Unknown words come last.
+const SEVERITIES: [&[&str]; 5] =
+    [&["critical"], &["high"], &["medium", "moderate"], &["low"], &["info", "informational", "information"]];
+
+/// The word without what the service puts before it.
+fn severity_word(text: Untrusted) -> Untrusted {
+    text.as_bytes().strip_prefix(PREFIX).map(Untrusted::from).unwrap_or(text)
+}
+
+/// Place of a severity among the words for it, the most severe first.
+pub(super) fn severity_rank(text: Untrusted) -> usize {
+    let word = severity_word(text);
+    let is_one = |words: &&[&str]| words.iter().any(|known| word.as_bytes().eq_ignore_ascii_case(known.as_bytes()));
+    SEVERITIES.iter().position(is_one).unwrap_or(SEVERITIES.len())
+}
+
+impl Section {
+    /// A row of a summary's techniques as one record: the number, the greatest severity, every
+    /// description and reference; none for any other row. In the report the row is a member: the
+    /// number with a list of observations.
+    pub(in crate::report) fn technique(&self, row: &[u8]) -> Option<Vec<u8>> {
+        if self.form != Form::Object || self.name.as_bytes() != b"attack_techniques" {
+            return None;
+        }
+        let (id, seen) = split_member(row);
+        let seen: Vec<_> = if seen.kind() == Kind::Array { seen.elements().collect() } else { vec![seen] };
+        let all = |name| seen.iter().filter_map(move |one| one.member(name));
+        let severity = all("severity").min_by_key(|severity| severity_rank(severity.text()));
+        let mut description = Vec::new();
+        for text in all("description").map(Raw::content).filter(|text| !text.is_empty()) {
+            let before: &[u8] = if description.is_empty() { b"" } else { b"; " };
+            description.extend([before, text].concat());
+        }
+        let refs = all("refs").flat_map(Raw::elements).map(Raw::bytes).collect::<Vec<_>>().join(&b","[..]);
+        let mut record = [br#"{"id":"#, id.bytes()].concat();
+        record.extend(severity.iter().flat_map(|severity| [br#","severity":"#, severity.bytes()].concat()));
+        record.extend([br#","description":""#, &description[..], br#"""#].concat());
+        if !refs.is_empty() {
+            record.extend([br#","refs":["#, &refs[..], b"]"].concat());
+        }
+        record.push(b'}');
+        Some(record)
+    }
+}
+
+/// The evidence in one line: each value with its name, except that a reference shows only its
+/// `value`; at most `most` values, and the rest counted.
+fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
+    let (mut joined, mut count) = (Vec::new(), 0_usize);
+    leaves(raw.bytes(), &mut |way, value| {
+        let name = match way.last() {
+            Some(Step::Member(name)) => name.as_bytes(),
+            Some(Step::Element(_)) | None => b"",
+        };
+        if name == b"ref" {
+            return;
+        }
+        count += 1;
+        if count > most {
+            return;
+        }
+        let before: &[u8] = if joined.is_empty() { b"" } else { b", " };
+        let is_told = !matches!(name, b"" | b"value");
+        joined.extend([before, if is_told { name } else { b"" }, if is_told { b"=" } else { b"" }].concat());
+        joined.extend_from_slice(value.text().as_bytes());
+    });
+    if count > most {
+        joined.extend_from_slice(format!(", +{}", count - most).as_bytes());
+    }
+    Untrusted::from(joined)
+}
+
+/// How many nested values are joined in a line before the rest is counted.
+const JOINED: usize = 8;
+
+/// One line of a value that is shown whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// How deep it is nested.
+    pub depth: usize,
+    /// Name of the member; none for an element.
+    pub name: Option<Untrusted>,
+    /// The value; none for an object or array, whose content follows.
+    pub value: Option<Untrusted>,
+}
+
+/// A member's name and its value.
+pub(in crate::report) fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
+    let name = Raw::new(bytes);
+    (name, Raw::new(bytes.get(name.bytes().len()..).unwrap_or_default()))
+}
+
+/// A value in one line: strings as they are, flat arrays joined, everything deeper as written.
+pub(in crate::report) fn compact(raw: Raw<'_>) -> Untrusted {
+    joined(raw, JOINED)
+}
+
+/// Like [`compact`], with at most `most` values of a flat array, and the rest counted.
+fn joined(raw: Raw<'_>, most: usize) -> Untrusted {
+    match raw.kind() {
+        Kind::Text | Kind::Word => raw.text(),
+        Kind::Array => side_by_side(raw, most).unwrap_or_else(|| Untrusted::from(squeezed(raw.bytes()))),
+        Kind::Object => Untrusted::from(squeezed(raw.bytes())),
+    }
+}
+
+/// The elements of a flat array, the rest counted; none of an empty one, or of one that is not flat.
+fn side_by_side(raw: Raw<'_>, most: usize) -> Option<Untrusted> {
+    let elements: Vec<_> = raw.elements().take(most.saturating_add(1)).collect();
+    let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
+    if elements.is_empty() || !is_flat {
+        return None;
+    }
+    let mut joined = Vec::new();
+    for element in elements.iter().take(most) {
+        if !joined.is_empty() {
+            joined.extend_from_slice(b", ");
+        }
+        joined.extend_from_slice(element.text().as_bytes());
+    }
+    if elements.len() > most {
+        joined.extend_from_slice(format!(", +{}", raw.elements().count() - most).as_bytes());
+    }
+    Some(Untrusted::from(joined))
+}
+
+/// JSON without the blanks between its values.
+fn squeezed(bytes: &[u8]) -> Vec<u8> {
+    let (mut in_text, mut is_escaped) = (false, false);
+    let keep = |byte: &&u8| {
+        let is_blank = !in_text && byte.is_ascii_whitespace();
+        in_text ^= **byte == b'"' && !is_escaped;
+        is_escaped = in_text && **byte == b'\\' && !is_escaped;
+        !is_blank
+    };
+    bytes.iter().filter(keep).copied().collect()
+}
+
+/// A value taken apart, a line a leaf, a line for each object and array.
+pub fn lines(bytes: &[u8]) -> Vec<Line> {
+    let (mut found, mut name, mut depth) = (Vec::new(), None, 0_usize);
+    let mut scanner = Scanner::default();
+    scanner.feed(bytes, &mut |at, event| {
+        let leaf = |at: u64| usize::try_from(at).ok().and_then(|at| bytes.get(at..)).map(|rest| Raw::new(rest).text());
+        match event {
+            Event::Name(raw) => name = Some(Untrusted::from_json(raw)),
+            Event::Open { .. } => {
+                found.push(Line { depth, name: name.take(), value: None });
+                depth += 1;
+            }
+            Event::Close => depth = depth.saturating_sub(1),
+            Event::Text | Event::Word { .. } => {
+                let is_secret = name.as_ref().is_some_and(|name: &Untrusted| name.as_bytes() == PASSWORD.as_bytes());
+                let value = if is_secret { Some(Untrusted::from(HIDDEN)) } else { leaf(at) };
+                found.push(Line { depth, name: name.take(), value });
+            }
+        }
+    });
+    found
 }

@@ -1,21 +1,11 @@
 //! A row as the JSON that it is made of, whole; and JSON taken apart into its leaves.
 
-use super::Report;
-use super::values::split_member;
+use super::pieces::split_member;
+use super::{Place, Report};
 use crate::report::index::{Form, Section};
 use crate::report::json::{Event, Kind, Raw, Scanner};
 use crate::text::Untrusted;
 use std::borrow::Cow;
-
-/// How much is read of a process that lists its children more than once.
-pub(super) const MOST_AFTER_CHILDREN: usize = 16 * 1024;
-
-/// A row's place in its report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
-    pub section: usize,
-    pub row: usize,
-}
 
 /// A row, whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,57 +59,35 @@ impl Report {
 ///
 /// No recursion, and nothing is left out: names that stand twice lead to two leaves.
 pub fn leaves(bytes: &[u8], sink: &mut impl FnMut(&[Step], Raw<'_>)) {
-    let mut way: Vec<Step> = Vec::new();
-    let mut open: Vec<Open> = Vec::new();
-    Scanner::default().feed(bytes, &mut |at, event| match event {
-        Event::Name(name) => {
-            if let Some(container) = open.last_mut() {
-                container.name = Some(Untrusted::from_json(name));
+    let (mut way, mut name) = (Vec::new(), Untrusted::default());
+    // Of each open container whether it is an object, how many values it has had, and its offset.
+    let mut open: Vec<(bool, usize, usize)> = Vec::new();
+    Scanner::default().feed(bytes, &mut |at, event| {
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        match event {
+            Event::Name(raw) => name = Untrusted::from_json(raw),
+            Event::Close => {
+                if let Some((_, 0, start)) = open.pop() {
+                    sink(&way, Raw::new(bytes.get(start..at).unwrap_or_default()));
+                }
+                way.pop();
             }
-        }
-        Event::Open { object } => {
-            enter(&mut way, &mut open);
-            open.push(Open { object, count: 0, name: None });
-        }
-        Event::Close => {
-            if open.pop().is_some_and(|closed| closed.count == 0) {
-                let end = usize::try_from(at).unwrap_or(usize::MAX);
-                let start = bytes.get(..end).and_then(|before| before.iter().rposition(|b| matches!(b, b'{' | b'[')));
-                sink(&way, Raw::new(start.and_then(|start| bytes.get(start..end)).unwrap_or_default()));
+            Event::Open { .. } | Event::Text | Event::Word { .. } => {
+                // The way to the value at the top is a step as well, which keeps the balance.
+                let count = open.last_mut().map_or(0, |(_, count, _)| std::mem::replace(count, *count + 1));
+                way.push(match open.last() {
+                    Some((true, ..)) => Step::Member(std::mem::take(&mut name)),
+                    _ => Step::Element(count),
+                });
+                if let Event::Open { object } = event {
+                    open.push((object, 0, at));
+                } else {
+                    sink(&way, Raw::new(bytes.get(at..).unwrap_or_default()));
+                    way.pop();
+                }
             }
-            way.pop();
-        }
-        Event::Text | Event::Word { .. } => {
-            enter(&mut way, &mut open);
-            let start = usize::try_from(at).unwrap_or(usize::MAX);
-            sink(&way, Raw::new(bytes.get(start..).unwrap_or_default()));
-            way.pop();
         }
     });
-}
-
-/// A container that is open.
-struct Open {
-    object: bool,
-    count: usize,
-    name: Option<Untrusted>,
-}
-
-/// Takes the step to the next value of the innermost container; at the top it is no step, but keeps the balance.
-fn enter(way: &mut Vec<Step>, open: &mut [Open]) {
-    let step = match open.last_mut() {
-        None => return way.push(Step::Element(0)),
-        Some(container) => {
-            container.count += 1;
-            let place = container.count - 1;
-            if container.object {
-                Step::Member(container.name.take().unwrap_or_default())
-            } else {
-                Step::Element(place)
-            }
-        }
-    };
-    way.push(step);
 }
 
 /// A way as one text, such as `resolved_ips/0`: steps with `/` between them; `~` and `/` inside of a name stand as `~0` and

@@ -1,5 +1,9 @@
-//! A set of a report's rows, in order, such as the matches of a filter or the hidden rows.
+//! Sets of a report's rows, such as the matches of a filter, and the order in which rows are shown.
 
+use super::Report;
+use super::pieces::severity_rank;
+use crate::report::json::Raw;
+use crate::report::work::{Cancel, Cancelled};
 use std::collections::BTreeMap;
 
 /// A set of rows: for each section of the index its rows in order, four bytes each.
@@ -25,17 +29,9 @@ impl RowSet {
         }
     }
 
-    /// Adds rows of one section, in order.
+    /// Adds rows of one section.
     pub fn append(&mut self, section: usize, more: &[u32]) {
-        if more.is_empty() {
-            return;
-        }
-        let rows = self.sections.entry(section).or_default();
-        if rows.last() < more.first() {
-            rows.extend_from_slice(more);
-        } else {
-            more.iter().for_each(|row| self.insert(section, *row));
-        }
+        more.iter().for_each(|row| self.insert(section, *row));
     }
 
     /// Takes a row out.
@@ -93,6 +89,55 @@ impl FromIterator<(usize, u32)> for RowSet {
         let mut set = Self::default();
         places.into_iter().for_each(|(section, row)| set.insert(section, row));
         set
+    }
+}
+
+/// Sections whose rows have an order of their own: the most severe first, rows of equal severity in
+/// the order of the report.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Order {
+    /// For each section the row at each position, and the position of each row.
+    sections: BTreeMap<usize, [Vec<u32>; 2]>,
+}
+
+impl Order {
+    /// The order of a report's sections, without those that have no severity or are already sorted.
+    pub(in crate::report) fn of(report: &Report, cancel: &Cancel) -> Result<Self, Cancelled> {
+        let mut order = Self::default();
+        for (number, section) in report.index.sections.iter().enumerate() {
+            let Some(name) = section.attribute.and_then(|attribute| attribute.severity()) else { continue };
+            cancel.check()?;
+            let ranks = report.each_row(number).map(|row| {
+                let technique = section.technique(row.bytes);
+                let severity = Raw::new(technique.as_deref().unwrap_or(row.bytes)).member(name);
+                severity_rank(severity.map(Raw::text).unwrap_or_default())
+            });
+            let mut ranked: Vec<(usize, u32)> = ranks.zip(0..).collect();
+            if ranked.is_sorted() {
+                continue;
+            }
+            ranked.sort();
+            let rows: Vec<u32> = ranked.into_iter().map(|(_, row)| row).collect();
+            let mut positions: Vec<(u32, u32)> = rows.iter().copied().zip(0..).collect();
+            positions.sort();
+            order.sections.insert(number, [rows, positions.into_iter().map(|(_, position)| position).collect()]);
+        }
+        Ok(order)
+    }
+
+    /// The sections that have an order of their own.
+    pub fn sections(&self) -> impl Iterator<Item = usize> + '_ {
+        self.sections.keys().copied()
+    }
+
+    pub fn row(&self, section: usize, position: usize) -> usize {
+        let found = self.sections.get(&section).and_then(|[rows, _]| rows.get(position));
+        found.map_or(position, |row| *row as usize)
+    }
+
+    pub fn position(&self, section: usize, row: usize) -> usize {
+        let found = self.sections.get(&section).and_then(|[_, positions]| positions.get(row));
+        found.map_or(row, |position| *position as usize)
     }
 }
 

@@ -1,0 +1,230 @@
+//! Finds rows by their text or by their label: each row's leaves are decoded and matched, in batches, several at a time.
+//!
+//! The field names of a record that the table knows are the format's own words, and are no leaves; every other name is.
+
+use super::index::Form;
+use super::json::{Event, Kind, Raw, Scanner};
+use super::rows::{Label, split_member};
+use super::work::in_rounds;
+use super::{Cancel, Pane, Report, RowSet, Section};
+use crate::text::Untrusted;
+use regex::bytes::{Regex, RegexBuilder};
+use std::ops::{ControlFlow, Range};
+
+/// Most bytes that a compiled expression takes.
+const LARGEST: usize = 2 * 1024 * 1024;
+
+/// How words are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct How {
+    /// They are a regular expression.
+    pub is_regex: bool,
+    /// Capital and small letters differ.
+    pub is_case_sensitive: bool,
+}
+
+/// A search pattern. It is matched against decoded text, not against JSON escapes.
+#[derive(Debug)]
+pub struct Pattern {
+    words: String,
+    how: How,
+    regex: Regex,
+}
+
+/// Why words are no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadPattern {
+    #[error("nothing is typed")]
+    Empty,
+    /// They are not a valid regular expression; the reason.
+    #[error("{0}")]
+    Expression(String),
+}
+
+impl Pattern {
+    pub fn new(words: &str, how: How) -> Result<Self, BadPattern> {
+        if words.is_empty() {
+            return Err(BadPattern::Empty);
+        }
+        let expression = if how.is_regex { words.to_owned() } else { regex::escape(words) };
+        let regex = RegexBuilder::new(&expression)
+            .case_insensitive(!how.is_case_sensitive)
+            .size_limit(LARGEST)
+            .dfa_size_limit(LARGEST)
+            .build()
+            .map_err(|error| BadPattern::Expression(reason(&error)))?;
+        Ok(Self { words: words.to_owned(), how, regex })
+    }
+
+    /// The words, as they were given.
+    pub fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// How the words are meant.
+    pub fn how(&self) -> How {
+        self.how
+    }
+
+    /// Whether it matches a text.
+    pub fn is_match(&self, text: &[u8]) -> bool {
+        self.regex.is_match(text)
+    }
+
+    /// Whether it matches the label of a row.
+    fn is_in(&self, label: &Label) -> bool {
+        match label {
+            // What may match nothing at all is not found where nothing stands.
+            Label::Known("") => false,
+            Label::Known(word) => self.is_match(word.as_bytes()),
+            Label::Named(name) => self.is_match(name.as_bytes()),
+        }
+    }
+
+    /// Byte ranges of its matches in a text that is our own or made visible.
+    pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
+        let found = self.regex.find_iter(text.as_bytes()).map(|found| found.range());
+        found.filter(|found| !found.is_empty()).collect()
+    }
+}
+
+/// Why an expression is invalid, in one line and without the expression itself.
+fn reason(error: &regex::Error) -> String {
+    let words = error.to_string();
+    let last = words.lines().last().unwrap_or_default();
+    match error {
+        regex::Error::CompiledTooBig(_) => "the expression takes too much memory".to_owned(),
+        _ => last.strip_prefix("error: ").unwrap_or(last).to_owned(),
+    }
+}
+
+/// Bytes of the first batches, which are small so that the first hits come at once, and of those that follow.
+const FIRST_BATCHES: usize = 128 * 1024;
+const BATCHES: usize = 2 * 1024 * 1024;
+
+/// How many batches are small.
+const SMALL: usize = 8;
+
+/// Where is searched.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    pub pane: Option<Pane>,
+    /// Only from this offset of the body on.
+    pub from: usize,
+}
+
+/// Searches a report on some threads, and hands each batch of rows to `sink` in the order of the body; it says whether to go on.
+pub fn search(
+    report: &Report,
+    pattern: &Pattern,
+    scope: &Scope,
+    threads: usize,
+    cancel: &Cancel,
+    sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
+) {
+    // Offset of the first row, number, section, and whether the word beside its rows matches: then all of them are hits.
+    let mut sections: Vec<(usize, usize, &Section, bool)> = (0..)
+        .zip(&report.index.sections)
+        .filter(|(_, section)| scope.pane.is_none_or(|pane| section.pane() == pane))
+        .filter_map(|(number, section)| {
+            Some((section.start(0)? as usize, number, section, pattern.is_in(&section.label())))
+        })
+        .collect();
+    sections.sort_by_key(|(start, ..)| *start);
+    let mut start = sections.first().map_or(0, |first| first.0).max(scope.from);
+    let end = sections.iter().map(|(_, number, ..)| report.section_end(*number)).max().unwrap_or(0);
+    let (end, mut batches) = (end.min(report.searchable()), Vec::new());
+    while start < end {
+        let batch = start..end.min(start + if batches.len() < SMALL { FIRST_BATCHES } else { BATCHES });
+        start = batch.end;
+        batches.push(batch);
+    }
+    let find = |batch: &Range<usize>| {
+        let mut hits = RowSet::default();
+        let first = sections.partition_point(|(start, ..)| *start <= batch.start).saturating_sub(1);
+        let inside = sections.iter().skip(first).take_while(|(start, ..)| *start < batch.end);
+        for (_, number, section, is_hit) in inside {
+            for row in section.row_from(batch.start)..section.row_from(batch.end) {
+                if cancel.is_cancelled() {
+                    return hits;
+                }
+                if *is_hit || pattern.is_in_row(report, *number, section, row) {
+                    hits.insert(*number, u32::try_from(row).unwrap_or(u32::MAX));
+                }
+            }
+        }
+        hits
+    };
+    in_rounds(&batches, threads, find, &mut |rows| {
+        if cancel.is_cancelled() { ControlFlow::Break(()) } else { sink(rows) }
+    });
+}
+
+impl Pattern {
+    /// Whether a leaf of a row matches.
+    fn is_in_row(&self, report: &Report, number: usize, section: &Section, row: usize) -> bool {
+        let bytes = report.body.window(report.extent(number, row));
+        let are_names_data = section.attribute.is_none();
+        match (section.form, bytes.first()) {
+            // Most rows are a string by itself.
+            (Form::Array, Some(b'"')) => self.is_in_json(Raw::new(bytes).content_alone()),
+            (Form::Object | Form::Loose, _) => {
+                let (name, value) = split_member(bytes);
+                self.is_in_json(name.content()) || self.is_in_leaf(value.bytes(), are_names_data)
+            }
+            (Form::Processes, Some(b'{')) => {
+                report.process_members(number, row, bytes).any(|(name, value)| match value.kind() {
+                    _ if are_names_data && self.is_in_json(name.content()) => true,
+                    Kind::Object | Kind::Array => self.is_in_leaf(value.bytes(), true),
+                    Kind::Text | Kind::Word => self.is_in_json(value.content()),
+                })
+            }
+            _ => self.is_in_leaf(Raw::new(bytes).bytes(), are_names_data),
+        }
+    }
+
+    /// Whether a leaf of a value matches; the names of its own members count where they are data, those further in always.
+    fn is_in_leaf(&self, value: &[u8], are_names_data: bool) -> bool {
+        let (mut is_found, mut depth) = (false, 0_usize);
+        Scanner::default().feed(value, &mut |at, event| match event {
+            _ if is_found => {}
+            Event::Open { .. } => depth += 1,
+            Event::Close => depth = depth.saturating_sub(1),
+            Event::Name(name) => is_found = (are_names_data || depth > 1) && self.is_in_json(name),
+            Event::Text | Event::Word { .. } => {
+                let rest = usize::try_from(at).ok().and_then(|at| value.get(at..)).unwrap_or_default();
+                is_found = self.is_in_json(Raw::new(rest).content());
+            }
+        });
+        is_found
+    }
+
+    /// Whether it matches a text that is written as JSON, given without the quotes.
+    fn is_in_json(&self, text: &[u8]) -> bool {
+        match memchr::memchr(b'\\', text) {
+            None => self.is_match(text),
+            Some(_) => self.is_match(Untrusted::from_json(text).as_bytes()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+mod pattern_tests {
+    use super::*;
+
+    fn pattern(words: &str, is_regex: bool) -> Pattern {
+        Pattern::new(words, How { is_regex, is_case_sensitive: false }).unwrap()
+    }
+
+    #[test]
+    fn spans_are_those_of_the_text_whatever_its_case() {
+        let text = "ẞtraße \u{212a}elvin KELVIN";
+        let found: Vec<_> = pattern("kelvin", false).spans(text).into_iter().map(|at| &text[at]).collect();
+        assert_eq!(found, ["\u{212a}elvin", "KELVIN"]);
+        assert_eq!(&text[pattern("ße", false).spans(text)[0].clone()], "ße");
+        assert_eq!(pattern("a|b*", true).spans("xay"), vec![Range { start: 1, end: 2 }]);
+    }
+}

@@ -1,0 +1,503 @@
+//! A flat tree: rows in order with a depth each, parents before their children.
+
+use super::attributes::PROCESS_LIST;
+use super::body::Body;
+use super::index::{Form, Index};
+use super::json::{Kind, Raw};
+use crate::text::Untrusted;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The longest process list that is made a tree, and the largest body that is copied for it, in bytes.
+const MOST: usize = 100_000;
+const LARGEST: usize = 64 * 1024 * 1024;
+
+/// How deep each row of a tree stands, parents before their children.
+#[derive(Debug, Clone, Default)]
+pub struct Depths(Vec<u16>);
+
+impl From<Vec<u16>> for Depths {
+    fn from(depths: Vec<u16>) -> Self {
+        Self(depths)
+    }
+}
+
+impl Depths {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The depths of all rows, 0 at the root.
+    pub fn rows(&self) -> &[u16] {
+        &self.0
+    }
+
+    /// The depths of the rows from one on.
+    pub fn after(&self, row: usize) -> &[u16] {
+        self.0.get(row..).unwrap_or_default()
+    }
+
+    /// How deep a row stands; 0 at the root.
+    pub fn get(&self, row: usize) -> Option<u16> {
+        self.0.get(row).copied()
+    }
+
+    /// Whether the row after this one is deeper.
+    pub fn has_children(&self, row: usize) -> bool {
+        matches!((self.get(row), self.get(row + 1)), (Some(depth), Some(next)) if next > depth)
+    }
+
+    pub fn parent(&self, row: usize) -> Option<usize> {
+        let depth = self.get(row)?;
+        self.0.get(..row)?.iter().rposition(|above| *above < depth)
+    }
+
+    /// The row after the last one that stands below this one in the tree.
+    pub fn end_of(&self, row: usize) -> usize {
+        let Some(depth) = self.get(row) else { return row };
+        let below = self.after(row + 1);
+        row + 1 + below.iter().position(|below| *below <= depth).unwrap_or(below.len())
+    }
+
+    /// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.
+    ///
+    /// The search stops after `reach` rows, where a line is drawn as if it went on.
+    pub fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
+        guides(self.get(row).unwrap_or_default(), self.after(row + 1).iter().copied().take(reach))
+    }
+
+    pub(super) fn push(&mut self, depth: u16) {
+        self.0.push(depth);
+    }
+
+    pub(super) fn append(&mut self, more: &Self) {
+        self.0.extend_from_slice(&more.0);
+    }
+}
+
+/// The guides of a row that stands so deep, by the depths of the rows after it.
+fn guides(depth: u16, later: impl Iterator<Item = u16>) -> Vec<bool> {
+    let (mut found, mut open) = (vec![false; usize::from(depth)], depth);
+    for depth in later {
+        if open == 0 {
+            break;
+        }
+        if depth <= open {
+            open = depth.saturating_sub(1);
+            if let Some(guide) = usize::from(depth).checked_sub(1).and_then(|level| found.get_mut(level)) {
+                *guide = true;
+            }
+        }
+    }
+    found
+}
+
+/// The parents of rows that are asked for in order: each row of the tree is read once, however many siblings there are.
+#[derive(Debug, Default)]
+pub(crate) struct Parents {
+    /// The next row to read.
+    next: usize,
+    /// The last row read, below its ancestors: depth and row of each.
+    open: Vec<(u16, usize)>,
+}
+
+impl Parents {
+    pub(crate) fn of(&mut self, row: usize, depths: &Depths) -> Option<usize> {
+        if self.next > row + 1 {
+            *self = Self::default();
+        }
+        while self.next <= row {
+            let depth = depths.get(self.next)?;
+            self.open.truncate(self.open.partition_point(|(above, _)| *above < depth));
+            self.open.push((depth, self.next));
+            self.next += 1;
+        }
+        self.open.iter().nth_back(1).map(|(_, parent)| *parent)
+    }
+}
+
+/// Which rows of a tree are folded and which are kept, and so which rows are visible.
+///
+/// A row is identified by its place, because process identifiers repeat. The visible rows are
+/// computed again after each change.
+#[derive(Debug, Default, Clone)]
+pub struct Folds {
+    /// Whether every row with children is folded, with the exception of some.
+    is_all: bool,
+    /// Rows that are folded; where all are, those that are not.
+    turned: BTreeSet<u32>,
+    /// The only rows that are shown, each with those above it in the tree, in order; none while all are.
+    kept: Option<Vec<u32>>,
+    /// The visible rows, in order; none while all are.
+    visible: Option<Arc<Vec<u32>>>,
+}
+
+impl Folds {
+    /// These rows are folded; what that hides is found by [`Folds::refresh`], once there are rows.
+    pub fn of(rows: &[u32]) -> Self {
+        Self { turned: rows.iter().copied().collect(), ..Self::default() }
+    }
+
+    /// The rows that are folded, in order.
+    pub fn folded(&self, depths: &Depths) -> Vec<u32> {
+        if !self.is_all {
+            return self.turned.iter().copied().collect();
+        }
+        let folded = (0..depths.len()).filter(|row| depths.has_children(*row) && self.is_folded(*row));
+        folded.filter_map(|row| u32::try_from(row).ok()).collect()
+    }
+
+    /// How many rows of a tree with these depths are visible.
+    pub fn len(&self, depths: &Depths) -> usize {
+        self.visible.as_ref().map_or_else(|| depths.len(), |visible| visible.len())
+    }
+
+    /// The row that stands at a visible position.
+    pub fn row(&self, position: usize) -> usize {
+        let found = self.visible.as_ref().and_then(|visible| visible.get(position));
+        found.map_or(position, |row| *row as usize)
+    }
+
+    /// The visible position of a row, or of the nearest visible one before it.
+    pub fn position(&self, row: usize) -> usize {
+        let before = |visible: &Arc<Vec<u32>>| visible.partition_point(|visible| *visible as usize <= row);
+        self.visible.as_ref().map_or(row, |visible| before(visible).saturating_sub(1))
+    }
+
+    /// Whether a row's children are hidden, if it has any.
+    pub fn is_folded(&self, row: usize) -> bool {
+        let is_turned = !self.turned.is_empty() && u32::try_from(row).is_ok_and(|row| self.turned.contains(&row));
+        is_turned != self.is_all
+    }
+
+    /// Hides a row's children.
+    pub fn fold(&mut self, row: usize, depths: &Depths) {
+        self.turn(row, true, depths);
+        self.refresh(depths);
+    }
+
+    /// Shows a row's children.
+    pub fn unfold(&mut self, row: usize, depths: &Depths) {
+        self.turn(row, false, depths);
+        self.refresh(depths);
+    }
+
+    fn turn(&mut self, row: usize, fold: bool, depths: &Depths) {
+        if self.is_folded(row) == fold || !self.has_children(row, depths) {
+            return;
+        }
+        let Ok(row) = u32::try_from(row) else { return };
+        if !self.turned.remove(&row) {
+            self.turned.insert(row);
+        }
+    }
+
+    /// Shows a row: unfolds every folded row above it.
+    pub fn reveal(&mut self, row: usize, depths: &Depths) {
+        let mut above = depths.parent(row);
+        while let Some(parent) = above.filter(|_| self.any()) {
+            self.turn(parent, false, depths);
+            above = depths.parent(parent);
+        }
+        self.refresh(depths);
+    }
+
+    /// Folds every row that has children, or none.
+    pub fn fold_all(&mut self, fold: bool, depths: &Depths) {
+        self.is_all = fold;
+        self.turned.clear();
+        self.refresh(depths);
+    }
+
+    /// Whether anything is folded.
+    pub fn any(&self) -> bool {
+        self.is_all || !self.turned.is_empty()
+    }
+
+    /// Shows only these rows, given in order, and those above them in the tree; none shows all.
+    pub fn keep(&mut self, rows: Option<&[u32]>, depths: &Depths) {
+        self.kept = rows.map(|rows| with_ancestors(rows, depths));
+        self.refresh(depths);
+    }
+
+    /// Whether the row has children that are kept; folded ones count.
+    pub fn has_children(&self, row: usize, depths: &Depths) -> bool {
+        let Some(kept) = &self.kept else { return depths.has_children(row) };
+        let after = kept.partition_point(|kept| *kept as usize <= row);
+        let next = kept.get(after).and_then(|next| depths.get(*next as usize));
+        matches!((depths.get(row), next), (Some(depth), Some(next)) if next > depth)
+    }
+
+    /// As [`Depths::guides`], among the visible rows.
+    pub fn guides(&self, row: usize, depths: &Depths, reach: usize) -> Vec<bool> {
+        let Some((visible, depth)) = self.visible.as_ref().zip(depths.get(row)) else {
+            return depths.guides(row, reach);
+        };
+        let later = visible.iter().skip(self.position(row).saturating_add(1)).take(reach);
+        guides(depth, later.filter_map(|row| depths.get(*row as usize)))
+    }
+
+    /// Finds the visible rows again, after rows were added.
+    pub fn refresh(&mut self, depths: &Depths) {
+        self.visible = (self.any() || self.kept.is_some()).then(|| match &self.kept {
+            Some(kept) => self.unhidden(kept.iter().copied(), depths),
+            None => self.unhidden((0..).take(depths.len()), depths),
+        });
+    }
+
+    /// Those of some rows that no folded row hides.
+    fn unhidden(&self, rows: impl Iterator<Item = u32>, depths: &Depths) -> Arc<Vec<u32>> {
+        let (mut visible, mut folded) = (Vec::new(), None);
+        for row in rows {
+            let depth = depths.get(row as usize).unwrap_or_default();
+            if folded.is_some_and(|folded| depth > folded) {
+                continue;
+            }
+            visible.push(row);
+            folded = self.is_folded(row as usize).then_some(depth);
+        }
+        Arc::new(visible)
+    }
+}
+
+/// Rows in order, with every row that stands above one of them in the tree.
+fn with_ancestors(rows: &[u32], depths: &Depths) -> Vec<u32> {
+    let end = rows.last().map_or(0, |last| *last as usize + 1);
+    let depths = depths.rows().get(..end).unwrap_or(depths.rows());
+    let (mut found, mut above, mut wanted) = (Vec::new(), Vec::<u32>::new(), rows.iter().copied().peekable());
+    for (row, depth) in (0_u32..).zip(depths) {
+        let is_above = |up: &u32| depths.get(*up as usize).is_some_and(|up| up < depth);
+        above.truncate(above.partition_point(is_above));
+        above.push(row);
+        if wanted.next_if_eq(&row).is_some() {
+            let known = found.last().copied();
+            found.extend(above.iter().copied().filter(|up| known.is_none_or(|known| *up > known)));
+        }
+    }
+    found
+}
+
+/// Turns a complete report's flat list of processes into a tree by the numbers of their parents, if it has no tree.
+///
+/// Returns a copy of the body in tree order, if that differs from the order of the list: rows are in the order of the bytes.
+pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
+    let has_tree = index.sections.iter().any(|section| section.form == Form::Processes && !section.is_empty());
+    let is_list = |name: &Untrusted| name.as_bytes() == PROCESS_LIST.as_bytes();
+    let list = index.sections.iter_mut().find(|section| section.form == Form::Array && is_list(&section.name));
+    let list = list.filter(|list| index.is_complete && !has_tree && list.len() <= MOST)?;
+    let (first, end) = (list.start(0)?, list.end()?);
+    let bytes = body.window(first as usize..end as usize);
+    if bytes.len() > LARGEST {
+        return None;
+    }
+    let starts = (0..list.len()).filter_map(|row| usize::try_from(list.start(row)?.checked_sub(first)?).ok());
+    let elements: Vec<Range<usize>> =
+        starts.map(|start| start..start + Raw::new(bytes.get(start..).unwrap_or_default()).bytes().len()).collect();
+    let order = ordered(&parents(bytes, &elements));
+    let is_in_order = order.iter().enumerate().all(|(place, (row, _))| place == *row);
+    if !is_in_order && body.len() > LARGEST {
+        return None;
+    }
+    list.form = Form::Processes;
+    list.depths = order.iter().map(|(_, depth)| *depth).collect::<Vec<_>>().into();
+    if is_in_order {
+        return None;
+    }
+    let (mut written, mut places) = (Vec::with_capacity(bytes.len()), Vec::with_capacity(order.len()));
+    for (place, (row, _)) in order.iter().enumerate() {
+        places.push(first.saturating_add(u32::try_from(written.len()).unwrap_or(u32::MAX)));
+        let element = elements.get(*row).cloned().unwrap_or_default();
+        written.extend_from_slice(bytes.get(element).unwrap_or_default());
+        // What parts two elements stays between the places that they had.
+        let between = elements.get(place).map_or(0, |element| element.end);
+        let next = elements.get(place + 1).map_or(bytes.len(), |element| element.start);
+        written.extend_from_slice(bytes.get(between..next).unwrap_or_default());
+    }
+    list.starts = places;
+    let mut whole = body.window(0..first as usize).to_vec();
+    whole.append(&mut written);
+    whole.extend_from_slice(body.window(end as usize..body.len()));
+    Some(Body::in_memory(whole))
+}
+
+/// The row of each process's parent: the last process before it that has the number, or else the first after it.
+fn parents(bytes: &[u8], elements: &[Range<usize>]) -> Vec<Option<usize>> {
+    let number = |row: usize, name: &str| {
+        let raw = Raw::new(elements.get(row).and_then(|element| bytes.get(element.clone())).unwrap_or_default());
+        let value = raw.member(name).filter(|_| raw.kind() == Kind::Object)?;
+        Some(value.text()).filter(|text| !text.is_empty() && value.bytes() != b"null")
+    };
+    let mut rows: HashMap<Untrusted, Vec<usize>> = HashMap::new();
+    for row in 0..elements.len() {
+        if let Some(id) = number(row, "process_id") {
+            rows.entry(id).or_default().push(row);
+        }
+    }
+    let parent = |row: usize| {
+        let known = rows.get(&number(row, "parent_process_id")?)?;
+        let before = known.get(known.partition_point(|known| *known < row).checked_sub(1)?);
+        before.copied()
+    };
+    let after = |row: usize| {
+        let known = rows.get(&number(row, "parent_process_id")?)?;
+        known.iter().copied().find(|known| *known > row)
+    };
+    (0..elements.len()).map(|row| parent(row).or_else(|| after(row))).collect()
+}
+
+/// Rows with their depths, parents before their children. A cycle starts at its first row in the
+/// list.
+fn ordered(parents: &[Option<usize>]) -> Vec<(usize, u16)> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
+    for (row, parent) in parents.iter().enumerate() {
+        if let Some(children) = parent.and_then(|parent| children.get_mut(parent)) {
+            children.push(row);
+        }
+    }
+    let (mut order, mut seen) = (Vec::with_capacity(parents.len()), vec![false; parents.len()]);
+    let roots = parents.iter().enumerate().filter(|(_, parent)| parent.is_none()).map(|(row, _)| row);
+    for start in roots.chain(0..parents.len()) {
+        let mut open = vec![(start, 0_u16)];
+        while let Some((row, depth)) = open.pop() {
+            let Some(seen) = seen.get_mut(row).filter(|seen| !**seen) else { continue };
+            *seen = true;
+            order.push((row, depth));
+            let below = children.get(row).into_iter().flatten().rev();
+            open.extend(below.map(|child| (*child, depth.saturating_add(1))));
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_subtree_ends_where_the_next_row_is_no_deeper(
+            depths in prop::collection::vec(prop_oneof![1 => Just(0_u16), 200 => 1_u16..6], 1..600),
+        ) {
+            let (tree, mut parents) = (Depths::from(depths.clone()), Parents::default());
+            for row in 0..depths.len() {
+                let naive = (row + 1..depths.len()).find(|below| depths[*below] <= depths[row]);
+                prop_assert_eq!(tree.end_of(row), naive.unwrap_or(depths.len()));
+                let parent = (0..row).rev().find(|above| depths[*above] < depths[row]);
+                prop_assert_eq!(tree.parent(row), parent);
+                prop_assert_eq!(parents.of(row, &tree), parent);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod fold_tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn visible(folds: &Folds, depths: &Depths) -> Vec<usize> {
+        (0..folds.len(depths)).map(|n| folds.row(n)).collect()
+    }
+
+    /// What is done to the folds of a tree.
+    #[derive(Debug, Clone)]
+    enum Step {
+        Fold(usize),
+        Unfold(usize),
+        Reveal(usize),
+        FoldAll(bool),
+        Keep(Option<Vec<u32>>),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let rows = prop::collection::btree_set(0_u32..60, 0..20).prop_map(|rows| rows.into_iter().collect());
+        prop_oneof![
+            6 => (0_usize..60).prop_map(Step::Fold),
+            4 => (0_usize..60).prop_map(Step::Unfold),
+            1 => (0_usize..60).prop_map(Step::Reveal),
+            1 => any::<bool>().prop_map(Step::FoldAll),
+            1 => prop::option::of(rows).prop_map(Step::Keep),
+        ]
+    }
+
+    /// The rows that nothing folded stands above and, where only some are kept, that stand at or above one of them.
+    fn naive(folds: &Folds, kept: Option<&[u32]>, depths: &Depths) -> Vec<usize> {
+        let above = |row: usize| std::iter::successors(Some(row), |row| depths.parent(*row));
+        let is_kept = |row: usize| {
+            let below = |below: &u32| (*below as usize) < depths.len() && above(*below as usize).any(|up| up == row);
+            kept.is_none_or(|kept| kept.iter().any(below))
+        };
+        let is_open = |row: usize| above(row).skip(1).all(|up| !folds.is_folded(up));
+        (0..depths.len()).filter(|row| is_kept(*row) && is_open(*row)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn visible_rows_agree_with_looking_at_every_ancestor(
+            depths in prop::collection::vec(0_u16..6, 1..60),
+            steps in prop::collection::vec(step(), 1..20),
+        ) {
+            let (depths, mut folds, mut kept) = (Depths::from(depths), Folds::default(), None);
+            for step in steps {
+                match step {
+                    Step::Fold(row) => folds.fold(row, &depths),
+                    Step::Unfold(row) => folds.unfold(row, &depths),
+                    Step::Reveal(row) => folds.reveal(row, &depths),
+                    Step::FoldAll(fold) => folds.fold_all(fold, &depths),
+                    Step::Keep(rows) => {
+                        folds.keep(rows.as_deref(), &depths);
+                        kept = rows;
+                    }
+                }
+                let naive = naive(&folds, kept.as_deref(), &depths);
+                prop_assert_eq!(visible(&folds, &depths), naive.clone());
+                let mut anew = Folds::of(&folds.folded(&depths));
+                anew.keep(kept.as_deref(), &depths);
+                prop_assert_eq!(visible(&anew, &depths), naive.clone());
+                for (position, row) in naive.iter().enumerate() {
+                    prop_assert_eq!(folds.position(*row), position);
+                    let (depth, later) = (depths.get(*row).unwrap(), naive.get(position + 1..).unwrap_or_default());
+                    let at = |level| later.iter().map(|row| depths.get(*row).unwrap()).find(|below| *below <= level);
+                    let guides: Vec<bool> = (1..=depth).map(|level| at(level) == Some(level)).collect();
+                    prop_assert_eq!(folds.guides(*row, &depths, 100), guides);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod list_tests {
+    use super::*;
+    use crate::report::{Pane, Report};
+
+    fn tree(list: &str) -> Vec<(String, u16)> {
+        let body =
+            Body::in_memory(format!(r#"{{"tags":["a"],"processes_list":{list},"mutexes_created":["m"]}}"#).into());
+        let report = Report::new(body.clone(), Index::of(&body));
+        assert_eq!(report.row(report.sections(Pane::Services)[0], 0).text(), b"m");
+        let (section, found) = report.tree().unwrap();
+        let depth = |row| found.depths().get(row).unwrap();
+        (0..found.len())
+            .map(|row| (report.row(section, row).name().unwrap().visible().to_string(), depth(row)))
+            .collect()
+    }
+
+    #[test]
+    fn processes_without_a_parent_or_in_a_circle_are_all_there() {
+        let found = tree(
+            r#"[{"process_id":"1","parent_process_id":"2","name":"a"},{"process_id":"2","parent_process_id":"1","name":"b"},
+            {"process_id":"5","parent_process_id":"9","name":"c"},{"process_id":"6","parent_process_id":"6","name":"d"}]"#,
+        );
+        let found: Vec<_> = found.iter().map(|(name, depth)| (name.as_str(), *depth)).collect();
+        assert_eq!(found, [("c", 0), ("d", 0), ("a", 0), ("b", 1)]);
+    }
+}
