@@ -13,7 +13,7 @@ use crate::quota::{Balances, Entitlements, Spent, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, Scope};
-use crate::report::identifier::hashes::Hashes;
+use crate::report::identifier::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::note::Note;

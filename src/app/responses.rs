@@ -9,7 +9,7 @@ use crate::app::{
 };
 use crate::quota::Balances;
 use crate::report::body::Body;
-use crate::report::identifier::hashes::Hashes;
+use crate::report::identifier::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::{Indicators, Pane};

@@ -6,7 +6,7 @@ use super::document::{STANDARD_INPUT, read_bounded};
 use super::*;
 use crate::config::{Config, EntitlementTable, Folders};
 use crate::quota::{Amount, Choice, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, Price, PriceRule, RULES};
-use crate::report::identifier::hashes::Hashes;
+use crate::report::identifier::Hashes;
 use crate::store::Whose;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};

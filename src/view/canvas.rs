@@ -4,9 +4,9 @@
 
 use super::theme::{Appearance, Tint};
 use crate::app::Area;
+use crate::report::canonical::{HIVES, Hive};
 use crate::report::command_line::{self, ENDINGS};
 use crate::report::find::Pattern;
-use crate::report::hives::{HIVES, Hive};
 use crate::text::{self, Columns, Untrusted, Visible, is_shown, words_in_rows};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -137,7 +137,7 @@ fn what_is_to_be_deleted_says_whose_it_is() {
     assert_eq!((count("lab"), count("virustotal")), (2, 1));
     let asked = |arguments: &[&str]| text(&desk.run(&[&["held"], arguments].concat()));
     let all = asked(&["--all"]);
-    assert!(all.contains("Would be deleted: 2 things of profile lab and of no service (lab 1, imported 1), "), "{all}");
+    assert!(all.contains("Would be deleted: 2 things of lab 1, no service (imported) 1, "), "{all}");
     let one = asked(&["--all", "--profile", "lab"]);
     assert!(one.contains("Would be deleted: 1 thing of profile lab, ") && !one.contains("imported"), "{one}");
     let import = asked(&["--delete", ids[0], "--profile", "lab"]);

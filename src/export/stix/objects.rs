@@ -1,8 +1,7 @@
 //! What objects of STIX are written with: their beginnings, identifiers and literals, and the marking of each.
 
 use crate::export::{Member, list, own_literal};
-use crate::report::canonical::spell_out_str;
-use crate::report::hives::HIVES;
+use crate::report::canonical::{HIVES, spell_out_str};
 use crate::report::indicators::Kind;
 use crate::text::Untrusted;
 use jiff::Timestamp;

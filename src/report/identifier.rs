@@ -1,9 +1,10 @@
 //! A sandbox identifier, shown by its parts without trusting its shape (specification §2.1).
 
-pub mod hashes;
-
 use crate::text::Untrusted;
-use std::ops::Range;
+use std::collections::HashSet;
+
+/// Lines of a list that are no hashes and are named; the others are counted.
+const NAMED: usize = 5;
 
 /// What the service calls a sandbox report: `<file_sha256>_<sandbox_name>-<integer_timestamp>`, or anything else.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,12 +21,9 @@ pub struct Parts {
     pub when: Option<i64>,
 }
 
-/// Moments that a report can be of, in seconds since 1970, from 2001 until 2100: another number is a number of another kind.
-const MOMENTS: Range<i64> = 1_000_000_000..4_102_444_800;
-
-/// Whether a number of seconds since 1970 can be the moment of a sandbox's run.
+/// Whether a number of seconds since 1970 can be the moment of a run: from 2001 until 2100.
 pub fn is_moment(seconds: i64) -> bool {
-    MOMENTS.contains(&seconds)
+    (1_000_000_000..4_102_444_800).contains(&seconds)
 }
 
 impl Identifier {
@@ -91,6 +89,12 @@ impl Identifier {
     }
 }
 
+fn hash(text: &str, lengths: &[usize]) -> Option<String> {
+    let text = text.trim();
+    let fits = lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    fits.then(|| text.to_ascii_lowercase())
+}
+
 /// A file's SHA-256, in lower case: the only hash that private endpoints take.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sha256(String);
@@ -99,12 +103,9 @@ impl Sha256 {
     /// Hexadecimal digits of a SHA-256.
     pub const LENGTH: usize = 64;
 
-    /// Parses a hash as typed by a user: surrounding blanks are trimmed, upper case becomes lower
-    /// case.
+    /// Parses a hash as typed by a user: without blanks around it, in lower case.
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let fits = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        fits.then(|| Self(text.to_ascii_lowercase()))
+        hash(text, &[Self::LENGTH]).map(Self)
     }
 
     /// The hexadecimal digits.
@@ -136,17 +137,49 @@ impl std::fmt::Debug for Sha256 {
 pub struct FileHash(String);
 
 impl FileHash {
-    /// Parses a hash as typed by a user: surrounding blanks are trimmed, upper case becomes lower
-    /// case.
+    /// Parses a hash as typed by a user: without blanks around it, in lower case.
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let fits = matches!(text.len(), 32 | 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        fits.then(|| Self(text.to_ascii_lowercase()))
+        hash(text, &[32, 40, 64]).map(Self)
     }
 
     /// The hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// How many hashes there are in a list, as people keep them in files.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Hashes {
+    /// All of them: each is charged, repeated or not (§8.2).
+    pub count: u64,
+    /// Those that stood in the list before.
+    pub repeated: u64,
+}
+
+impl Hashes {
+    /// Counts hashes that are apart by line ends, blanks or commas.
+    pub fn of(list: &[u8]) -> Result<Self, String> {
+        let list = list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list);
+        let (mut found, mut seen, mut wrong) = (Self::default(), HashSet::new(), Vec::new());
+        for (number, line) in (1..).zip(list.split(|byte| *byte == b'\n')) {
+            let words = line.split(|byte| byte.is_ascii_whitespace() || *byte == b',');
+            for word in words.filter(|word| !word.is_empty()) {
+                let Some(hash) = str::from_utf8(word).ok().and_then(FileHash::parse) else {
+                    wrong.push(format!("line {number} ({})", Untrusted::from(word).visible_cut(40)));
+                    continue;
+                };
+                found.count += 1;
+                found.repeated += u64::from(!seen.insert(hash));
+            }
+        }
+        let more = wrong.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        wrong.truncate(NAMED);
+        match wrong.is_empty() {
+            true => Ok(found),
+            false => Err(format!("no MD5, SHA-1 or SHA-256: {}{more}", wrong.join(", "))),
+        }
     }
 }
 

@@ -1,15 +1,10 @@
 //! The items in the store: their size, age and origin, and what a deletion removes; and the files
 //! that were opened before.
 
-pub mod origin;
-pub mod retention;
-
 use super::analysis::PendingScan;
 use super::identifier::{Identifier, Sha256};
 use crate::text::{Untrusted, thousands};
-use jiff::Timestamp;
-use origin::Imported;
-use retention::Retention;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A file that was opened before.
@@ -50,26 +45,25 @@ pub struct Holding {
     pub notes: u64,
 }
 
-/// Names the owners of these items, such as `of profile lab`, or `of 2 profiles (lab 4, other 1)`.
-/// Imports belong to no profile.
+/// Names the owners of these items, such as `of profile lab`, or `of lab 4, other 1, no service (imported) 2`.
 pub fn whose<'a>(things: impl IntoIterator<Item = &'a Holding>) -> String {
-    let (mut counts, mut imported) = (BTreeMap::<&str, u64>::new(), 0);
+    let mut counts = BTreeMap::<_, u64>::new();
     for thing in things.into_iter().filter(|thing| thing.is_answer()) {
-        let count = if thing.is_import() { &mut imported } else { counts.entry(&thing.profile).or_default() };
-        *count += 1;
+        *counts.entry((thing.is_import(), if thing.is_import() { "" } else { &thing.profile })).or_default() += 1;
     }
-    let name = |profile: &str| Untrusted::from(profile).visible_cut(40).to_string();
-    let each = counts.iter().map(|(profile, n)| format!("{} {}", name(profile), thousands(*n)));
-    let each = each.chain((imported > 0).then(|| format!("imported {}", thousands(imported)))).collect::<Vec<_>>();
-    let each = each.join(", ");
-    let first = counts.keys().next().map(|profile| name(profile)).unwrap_or_default();
-    match (counts.len(), imported) {
-        (0, 0) => "of no service".to_owned(),
-        (0, _) => "of no service (imported)".to_owned(),
-        (1, 0) => format!("of profile {first}"),
-        (1, _) => format!("of profile {first} and of no service ({each})"),
-        (profiles, 0) => format!("of {profiles} profiles ({each})"),
-        (profiles, _) => format!("of {profiles} profiles and of no service ({each})"),
+    let name = |(is_import, profile): &(bool, &str)| match is_import {
+        true => "no service (imported)".to_owned(),
+        false => Untrusted::from(*profile).visible_cut(40).to_string(),
+    };
+    let owners: Vec<_> = counts.iter().collect();
+    match owners.as_slice() {
+        [] => "of no service".to_owned(),
+        [(owner @ (true, _), _)] => format!("of {}", name(owner)),
+        [(owner, _)] => format!("of profile {}", name(owner)),
+        several => {
+            let each = several.iter().map(|(owner, count)| format!("{} {}", name(owner), thousands(**count)));
+            format!("of {}", each.collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
@@ -225,3 +219,112 @@ impl<'a> Doomed<'a> {
 
 /// Things by their service, what they are, when they came, how long they are and how many notes they have; and how many notes go.
 pub type Named<'a> = (Vec<(&'a str, &'a Held, Timestamp, u64, u64)>, u64);
+
+/// A file that a user imported a report from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    pub from: Untrusted,
+    /// The user who imported it.
+    pub by: Untrusted,
+}
+
+impl Imported {
+    /// The same in words that are safe to show.
+    pub fn words(&self) -> String {
+        let from = self.from.visible_cut(60);
+        if self.by.is_empty() { format!("from {from}") } else { format!("from {from} by {}", self.by.visible_cut(30)) }
+    }
+}
+
+/// How long the service keeps private files and their reports, unless another time was chosen at upload.
+///
+/// A report does not say which was chosen, so more than these two bounds is not known.
+const USUAL: SignedDuration = SignedDuration::from_hours(24);
+
+/// The longest that can be chosen.
+const LONGEST: SignedDuration = SignedDuration::from_hours(28 * 24);
+
+/// Whether the service still has a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Retention {
+    /// The identifier does not say when the sandbox ran.
+    Unknown,
+    /// Gone since then at the latest.
+    Gone(Timestamp),
+    /// Gone since then, unless a longer retention was chosen.
+    Unless(Timestamp),
+    /// Still there then, when it came from the service: longer than usual.
+    Had(Timestamp),
+    /// Available until then at least, unless it is deleted by hand.
+    Until(Timestamp),
+}
+
+impl Retention {
+    /// Of a report, by the time in its identifier; the service had it still when it sent it, if that is known.
+    pub fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
+        let ran = identifier.parts().when;
+        let Some(ran) = ran.and_then(|when| Timestamp::from_second(when).ok()) else { return Self::Unknown };
+        let after = |time| ran.checked_add(time).unwrap_or(Timestamp::MAX);
+        let had = |time| sent.is_some_and(|sent| sent >= after(time));
+        match now {
+            // An installation may keep for longer still.
+            now if now >= after(LONGEST) && !had(LONGEST) => Self::Gone(after(LONGEST)),
+            // One that came later has a longer retention, and which one is not known.
+            now if now >= after(USUAL) => match sent {
+                Some(sent) if had(USUAL) => Self::Had(sent),
+                _ => Self::Unless(after(USUAL)),
+            },
+            _ => Self::Until(after(USUAL)),
+        }
+    }
+
+    /// The same in a sentence.
+    pub fn words(self) -> String {
+        let at = crate::text::moment;
+        match self {
+            Self::Gone(when) => format!("the service deleted it by {}: what is held is the only one", at(when)),
+            Self::Unless(when) => {
+                format!("unless a longer retention was chosen the service deleted it on {}", at(when))
+            }
+            Self::Had(when) => format!("the service still had it on {}: it keeps it longer than usual", at(when)),
+            Self::Until(when) => format!("the service has it until {} at least", at(when)),
+            Self::Unknown => "how long the service has it is not known".to_owned(),
+        }
+    }
+
+    /// The same in a few columns.
+    pub fn short(self) -> String {
+        let at = |when: Timestamp| when.strftime("%m-%d").to_string();
+        match self {
+            Self::Gone(_) => "gone".to_owned(),
+            Self::Unless(when) => format!("gone {}?", at(when)),
+            Self::Had(when) => format!("seen {}", at(when)),
+            Self::Until(when) => format!("to {}", at(when)),
+            Self::Unknown => "?".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Untrusted;
+
+    #[test]
+    fn a_day_is_usual_and_28_days_are_the_longest() {
+        let identifier = |text: &str| Identifier::new(Untrusted::from(text)).unwrap();
+        let ran = 1_794_474_845;
+        let at = |seconds: i64| Timestamp::from_second(ran + seconds).unwrap();
+        let since =
+            |sent: Option<i64>, seconds| Retention::of(&identifier(&format!("Box-{ran}")), sent.map(at), at(seconds));
+        let of = |seconds| since(None, seconds);
+        assert_eq!([of(0), of(86_399)], [Retention::Until(at(86_400)); 2]);
+        assert_eq!([of(86_400), of(28 * 86_400 - 1)], [Retention::Unless(at(86_400)); 2]);
+        assert_eq!(since(Some(86_399), 86_400), Retention::Unless(at(86_400)));
+        assert_eq!(since(Some(86_400), 86_401), Retention::Had(at(86_400)));
+        assert_eq!(since(Some(86_400), 28 * 86_400), Retention::Gone(at(28 * 86_400)));
+        assert_eq!(since(Some(29 * 86_400), 30 * 86_400), Retention::Had(at(29 * 86_400)));
+        assert_eq!(of(28 * 86_400), Retention::Gone(at(28 * 86_400)));
+        assert_eq!(Retention::of(&identifier("Box-7"), None, at(0)), Retention::Unknown);
+    }
+}
