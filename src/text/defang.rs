@@ -1,7 +1,19 @@
-//! Addresses made safe to pass on: no program links to them, no reader opens them by accident.
+//! Makes addresses safe to pass on: words that a browser, chat client or mail program turns into a link, or opens.
+//!
+//! A word is one that has `://` in it, a scheme that opens something, a share of another machine, an address of version 6; or a name
+//! with dots in a place where a host can stand, which
+//! - ends in a top-level domain that exists, or in letters of another script,
+//! - or begins with `www.`, or stands behind `@`,
+//! - or is four numbers.
+//!
+//! A host can stand anywhere but in a path: behind a backslash, or behind a slash that is not the second of two. A file
+//! `setup.exe` and a class `java.lang.String` are no addresses, for nothing leads there; `payload.zip` alone is one, for there are
+//! hosts in `zip`.
 
-use super::address::{is_address, is_border};
-use super::visible::Visible;
+use super::escape::{CharRole, reads_as_escape, role};
+use super::untrusted::Visible;
+use std::net::Ipv6Addr;
+use std::sync::LazyLock;
 
 /// Schemes that programs turn into links, and what analysts write instead.
 const SCHEMES: [(&str, &str); 3] = [("https", "hxxps"), ("http", "hxxp"), ("ftp", "fxp")];
@@ -81,8 +93,257 @@ fn split_scheme(text: &str) -> (&'static str, &str) {
     found.unwrap_or(("", text))
 }
 
+/// What stands around words, beside blanks.
+const BORDERS: [char; 12] = ['"', '\'', '`', '<', '>', '(', ')', '{', '}', ',', ';', '|'];
+
+/// The full stop, and what browsers take for one in names.
+const DOTS: [char; 4] = ['.', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
+
+/// What ends a path within a word: a host can stand behind each of these. All else may be in the name of a file.
+const OPENERS: [char; 10] = ['=', '&', '^', '*', '[', ']', ':', '?', '#', '@'];
+
+/// Schemes by which something is opened without `//` behind them; so is all that begins with `ms-`.
+const OPENING: &str = "http https ftp mailto javascript vbscript data file tel sms magnet \
+    search search-ms shell mhtml";
+
+/// Top-level labels of examples, of private networks and of networks beside the internet.
+const OTHER_TOPS: &str = "example test invalid localhost local localdomain lan home corp \
+    internal intranet i2p bit";
+
+/// The top-level domains that exist, in order.
+static TOPS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| include_str!("../../assets/top-level-domains.txt").split_whitespace().collect());
+
+/// Whether a character stands between words.
+fn is_border(c: char) -> bool {
+    c.is_whitespace() || BORDERS.contains(&c)
+}
+
+/// Whether a word is an address. Where hosts stand, every name with a dot is one, though files may be called so too.
+fn is_address(word: &str, is_among_hosts: bool) -> bool {
+    let is_address = |piece: &str| {
+        let is_host = |name: &str| is_host(name) || is_among_hosts && is_name_among_hosts(name);
+        leads_to_a_machine(piece) || holds_version_six(piece) || holds_host(piece, &is_host)
+    };
+    word.contains("://") || pieces(word).into_iter().any(is_address)
+}
+
+/// Splits a word at its escapes of hidden characters.
+fn pieces(word: &str) -> Vec<&str> {
+    let escapes = word.match_indices('\\').filter(|(at, _)| word.get(at + 1..).is_some_and(is_escape));
+    let mut begin = 0;
+    let mut pieces: Vec<_> = escapes
+        .filter_map(|(at, _)| {
+            let piece = word.get(begin..at);
+            begin = (at + ESCAPE).min(word.len());
+            piece
+        })
+        .collect();
+    pieces.extend(word.get(begin..));
+    pieces
+}
+
+/// Columns of `\x1b`; of `\u{202e}` a border has cut all but the first two away.
+const ESCAPE: usize = 4;
+
+/// Whether what stands behind a backslash is of an escape and not of a path: `\x5c` is a backslash itself, and a letter alone may have
+/// had a brace behind it.
+fn is_escape(rest: &str) -> bool {
+    matches!(rest, "x" | "u") || reads_as_escape(rest.as_bytes()) && !rest.starts_with("x5c")
+}
+
+/// Whether something is opened or a host is named outside of every path.
+fn holds_host(piece: &str, is_host: &dyn Fn(&str) -> bool) -> bool {
+    let (mut is_in_path, mut before, mut rest) = (false, None, piece);
+    loop {
+        let (name, after) = rest.split_at(rest.find(|c| !is_of_name(c)).unwrap_or(rest.len()));
+        if !is_in_path && (is_opened(name, after) || hosts(name).any(|name| before == Some('@') || is_host(name))) {
+            return true;
+        }
+        let mut letters = after.chars();
+        let Some(border) = letters.next() else { return false };
+        is_in_path = match border {
+            '\\' => true,
+            '/' => !(name.is_empty() && before == Some('/')),
+            _ => is_in_path && !OPENERS.contains(&border),
+        };
+        before = Some(border).filter(|_| !letters.as_str().is_empty());
+        rest = letters.as_str();
+    }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric()
+        || matches!(c, '-' | '_')
+        || DOTS.contains(&c)
+        || !c.is_ascii() && matches!(role(c), CharRole::Mark(_))
+}
+
+/// Whether a name is a scheme, by which what stands behind it is opened.
+fn is_opened(name: &str, after: &str) -> bool {
+    let scheme = name.trim_start_matches(|c| DOTS.contains(&c) || matches!(c, '-' | '_')).to_ascii_lowercase();
+    let is_known = OPENING.split(' ').any(|known| known == scheme)
+        || scheme.strip_prefix("ms-").is_some_and(|rest| !rest.is_empty());
+    is_known && after.strip_prefix(':').is_some_and(|rest| !rest.is_empty())
+}
+
+/// The names with dots among characters of names; two dots in a row separate names.
+fn hosts(name: &str) -> impl Iterator<Item = &str> {
+    let names = name.split("..").map(|name| name.trim_matches(|c| DOTS.contains(&c) || matches!(c, '-' | '_')));
+    names.filter(|name| name.contains(DOTS))
+}
+
+fn is_host(name: &str) -> bool {
+    let begins_so = |start: &str| name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    let last = last_label(name).to_lowercase();
+    // A part joined by a dash may belong to the surrounding text.
+    let first = last.split('-').next().unwrap_or_default();
+    is_top(&last) || is_top(first) || begins_so("www.") || name.split(['-', '_']).any(is_four_numbers)
+}
+
+fn is_name_among_hosts(name: &str) -> bool {
+    last_label(name).chars().any(char::is_alphabetic)
+}
+
+fn last_label(name: &str) -> &str {
+    name.rsplit(DOTS).next().unwrap_or_default()
+}
+
+fn is_top(label: &str) -> bool {
+    let is_of_another_script = !label.is_ascii() && !label.chars().any(|c| c.is_numeric());
+    let is_known = || TOPS.binary_search(&label).is_ok() || OTHER_TOPS.split(' ').any(|known| known == label);
+    is_of_another_script || label.starts_with("xn--") || is_known()
+}
+
+fn is_four_numbers(name: &str) -> bool {
+    let is_number = |label: &str| (1..=3).contains(&label.len()) && label.bytes().all(|digit| digit.is_ascii_digit());
+    name.split(DOTS).count() == 4 && name.split(DOTS).all(is_number)
+}
+
+/// Whether it contains an IPv6 address, after another part with a colon or not.
+fn holds_version_six(piece: &str) -> bool {
+    // The unspecified address is two colons, which source code contains as well.
+    let is_address = |text: &str| text != "::" && text.parse::<Ipv6Addr>().is_ok();
+    let tokens = piece.split(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '.')));
+    let tokens = tokens.filter(|token| token.matches(':').take(2).count() == 2);
+    let mut behind = tokens.flat_map(|token| {
+        let colons = token.match_indices(':').filter_map(|(at, _)| token.get(at + 1..));
+        std::iter::once(token).chain(colons)
+    });
+    behind.any(|text| {
+        is_address(text) || is_address(text.trim_end_matches('.')) || is_address(text.trim_end_matches(':'))
+    })
+}
+
+/// Whether it contains a share of another machine, which programs open: `\\host.example\share`.
+fn leads_to_a_machine(piece: &str) -> bool {
+    let begins = |(at, _): &(usize, &str)| {
+        let before = piece.get(..*at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|before| !before.is_alphanumeric() && !matches!(before, '\\' | ':' | '.' | '_'))
+    };
+    piece.match_indices(r"\\").filter(begins).any(|(at, _)| {
+        let share = piece.get(at..).unwrap_or_default().trim_start_matches('\\');
+        let share = share.strip_prefix(r"?\UNC\").unwrap_or(share);
+        let machine = share.split(['\\', '/', '@']).next().unwrap_or_default();
+        machine.trim_matches('.').contains('.')
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::text::Untrusted;
+    use proptest::prelude::*;
+
+    fn disarmed(text: &str) -> String {
+        Untrusted::from(text).visible().disarmed().into()
+    }
+
+    #[test]
+    fn what_leads_nowhere_stays_as_it_is() {
+        for text in [
+            "com.example.app.MainActivity java.lang.String android.permission.READ_SMS",
+            "std::fs::File [System.Reflection.Assembly]::LoadFile Foo::Bar",
+            "setup.exe a.dll kernel32.dll deck.pptx stage.js x.docx~ 1.2.3 10.0.19041.1 a.b.c",
+            r"C:\Users\a\~$report.zip C:\a\b.com \AppData\evil.zip %TEMP%\a+b.sh \\?\C:\a.com \\.\pipe\a.com",
+            r"C:\Program Files (x86)\My App, v2; final\setup[1].exe C:\a\My report, part 2.docx",
+            r"C:\\Users\\evil.com /usr/lib/a.so /data/app/~~a==/base.apk src/main.rs C:/Users/a.com",
+            "00:1a:2b:3c:4d:5e 12:30:45 a=b std:: :: .NET ...",
+        ] {
+            assert_eq!(disarmed(text), text);
+        }
+    }
+
+    #[test]
+    fn every_top_level_domain_is_a_label_in_lower_case() {
+        for top in TOPS.iter().copied().chain(OTHER_TOPS.split(' ')) {
+            assert!(top.len() >= 2 && top.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'2'), "{top}");
+        }
+        assert!(TOPS.len() > 1_300 && TOPS.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    /// A name with dots that a resolver is asked for.
+    fn host() -> impl Strategy<Value = String> {
+        let top = prop::sample::select(TOPS.iter().copied().chain(OTHER_TOPS.split(' ')).collect::<Vec<_>>())
+            .prop_map(str::to_owned);
+        let top = prop_oneof![8 => top, 1 => Just("xn--p1ai".to_owned()), 1 => Just("рф".to_owned())];
+        let host = ("[a-z0-9]([a-z0-9_-]{0,6}[a-z0-9])?(\\.[a-z0-9]{1,5}){0,2}", top, any::<bool>());
+        host.prop_map(|(name, top, is_loud)| {
+            let name = format!("{name}.{top}");
+            if is_loud { name.to_uppercase() } else { name }
+        })
+    }
+
+    /// What programs make links of.
+    fn link() -> impl Strategy<Value = String> {
+        let numbers = any::<[u8; 4]>().prop_map(|[a, b, c, d]| format!("{a}.{b}.{c}.{d}"));
+        let six = any::<[u16; 8]>().prop_map(|parts| Ipv6Addr::from(parts).to_string());
+        let place = prop_oneof![4 => host(), 1 => numbers.clone(), 1 => six.clone().prop_map(|six| format!("[{six}]"))];
+        let url =
+            ("(https?|ftp|wss|HTTP|tg|market)", place, "(:[0-9]{2,4})?(/[a-z0-9._~-]{0,8}){0,2}(\\?q=[a-z.]{0,4})?");
+        prop_oneof![
+            3 => host(),
+            1 => numbers,
+            1 => six,
+            1 => "www\\.[a-z]{1,8}",
+            1 => ("[a-z.]{1,6}[a-z]", host()).prop_map(|(user, host)| format!("{user}@{host}")),
+            1 => ("(mailto|tel|javascript|Data|ms-word)", "[a-z0-9]{1,6}").prop_map(|(scheme, rest)| format!("{scheme}:{rest}")),
+            2 => url.prop_map(|(scheme, place, path)| format!("{scheme}://{place}{path}")),
+        ]
+    }
+
+    /// What may stand before a link, and behind it, for it to be one still.
+    const BEFORE: [&str; 22] = [
+        "", "see ", "(", "[", "[x](", "*", "**", "_", "~", "~~", ">", "<", "=", "\"", "'", "`", "“", "«", "→", "x, ",
+        "#", "$",
+    ];
+    const BEHIND: [&str; 24] = [
+        "", " it", ")", "]", "*", "**", "_", "~", "<", ">", "\"", "'s", "`", "”", "»", "→x", ",x", ";", "!", "?", ".",
+        "...", "…", "。",
+    ];
+
+    proptest! {
+        #[test]
+        fn whatever_programs_make_a_link_of_loses_its_teeth(
+            link in link(),
+            before in prop::sample::select(&BEFORE[..]),
+            behind in prop::sample::select(&BEHIND[..]),
+        ) {
+            let text = format!("{before}{link}{behind}");
+            let shown = disarmed(&text);
+            let is_live = |(at, joint): (usize, char)| {
+                let safe = shown[..at].ends_with('[') && shown[at + joint.len_utf8()..].starts_with(']');
+                matches!(joint, ':' | '@') && !safe
+                    || joint == '.' && !safe && shown[at + 1..].starts_with(|c: char| c.is_alphanumeric())
+            };
+            prop_assert!(!shown.char_indices().any(is_live), "{} becomes {}", text, shown);
+            prop_assert_eq!(disarmed(&shown), shown.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod defang_tests {
     use crate::text::Untrusted;
 
     fn defanged(text: &str) -> String {

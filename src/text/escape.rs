@@ -1,33 +1,19 @@
-//! The escaper: bytes in, units of the visible form out; every other function stands on it.
+//! The escaper: bytes in, units of the visible form out; and which characters may be shown, by Unicode property.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_properties::props::{
+    BidiControl, DefaultIgnorableCodePoint, EmojiModifier, GeneralCategory, GeneralCategoryGroup, GraphemeClusterBreak,
+    IndicSyllabicCategory, RegionalIndicator, VariationSelector,
+};
+use icu_properties::{CodePointMapData, CodePointMapDataBorrowed, CodePointSetData, CodePointSetDataBorrowed};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use super::class::{CharRole, role};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthChar;
 
 /// The most combining marks shown on one base character; further ones are escaped.
 const MARKS: usize = 3;
-
-/// Which characters a visible form may use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Charset {
-    /// Every character that can be seen and measured.
-    #[default]
-    Unicode,
-    Ascii,
-}
-
-impl Charset {
-    /// What says that something was left out.
-    pub(super) fn ellipsis(self) -> char {
-        match self {
-            Self::Unicode => '…',
-            Self::Ascii => '>',
-        }
-    }
-}
 
 static IS_ASCII: AtomicBool = AtomicBool::new(false);
 
@@ -69,14 +55,14 @@ pub fn is_ascii() -> bool {
     IS_ASCII.load(Ordering::Relaxed)
 }
 
-/// The characters that the terminal has.
-pub(super) fn current() -> Charset {
-    if is_ascii() { Charset::Ascii } else { Charset::Unicode }
+/// What says that something was left out.
+pub(super) fn ellipsis() -> char {
+    if is_ascii() { '>' } else { '…' }
 }
 
 /// Our own words as the terminal can show them, as wide as they were.
 pub fn own(text: &str) -> Cow<'_, str> {
-    if current() == Charset::Unicode || text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(in_ascii(text)) }
+    if !is_ascii() || text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(in_ascii(text)) }
 }
 
 fn in_ascii(text: &str) -> String {
@@ -110,12 +96,12 @@ impl VisibleUnit<'_> {
         }
     }
 
-    /// The number of bytes that the unit represents.
+    /// The number of bytes that the unit represents; a surrogate takes three in generalised UTF-8.
     fn source_len(&self) -> usize {
         match self {
             VisibleUnit::Shown { text, .. } => text.len(),
             VisibleUnit::Byte(_) => 1,
-            VisibleUnit::CodePoint(code) => char::from_u32(*code).map_or(SURROGATE_LEN, char::len_utf8),
+            VisibleUnit::CodePoint(code) => char::from_u32(*code).map_or(3, char::len_utf8),
         }
     }
 }
@@ -137,12 +123,12 @@ impl fmt::Display for VisibleUnit<'_> {
 #[derive(Clone, Debug)]
 pub(super) struct VisibleUnits<'a> {
     rest: &'a [u8],
-    charset: Charset,
+    is_ascii: bool,
 }
 
 impl<'a> VisibleUnits<'a> {
-    pub(super) fn new(bytes: &'a [u8], charset: Charset) -> Self {
-        VisibleUnits { rest: bytes, charset }
+    pub(super) fn new(bytes: &'a [u8], is_ascii: bool) -> Self {
+        VisibleUnits { rest: bytes, is_ascii }
     }
 }
 
@@ -150,20 +136,20 @@ impl<'a> Iterator for VisibleUnits<'a> {
     type Item = VisibleUnit<'a>;
 
     fn next(&mut self) -> Option<VisibleUnit<'a>> {
-        let unit = first_unit(self.rest, self.charset)?;
+        let unit = first_unit(self.rest, self.is_ascii)?;
         self.rest = self.rest.get(unit.source_len()..).unwrap_or_default();
         Some(unit)
     }
 }
 
-fn first_unit(bytes: &[u8], charset: Charset) -> Option<VisibleUnit<'_>> {
+fn first_unit(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     let (&byte, after) = bytes.split_first()?;
     let as_is = match byte {
         b'\\' => !reads_as_escape(after),
         b' ' => !after.is_empty(),
-        _ => byte.is_ascii() || charset == Charset::Unicode,
+        _ => byte.is_ascii() || !is_ascii,
     };
-    let unit = if as_is { shown(bytes, charset) } else { None };
+    let unit = if as_is { shown(bytes, is_ascii) } else { None };
     Some(unit.unwrap_or_else(|| escaped(byte, bytes)))
 }
 
@@ -199,7 +185,7 @@ fn byte(high: u8, low: u8) -> Option<u8> {
 }
 
 /// The base character that `bytes` start with and its marks, unless it has to be escaped.
-fn shown(bytes: &[u8], charset: Charset) -> Option<VisibleUnit<'_>> {
+fn shown(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     let base = first_char(bytes)?;
     let CharRole::Base(mut columns) = role(base) else {
         return None;
@@ -208,7 +194,7 @@ fn shown(bytes: &[u8], charset: Charset) -> Option<VisibleUnit<'_>> {
     if !base.is_ascii() && !is_composed(bytes.get(..len)?) {
         return None;
     }
-    if base != ' ' && charset == Charset::Unicode {
+    if base != ' ' && !is_ascii {
         for (mark, width) in marks(bytes.get(len..)?) {
             let end = len + mark.len_utf8();
             if !is_composed(bytes.get(..end)?) {
@@ -242,9 +228,6 @@ fn marks(mut bytes: &[u8]) -> impl Iterator<Item = (char, usize)> {
     .take(MARKS)
 }
 
-/// The length of a surrogate in generalised UTF-8, in bytes.
-const SURROGATE_LEN: usize = 3;
-
 /// The code point that `bytes` start with, in generalised UTF-8.
 fn code_point(bytes: &[u8]) -> Option<u32> {
     match bytes {
@@ -263,6 +246,85 @@ fn first_char(bytes: &[u8]) -> Option<char> {
         _ => return None,
     };
     str::from_utf8(bytes.get(..len)?).ok()?.chars().next()
+}
+
+const CATEGORY: CodePointMapDataBorrowed<'static, GeneralCategory> = CodePointMapData::<GeneralCategory>::new();
+
+const CLUSTER: CodePointMapDataBorrowed<'static, GraphemeClusterBreak> =
+    CodePointMapData::<GraphemeClusterBreak>::new();
+
+const SYLLABLE: CodePointMapDataBorrowed<'static, IndicSyllabicCategory> =
+    CodePointMapData::<IndicSyllabicCategory>::new();
+
+/// Controls, formats, surrogates, private use, unassigned; and every separator, because any
+/// other one resembles U+0020.
+const HIDDEN_CATEGORIES: GeneralCategoryGroup = GeneralCategoryGroup::Other.union(GeneralCategoryGroup::Separator);
+
+/// What draws nothing, turns the direction, or changes its neighbour.
+const HIDDEN_SETS: [CodePointSetDataBorrowed<'static>; 5] = [
+    CodePointSetData::new::<DefaultIgnorableCodePoint>(),
+    CodePointSetData::new::<BidiControl>(),
+    CodePointSetData::new::<VariationSelector>(),
+    CodePointSetData::new::<RegionalIndicator>(),
+    CodePointSetData::new::<EmojiModifier>(),
+];
+
+/// What melts into one grapheme with its neighbours without being a mark: conjoining jamo and
+/// letters that act like them, and prepended signs.
+const HIDDEN_CLUSTERS: [GraphemeClusterBreak; 4] =
+    [GraphemeClusterBreak::L, GraphemeClusterBreak::V, GraphemeClusterBreak::T, GraphemeClusterBreak::Prepend];
+
+/// Characters without ink that no property separates from visible ones: the braille pattern without
+/// dots, the null notehead, and the two blank hieroglyphs.
+const BLANK: [char; 4] = ['\u{2800}', '\u{1d159}', '\u{13441}', '\u{13442}'];
+
+/// The part a character may play in a visible form, with its width in columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CharRole {
+    /// Shown, and may carry marks.
+    Base(usize),
+    /// Shown on a base, escaped elsewhere.
+    Mark(usize),
+    Hidden,
+}
+
+/// Decides how `character` is shown.
+pub(super) fn role(character: char) -> CharRole {
+    if matches!(character, ' '..='~') {
+        return CharRole::Base(1);
+    }
+    let is_mark = GeneralCategoryGroup::Mark.contains(CATEGORY.get(character));
+    match (CLUSTER.get(character), character.width()) {
+        _ if is_hidden(character) => CharRole::Hidden,
+        // Newer than one of the tables: the library that fills cells would let it stand, or fall, alone.
+        _ if is_mark && !clings(character) => CharRole::Hidden,
+        (_, Some(columns)) if is_mark => CharRole::Mark(columns),
+        // Letters that cling to their base, like THAI CHARACTER SARA AM.
+        (GraphemeClusterBreak::SpacingMark, Some(columns)) => CharRole::Mark(columns),
+        // Symbols that cling, like the halfwidth voiced sound marks: widths of them differ.
+        (GraphemeClusterBreak::Extend, _) => CharRole::Hidden,
+        (_, Some(columns @ 1..=2)) => CharRole::Base(columns),
+        _ => CharRole::Hidden,
+    }
+}
+
+/// Whether a character can be seen as itself, on its own or on a letter.
+pub fn is_shown(character: char) -> bool {
+    !matches!(role(character), CharRole::Hidden)
+}
+
+/// Whether a mark is one grapheme with its base, to the library that cuts text into cells.
+fn clings(mark: char) -> bool {
+    String::from_iter(['a', mark]).graphemes(true).count() == 1
+}
+
+fn is_hidden(character: char) -> bool {
+    HIDDEN_CATEGORIES.contains(CATEGORY.get(character))
+        || HIDDEN_CLUSTERS.contains(&CLUSTER.get(character))
+        || HIDDEN_SETS.iter().any(|set| set.contains(character))
+        // Draws nothing but pushes the next consonant under the last, like the Khmer coeng.
+        || SYLLABLE.get(character) == IndicSyllabicCategory::InvisibleStacker
+        || BLANK.contains(&character)
 }
 
 #[cfg(test)]

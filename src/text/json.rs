@@ -1,6 +1,6 @@
 //! The inside of a JSON string literal: decoded without ever failing, and written so that it holds no control.
 
-use super::escape::{Charset, VisibleUnit, VisibleUnits};
+use super::escape::{VisibleUnit, VisibleUnits};
 use std::fmt::Write as _;
 
 /// A JSON string literal, its quotes included: what can be seen stands as it is, all else as `\uXXXX`; none for bytes that
@@ -23,7 +23,7 @@ pub(super) fn encode(units: VisibleUnits<'_>) -> Option<String> {
 /// reader takes for the same.
 pub fn escaped_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
-    for unit in VisibleUnits::new(json.as_bytes(), Charset::Unicode) {
+    for unit in VisibleUnits::new(json.as_bytes(), false) {
         match unit {
             VisibleUnit::Shown { text, .. } => escaped.push_str(text),
             // What stands between values, and what begins an escape already.
@@ -59,15 +59,8 @@ fn push_escape(character: char, literal: &mut String) {
     }
 }
 
-/// Decodes the inside of a literal; invalid escapes stay as they are.
-pub(super) fn decode(raw: &[u8]) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(raw.len());
-    decode_into(raw, &mut decoded);
-    decoded
-}
-
-/// Appends the decoded inside of a literal.
-pub(super) fn decode_into(raw: &[u8], decoded: &mut Vec<u8>) {
+/// Appends the decoded inside of a literal; invalid escapes stay as they are.
+pub(super) fn decode(raw: &[u8], decoded: &mut Vec<u8>) {
     let mut rest = raw;
     while let Some(backslash) = memchr::memchr(b'\\', rest) {
         let (plain, escape) = rest.split_at(backslash);
@@ -133,16 +126,10 @@ fn code_unit(raw: &[u8]) -> Option<u16> {
 
 #[inline(always)]
 fn push_generalised_utf8(code: u32, decoded: &mut Vec<u8>) {
-    match char::from_u32(code) {
-        Some(character) => {
-            decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-        None => decoded.extend(surrogate(code)),
-    }
-}
-
-/// A surrogate as if UTF-8 could write it.
-fn surrogate(code: u32) -> [u8; 3] {
     let [_, _, high, low] = code.to_be_bytes();
-    [0xe0 | high >> 4, 0x80 | (high & 0x0f) << 2 | low >> 6, 0x80 | low & 0x3f]
+    match char::from_u32(code) {
+        Some(character) => decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+        // A surrogate as if UTF-8 could write it.
+        None => decoded.extend([0xe0 | high >> 4, 0x80 | (high & 0x0f) << 2 | low >> 6, 0x80 | low & 0x3f]),
+    }
 }

@@ -29,21 +29,14 @@
 //! less (it joins an Arabic lam and alef into one column, which a grid of cells does not), so
 //! layouts ask [`Visible::width`].
 
-mod address;
-mod class;
 mod defang;
 mod escape;
 mod json;
-mod layout;
-mod number;
 mod untrusted;
-mod visible;
+mod words;
 
-pub use class::is_shown;
-pub use escape::{is_ascii, own, show_ascii_alone};
+pub use escape::{is_ascii, is_shown, own, show_ascii_alone};
 pub use json::escaped_json;
-pub(crate) use layout::Columns;
-pub use layout::{words_in_rows, words_in_rows_cut};
-pub use number::{bytes, count, hex, last_part, lasting, moment, plural, thousands};
-pub use untrusted::{Lines, Untrusted, UntrustedStr};
-pub use visible::{Visible, path, said};
+pub use untrusted::{Untrusted, Visible, path, said};
+pub(crate) use words::Columns;
+pub use words::{bytes, count, hex, last_part, lasting, moment, plural, thousands, words_in_rows, words_in_rows_cut};

@@ -1,12 +1,12 @@
-//! A string from outside: kept byte for byte, seen only through the escaper.
+//! A string from outside, kept byte for byte, and its visible form: text that a terminal shows and cannot obey.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::ops::Range;
-
-use super::escape::{Charset, VisibleUnit, VisibleUnits, current, reads_as_escape};
+use super::escape::{VisibleUnit, VisibleUnits, ellipsis, is_ascii, reads_as_escape};
 use super::json;
-use super::visible::Visible;
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::ops::Range;
+use std::path::Path;
+use unicode_width::UnicodeWidthChar;
 
 /// A line is never narrower than this many columns, so that every unit fits in one:
 /// `\u{10ffff}` is the widest.
@@ -32,17 +32,14 @@ impl Untrusted {
     /// Never fails. A bad escape, or one cut short by the end, is kept as written; a lone surrogate
     /// is kept in generalised UTF-8; bytes that are not UTF-8 are kept.
     pub fn from_json(raw: &[u8]) -> Self {
-        json::decode(raw).into()
+        let mut decoded = Vec::with_capacity(raw.len());
+        json::decode(raw, &mut decoded);
+        decoded.into()
     }
 
-    /// Decodes as [`Untrusted::from_json`] does, and appends the bytes: for who compares many texts, and shows none.
+    /// Decodes as [`Untrusted::from_json`] does, and appends the bytes.
     pub fn decode_json(raw: &[u8], decoded: &mut Vec<u8>) {
-        json::decode_into(raw, decoded);
-    }
-
-    /// Borrows the string.
-    pub fn as_untrusted_str(&self) -> UntrustedStr<'_> {
-        UntrustedStr::new(&self.bytes)
+        json::decode(raw, decoded);
     }
 
     /// The bytes, for searching, comparing and keeping; never for printing.
@@ -50,23 +47,22 @@ impl Untrusted {
         &self.bytes
     }
 
-    /// Whether the string has no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The string as it is, for others to read as data and not as a screen; in its visible form where its bytes are no Unicode, so
-    /// that two different ones stay two.
+    /// The string for others to read as data and not on a screen.
+    ///
+    /// In its visible form where its bytes are no Unicode, so that two different ones stay two.
     pub fn unicode(&self) -> String {
         str::from_utf8(&self.bytes).map_or_else(|_| self.visible().to_string(), str::to_owned)
     }
 
+    /// The string as a JSON literal, its quotes included; none for bytes that are no Unicode.
+    ///
+    /// What the visible form shows stands as it is, all else as `\uXXXX`: a literal holds no control.
     pub fn json(&self) -> Option<String> {
-        self.as_untrusted_str().json()
-    }
-
-    pub fn visible(&self) -> Visible {
-        self.as_untrusted_str().visible()
+        json::encode(self.units())
     }
 
     /// The text for another program: as it is where all of it can be seen, and else in its visible form.
@@ -75,25 +71,100 @@ impl Untrusted {
     /// which on a screen they never do.
     pub fn legible(&self) -> Cow<'_, str> {
         let can_be_seen = |unit| matches!(unit, VisibleUnit::Shown { .. } | VisibleUnit::Byte(b'\\' | b' '));
-        let seen =
-            VisibleUnits::new(&self.bytes, Charset::Unicode).all(can_be_seen).then(|| str::from_utf8(&self.bytes).ok());
+        let seen = VisibleUnits::new(&self.bytes, false).all(can_be_seen).then(|| str::from_utf8(&self.bytes).ok());
         seen.flatten().map_or_else(|| String::from(self.visible()).into(), Cow::from)
     }
 
+    /// The whole string, in the characters that the terminal has.
+    pub fn visible(&self) -> Visible {
+        match self.plain() {
+            Some(text) => Visible { text: text.to_owned(), columns: text.len() },
+            None => self.units().into(),
+        }
+    }
+
+    /// The whole string in ASCII alone: every other character is escaped.
+    pub fn visible_ascii(&self) -> Visible {
+        VisibleUnits::new(&self.bytes, true).into()
+    }
+
+    /// The start of the string, at most `columns` wide.
+    ///
+    /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII). The work
+    /// depends on `columns`, not on the length of the string.
     pub fn visible_cut(&self, columns: usize) -> Visible {
-        self.as_untrusted_str().visible_cut(columns)
+        let mut shown = Visible::default();
+        let (mut length, mut width) = (0, 0);
+        for unit in self.units() {
+            shown.push(&unit);
+            if shown.columns > columns {
+                shown.text.truncate(length);
+                shown.columns = width;
+                if columns > 0 {
+                    shown.push_ellipsis();
+                }
+                break;
+            }
+            if shown.columns < columns {
+                (length, width) = (shown.text.len(), shown.columns);
+            }
+        }
+        shown
     }
 
+    /// The part of the visible form from column `skip` on, at most `columns` wide.
+    ///
+    /// A wide character on an edge shows as a space in the column that is inside, so what scrolls
+    /// stays aligned. The work depends on `skip + columns`, not on the length of the string.
     pub fn visible_window(&self, skip: usize, columns: usize) -> Visible {
-        self.as_untrusted_str().visible_window(skip, columns)
+        let end = skip.saturating_add(columns);
+        let mut shown = Visible::default();
+        let mut at = 0;
+        for unit in self.units() {
+            if at >= end {
+                break;
+            }
+            let width = unit.columns();
+            if at + width > skip {
+                shown.push_part(&unit, skip.saturating_sub(at)..width.min(end - at));
+            }
+            at += width;
+        }
+        shown
     }
 
-    pub fn lines(&self, columns: usize) -> Lines<'_> {
-        self.as_untrusted_str().lines(columns)
+    /// The string in lines of at most `columns` columns (ten, if fewer are asked for).
+    ///
+    /// No unit is split, and a line also ends after a line feed, which still shows as `\x0a`. All
+    /// lines together are the visible form.
+    pub fn lines(&self, columns: usize) -> impl Iterator<Item = Visible> {
+        let (mut units, columns) = (self.units(), columns.max(NARROWEST_LINE));
+        std::iter::from_fn(move || {
+            let mut line = Visible::default();
+            let mut ahead = units.clone();
+            while let Some(unit) = ahead.next().filter(|unit| line.columns + unit.columns() <= columns) {
+                line.push(&unit);
+                units = ahead.clone();
+                if unit == VisibleUnit::Byte(b'\n') {
+                    break;
+                }
+            }
+            (!line.is_empty()).then_some(line)
+        })
     }
 
-    pub fn wrapped(&self, columns: usize, range: Range<usize>) -> Vec<Visible> {
-        self.as_untrusted_str().wrapped(columns, range)
+    fn units(&self) -> VisibleUnits<'_> {
+        VisibleUnits::new(&self.bytes, is_ascii())
+    }
+
+    /// The text, if it is its own visible form and one byte is one column.
+    fn plain(&self) -> Option<&str> {
+        let is_plain = self.bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
+        let is_escape = |at| self.bytes.get(at + 1..).is_some_and(reads_as_escape);
+        if !is_plain || self.bytes.ends_with(b" ") || memchr::memchr_iter(b'\\', &self.bytes).any(is_escape) {
+            return None;
+        }
+        str::from_utf8(&self.bytes).ok()
     }
 }
 
@@ -117,155 +188,170 @@ impl From<&[u8]> for Untrusted {
 
 impl From<Vec<u8>> for Untrusted {
     fn from(bytes: Vec<u8>) -> Self {
-        Untrusted { bytes: bytes.into_boxed_slice() }
+        Self { bytes: bytes.into_boxed_slice() }
     }
 }
 
 impl fmt::Debug for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_untrusted_str().fmt(f)
-    }
-}
-
-/// A borrowed string from outside, and how it is to be shown.
-#[derive(Clone, Copy)]
-pub struct UntrustedStr<'a> {
-    bytes: &'a [u8],
-    charset: Charset,
-}
-
-impl<'a> UntrustedStr<'a> {
-    /// Takes any bytes; they are shown in the characters that the terminal has.
-    pub fn new(bytes: &'a [u8]) -> Self {
-        UntrustedStr { bytes, charset: current() }
-    }
-
-    /// The same string, shown in ASCII alone: every other character is escaped.
-    pub fn ascii_only(self) -> Self {
-        UntrustedStr { charset: Charset::Ascii, ..self }
-    }
-
-    /// The whole string.
-    pub fn visible(self) -> Visible {
-        match self.plain() {
-            Some(text) => Visible::from_parts(text.to_owned(), text.len()),
-            None => self.units().into(),
-        }
-    }
-
-    /// The string as a JSON literal, its quotes included; none for bytes that are no Unicode.
-    ///
-    /// What the visible form shows stands as it is, all else as `\uXXXX`: a literal holds no control.
-    pub fn json(self) -> Option<String> {
-        json::encode(self.units())
-    }
-
-    /// The start of the string, at most `columns` wide.
-    ///
-    /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII). The work
-    /// depends on `columns`, not on the length of the string.
-    pub fn visible_cut(self, columns: usize) -> Visible {
-        let mut shown = Visible::default();
-        let mut before_ellipsis = shown.end();
-        for unit in self.units() {
-            shown.push(&unit);
-            if shown.width() > columns {
-                shown.cut_back(before_ellipsis);
-                if columns > 0 {
-                    shown.push_ellipsis(self.ellipsis());
-                }
-                break;
-            }
-            if shown.width() < columns {
-                before_ellipsis = shown.end();
-            }
-        }
-        shown
-    }
-
-    /// The part of the visible form from column `skip` on, at most `columns` wide.
-    ///
-    /// A wide character on an edge shows as a space in the column that is inside, so what scrolls
-    /// stays aligned. The work depends on `skip + columns`, not on the length of the string.
-    pub fn visible_window(self, skip: usize, columns: usize) -> Visible {
-        let end = skip.saturating_add(columns);
-        let mut shown = Visible::default();
-        let mut at = 0;
-        for unit in self.units() {
-            if at >= end {
-                break;
-            }
-            let width = unit.columns();
-            if at + width > skip {
-                shown.push_part(&unit, skip.saturating_sub(at)..width.min(end - at));
-            }
-            at += width;
-        }
-        shown
-    }
-
-    /// The string in lines of at most `columns` columns (ten, if fewer are asked for).
-    ///
-    /// No unit is split, and a line also ends after a line feed, which still shows as `\x0a`. All
-    /// lines together are the visible form.
-    pub fn lines(self, columns: usize) -> Lines<'a> {
-        Lines { units: self.units(), columns: columns.max(NARROWEST_LINE) }
-    }
-
-    /// Those of the [`lines`](Self::lines) that have a number in `range`, counted from 0.
-    ///
-    /// The work depends on where the range ends. A view that scrolls through a very long string
-    /// keeps a clone of [`Lines`] where it stands instead.
-    pub fn wrapped(self, columns: usize, range: Range<usize>) -> Vec<Visible> {
-        let lines = self.lines(columns).skip(range.start);
-        lines.take(range.len()).collect()
-    }
-
-    fn units(self) -> VisibleUnits<'a> {
-        VisibleUnits::new(self.bytes, self.charset)
-    }
-
-    /// The text, if it is its own visible form and one byte is one column.
-    fn plain(self) -> Option<&'a str> {
-        let is_plain = self.bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
-        let is_escape = |at| self.bytes.get(at + 1..).is_some_and(reads_as_escape);
-        if !is_plain || self.bytes.ends_with(b" ") || memchr::memchr_iter(b'\\', self.bytes).any(is_escape) {
-            return None;
-        }
-        str::from_utf8(self.bytes).ok()
-    }
-
-    fn ellipsis(self) -> char {
-        self.charset.ellipsis()
-    }
-}
-
-impl fmt::Debug for UntrustedStr<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Untrusted({})", self.visible())
     }
 }
 
-/// The lines of a string that is too long for one.
-#[derive(Clone, Debug)]
-pub struct Lines<'a> {
-    units: VisibleUnits<'a>,
+/// Escaped text with its width; only the escaper makes one.
+///
+/// It holds no control, no invisible character and no line end, and begins with no combining
+/// mark, so it neither moves the cursor nor changes its neighbours.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Visible {
+    text: String,
     columns: usize,
 }
 
-impl Iterator for Lines<'_> {
-    type Item = Visible;
+impl Visible {
+    /// Takes text that is known to be in visible form, `columns` wide.
+    pub(super) fn from_parts(text: String, columns: usize) -> Self {
+        Self { text, columns }
+    }
 
-    fn next(&mut self) -> Option<Visible> {
-        let mut line = Visible::default();
-        let mut ahead = self.units.clone();
-        while let Some(unit) = ahead.next().filter(|unit| line.width() + unit.columns() <= self.columns) {
-            line.push(&unit);
-            self.units = ahead.clone();
-            if unit == VisibleUnit::Byte(b'\n') {
-                break;
-            }
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Width in terminal columns.
+    pub fn width(&self) -> usize {
+        self.columns
+    }
+
+    /// The start of the text in at most this many columns; one that does not fit ends with `…`.
+    pub fn cut(&self, columns: usize) -> Visible {
+        if self.columns <= columns {
+            return self.clone();
         }
-        (!line.is_empty()).then_some(line)
+        let mut left = columns.saturating_sub(1);
+        let end = self.text.char_indices().find_map(|(at, letter)| {
+            let rest = left.checked_sub(letter.width().unwrap_or(0));
+            left = rest.unwrap_or(left);
+            rest.is_none().then_some(at)
+        });
+        let kept = self.text.get(..end.unwrap_or(self.text.len())).unwrap_or_default();
+        let mut cut = Visible { text: kept.to_owned(), columns: columns.saturating_sub(1) - left };
+        if columns > 0 {
+            cut.push_ellipsis();
+        }
+        cut
+    }
+
+    /// Whether there is nothing to see.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The text as a JSON literal, its quotes included.
+    pub fn json(&self) -> String {
+        serde_json::Value::from(self.as_str()).to_string()
+    }
+
+    fn push(&mut self, unit: &VisibleUnit<'_>) {
+        match unit {
+            VisibleUnit::Shown { text, .. } => self.text.push_str(text),
+            // Writing to a String does not fail.
+            escape => _ = write!(self.text, "{escape}"),
+        }
+        self.columns += unit.columns();
+    }
+
+    /// Appends those columns of a unit that lie in `part`. An escape can be split; half of a wide
+    /// character cannot be shown and becomes a space.
+    fn push_part(&mut self, unit: &VisibleUnit<'_>, part: Range<usize>) {
+        if part == (0..unit.columns()) {
+            return self.push(unit);
+        }
+        let columns = part.len();
+        let escape = match unit {
+            VisibleUnit::Shown { .. } => None,
+            escape => Some(escape.to_string()),
+        };
+        match escape.as_ref().and_then(|escape| escape.get(part)) {
+            Some(piece) => self.text.push_str(piece),
+            None => self.text.extend(std::iter::repeat_n(' ', columns)),
+        }
+        self.columns += columns;
+    }
+
+    /// Appends the one-column sign that says something was left out.
+    fn push_ellipsis(&mut self) {
+        self.text.push(ellipsis());
+        self.columns += 1;
+    }
+}
+
+impl From<VisibleUnits<'_>> for Visible {
+    fn from(units: VisibleUnits<'_>) -> Self {
+        let mut visible = Visible::default();
+        units.for_each(|unit| visible.push(&unit));
+        visible
+    }
+}
+
+impl fmt::Display for Visible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl AsRef<str> for Visible {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl From<Visible> for String {
+    fn from(visible: Visible) -> String {
+        visible.text
+    }
+}
+
+/// This program's words, with outside text in its visible form already: they are not escaped twice. Where
+/// a character cannot be shown, as in messages of the system, the whole text is escaped.
+pub fn said(words: impl AsRef<str>) -> Visible {
+    let words = words.as_ref();
+    // A blank at the end is the program's own.
+    let text = words.trim_end_matches(' ');
+    let escaped = Visible::from(VisibleUnits::new(text.as_bytes(), false));
+    if escaped.as_str().replace(r"\x5c", r"\") != text {
+        return escaped;
+    }
+    // Each backslash that was escaped once more takes three columns fewer.
+    let more = escaped.as_str().len().saturating_sub(text.len());
+    let width = escaped.width() + words.len() - text.len();
+    Visible { text: words.to_owned(), columns: width.saturating_sub(more) }
+}
+
+/// A path in its visible form, whatever it is made of.
+pub fn path(path: impl AsRef<Path>) -> Visible {
+    Untrusted::from(path.as_ref().as_os_str().as_encoded_bytes()).visible()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_escaped_once() {
+        for text in ["a\u{1b}[2J", r"C:\x\x1b", "\u{202e}b", "é日\u{301}", r"\x5cx1b"] {
+            let once = Untrusted::from(text).visible();
+            assert_eq!(said(once.as_str()), once, "{text:?}");
+        }
+        assert_eq!(said("a\u{7}b · c").as_str(), r"a\x07b · c");
+        assert_eq!(said("a\u{7}\\x1b").as_str(), r"a\x07\x5cx1b");
+    }
+
+    #[test]
+    fn a_visible_form_is_cut_where_it_is_too_wide() {
+        let words = said("日本 and more");
+        assert_eq!((words.cut(20), words.cut(7).as_str().to_owned()), (words.clone(), "日本 a…".to_owned()));
+        assert_eq!((words.cut(4).as_str(), words.cut(2).as_str(), words.cut(0).as_str()), ("日…", "…", ""));
     }
 }

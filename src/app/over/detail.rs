@@ -109,7 +109,7 @@ fn line_rows(line: &Line, columns: usize) -> Vec<DetailRow> {
     let indent = (line.depth * INDENT).min(40);
     let hanging = indent + name.as_ref().map_or(0, |name| name.width() + 2);
     let room = columns.saturating_sub(hanging).max(8);
-    let mut values = line.value.as_ref().map(|value| value.wrapped(room, 0..MOST_ROWS)).unwrap_or_default();
+    let mut values = line.value.iter().flat_map(|value| value.lines(room)).take(MOST_ROWS).collect::<Vec<_>>();
     if values.len() == MOST_ROWS {
         values.push(Untrusted::from("…").visible());
     }
