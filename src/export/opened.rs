@@ -328,7 +328,8 @@ impl Correlations {
                     let place = Place { section: number, row: *row as usize };
                     let record = opened.report.record(place);
                     let raw = Raw::new(&record.value);
-                    let is_text = |raw: &Raw<'_>| matches!(raw.kind(), JsonKind::Text | JsonKind::Word) && raw.bytes() != b"null";
+                    let is_text =
+                        |raw: &Raw<'_>| matches!(raw.kind(), JsonKind::Text | JsonKind::Word) && raw.bytes() != b"null";
                     let text = |member| raw.member(member).filter(is_text);
                     if let Some((name, beside)) = text(name).zip(text(beside)) {
                         joined.add(kind, name.text(), beside.text());
