@@ -13,8 +13,7 @@ use crate::quota::{Balances, Entitlements, Spent, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, Scope};
-use crate::report::identifier::Hashes;
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::identifier::{FileHash, Hashes, Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::note::Note;
 use crate::report::page::Page;
@@ -144,7 +143,10 @@ pub enum StoreEvent {
     },
     Checked {
         request: Request,
+        /// When its response was stored.
         since: Option<Timestamp>,
+        /// Of several hashes those without a stored response, where others have one.
+        missing: Option<Vec<FileHash>>,
     },
     /// A note or a deletion was written or refused.
     WriteFinished,

@@ -11,6 +11,7 @@ use crate::app::{
     Command, Effect, FileEvent, Key, Message, Model, Overlay, Place, ReportEvent, ReportJob, ResponseSource, Screen,
     SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
 };
+use crate::report::identifier::FileHash;
 use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
 
@@ -161,7 +162,7 @@ impl Model {
                 self.recall_scan(&file, scan);
             }
             StoreEvent::CompareFileLoaded { file, pages, reports } => self.recalled_beside(&file, pages, reports),
-            StoreEvent::Checked { request, since } => self.looked_up(request, since),
+            StoreEvent::Checked { request, since, missing } => self.looked_up(request, since, missing),
             StoreEvent::WriteFinished => {
                 self.writes = self.writes.saturating_sub(1);
                 self.leave();
@@ -209,13 +210,14 @@ impl Model {
         Command::of(key, self).is_some_and(|command| command.name == "quit")
     }
 
-    fn looked_up(&mut self, request: Request, since: Option<Timestamp>) {
+    fn looked_up(&mut self, request: Request, since: Option<Timestamp>, missing: Option<Vec<FileHash>>) {
         self.artefact_held(&request, since);
         let now = self.now;
         // The form may have another request by now.
         if let Some(form) = self.over.top_as_mut::<Prompt>()
             && form.asks(&request, now)
         {
+            form.source.missing = missing.map(|missing| (request.clone(), missing));
             form.source.held = since.map(|since| (request, since));
         }
     }

@@ -158,7 +158,7 @@ impl DrawForm for TypedQuestion {
                 None => {
                     let price = match form.held_since(model.now) {
                         Some(since) => format!("0, stored since {}", super::list::since(since, model.now)),
-                        None => model.price(&request).short(),
+                        None => model.price_of_missing(&request).short(),
                     };
                     vec![(format!("{} · {price}", request.words()), Tint::Price)]
                 }

@@ -34,8 +34,13 @@ impl Model {
         if self.refuse_barred(&quote) {
             return;
         }
-        let (request, price) = (quote.request(), quote.price());
-        let dear = || self.is_dear(price.units.max).then(|| format!("{} costs {}.", request.words(), price.short()));
+        let request = quote.request();
+        let worst = match source {
+            ResponseSource::Service => quote.price().units.max,
+            _ => self.price_of_missing(request).units.max,
+        };
+        let words = || format!("{} costs {}.", request.words(), quote.price().short());
+        let dear = || self.is_dear(worst).then(words);
         if let Some(why) = request.warning().or_else(dear) {
             return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(request.clone())));
         }

@@ -192,29 +192,42 @@ impl Model {
     }
 
     fn tag_of_any_budget(&self, command: &Command) -> Tag {
-        let (request, is_held) = match &command.act {
+        let (request, is_held, is_anew) = match &command.act {
             Act::Local(_) => return Tag::Free,
             Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
             Act::Leads { price, .. } => return self.several_tag(price(self), Tag::Later),
             Act::Each { price, .. } => return self.several_tag(price(self), Tag::Together),
-            Act::Ask { request, is_held, .. } => (request, is_held),
+            Act::Ask { request, is_held, anew, .. } => (request, is_held, *anew),
         };
         match request(self) {
             None => Tag::Free,
             Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
-            Some(request) => self.request_tag(&request),
+            Some(request) => {
+                self.tag_of(&request, if is_anew { self.price(&request) } else { self.price_of_missing(&request) })
+            }
         }
     }
 
     /// What it costs to ask the service this.
     pub(super) fn request_tag(&self, request: &Request) -> Tag {
+        self.tag_of(request, self.price(request))
+    }
+
+    /// The price of a request without the part of it that is known to be stored.
+    pub fn price_of_missing(&self, request: &Request) -> Price {
+        let form = self.over.top_as::<Prompt>().and_then(|form| form.source.missing.as_ref());
+        let missing = form.filter(|(asked, _)| asked == request).map(|(_, missing)| missing.clone());
+        let quote = request.clone().quote(&self.figures.entitlements);
+        missing.map_or(quote.clone(), |missing| quote.of_missing(missing)).price().clone()
+    }
+
+    fn tag_of(&self, request: &Request, price: Price) -> Tag {
         if self.calls.has(request) {
             return Tag::UnderWay;
         }
         if let Some(barred) = self.service.barred() {
             return Tag::Barred(barred);
         }
-        let price = self.price(request);
         self.figures.bar(&price, self.now).unwrap_or_else(|| Tag::Costs(Box::new(price)))
     }
 

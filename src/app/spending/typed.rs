@@ -107,11 +107,13 @@ pub struct TypedQuestion {
     pub ask: &'static Ask,
     /// The last request that was checked in the store, and since when its response is there.
     pub held: Option<(Request, Timestamp)>,
+    /// The last request of which a part is stored, and the hashes of the rest.
+    pub missing: Option<(Request, Vec<FileHash>)>,
 }
 
 impl Prompt {
     pub fn of(ask: &'static Ask) -> Self {
-        Self::with_fields(TypedQuestion { ask, held: None }, usize::from(!ask.input.is_empty()))
+        Self::with_fields(TypedQuestion { ask, held: None, missing: None }, usize::from(!ask.input.is_empty()))
     }
 
     pub fn request(&self, now: Timestamp) -> Result<Request, String> {

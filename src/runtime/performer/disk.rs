@@ -87,7 +87,8 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         }
         StoreJob::Check(request) => {
             let since = gateway.held(&request).ok().flatten().map(|held| held.received);
-            work.send(StoreEvent::Checked { request, since });
+            let missing = gateway.missing_hashes(&request).ok().flatten();
+            work.send(StoreEvent::Checked { request, since, missing });
         }
         StoreJob::RecordFile(file) if is_key(&file) => work.send(Message::Notice(GatewayError::NamesKey.to_string())),
         StoreJob::RecordFile(file) => store.note_file(service, &file, None, gateway.now())?,
