@@ -43,7 +43,7 @@ Installed-Size: $(du -sk "$root/usr" | cut -f 1)
 Maintainer: The behaview authors
 Description: terminal browser for private sandbox behaviour reports
  Browses the behaviour reports of privately scanned files, and prices every
- call in quota before it is made. What was paid for once is held here.
+ call in quota before it is made. What was paid for once is stored here.
 END
 
 mkdir -p "$target/debian"

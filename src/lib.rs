@@ -49,20 +49,21 @@
 //!  │         └──────> export
 //!  └──> demo   (uses none of the others: it must be able to disagree with them)
 //! ```
-//! `config` is beside `cli` and uses `app`, `view`, `service`, `quota`, `files`, `log`, `state` and
-//! `text`. `clock`, `environment` and `files` use no other module; `log` uses `clock`, `files` and
-//! `text`; `state` uses `app`, `files` and `text`. All of these, and `text`, may be used by any room.
-//! Arrows only point down; a test holds them.
+//! `config` is beside `cli` and uses `app`, `view`, `service`, `quota`, `environment`, `files`, `log`,
+//! `state` and `text`. `clock`, `environment` and `files` use no other module; `log` uses `clock`,
+//! `files` and `text`; `state` uses `app`, `files` and `text`. Arrows only point down; a test checks
+//! them, and lists the rooms that each room may use.
 //!
-//! Money is spent in one place: a row of [`app::COMMANDS`] names a [`request::Request`], the bar shows its price by
-//! [`quota::RULES`], and [`gateway::Gateway::ask`] writes the ledger, sends once, keeps the bytes, and settles.
+//! Money is spent in one place. Whatever asks (a row of [`app::COMMANDS`], a confirmation, a poll, a
+//! command of [`cli`]) names a [`request::Request`]; its price is shown by [`quota::RULES`]; and
+//! [`gateway::Gateway`] writes the ledger, sends once, stores the bytes, and settles.
 //!
 //! The screen is a loop with one owner: [`runtime`] draws the [`app::Model`], takes a [`app::Message`] in, and performs the
 //! [`app::Effect`]s that come out.
 //!
 //! # To add something
 //! - an attribute: a row of [`report::ATTRIBUTES`]
-//! - a pane: a variant of [`report::Pane`] with its name, its title, its place in `Pane::ALL` and what makes two of its values the same
+//! - a pane: a variant of [`report::Pane`] with its name, its title, its row in `panes!` and what makes two of its values the same
 //!   ([`report::attributes::Sameness`]), and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
 //! - something that belongs to one open file: a field of [`app::files::OpenFile`], which goes aside
