@@ -53,7 +53,8 @@ impl CallArgs {
         if let Request::V2Scan { path, file } = &mut request {
             *file = look_at(path, setup.gateway.client.profile().largest(UploadLimit::Direct)).ok();
         }
-        if let Some(when) = request.publishes().map(|_| setup.gateway.unanswered(&request)).transpose()?.flatten() {
+        if let Some(when) = request.publishes().map(|_| setup.gateway.unanswered(&request, None)).transpose()?.flatten()
+        {
             let when = moment(when);
             say(format!(
                 "the same was sent on {when} already: it may have arrived, and been charged. This sends it again."

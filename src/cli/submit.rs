@@ -119,7 +119,8 @@ impl SubmitArgs {
         };
         let submission = Submission { path: self.file.clone(), file, size, options, sent: None };
         let submission = Arc::new(submission);
-        let sent = setup.gateway.unanswered(&Request::PrivateScan { submission: Arc::clone(&submission), to: None })?;
+        let sent =
+            setup.gateway.unanswered(&Request::PrivateScan { submission: Arc::clone(&submission), to: None }, None)?;
         Ok((Arc::new(Submission { sent, ..Arc::unwrap_or_clone(submission) }), limit))
     }
 

@@ -24,7 +24,7 @@ use crate::store::{
     ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, State, Store, StoreError, TOO_FAST, Whose, service_id,
 };
 use jiff::{SignedDuration, Timestamp};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -162,12 +162,7 @@ impl Gateway {
 
     /// What all runs with this service and key have spent in the current period (UTC).
     pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
-        Ok(self.spent_in_by_unit(period)?.into_values().sum())
-    }
-
-    /// The same, each unit by itself.
-    pub fn spent_in_by_unit(&self, period: Period) -> Result<BTreeMap<Unit, Spent>, StoreError> {
-        self.store.spent_in(self.whose(), period, self.now())
+        Ok(self.store.spent_in(self.whose(), period, self.now())?.into_values().sum())
     }
 
     /// The limit of requests a minute, and how many of them are used.
@@ -254,8 +249,7 @@ impl Gateway {
         }
     }
 
-    /// Asks the service, or returns an answer that another program has stored meanwhile, unless it
-    /// is to be refreshed.
+    /// Asks the service, unless another program has stored the answer meanwhile.
     async fn ask_unless(
         &self,
         quote: &Quote,
@@ -283,13 +277,11 @@ impl Gateway {
             Request::Quotas | Request::Usage { .. } => None,
             _ => Some(self.reserve(&whole, limit, progress, cancel).await?),
         };
-        if let Err(sent) = self.check_unsent(request, call.as_ref()) {
-            self.settle(call, UNSENT, "not sent: the same may have arrived before");
-            return Err(sent);
-        }
         // No other program can reserve the same request from here on, so an answer that is not
         // stored now is not in flight either.
-        if !is_refresh && call.is_some() && self.is_any_stored(request) {
+        let is_stored = self.held(request).is_ok_and(|stored| stored.is_some())
+            || self.missing_hashes(request).is_ok_and(|missing| missing.is_some());
+        if !is_refresh && call.is_some() && is_stored {
             self.settle(call, UNSENT, "not sent: another program had got the answer");
             return match self.held(asked)? {
                 Some(stored) => Ok(stored),
@@ -359,7 +351,11 @@ impl Gateway {
                 budget: Budget { per_minute, ..self.budget },
             };
             match self.store.reserve(&entry).map_err(GatewayError::Ledger)? {
-                Reserved::Entry(call) => return Ok(call),
+                Reserved::Entry(call) => {
+                    let Err(sent) = self.check_unsent(request, call.entry) else { return Ok(call) };
+                    self.settle(Some(call), UNSENT, "not sent: the same may have arrived before");
+                    return Err(sent);
+                }
                 Reserved::InFlight => return Err(GatewayError::InFlight),
                 Reserved::OverBudget(_) if !is_reread && self.spent_in(Period::Daily)?.has_unsure() => {
                     is_reread = true;
@@ -424,8 +420,7 @@ impl Gateway {
     }
 
     /// Reads the counters before a call that needs a licence, once in a run, and before one that may
-    /// cost more than a request: if its answer is lost, only the readings before and after it show
-    /// its cost.
+    /// cost more than a request: if its answer is lost, only readings show its cost.
     async fn read_counters_before(&self, quote: &Quote) -> Result<(), GatewayError> {
         // No budget allows a call without a known limit.
         let may_cost_more = quote.price().units.max.map_or(!self.budget.is_set(), |most| most > 1);
@@ -455,8 +450,7 @@ impl Gateway {
         }
     }
 
-    /// Starts a reading of the counters, before it is requested; `None` if it cannot be compared
-    /// with the ledger.
+    /// Starts a reading of the counters; `None` if it cannot be compared with the ledger.
     fn begin_reading(&self) -> Option<Look> {
         let (account, asked, after) = (self.client.account()?, self.now(), self.store.last_entry().ok()?);
         Some(Look { asked, received: asked, account, after, readings: Vec::new() })

@@ -67,9 +67,8 @@ fn elements(answer: Raw<'_>) -> Vec<Raw<'_>> {
     if answer.kind() == Kind::Array { answer.elements().collect() } else { vec![answer] }
 }
 
-/// Reads an answer whose bytes are stored, and moves it to its place, or to the quarantine if it
-/// does not answer its request. Returns a remark if the store could not record this: the answer is
-/// read again at the next request for it.
+/// Reads an answer whose bytes are stored, and moves it to its place or to the quarantine. Returns a
+/// remark if the store could not record this.
 pub(super) fn read_stored(
     store: &Store,
     request: &Request,

@@ -8,7 +8,7 @@ use crate::report::json::Raw;
 use crate::report::{Body, Imported, Report};
 use crate::request::{Request, Submission};
 use crate::service::error::{NOT_FOUND, ServiceError, Unusable};
-use crate::store::{Call, NewAnswer, PageReport, Store, StoreError};
+use crate::store::{NewAnswer, PageReport, Store, StoreError};
 use crate::text::{bytes, count, moment};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256 as Hash};
@@ -139,12 +139,6 @@ impl Gateway {
         Ok(Some(missing).filter(|missing| missing.len() < all))
     }
 
-    /// Whether the answer to a request, or about any of its hashes, is stored.
-    pub(super) fn is_any_stored(&self, request: &Request) -> bool {
-        let is_stored = |request: &Request| self.held(request).is_ok_and(|stored| stored.is_some());
-        is_stored(request) || request.by_hash().is_some_and(|parts| parts.iter().any(|(_, part)| is_stored(part)))
-    }
-
     /// Reads the answers that a killed program left unread, so that their reports can be found.
     pub fn read_unread(&self) -> Result<(), StoreError> {
         for key in self.store.unread(&self.service)? {
@@ -164,25 +158,21 @@ impl Gateway {
         Ok(read.ok().flatten().map(|_| Answer { received, body, unkept: None }))
     }
 
-    /// When the same request was sent without an answer: it may have arrived, and been charged.
-    /// All private scans of a file count as the same.
-    pub fn unanswered(&self, request: &Request) -> Result<Option<Timestamp>, StoreError> {
-        self.unanswered_before(request, None)
-    }
-
-    fn unanswered_before(&self, request: &Request, entry: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
+    /// When the same request was sent without an answer, except by this entry: it may have arrived,
+    /// and been charged. All private scans of a file count as the same.
+    pub fn unanswered(&self, request: &Request, except: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
         let Some(claim) = request.claim() else { return Ok(None) };
         let start = match request {
             Request::PrivateScan { submission, .. } => Submission::claims_of(&submission.file).into_bytes(),
             _ => claim.clone(),
         };
-        self.store.unanswered(self.whose(), (&start, &claim), entry)
+        self.store.unanswered(self.whose(), (&start, &claim), except)
     }
 
     /// Refuses to send a file that another program has sent since the user's check.
-    pub(super) fn check_unsent(&self, request: &Request, call: Option<&Call>) -> Result<(), GatewayError> {
+    pub(super) fn check_unsent(&self, request: &Request, entry: i64) -> Result<(), GatewayError> {
         let Request::PrivateScan { submission, .. } = request else { return Ok(()) };
-        let sent = self.unanswered_before(request, call.map(|call| call.entry))?;
+        let sent = self.unanswered(request, Some(entry))?;
         sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GatewayError::SentBefore(sent)))
     }
 
@@ -266,8 +256,7 @@ pub fn import(store: &Store, import: &Import<'_>) -> Result<ImportOutcome, Impor
     }
 }
 
-/// Imports a list page with its reports. `None` if the page does not say which page it is, or a
-/// part of it is stored already.
+/// Imports a list page with its reports, unless it is nameless or a part of it is stored already.
 pub fn import_page(store: &Store, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
     let Some(request) = Request::of_page(import.body) else { return Ok(None) };
     let reports = reading::read(&request, import.body, None)?;

@@ -43,15 +43,13 @@ pub enum Received {
 pub struct Rows {
     /// The bytes of the report that have arrived.
     pub body: Body,
-    /// The range of the body in which these rows were found; it starts at the end of the previous
-    /// one.
+    /// The range in which these rows were found; it starts at the end of the previous one.
     pub read: Range<usize>,
     pub batch: Batch,
 }
 
 impl Gateway {
-    /// Sends a request and receives its answer, the index of a report's rows, and a possible defect in
-    /// words that follow the name of the answer.
+    /// Sends a request and receives its answer, the index of a report, and a possible defect.
     pub(super) async fn gather(
         &self,
         request: &Request,
@@ -102,8 +100,7 @@ struct Gatherer<'a> {
 struct Arrived {
     bytes: Vec<u8>,
     total: Option<u64>,
-    /// Whether a file was uploaded first: the progress of the upload matters more than that of its
-    /// short answer.
+    /// The progress of an upload matters more than that of its short answer.
     is_upload: bool,
     indexer: Indexer,
     index: Index,

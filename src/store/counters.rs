@@ -60,8 +60,7 @@ impl Store {
         Ok(audit::windows(&looks, &calls, Unit::Request))
     }
 
-    /// How often the counters confirmed and contradicted the price of each operation, by its name,
-    /// within the calls that are compared.
+    /// How often the counters confirmed and contradicted the price of each operation, by its name.
     pub fn price_record(&self, whose: Whose<'_>) -> Result<BTreeMap<String, PriceRecord>, StoreError> {
         let mut record = audit::record(&self.windows(whose)?);
         let (_, entries) = self.read(|connection| compared(connection, whose))?;

@@ -24,8 +24,7 @@ pub struct Purged {
 /// A file that was opened before: the service of its start screen, its SHA-256, and when.
 type Earlier = (String, String, Timestamp);
 
-/// Margin of a purge by age: a file that was opened within it before the limit is in use, and
-/// stays.
+/// Margin of a purge by age: a file that was opened within it before the limit stays.
 const WORKED_ON: SignedDuration = SignedDuration::from_hours(24);
 
 impl Store {
@@ -93,8 +92,7 @@ impl Store {
         })
     }
 
-    /// Deletes stored entries, of one service or of all, if `agreed` accepts the current inventory.
-    /// Otherwise deletes nothing and returns `None`.
+    /// Deletes entries of one service or of all; `None` if `agreed` rejects the current inventory.
     pub fn purge(
         &self,
         what: &[Purge],
@@ -164,8 +162,7 @@ impl Store {
         Ok(files)
     }
 
-    /// Remarks on files that may still contain deleted data: the content of damaged files is
-    /// unknown.
+    /// Remarks on files that may still contain deleted data.
     pub fn remains(&self, what: &[Purge]) -> Result<Vec<String>, StoreError> {
         let mut remarks = Vec::new();
         for thing in self.inventory()? {

@@ -307,8 +307,7 @@ impl Store {
         records::write_checksum(transaction, "ledger", call.entry)
     }
 
-    /// Spending of each unit with a profile, or with another of the same service and key, in the
-    /// period (UTC) that contains `now`.
+    /// What a sender has spent of each unit in the period (UTC) that contains `now`.
     pub fn spent_in(
         &self,
         whose: Whose<'_>,

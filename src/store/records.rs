@@ -45,8 +45,7 @@ CREATE TABLE IF NOT EXISTS privileges (
     premium_intelligence INTEGER, at INTEGER NOT NULL, PRIMARY KEY (profile, service, owner)
 );";
 
-/// The tables of opened files and of notes. In a note on a report as a whole, attribute and item
-/// are empty.
+/// The tables of opened files and of notes; a note on a report as a whole has an empty item.
 const WORK: &str = "
 CREATE TABLE IF NOT EXISTS file (
     service TEXT NOT NULL, sha256 TEXT NOT NULL, opened INTEGER NOT NULL, name TEXT, scan BLOB,
@@ -178,8 +177,7 @@ fn prepare(folder: &Path) -> Result<File, StoreError> {
     Ok(lock)
 }
 
-/// Opens the records. Damaged or lost ones are replaced by the last copy; the returned message
-/// reports that.
+/// Opens the records. A message reports that damaged or lost ones were replaced by the last copy.
 fn restored(folder: &Path) -> Result<(Connection, Option<String>), StoreError> {
     let path = database(folder);
     let is_lost = is_empty(&path) && (copied_at(folder).is_some() || folder.join(REPORTS).exists());
@@ -330,17 +328,14 @@ fn keep_damaged(folder: &Path, now: Timestamp) -> io::Result<Option<String>> {
 /// Refuses to start if report data is on disk although nothing is to be kept.
 fn check_empty(connection: &Connection, folder: &Path) -> Result<(), StoreError> {
     let path = database(folder);
-    let rows = |table: &str| {
-        let number = connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get::<_, u32>(0));
-        number.map(u64::from).map_err(|why| StoreError::Database { path: path.clone(), why })
-    };
-    let shelf = Shelf::Folder(folder.to_owned());
-    let names = [REPORTS, INCOMING, QUARANTINE].map(|of| shelf.names(of).map(|names| names.len() as u64));
-    let responses = names.into_iter().sum::<io::Result<u64>>();
-    let responses = responses.map_err(|why| StoreError::File { path: path.clone(), why })?;
-    let found = [(responses, "response"), (rows("note")?, "note"), (rows("file")?, "earlier file")];
-    let words: Vec<_> = found.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what)).collect();
-    if words.is_empty() { Ok(()) } else { Err(StoreError::NotEmpty { path, what: words.join(", ") }) }
+    let rows = "SELECT (SELECT COUNT(*) FROM note) + (SELECT COUNT(*) FROM file)";
+    let rows = connection.query_row(rows, [], |row| row.get::<_, u32>(0));
+    let mut found = rows.map(u64::from).map_err(|why| StoreError::Database { path: path.clone(), why })?;
+    for of in [REPORTS, INCOMING, QUARANTINE] {
+        let names = Shelf::Folder(folder.to_owned()).names(of);
+        found += names.map_err(|why| StoreError::File { path: path.clone(), why })?.len() as u64;
+    }
+    if found == 0 { Ok(()) } else { Err(StoreError::NotEmpty { path, what: count(found, "entry") }) }
 }
 
 /// Writes the checksum of a row into its last column, within the transaction that changed it.

@@ -365,8 +365,7 @@ pub(super) fn split(page: &[u8], reports: &[PageReport]) -> (Vec<u8>, Vec<(u64, 
     (skeleton, parts)
 }
 
-/// Rebuilds a page with the reports that are stored now. A report that is not stored becomes an
-/// entry with only its identifier.
+/// Rebuilds a page; a report that is not stored becomes an entry with only its identifier.
 pub(super) fn join(skeleton: &[u8], parts: &[(u64, Escaped)], stored: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Vec<u8> {
     let (mut page, mut at) = (Vec::new(), 0);
     for (offset, identifier) in parts {

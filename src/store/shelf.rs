@@ -109,8 +109,7 @@ pub(super) fn moment(milliseconds: i64) -> Timestamp {
 }
 
 impl Shelf {
-    /// Header and bytes of a file; `None` if it is missing or damaged. A damaged file is moved to
-    /// the quarantine.
+    /// Header and bytes of a file; `None` if it is missing or damaged, and so quarantined.
     pub(super) fn load(&self, name: &str) -> io::Result<Option<(Header, Vec<u8>)>> {
         self.read(name, whole)
     }

@@ -158,10 +158,11 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
     };
     let entries = gateway.store.entries(gateway.whose())?;
     let older = entries.len().saturating_sub(SHOWN);
+    let spent = |period| gateway.store.spent_in(gateway.whose(), period, gateway.now());
     Ok(LedgerPage {
         session: gateway.store.spent(&gateway.session)?,
-        today: gateway.spent_in_by_unit(Period::Daily)?,
-        month: gateway.spent_in_by_unit(Period::Monthly)?,
+        today: spent(Period::Daily)?,
+        month: spent(Period::Monthly)?,
         older: older as u64,
         lines: entries.into_iter().skip(older).map(line).collect(),
     })
@@ -245,7 +246,7 @@ fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>) {
         // An unreadable store does not keep the user from sending: then the call cannot be written down either.
         before = gateway.scanned_before(&file).ok().flatten();
         let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
-        sent = gateway.unanswered(&Request::PrivateScan { submission, to: None }).ok().flatten();
+        sent = gateway.unanswered(&Request::PrivateScan { submission, to: None }, None).ok().flatten();
     }
     work.send(FileEvent::Inspected { path, result, sent, before });
 }
