@@ -178,7 +178,7 @@ fn every_command_refuses_settings_that_are_none() {
     json(&desk.run(&["list", &main_file()]));
     let path = desk.home.path().join(".config/behaview/config.toml");
     std::fs::write(&path, "").unwrap();
-    assert!(text(&desk.run(&["held", "--profile", "lab"])).contains(" held: "));
+    assert!(text(&desk.run(&["held", "--profile", "lab"])).contains(" stored: "));
     std::fs::write(&path, "profiel = 1\n").unwrap();
     for arguments in [&["held"][..], &["cost", "rules"]] {
         assert_eq!(desk.run(arguments).status.code(), Some(14), "{arguments:?}");
