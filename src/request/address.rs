@@ -1,10 +1,11 @@
-//! The address and content of a request.
+//! The address and content of a request: parameters, an upload, the options of a scan.
 
-use super::submission::ScanOption;
 use crate::report::identifier::Sha256;
 use crate::text::Untrusted;
+use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::borrow::Cow;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Characters of a path segment or parameter that are not encoded (RFC 3986, unreserved).
@@ -28,7 +29,6 @@ pub struct Address {
 /// A file that is uploaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
-    /// The file on this machine.
     pub path: PathBuf,
     /// Expected hash and length. A file that has changed is not sent; if it changes during the
     /// upload, the upload stops.
@@ -61,8 +61,8 @@ impl UploadAddress {
     }
 }
 
-impl std::fmt::Debug for UploadAddress {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for UploadAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("UploadAddress(…)")
     }
 }
@@ -78,7 +78,6 @@ pub enum Version {
 
 /// A method of HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the method of its name")]
 pub enum Method {
     Get,
     Post,
@@ -120,4 +119,114 @@ pub trait Asker {
 /// Encodes bytes as a path segment.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ENCODED).to_string()
+}
+
+/// Maximum retention of a private file, in days.
+pub const LONGEST_RETENTION: u8 = 28;
+
+/// A file for a private scan.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Submission {
+    pub path: PathBuf,
+    /// The SHA-256 of its bytes, which identifies it from then on.
+    pub file: Sha256,
+    pub size: u64,
+    pub options: ScanOptions,
+    /// When it was sent before without a response, if known.
+    pub sent: Option<Timestamp>,
+}
+
+/// The options of a scan; the installation has defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ScanOptions {
+    pub sandbox: Option<String>,
+    /// Whether the sandbox has internet access.
+    pub internet: Option<bool>,
+    /// Days that the file and its reports are kept, at most [`LONGEST_RETENTION`].
+    pub retention: Option<u8>,
+    pub command_line: Option<String>,
+    pub password: Option<Password>,
+}
+
+/// The password of an archive or a document. It is never shown.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Password(String);
+
+/// An option of a scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScanOption {
+    Sandbox,
+    Internet,
+    Retention,
+    CommandLine,
+    Password,
+}
+
+impl Submission {
+    pub fn name(&self) -> String {
+        crate::text::path(self.path.file_name().unwrap_or_default()).cut(60).to_string()
+    }
+
+    /// The file and its options without the password; identifies a duplicate scan.
+    pub(super) fn claim(&self) -> String {
+        let options = ScanOptions { password: None, ..self.options.clone() };
+        let told: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
+        format!("{}{told:?}", Self::claims_of(&self.file))
+    }
+
+    /// The prefix of the claims of all submissions of a file.
+    pub fn claims_of(file: &Sha256) -> String {
+        format!("private-scan {file} ")
+    }
+}
+
+impl ScanOptions {
+    /// The options that are set, each with its value as it is sent.
+    pub fn values(&self) -> impl Iterator<Item = (ScanOption, String)> + '_ {
+        ScanOption::ALL.into_iter().filter_map(|option| Some((option, self.value(option)?)))
+    }
+
+    fn value(&self, option: ScanOption) -> Option<String> {
+        match option {
+            ScanOption::Sandbox => self.sandbox.clone(),
+            ScanOption::Internet => self.internet.map(|is_on| is_on.to_string()),
+            ScanOption::Retention => self.retention.map(|days| days.to_string()),
+            ScanOption::CommandLine => self.command_line.clone(),
+            ScanOption::Password => self.password.as_ref().map(|password| password.0.clone()),
+        }
+    }
+}
+
+impl ScanOption {
+    /// All options, in the order in which they are requested from the user.
+    pub const ALL: [Self; 5] = [Self::Sandbox, Self::Internet, Self::Retention, Self::CommandLine, Self::Password];
+
+    /// The field name at the public service.
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Sandbox => "interaction_sandbox",
+            Self::Internet => "enable_internet",
+            Self::Retention => "retention_period_days",
+            Self::CommandLine => "command_line",
+            Self::Password => "password",
+        }
+    }
+}
+
+impl Password {
+    /// Creates a password; `None` if the text is empty.
+    pub fn new(text: String) -> Option<Self> {
+        (!text.is_empty()).then(|| Self(text))
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password(…)")
+    }
 }

@@ -5,16 +5,15 @@
 //! sent, and two equal requests are recognized as one.
 
 mod address;
-mod again;
-mod artefact;
-mod held;
-mod submission;
-mod warning;
+mod effects;
+mod key;
 
-pub use address::{Address, Asker, Method, Upload, UploadAddress, UploadLimit, Version};
-pub use again::again;
-pub use artefact::Artefact;
-pub use submission::{LONGEST_RETENTION, Password, ScanOption, ScanOptions, Submission};
+pub use address::{
+    Address, Asker, LONGEST_RETENTION, Method, Password, ScanOption, ScanOptions, Submission, Upload, UploadAddress,
+    UploadLimit, Version,
+};
+pub use effects::again;
+pub use key::Artefact;
 
 use crate::quota::{Entitlements, Kind, Operation, Price, Units, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
@@ -29,7 +28,6 @@ use std::sync::Arc;
 pub enum Request {
     /// One behaviour report (specification §4.1).
     Behaviour {
-        /// The sandbox identifier from a list.
         identifier: Identifier,
     },
     /// One page of a file's sandbox reports (specification §4.2).
@@ -42,33 +40,40 @@ pub enum Request {
     },
     /// A file that a sandbox kept beside its report; may be large.
     Artefact {
-        /// The sandbox identifier from a list.
         identifier: Identifier,
         artefact: Artefact,
     },
     /// Quota details of the user and the group; takes no quota (specification §8.3).
     Quotas,
     /// Reports of public files by API v2 (specification §4.2).
-    V2Reports { files: Vec<FileHash> },
+    V2Reports {
+        files: Vec<FileHash>,
+    },
     /// Uploads of public files by API v2 (specification §4.2).
-    V2Submissions { files: Vec<FileHash> },
+    V2Submissions {
+        files: Vec<FileHash>,
+    },
     /// Upload of a file to the public corpus by API v2 (specification §4.2).
     V2Scan {
-        /// The file on this machine.
         path: PathBuf,
         /// The file's hash and size, once it was read; then only these bytes are sent.
         file: Option<(Sha256, u64)>,
     },
     Analysis {
-        /// Its identifier at the service.
         identifier: Identifier,
     },
     /// A public file (specification §4.2).
-    File { file: FileHash },
+    File {
+        file: FileHash,
+    },
     /// The analyses of a public file (specification §4.2).
-    FileAnalyses { file: FileHash },
+    FileAnalyses {
+        file: FileHash,
+    },
     /// Another scan of a public file (specification §4.2).
-    Rescan { file: FileHash },
+    Rescan {
+        file: FileHash,
+    },
     /// A private scan: the file is uploaded, and sandboxes run it.
     PrivateScan {
         /// The file and the options of the scan.
@@ -80,11 +85,12 @@ pub enum Request {
     UploadAddress,
     /// The progress of a private scan.
     PrivateAnalysis {
-        /// Its identifier at the service.
         identifier: Identifier,
     },
     /// The scans of a private file, the latest first.
-    PrivateAnalyses { file: Sha256 },
+    PrivateAnalyses {
+        file: Sha256,
+    },
     /// Deletes a private file at the service.
     PrivateDelete {
         file: Sha256,
@@ -127,7 +133,6 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// The request.
     pub fn request(&self) -> &Request {
         &self.request
     }
@@ -156,9 +161,7 @@ impl Quote {
             request => Self { request, ..self },
         }
     }
-}
 
-impl Quote {
     /// The quote reduced to the hashes that are not stored; it costs at most the price that was
     /// shown.
     pub fn of_missing(self, missing: Vec<FileHash>) -> Self {
@@ -236,12 +239,11 @@ impl Request {
         Quote { request: self, price, needs_licence }
     }
 
-    /// The address of the request.
     pub fn address(&self, asker: &impl Asker) -> Address {
+        let with_id = |path: &str, id: &Identifier| Address::get(format!("{path}/{}", encode(id.as_bytes())));
+        let of_user = |path: &str| Address::get(format!("/users/{}{path}", encode(asker.user().as_bytes())));
         match self {
-            Self::Behaviour { identifier } => {
-                Address::get(format!("/private/file_behaviours/{}", encode(identifier.as_bytes())))
-            }
+            Self::Behaviour { identifier } => with_id("/private/file_behaviours", identifier),
             Self::Artefact { identifier, artefact } => {
                 Address::get(format!("/private/file_behaviours/{}/{}", encode(identifier.as_bytes()), artefact.name()))
             }
@@ -255,13 +257,11 @@ impl Request {
                     .iter()
                     .fold(address, |address, cursor| address.with("cursor", String::from_utf8_lossy(cursor.as_bytes())))
             }
-            Self::User => Address::get(format!("/users/{}", encode(asker.user().as_bytes()))),
-            Self::Quotas => Address::get(format!("/users/{}/overall_quotas", encode(asker.user().as_bytes()))),
-            Self::Usage { first, last } => {
-                Address::get(format!("/users/{}/api_usage", encode(asker.user().as_bytes())))
-                    .with("start_date", compact(*first))
-                    .with("end_date", compact(*last))
-            }
+            Self::User => of_user(""),
+            Self::Quotas => of_user("/overall_quotas"),
+            Self::Usage { first, last } => of_user("/api_usage")
+                .with("start_date", first.strftime("%Y%m%d").to_string())
+                .with("end_date", last.strftime("%Y%m%d").to_string()),
             Self::V2Reports { files } => {
                 Address::new(Version::V2, Method::Post, "/file/report".to_owned()).with("resource", joined(files))
             }
@@ -275,9 +275,7 @@ impl Request {
             }
             Self::PrivateScan { submission, to } => scan_address(submission, to.clone(), asker),
             Self::UploadAddress => Address::get("/private/files/upload_url".to_owned()),
-            Self::PrivateAnalysis { identifier } => {
-                Address::get(format!("/private/analyses/{}", encode(identifier.as_bytes())))
-            }
+            Self::PrivateAnalysis { identifier } => with_id("/private/analyses", identifier),
             Self::PrivateAnalyses { file } => {
                 Address::get(format!("/private/files/{file}/analyses")).with("limit", "1")
             }
@@ -285,7 +283,7 @@ impl Request {
                 let address = Address::new(Version::V3, Method::Delete, format!("/private/files/{file}"));
                 if *only_from_storage { address.with("only_from_storage", "true") } else { address }
             }
-            Self::Analysis { identifier } => Address::get(format!("/analyses/{}", encode(identifier.as_bytes()))),
+            Self::Analysis { identifier } => with_id("/analyses", identifier),
             Self::File { file } => Address::get(format!("/files/{}", file.as_str())),
             Self::FileAnalyses { file } => {
                 let address = Address::get(format!("/files/analyses/{}", file.as_str()));
@@ -319,9 +317,7 @@ impl Request {
             Self::Analysis { identifier } => key("analysis", identifier.as_bytes()),
             Self::File { file } => key("file", file.as_str().as_bytes()),
             Self::FileAnalyses { file } => key("file-analyses", file.as_str().as_bytes()),
-            Self::User | Self::Quotas | Self::Usage { .. } | Self::V2Scan { .. } | Self::Rescan { .. } => None,
-            Self::PrivateScan { .. } | Self::UploadAddress | Self::PrivateDelete { .. } => None,
-            Self::PrivateAnalysis { .. } | Self::PrivateAnalyses { .. } => None,
+            _ => None,
         }
     }
 
@@ -422,11 +418,6 @@ fn counted(files: &[FileHash]) -> String {
 
 fn shown(path: &Path) -> String {
     crate::text::path(path).cut(60).to_string()
-}
-
-/// A day in the format of the service's parameters: `20261120`.
-fn compact(day: Date) -> String {
-    format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! Sends one request once, to one host, and receives its response completely or returns the error.
 
-use super::content_encoding::ContentDecoder;
 use super::credential::Credential;
 use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Reason, Refusal, ServiceError, not_sent_or_lost, reason};
-use super::http::{CallTimeout, build};
+use super::http::{CallTimeout, ContentDecoder, build};
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use super::redact::Redactor;
 use crate::request::{Address, Asker, Method, Password, Request, ScanOption, Version};
@@ -77,7 +76,6 @@ impl Client {
         Ok(Self { profile, root, header, credential, redactor, http, date })
     }
 
-    /// The profile of the service.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
@@ -87,7 +85,6 @@ impl Client {
         self.profile.place()
     }
 
-    /// The key with its source, if there is one.
     pub fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
     }

@@ -40,7 +40,6 @@ pub enum KeySource {
     Config,
     /// `api_key_command` of the config file.
     Command,
-    /// The official command line's file.
     OfficialFile,
     /// Created by the embedded demo service.
     Demo,
@@ -99,19 +98,14 @@ impl Credential {
         configured: &Configured,
         home: Option<&Path>,
     ) -> Result<Option<Self>, CredentialError> {
-        for name in VARIABLES {
-            if let Some(key) = variable(name).filter(|key| !key.is_empty()) {
-                return Self::new(&key, KeySource::Variable(name)).map(Some);
-            }
-        }
-        if let Some(key) = &configured.key {
-            return Self::new(key.expose_secret(), KeySource::Config).map(Some);
-        }
-        if let Some(command) = &configured.command {
-            return Self::new(&run(command)?, KeySource::Command).map(Some);
-        }
-        let found = home.map(official_key).transpose()?.flatten();
-        found.map(|key| Self::new(key.expose_secret(), KeySource::OfficialFile)).transpose()
+        let set = |name| Some((variable(name).filter(|key| !key.is_empty())?, KeySource::Variable(name)));
+        let config = || configured.key.as_ref().map(|key| (key.expose_secret().to_owned(), KeySource::Config));
+        let found = match (VARIABLES.into_iter().find_map(set).or_else(config), &configured.command) {
+            (Some(found), _) => Some(found),
+            (None, Some(command)) => Some((run(command)?, KeySource::Command)),
+            (None, None) => home.map(official_key).transpose()?.flatten().map(|key| (key, KeySource::OfficialFile)),
+        };
+        found.map(|(key, source)| Self::new(&key, source)).transpose()
     }
 
     /// Every key that can be found without running a command: keys that are not used are secrets
@@ -121,12 +115,11 @@ impl Credential {
         configured: &Configured,
         home: Option<&Path>,
     ) -> Vec<Self> {
-        let variables =
-            VARIABLES.into_iter().filter_map(|name| Self::new(&variable(name)?, KeySource::Variable(name)).ok());
-        let config = configured.key.as_ref().and_then(|key| Self::new(key.expose_secret(), KeySource::Config).ok());
+        let variables = VARIABLES.into_iter().filter_map(|name| Some((variable(name)?, KeySource::Variable(name))));
+        let config = configured.key.iter().map(|key| (key.expose_secret().to_owned(), KeySource::Config));
         let official = home.and_then(|home| official_key(home).ok().flatten());
-        let official = official.and_then(|key| Self::new(key.expose_secret(), KeySource::OfficialFile).ok());
-        variables.chain(config).chain(official).collect()
+        let all = variables.chain(config).chain(official.map(|key| (key, KeySource::OfficialFile)));
+        all.filter_map(|(key, source)| Self::new(&key, source).ok()).collect()
     }
 
     /// The key, for the one header and the one kind of address that contain it.
@@ -141,7 +134,6 @@ impl Credential {
         key.len() >= MIN_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
     }
 
-    /// The source of the key.
     pub fn source(&self) -> &KeySource {
         &self.source
     }
@@ -178,7 +170,7 @@ fn run(command: &str) -> Result<String, CredentialError> {
 }
 
 /// The key of the official command line, whose file has `apikey` in any case among other settings.
-fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
+fn official_key(home: &Path) -> Result<Option<String>, CredentialError> {
     let text = match files::read_text(&home.join(OFFICIAL_FILE), LONGEST_FILE) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -194,7 +186,7 @@ fn official_key(home: &Path) -> Result<Option<SecretString>, CredentialError> {
     let key = settings.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("apikey")).map(|(_, value)| value);
     match key {
         None => Ok(None),
-        Some(toml::Value::String(key)) => Ok(Some(SecretString::from(key))),
+        Some(toml::Value::String(key)) => Ok(Some(key)),
         Some(_) => Err(unusable("apikey is no text; put it between quotation marks")),
     }
 }

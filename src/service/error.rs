@@ -143,42 +143,42 @@ impl ServiceError {
 
     /// What the user can do about it, in a sentence.
     pub fn advice(&self) -> String {
-        match self {
-            Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.".to_owned(),
-            Self::Unreachable(_) => "Check the network, and the address in the profile.".to_owned(),
-            Self::Untrusted(_) => "If the service, or a proxy before it, has an authority of its own, name that one's \
-                                   certificates (PEM) as ca_file in the profile. If not, somebody stands in between."
-                .to_owned(),
-            Self::Unsendable(_) => "Check the file.".to_owned(),
-            Self::LongAddress => "Ask about less at once.".to_owned(),
+        let advice = match self {
+            Self::Refused(refusal) => return refusal.advice(),
+            Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.",
+            Self::Unreachable(_) => "Check the network, and the address in the profile.",
+            Self::Untrusted(_) => {
+                "If the service, or a proxy before it, has an authority of its own, name that one's certificates (PEM) \
+                 as ca_file in the profile. If not, somebody stands in between."
+            }
+            Self::Unsendable(_) => "Check the file.",
+            Self::LongAddress => "Ask about less at once.",
             Self::ForeignUpload(_) => {
                 "If it may have your files, name it as upload_host in the profile; the key is not sent there."
-                    .to_owned()
             }
             Self::KeyInAddress => {
                 "No address with the key in it is used: whoever passes it on reads the key. Tell who runs the service."
-                    .to_owned()
             }
-            Self::Unsent => String::new(),
-            Self::Lost(_) | Self::GivenUp => "The service may have counted the call.".to_owned(),
+            Self::Unsent => "",
+            Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
             Self::TooLong(_) => {
                 "The service may have counted the call; largest_answer in the profile is what is taken at most."
-                    .to_owned()
             }
-            Self::Refused(refusal) => refusal.advice(),
-            Self::Unusable(Unusable::WebPage) => {
-                "Look at the network: something answers in the service's place. What is held stays.".to_owned()
-            }
-            Self::Unusable(Unusable::Unsaid) => {
-                "Its bytes are in quarantine in the store. Something between here and the service may have packed it."
-                    .to_owned()
-            }
-            Self::Unusable(Unusable::NoFile) => "Asking again costs again.".to_owned(),
-            Self::Unusable(Unusable::Silent(_)) => "Nothing of it is kept.".to_owned(),
-            Self::Unusable(Unusable::Foreign(_)) => "It is in quarantine, not shown under this name.".to_owned(),
-            Self::Unusable(Unusable::Other(_)) => "It is not taken for what was asked.".to_owned(),
-            Self::Unusable(_) => "Its bytes are in quarantine in the store.".to_owned(),
-        }
+            Self::Unusable(why) => match why {
+                Unusable::WebPage => {
+                    "Look at the network: something answers in the service's place. What is held stays."
+                }
+                Unusable::Unsaid => {
+                    "Its bytes are in quarantine in the store. Something between here and the service may have packed it."
+                }
+                Unusable::NoFile => "Asking again costs again.",
+                Unusable::Silent(_) => "Nothing of it is kept.",
+                Unusable::Foreign(_) => "It is in quarantine, not shown under this name.",
+                Unusable::Other(_) => "It is not taken for what was asked.",
+                _ => "Its bytes are in quarantine in the store.",
+            },
+        };
+        advice.to_owned()
     }
 }
 
@@ -240,24 +240,7 @@ impl Refusal {
     }
 
     fn advice(&self) -> String {
-        let advice = match self.reason {
-            Reason::WrongKey => "Check the key.",
-            Reason::WrongPassword => {
-                "Check the archive's password: --ask-password or --password-file. The key is accepted."
-            }
-            Reason::Forbidden => self.forbidden_advice(),
-            Reason::TooLarge => {
-                "Send less; upload_direct and upload_largest in the profile say what the service takes."
-            }
-            Reason::NotFound => "Check what was asked for. What is private expires: after a day, unless set otherwise.",
-            Reason::QuotaSpent => {
-                "The daily quota is full again at 00:00 UTC, the monthly on the 1st. Counters that still leave some may lag behind."
-            }
-            Reason::TooFast => "Wait before the next call.",
-            Reason::Down => "Try later.",
-            Reason::Redirected => "Redirects are not followed: check the address in the profile.",
-            Reason::Other => "",
-        };
+        let advice = if self.reason == Reason::Forbidden { self.forbidden_advice() } else { self.reason.words().1 };
         match self.retry_after {
             Some(wait) => format!("{advice} The service says: again in {} s.", wait.as_secs()).trim_start().to_owned(),
             None => advice.to_owned(),
@@ -265,25 +248,42 @@ impl Refusal {
     }
 }
 
+impl Reason {
+    /// What happened, and what the user can do about it.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::WrongKey => ("the service does not accept the key", "Check the key."),
+            Self::WrongPassword => (
+                "the archive's password is wrong",
+                "Check the archive's password: --ask-password or --password-file. The key is accepted.",
+            ),
+            Self::Forbidden => ("the service forbids this", ""),
+            Self::TooLarge => (
+                "what was sent is too large for the service",
+                "Send less; upload_direct and upload_largest in the profile say what the service takes.",
+            ),
+            Self::NotFound => {
+                (NOT_FOUND, "Check what was asked for. What is private expires: after a day, unless set otherwise.")
+            }
+            Self::QuotaSpent => (
+                "the quota is spent",
+                "The daily quota is full again at 00:00 UTC, the monthly on the 1st. Counters that still leave some may lag behind.",
+            ),
+            Self::TooFast => ("too many requests in a short time", "Wait before the next call."),
+            Self::Down => ("the service is not well", "Try later."),
+            Self::Redirected => (
+                "the service points to another address",
+                "Redirects are not followed: check the address in the profile.",
+            ),
+            Self::Other => ("the service refused", ""),
+        }
+    }
+}
+
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let what = match self.reason {
-            Reason::WrongKey => "the service does not accept the key",
-            Reason::WrongPassword => "the archive's password is wrong",
-            Reason::Forbidden => "the service forbids this",
-            Reason::TooLarge => "what was sent is too large for the service",
-            Reason::NotFound => NOT_FOUND,
-            Reason::QuotaSpent => "the quota is spent",
-            Reason::TooFast => "too many requests in a short time",
-            Reason::Down => "the service is not well",
-            Reason::Redirected => "the service points to another address",
-            Reason::Other => "the service refused",
-        };
-        write!(f, "{what} ({})", self.status)?;
-        match &self.message {
-            Some(message) => write!(f, ": {}", message.visible_cut(200)),
-            None => Ok(()),
-        }
+        write!(f, "{} ({})", self.reason.words().0, self.status)?;
+        self.message.iter().try_for_each(|message| write!(f, ": {}", message.visible_cut(200)))
     }
 }
 

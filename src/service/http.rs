@@ -1,10 +1,15 @@
-//! The HTTP client of a profile: its redirects, retries, proxies and certificates.
+//! The HTTP client of a profile: its redirects, retries, proxies and certificates; the timeout of a
+//! call; and the decoder of a response. reqwest itself would drop all but the first member of a gzip
+//! stream.
 
 use super::error::{ServiceError, reason};
 use super::profile::{LONGEST_CERTIFICATES, PROXY_OF_SYSTEM, Profile, is_proxy};
 use crate::environment::variable;
-use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Url};
+use flate2::write::MultiGzDecoder;
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Response, Url};
+use std::borrow::Cow;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -90,31 +95,13 @@ fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> Result<C
     let (address, exceptions) = match ProxyRoute::of(profile, root)? {
         ProxyRoute::Direct => return Ok(builder),
         ProxyRoute::Proxy(address) => (address, None),
-        ProxyRoute::OfSystem(_, address) => (address, exceptions(root)),
+        ProxyRoute::OfSystem(_, address) => {
+            let listed = ["NO_PROXY", "no_proxy"].iter().find_map(|name| variable(name));
+            (address, listed.and_then(|listed| NoProxy::from_string(&listed)))
+        }
     };
     let proxy = Proxy::all(address).map_err(|error| ServiceError::Unreachable(reason(&error)))?;
     Ok(builder.proxy(proxy.no_proxy(exceptions)))
-}
-
-/// The hosts in `NO_PROXY`. An entry with a port applies if the service has that port.
-fn exceptions(root: &Url) -> Option<NoProxy> {
-    let listed = ["NO_PROXY", "no_proxy"].iter().find_map(|name| variable(name))?;
-    NoProxy::from_string(&without_ports(&listed, root.port_or_known_default()))
-}
-
-fn without_ports(listed: &str, of_root: Option<u16>) -> String {
-    let host = |one: &str| {
-        let (host, port) = one.rsplit_once(':').unwrap_or((one, ""));
-        // In an address with colons, the port follows a bracket.
-        match port.parse::<u16>() {
-            Ok(port) if !host.contains(':') || host.ends_with(']') => {
-                let host = host.trim_start_matches('[').trim_end_matches(']');
-                (Some(port) == of_root).then(|| host.to_owned())
-            }
-            _ => Some(one.to_owned()),
-        }
-    };
-    listed.split(',').map(str::trim).filter_map(host).collect::<Vec<_>>().join(",")
 }
 
 /// Rejects a certificate file that is too long or not a regular file, which may be endless.
@@ -181,15 +168,117 @@ impl CallTimeout {
     }
 }
 
+/// Compressed bytes decoded per step; they may expand a thousandfold.
+const AT_ONCE: usize = 8 * 1024;
+
+/// The names of gzip.
+const GZIP: [&[u8]; 2] = [b"gzip", b"x-gzip"];
+
+/// The first byte of gzip.
+const FIRST: u8 = 0x1f;
+
+/// Decodes the bytes of an answer.
+pub(super) enum ContentDecoder {
+    None,
+    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
+    /// The label is not trusted: the first byte decides.
+    Unlabelled,
+}
+
+impl ContentDecoder {
+    fn gzip() -> Self {
+        Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))
+    }
+
+    /// The decoder for the headers of a response: a proxy may have unpacked it and left the label.
+    /// Other encodings were not asked for, and are passed on as they are.
+    pub(super) fn of(response: &Response) -> Self {
+        let is_gzip = |one: &&[u8]| GZIP.iter().any(|known| one.eq_ignore_ascii_case(known));
+        match encodings(response).as_slice() {
+            [] if response.status().is_success() => Self::None,
+            [] => Self::Unlabelled,
+            all if all.iter().all(is_gzip) => Self::Unlabelled,
+            _ => Self::None,
+        }
+    }
+
+    /// The length of an answer, unless it is encoded: `Content-Length` counts encoded bytes.
+    pub(super) fn length_of(response: &Response) -> Option<u64> {
+        response.content_length().filter(|_| !response.headers().contains_key(CONTENT_ENCODING))
+    }
+
+    /// The number of bytes to pass in one step.
+    pub(super) fn at_once(&self) -> usize {
+        match self {
+            Self::None => usize::MAX,
+            Self::Gzip(_) | Self::Unlabelled => AT_ONCE,
+        }
+    }
+
+    pub(super) fn take<'a>(&mut self, piece: &'a [u8]) -> Result<Cow<'a, [u8]>, ServiceError> {
+        if let (Self::Unlabelled, Some(first)) = (&self, piece.first()) {
+            *self = if *first == FIRST { Self::gzip() } else { Self::None };
+        }
+        match self {
+            Self::None | Self::Unlabelled => Ok(Cow::Borrowed(piece)),
+            Self::Gzip(gzip) => match gzip.write_all(piece).and_then(|()| gzip.flush()) {
+                Ok(()) => Ok(Cow::Owned(std::mem::take(gzip.get_mut()))),
+                Err(_) => Err(damaged()),
+            },
+        }
+    }
+
+    /// The rest, after the last piece.
+    pub(super) fn end(self) -> Result<Vec<u8>, ServiceError> {
+        match self {
+            Self::Gzip(gzip) => gzip.finish().map_err(|_| damaged()),
+            Self::None | Self::Unlabelled => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The encodings of an answer, in the order in which they were applied.
+fn encodings(response: &Response) -> Vec<&[u8]> {
+    let values = response.headers().get_all(CONTENT_ENCODING).iter();
+    let words = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii));
+    words.filter(|word| !word.is_empty() && !word.eq_ignore_ascii_case(b"identity")).collect()
+}
+
+fn damaged() -> ServiceError {
+    ServiceError::Lost("it was packed, and is damaged or was cut short".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    fn packed(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn decoded(bytes: &[u8], step: usize) -> Result<Vec<u8>, ServiceError> {
+        let (mut decoder, mut all) = (ContentDecoder::gzip(), Vec::new());
+        for piece in bytes.chunks(step) {
+            all.extend_from_slice(&decoder.take(piece)?);
+        }
+        all.extend(decoder.end()?);
+        Ok(all)
+    }
 
     #[test]
-    fn an_exception_with_a_port_is_meant_for_that_port() {
-        let listed = "a.example:8443, b.example:9000,.c.example,10.0.0.0/8,[2001:db8::1]:8443,2001:db8::2,*";
-        let of = |port| without_ports(listed, Some(port));
-        assert_eq!(of(8443), "a.example,.c.example,10.0.0.0/8,2001:db8::1,2001:db8::2,*");
-        assert_eq!(of(443), ".c.example,10.0.0.0/8,2001:db8::2,*");
+    fn every_gzip_member_is_decoded_however_it_comes() {
+        let (one, two) = (packed(b"one, "), packed(&b"two ".repeat(30_000)));
+        let whole = [&b"one, "[..], &b"two ".repeat(30_000)].concat();
+        for step in [1, 7, 10, 1_000_000] {
+            assert!(decoded(&[&one[..], &two].concat(), step).unwrap() == whole, "{step}");
+            for cut in [1, 9, two.len() - 1] {
+                assert!(decoded(&[&one[..], &two[..two.len() - cut]].concat(), step).is_err(), "{step}: {cut}");
+            }
+            assert!(decoded(b"no such thing", step).is_err());
+        }
     }
 }

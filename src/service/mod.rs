@@ -5,7 +5,6 @@
 //! calls [`Client::send`].
 
 pub mod client;
-mod content_encoding;
 pub mod credential;
 pub mod error;
 mod http;

@@ -5,6 +5,7 @@ use crate::request::{Listing, ScanOption, UploadLimit};
 use reqwest::Url;
 use reqwest::header::HeaderName;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Maximum size of a certificate file, in bytes.
@@ -56,37 +57,8 @@ pub struct Profile {
     /// Another host that the service may name for large files, such as `https://files.example`; the
     /// key is not sent there.
     pub upload_host: Option<String>,
-    /// The field names of a private scan's options.
-    pub fields: Fields,
-}
-
-/// The field names of a private scan's options in the submitted form.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Fields {
-    /// The sandbox that runs the file.
-    pub sandbox: String,
-    /// Whether the sandbox has internet access.
-    pub internet: String,
-    /// Retention in days.
-    pub retention: String,
-    /// The command line of the run.
-    pub command_line: String,
-    /// The password of the file.
-    pub password: String,
-}
-
-impl Default for Fields {
-    fn default() -> Self {
-        let name = |option: ScanOption| option.field().to_owned();
-        Self {
-            sandbox: name(ScanOption::Sandbox),
-            internet: name(ScanOption::Internet),
-            retention: name(ScanOption::Retention),
-            command_line: name(ScanOption::CommandLine),
-            password: name(ScanOption::Password),
-        }
-    }
+    /// The field names of a private scan's options, where they differ from the public service's.
+    pub fields: BTreeMap<ScanOption, String>,
 }
 
 /// Default path before every operation of API v3.
@@ -116,7 +88,7 @@ impl Default for Profile {
             upload_direct: 32,
             upload_largest: 650,
             upload_host: None,
-            fields: Fields::default(),
+            fields: BTreeMap::new(),
         }
     }
 }
@@ -142,8 +114,7 @@ const NO_PAGE: &str = "must be 1 at least; the service gives 40 at most";
 const NO_TIME: &str = "must be a second at least";
 
 impl Profile {
-    /// The profile of the embedded service at this root, with the paths of the specification (§4.2,
-    /// §9).
+    /// The profile of the embedded service, with the paths of the specification (§4.2, §9).
     pub fn demo(root: String, user: String) -> Self {
         let user = Some(user);
         Self { name: "demo".to_owned(), root, v2_prefix: "/svcapi/v2".to_owned(), user, ..Self::default() }
@@ -151,10 +122,7 @@ impl Profile {
 
     /// Parses the root; an error if a key must not be sent there.
     pub fn check(&self) -> Result<Url, ProfileError> {
-        match self.mistakes().into_iter().next() {
-            Some(first) => Err(first),
-            None => self.address(),
-        }
+        self.mistakes().into_iter().next().map_or_else(|| self.address(), Err)
     }
 
     /// The address that identifies the service, independent of the spelling of host and port.
@@ -201,13 +169,7 @@ impl Profile {
 
     /// The field name of a private scan's option.
     pub fn field(&self, option: ScanOption) -> &str {
-        match option {
-            ScanOption::Sandbox => &self.fields.sandbox,
-            ScanOption::Internet => &self.fields.internet,
-            ScanOption::Retention => &self.fields.retention,
-            ScanOption::CommandLine => &self.fields.command_line,
-            ScanOption::Password => &self.fields.password,
-        }
+        self.fields.get(&option).map_or(option.field(), String::as_str)
     }
 
     /// The largest file that may be uploaded, in bytes.
@@ -246,48 +208,27 @@ pub(super) fn undotted(mut url: Url) -> Url {
 
 /// Whether a header can carry the key: its name is valid and has no other meaning.
 fn is_free(header: &str) -> bool {
-    const TAKEN: &[&str] = &[
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "content-type",
-        "expect",
-        "host",
-        "if-range",
-        "range",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "user-agent",
-    ];
-    let is_taken = |name: HeaderName| TAKEN.contains(&name.as_str());
+    const TAKEN: &str = "accept accept-encoding connection content-length content-type expect host if-range range te \
+                         trailer transfer-encoding upgrade user-agent";
+    let is_taken = |name: HeaderName| TAKEN.split(' ').any(|taken| taken == name.as_str());
     HeaderName::try_from(header).is_ok_and(|name| !is_taken(name))
 }
 
 /// Parses an address that is encrypted or on this machine.
 fn encrypted(address: &str) -> Result<Url, &'static str> {
-    let url = Url::parse(address).ok();
-    let url = url.filter(|url| {
-        let is_bare = url.query().is_none() && url.fragment().is_none();
-        url.has_host() && url.username().is_empty() && url.password().is_none() && is_bare
-    });
-    let url = url.ok_or(NO_ROOT)?;
-    if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
-        return Err(IN_THE_CLEAR);
-    }
-    Ok(url)
+    let is_bare = |url: &Url| {
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        url.has_host() && !has_user && url.query().is_none() && url.fragment().is_none()
+    };
+    let url = Url::parse(address).ok().filter(is_bare).ok_or(NO_ROOT)?;
+    let host = url.host_str().unwrap_or_default();
+    let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    let is_loopback = host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback());
+    if url.scheme() == "https" || url.scheme() == "http" && is_loopback { Ok(url) } else { Err(IN_THE_CLEAR) }
 }
 
 pub(super) fn is_proxy(address: &str) -> bool {
     Url::parse(address).is_ok_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host())
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

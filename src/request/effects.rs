@@ -1,0 +1,102 @@
+//! What a request publishes, deletes or may repeat, and what deleted items cost to fetch again.
+
+use super::{Request, shown};
+use crate::quota::{Entitlements, price};
+use crate::report::{Held, Holding, Retention};
+use crate::text::{count, thousands};
+use jiff::Timestamp;
+
+impl Request {
+    /// The irreversible or possibly repeated effects of the request, if any. They need a
+    /// confirmation, whatever the price.
+    pub fn warning(&self) -> Option<String> {
+        let all: Vec<_> = [self.publishes(), self.destroys(), self.repeats()].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| all.join(" "))
+    }
+
+    /// The effect that the request may repeat, if any.
+    fn repeats(&self) -> Option<String> {
+        let Self::PrivateScan { submission, .. } = self else { return None };
+        let when = crate::text::moment(submission.sent?);
+        Some(format!(
+            "{} may have been sent for a scan on {when} already, and no answer came: it may have arrived, and been charged.",
+            submission.name()
+        ))
+    }
+
+    /// What the request deletes, if anything.
+    fn destroys(&self) -> Option<String> {
+        match self {
+            Self::PrivateDelete { file, only_from_storage: false } => Some(format!(
+                "The service deletes the file {} with all its reports and scans, for everybody in the group and for ever. \
+                 What is held on this machine stays.",
+                file.short()
+            )),
+            Self::PrivateDelete { file, .. } => Some(format!(
+                "The service deletes the file {} for ever: nobody can scan it again or fetch it. Its reports stay until \
+                 they expire.",
+                file.short()
+            )),
+            _ => None,
+        }
+    }
+
+    /// What the request publishes outside of the private corpus, if anything.
+    pub fn publishes(&self) -> Option<String> {
+        match self {
+            Self::V2Scan { path, .. } => Some(format!(
+                "{} becomes part of the public corpus: every customer of the service can find and download it, for ever.",
+                shown(path)
+            )),
+            Self::Rescan { .. } => Some(
+                "The public file is analysed again: its public reports change, and everybody who looks sees that somebody asked."
+                    .to_owned(),
+            ),
+            Self::PrivateScan { submission, .. } if submission.options.internet == Some(true) => Some(format!(
+                "{} runs with access to the internet: whoever it talks to can see that somebody runs it.",
+                submission.name()
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// The hint for imports, which do not come from a service.
+const IMPORTED: &str = "What was imported is had again by importing it: the service is not asked.";
+
+/// The cost of fetching these things again: reports are fetched one by one.
+pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
+    let reports = || things.iter().copied().filter(|thing| thing.report().is_some());
+    let fetched: Vec<_> = reports().filter(|thing| !thing.is_import()).collect();
+    let has_imported = reports().any(|thing| thing.is_import());
+    let has_others = things.iter().any(|thing| matches!(thing.what, Held::Answer { .. }));
+    let fetching = (!fetched.is_empty()).then(|| fetching(&fetched, entitlements, now));
+    let asking = match (&fetching, has_others) {
+        (_, false) => None,
+        (None, true) => Some("To ask the same again costs what it costs.".to_owned()),
+        (Some(_), true) => Some("To ask for the other answers again costs what it costs, beside that.".to_owned()),
+    };
+    let words = fetching.into_iter().chain(asking).chain(has_imported.then(|| IMPORTED.to_owned()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn fetching(reports: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
+    let units = |thing: &&Holding| {
+        let identifier = thing.report()?.clone();
+        price(&Request::Behaviour { identifier }.operation(), entitlements).units.max
+    };
+    let units = reports.iter().filter_map(units).fold(0, u64::saturating_add);
+    let is_gone = |thing: &&&Holding| matches!(thing.retention(now), Some(Retention::Gone(_)));
+    let gone = reports.iter().filter(is_gone).count();
+    // One list may return several of them.
+    let most = if reports.len() > 1 { "at most " } else { "" };
+    let requests = count(units, "request");
+    match gone {
+        0 => format!("To fetch again: {most}{requests}, if the service still has it."),
+        all if all == reports.len() => "The service has deleted all of it: it cannot be fetched again.".to_owned(),
+        gone => format!(
+            "To fetch again: {most}{requests}, if the service still has it; {} it has deleted for certain.",
+            thousands(gone as u64)
+        ),
+    }
+}
