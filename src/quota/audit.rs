@@ -31,9 +31,7 @@ pub struct Reading {
     pub unit: Unit,
     pub period: Period,
     pub holder: Holder,
-    /// Units used in the period.
     pub used: u64,
-    /// Units allowed in the period.
     pub allowed: u64,
 }
 
@@ -41,7 +39,6 @@ pub struct Reading {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     pub asked: Timestamp,
-    /// When the response was received.
     pub received: Timestamp,
     /// The user whose counters these are.
     pub account: String,
@@ -69,9 +66,7 @@ pub struct AuditedCall {
 /// The time between two readings, with its calls and the counter's rise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// When the first reading was received.
     pub since: Timestamp,
-    /// When the second reading was requested.
     pub until: Timestamp,
     /// Units by which the user's counter rose.
     pub rose: u64,
@@ -87,7 +82,6 @@ pub struct Window {
     pub calls: Vec<AuditedCall>,
 }
 
-/// The result of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The counter rose by the cost of the calls.
@@ -120,7 +114,6 @@ impl AuditedCall {
 }
 
 impl Window {
-    /// The result of this window.
     pub fn finding(&self) -> Finding {
         let unsure = self.calls.iter().filter(|call| call.is_unsure()).count();
         let rest = self.rose.checked_sub(self.certain);
@@ -136,7 +129,6 @@ impl Window {
         }
     }
 
-    /// The result as text.
     pub fn words(&self) -> String {
         let rose = match self.rose {
             0 => "the counter did not rise".to_owned(),

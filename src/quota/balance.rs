@@ -35,7 +35,6 @@ pub const MINUTE_LIMIT: &str = "limits.per_minute";
 /// One holder's side of a counter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Balance {
-    /// Units allowed in the period.
     pub allowed: u64,
     /// Units used in the period; the service allows more than `allowed`.
     pub used: u64,
@@ -119,7 +118,6 @@ pub struct SetAside {
 pub struct Limit {
     pub holder: Holder,
     pub period: Period,
-    /// Units allowed in a whole period.
     pub allowed: u64,
     pub remaining: u64,
 }
@@ -129,17 +127,14 @@ pub struct Limit {
 pub struct Balances {
     /// Every counter, known and unknown, sorted by name.
     pub counters: Vec<Counter>,
-    /// The parts that could not be parsed.
     pub set_aside: Vec<SetAside>,
 }
 
 impl Balances {
-    /// Reads the body of `GET /users/{id}/overall_quotas`.
     pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
         Ok(Self::read(&serde_json::from_slice(body)?))
     }
 
-    /// Reads a response that is parsed as JSON already.
     pub fn read(answer: &Value) -> Self {
         let mut read = Self::default();
         match answer.get("data") {
@@ -229,7 +224,6 @@ impl Balances {
         self.of_unit(unit).any(|(_, counter)| counter.is_incomplete)
     }
 
-    /// The counter of a unit over a period.
     pub fn counter(&self, unit: Unit, period: Period) -> Option<&Counter> {
         let meaning = Some((unit, period));
         self.counters.iter().find(|counter| counter.meaning == meaning)
@@ -287,17 +281,14 @@ pub struct Usage {
     pub daily: BTreeMap<Date, BTreeMap<String, u64>>,
     /// Calls per endpoint over all days, as the service sums them.
     pub total: BTreeMap<String, u64>,
-    /// The parts that could not be parsed.
     pub set_aside: Vec<SetAside>,
 }
 
 impl Usage {
-    /// Parses the body of `GET /users/{id}/api_usage`.
     pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
         Ok(Self::read(&serde_json::from_slice(body)?))
     }
 
-    /// Reads a response that is parsed as JSON already.
     pub fn read(answer: &Value) -> Self {
         let mut usage = Self::default();
         let data = answer.get("data").unwrap_or(&Value::Null);
@@ -341,8 +332,7 @@ impl Usage {
         self.set_aside.push(SetAside { name, why });
     }
 
-    /// Merges two responses, for ranges that one call cannot return. `other` wins for a day in
-    /// both.
+    /// Merges two responses; `other` wins for a day in both.
     pub fn plus(mut self, other: Self) -> Self {
         self.daily.extend(other.daily);
         for (endpoint, count) in other.total {
@@ -353,8 +343,7 @@ impl Usage {
         self
     }
 
-    /// Endpoints whose total from the service differs from the sum of their days: endpoint, total,
-    /// sum.
+    /// Endpoints whose total differs from the sum of their days: endpoint, total, sum.
     pub fn disagreements(&self) -> Vec<(&str, u64, u64)> {
         let sums = self.by_endpoint();
         let named: BTreeSet<_> = sums.keys().copied().chain(self.total.keys().map(String::as_str)).collect();
@@ -364,7 +353,6 @@ impl Usage {
         pairs.filter(|(_, (total, sum))| total != sum).map(|(endpoint, (total, sum))| (endpoint, total, sum)).collect()
     }
 
-    /// All calls of a day; zero for a missing day.
     pub fn on(&self, day: Date) -> u64 {
         self.daily.get(&day).map_or(0, sum)
     }

@@ -17,7 +17,6 @@ pub struct Budget {
     pub per_minute: Option<u64>,
 }
 
-/// The time that a budget covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
     /// One run of the program.
@@ -37,7 +36,6 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// The sum of both.
     pub fn and(self, other: Self) -> Self {
         Self {
             charged: self.charged.saturating_add(other.charged),
@@ -46,7 +44,6 @@ impl Spent {
         }
     }
 
-    /// The rest after subtracting a part.
     pub fn without(self, part: Self) -> Self {
         Self {
             charged: self.charged.saturating_sub(part.charged),

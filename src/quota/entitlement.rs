@@ -16,14 +16,11 @@ pub enum EntitlementSource {
     ByHand,
 }
 
-/// One licence or feature that a user can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Entitlement {
     #[default]
     Unknown,
-    /// Known from this source.
     Known {
-        /// Whether the user has it.
         held: bool,
         source: EntitlementSource,
     },
@@ -52,7 +49,6 @@ impl Entitlement {
         }
     }
 
-    /// Whether it is known, but only by inference.
     pub fn is_inferred(self) -> bool {
         matches!(self, Self::Known { source: EntitlementSource::Inferred, .. })
     }

@@ -37,12 +37,10 @@ pub struct ForecastLine {
     /// The limit: its holder, its period and the units left now.
     #[serde(flatten)]
     pub limit: Limit,
-    /// Units left at best.
     pub at_best: u64,
     /// Units left at worst; `None` if unknown.
     pub at_worst: Option<u64>,
     pub short: Units,
-    /// The next reset of the limit.
     pub resets_at: Timestamp,
     /// Whether the time of the reset is a guess.
     pub reset_is_assumed: bool,
@@ -52,7 +50,6 @@ pub struct ForecastLine {
     pub fit: Fit,
 }
 
-/// A plan compared with the balances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forecast {
     /// The worst fit of its lines.
@@ -87,7 +84,6 @@ impl Plan {
         prices.map(|price| price.units).fold(Units::NOTHING, Units::plus)
     }
 
-    /// The first reason why a part of the plan is refused.
     pub fn refusal(&self) -> Option<&'static str> {
         self.prices.iter().find_map(|price| price.refusal)
     }

@@ -15,7 +15,6 @@ pub enum Pool {
     Intelligence,
     /// Hunting quota, in live rules and retrospective jobs per month.
     Hunting,
-    /// Graph quota, in private graphs per month.
     Graph,
     /// Quota of private scans per minute and month; not in the specification.
     PrivateScans,
@@ -132,7 +131,6 @@ pub enum Period {
 }
 
 impl Period {
-    /// Every period, shortest first.
     pub const ALL: [Self; 4] = [Self::Minute, Self::Hourly, Self::Daily, Self::Monthly];
 
     pub fn name(self) -> &'static str {

@@ -33,7 +33,6 @@ impl Units {
         Self { min: self.min.saturating_add(other.min), max: max.and_then(|(one, two)| one.checked_add(two)) }
     }
 
-    /// The excess over `remaining`.
     pub fn beyond(self, remaining: u64) -> Self {
         let beyond = |n: u64| n.saturating_sub(remaining);
         Self { min: beyond(self.min), max: self.max.map(beyond) }
@@ -68,7 +67,6 @@ impl fmt::Display for Units {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
     pub name: &'static str,
-    /// Which of them are charged.
     pub words: &'static str,
 }
 
@@ -88,7 +86,6 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// "documented" or "assumed".
     pub fn name(self) -> &'static str {
         match self {
             Self::Documented => "documented",
@@ -101,7 +98,6 @@ impl Basis {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
     pub operation: Operation,
-    /// The rule that prices it.
     pub rule: &'static PriceRule,
     /// The pool it draws from; [`Pool::None`] if it is free or refused.
     pub pool: Pool,

@@ -1,21 +1,18 @@
 //! Section 8 of the specification as a table: one row is one rule, in the specification's order.
 //!
 //! 8.1.2 is the general rule; the rows below it are exceptions. The first exception that applies
-//! prices an operation; if several apply, they agree. Without an exception, the general rule
-//! applies.
+//! prices an operation; if several apply, they agree.
 
 use super::price::{Item, LOAD, SUBMISSION, Units};
-use super::{Entitlements, Holder, Kind, Numbers, Operation, Period, Pool, Unit};
+use super::{Entitlements, Holder, Kind, Numbers, Operation, Pool, Unit};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
 
-/// One rule of consumption.
 pub struct PriceRule {
     /// Its number in the specification; rows of tables by their position; `A.` if it is not in the
     /// specification.
     pub number: &'static str,
     pub words: &'static str,
-    /// The operations that it covers.
     pub operations: &'static [Kind],
     /// The pool that it covers; [`Pool::None`] if it makes operations free or covers all pools.
     pub pool: Pool,
@@ -40,11 +37,6 @@ pub struct Verdict {
 }
 
 impl PriceRule {
-    /// The periods over which the pool it draws from is limited (§8.1.3), shortest first.
-    pub fn periods(&self) -> &'static [Period] {
-        Unit::ALL.iter().find(|unit| unit.pool() == self.pool).map_or(&[], |unit| unit.periods())
-    }
-
     /// The verdict on an operation; `None` if the rule does not apply to this case.
     pub fn verdict(&self, operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
         let is_covered = self.operations.contains(&operation.kind);

@@ -26,14 +26,12 @@ pub struct Address {
     pub to: Option<UploadAddress>,
 }
 
-/// A file that is uploaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
     pub path: PathBuf,
     /// Expected hash and length. A file that has changed is not sent; if it changes during the
     /// upload, the upload stops.
     pub file: Option<(Sha256, u64)>,
-    /// Its largest size in bytes.
     pub limit: UploadLimit,
 }
 
@@ -50,12 +48,10 @@ pub enum UploadLimit {
 pub struct UploadAddress(Untrusted);
 
 impl UploadAddress {
-    /// An address as the service wrote it.
     pub fn new(text: Untrusted) -> Self {
         Self(text)
     }
 
-    /// The address, for the client that sends the file.
     pub fn expose(&self) -> &Untrusted {
         &self.0
     }
@@ -76,7 +72,6 @@ pub enum Version {
     V3,
 }
 
-/// A method of HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     Get,
@@ -105,18 +100,15 @@ pub trait Asker {
     /// either; an address with the key is a secret.
     fn user(&self) -> &str;
 
-    /// Maximum number of items per list page.
     fn page_size(&self) -> u8 {
         40
     }
 
-    /// The field name of a private scan's option.
     fn field(&self, option: ScanOption) -> String {
         option.field().to_owned()
     }
 }
 
-/// Encodes bytes as a path segment.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ENCODED).to_string()
 }
@@ -124,7 +116,6 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 /// Maximum retention of a private file, in days.
 pub const LONGEST_RETENTION: u8 = 28;
 
-/// A file for a private scan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Submission {
     pub path: PathBuf,
@@ -140,7 +131,6 @@ pub struct Submission {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScanOptions {
     pub sandbox: Option<String>,
-    /// Whether the sandbox has internet access.
     pub internet: Option<bool>,
     /// Days that the file and its reports are kept, at most [`LONGEST_RETENTION`].
     pub retention: Option<u8>,
@@ -152,7 +142,6 @@ pub struct ScanOptions {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Password(String);
 
-/// An option of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScanOption {

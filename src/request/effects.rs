@@ -14,7 +14,6 @@ impl Request {
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// The effect that the request may repeat, if any.
     fn repeats(&self) -> Option<String> {
         let Self::PrivateScan { submission, .. } = self else { return None };
         let when = crate::text::moment(submission.sent?);
@@ -24,7 +23,6 @@ impl Request {
         ))
     }
 
-    /// What the request deletes, if anything.
     fn destroys(&self) -> Option<String> {
         match self {
             Self::PrivateDelete { file, only_from_storage: false } => Some(format!(

@@ -7,11 +7,9 @@ use crate::report::page::cursor_of;
 use crate::report::{Place, Report};
 use crate::text::{Untrusted, Visible, said};
 
-/// A file that a sandbox kept beside its report (specification §2.1, and further kinds of the
-/// service).
+/// A file that a sandbox kept beside its report (specification §2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Artefact {
-    /// The report as a web page.
     Html,
     Pcap,
     /// The event log of Windows.
@@ -45,7 +43,6 @@ impl Artefact {
         }
     }
 
-    /// The extension of its file names.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Memdump => "memdump.bin",
@@ -76,8 +73,7 @@ impl Artefact {
 }
 
 impl Request {
-    /// The request whose response is stored under this key; `None` if this version has no such
-    /// request.
+    /// The request whose response is stored under this key, if this version knows it.
     pub fn of_holding_key(key: &[u8]) -> Option<Self> {
         let (operation, rest) = split(key);
         let identifier = |bytes: &[u8]| Identifier::new(Untrusted::from(bytes));
@@ -100,8 +96,7 @@ impl Request {
         Some(found).filter(|found| found.holding_key().as_deref() == Some(key))
     }
 
-    /// The request that a list page is the response to, from the page's own link (specification
-    /// §4.2).
+    /// The request of a list page, from the page's own link (specification §4.2).
     pub fn of_page(bytes: &[u8]) -> Option<Self> {
         let links = Raw::new(bytes).member("links")?.member("self")?.text();
         let address = std::str::from_utf8(links.as_bytes()).ok()?;
@@ -116,8 +111,7 @@ impl Request {
         Some(Self::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor_of(&links) })
     }
 
-    /// The report of the artefact stored under this key, even if only a newer version knows the
-    /// artefact's kind.
+    /// The report of the artefact stored under this key, even of an unknown kind.
     pub fn holding_beside(key: &[u8]) -> Option<Identifier> {
         let (operation, rest) = split(key);
         let identifier = || Identifier::new(Untrusted::from(split(rest).1));

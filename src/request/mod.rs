@@ -1,8 +1,6 @@
-//! Every request to the service as one value with four uses: its address, its operation (and so its
-//! price), the key under which the response is stored, and its identity in flight.
-//!
-//! Because one value provides all four, the price on screen always matches the request that is
-//! sent, and two equal requests are recognized as one.
+//! Every request to the service as one value: its address, its operation (and so its price), the key
+//! under which the response is stored, and its identity in flight. So the price on screen always
+//! matches the request that is sent.
 
 mod address;
 mod effects;
@@ -26,7 +24,6 @@ use std::sync::Arc;
 /// A request to the service.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Request {
-    /// One behaviour report (specification §4.1).
     Behaviour {
         identifier: Identifier,
     },
@@ -45,11 +42,9 @@ pub enum Request {
     },
     /// Quota details of the user and the group; takes no quota (specification §8.3).
     Quotas,
-    /// Reports of public files by API v2 (specification §4.2).
     V2Reports {
         files: Vec<FileHash>,
     },
-    /// Uploads of public files by API v2 (specification §4.2).
     V2Submissions {
         files: Vec<FileHash>,
     },
@@ -62,28 +57,22 @@ pub enum Request {
     Analysis {
         identifier: Identifier,
     },
-    /// A public file (specification §4.2).
     File {
         file: FileHash,
     },
-    /// The analyses of a public file (specification §4.2).
     FileAnalyses {
         file: FileHash,
     },
-    /// Another scan of a public file (specification §4.2).
     Rescan {
         file: FileHash,
     },
-    /// A private scan: the file is uploaded, and sandboxes run it.
     PrivateScan {
-        /// The file and the options of the scan.
         submission: Arc<Submission>,
         /// The upload address; `None` if the file is part of the call itself.
         to: Option<UploadAddress>,
     },
     /// Requests an upload address for a file that is too large for one call.
     UploadAddress,
-    /// The progress of a private scan.
     PrivateAnalysis {
         identifier: Identifier,
     },
@@ -91,7 +80,6 @@ pub enum Request {
     PrivateAnalyses {
         file: Sha256,
     },
-    /// Deletes a private file at the service.
     PrivateDelete {
         file: Sha256,
         /// Whether its reports and scans stay.
@@ -111,11 +99,9 @@ pub enum Request {
 /// Prefix of the claim of an upload by the public API; the file's SHA-256 follows.
 pub const PUBLIC_UPLOAD: &str = "public-upload ";
 
-/// The content of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Listing {
-    /// Each sandbox with its whole report.
     #[default]
     Reports,
     Identifiers,
@@ -162,8 +148,7 @@ impl Quote {
         }
     }
 
-    /// The quote reduced to the hashes that are not stored; it costs at most the price that was
-    /// shown.
+    /// The quote for the hashes that are not stored; it costs at most the price that was shown.
     pub fn of_missing(self, missing: Vec<FileHash>) -> Self {
         let mut price = self.price;
         let request = match self.request {
@@ -199,7 +184,6 @@ impl Request {
         (files.len() > 1).then(|| each.collect())
     }
 
-    /// The operation, for pricing.
     pub fn operation(&self) -> Operation {
         let kind = match self {
             Self::Behaviour { .. } => Kind::PrivateBehaviour,
@@ -241,6 +225,7 @@ impl Request {
 
     pub fn address(&self, asker: &impl Asker) -> Address {
         let with_id = |path: &str, id: &Identifier| Address::get(format!("{path}/{}", encode(id.as_bytes())));
+        let post = |version, path| Address::new(version, Method::Post, path);
         let of_user = |path: &str| Address::get(format!("/users/{}{path}", encode(asker.user().as_bytes())));
         match self {
             Self::Behaviour { identifier } => with_id("/private/file_behaviours", identifier),
@@ -262,16 +247,13 @@ impl Request {
             Self::Usage { first, last } => of_user("/api_usage")
                 .with("start_date", first.strftime("%Y%m%d").to_string())
                 .with("end_date", last.strftime("%Y%m%d").to_string()),
-            Self::V2Reports { files } => {
-                Address::new(Version::V2, Method::Post, "/file/report".to_owned()).with("resource", joined(files))
-            }
+            Self::V2Reports { files } => post(Version::V2, "/file/report".to_owned()).with("resource", joined(files)),
             Self::V2Submissions { files } => {
                 Address::new(Version::V2, Method::Get, "/file/submissions".to_owned()).with("resource", joined(files))
             }
             Self::V2Scan { path, file } => {
-                let address = Address::new(Version::V2, Method::Post, "/file/scan".to_owned());
                 let upload = Upload { path: path.clone(), file: file.clone(), limit: UploadLimit::Direct };
-                Address { upload: Some(upload), ..address }
+                Address { upload: Some(upload), ..post(Version::V2, "/file/scan".to_owned()) }
             }
             Self::PrivateScan { submission, to } => scan_address(submission, to.clone(), asker),
             Self::UploadAddress => Address::get("/private/files/upload_url".to_owned()),
@@ -289,9 +271,7 @@ impl Request {
                 let address = Address::get(format!("/files/analyses/{}", file.as_str()));
                 address.with("limit", asker.page_size().to_string())
             }
-            Self::Rescan { file } => {
-                Address::new(Version::V3, Method::Post, format!("/files/{}/analyse", file.as_str()))
-            }
+            Self::Rescan { file } => post(Version::V3, format!("/files/{}/analyse", file.as_str())),
         }
     }
 
@@ -343,7 +323,6 @@ impl Request {
         Some(action.into_bytes())
     }
 
-    /// A short description of the request, safe to show.
     pub fn words(&self) -> String {
         match self {
             Self::Behaviour { identifier } => report_words(identifier),
@@ -388,7 +367,6 @@ fn scan_address(submission: &Submission, to: Option<UploadAddress>, asker: &impl
     submission.options.values().fold(address, |address, (option, value)| address.with(asker.field(option), value))
 }
 
-/// Several hashes as one parameter.
 fn joined(files: &[FileHash]) -> String {
     files.iter().map(FileHash::as_str).collect::<Vec<_>>().join(",")
 }

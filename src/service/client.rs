@@ -42,7 +42,6 @@ pub trait Sink: Send {
     /// Called once, before the first piece, with the total length if known.
     fn begin(&mut self, total: Option<u64>);
 
-    /// Takes the next piece.
     fn take(&mut self, piece: &[u8]);
 
     /// Called before the response, with the bytes of the upload sent so far and their total.
@@ -127,7 +126,6 @@ impl Client {
         })
     }
 
-    /// Passes on the pieces of a response, with the key redacted.
     async fn receive(
         &self,
         response: &mut Response,
@@ -245,7 +243,6 @@ impl Client {
         self.with_key(address, call)
     }
 
-    /// The parameters, including the key if the API version sends it as one.
     pub(super) fn parameters(&self, address: &Address) -> Result<Vec<(Cow<'static, str>, String)>, ServiceError> {
         let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
         let mut parameters = address.parameters.clone();
@@ -255,7 +252,6 @@ impl Client {
         Ok(parameters)
     }
 
-    /// Adds the key's header, if the API version sends the key in a header.
     pub(super) fn with_key(&self, address: &Address, call: RequestBuilder) -> Result<RequestBuilder, ServiceError> {
         if address.version == Version::V2 {
             return Ok(call);
@@ -328,7 +324,6 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// Collects all pieces in one buffer.
 impl Sink for Vec<u8> {
     fn begin(&mut self, _: Option<u64>) {}
 

@@ -13,10 +13,8 @@ pub const VARIABLES: [&str; 5] = ["BEHAVIEW_API_KEY", "VT_API_KEY", "VTCLI_APIKE
 /// File of the service's official command line, below the home directory.
 pub const OFFICIAL_FILE: &str = ".vt.toml";
 
-/// Maximum number of bytes read from a command's output.
 const LONGEST_OUTPUT: u64 = 64 * 1024;
 
-/// Maximum size of the official file, in bytes.
 const LONGEST_FILE: u64 = 1 << 20;
 
 /// Maximum length of a key, in bytes: far longer than any real one.
@@ -25,14 +23,12 @@ const LONGEST_KEY: usize = 512;
 /// Minimum length of a key to be treated as a secret; a shorter one may be an ordinary word.
 pub(super) const MIN_KEY: usize = 16;
 
-/// A key with its source.
 #[derive(Clone)]
 pub struct Credential {
     key: SecretString,
     source: KeySource,
 }
 
-/// The source of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     Variable(&'static str),
@@ -41,7 +37,6 @@ pub enum KeySource {
     /// `api_key_command` of the config file.
     Command,
     OfficialFile,
-    /// Created by the embedded demo service.
     Demo,
 }
 
@@ -83,7 +78,6 @@ pub struct Configured {
 }
 
 impl Credential {
-    /// A key from a known place.
     pub fn new(key: &str, source: KeySource) -> Result<Self, CredentialError> {
         let key = key.trim();
         if key.is_empty() || key.len() > LONGEST_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {

@@ -49,9 +49,7 @@ pub enum ServiceError {
 pub struct Refusal {
     pub reason: Reason,
     pub status: u16,
-    /// The service's own message, if any.
     pub message: Option<Untrusted>,
-    /// The delay from the `Retry-After` header.
     pub retry_after: Option<Duration>,
     /// Whether it calls the identifier invalid, or does not find it, by the service's own code.
     pub is_invalid: bool,
@@ -66,15 +64,12 @@ pub enum Reason {
     WrongPassword,
     /// 403: no licence, no role, or a personal cap.
     Forbidden,
-    /// 413: the upload is too large.
     TooLarge,
-    /// 404: it does not exist, or was deleted.
     NotFound,
     /// 429 with `QuotaExceededError`, or 204 without a body from API v2: the quota is spent.
     QuotaSpent,
     /// Any other 429: too many requests in too short a time.
     TooFast,
-    /// 5xx: the service has an internal problem.
     Down,
     /// A redirect, which is never followed: the key belongs to one host.
     Redirected,
@@ -131,7 +126,6 @@ impl ServiceError {
         }
     }
 
-    /// Whether the service refuses because of the rate of calls.
     pub fn is_of_rate(&self) -> bool {
         matches!(self, Self::Refused(refusal) if refusal.reason == Reason::TooFast)
     }
@@ -220,7 +214,6 @@ impl Refusal {
         matches!(self.status, 400 | 401) && self.says(&["password"])
     }
 
-    /// Whether the message contains one of these, in any case.
     fn says(&self, words: &[&str]) -> bool {
         let message = self.message.as_ref().map(|message| message.as_bytes().to_ascii_lowercase()).unwrap_or_default();
         words.iter().any(|word| memchr::memmem::find(&message, word.as_bytes()).is_some())

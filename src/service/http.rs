@@ -10,15 +10,10 @@ use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, 
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Response, Url};
 use std::borrow::Cow;
 use std::io::Write;
-use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The header that names the calling program.
 const X_TOOL: HeaderName = HeaderName::from_static("x-tool");
-
-/// The variable with a certificate file that replaces the system's certificates.
-const CERTIFICATES_OF_SYSTEM: &str = "SSL_CERT_FILE";
 
 /// Builds the client without redirects (the key belongs to one host), without a proxy unless
 /// configured, and without retries (each may cost).
@@ -42,14 +37,12 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
     if root.scheme() != "https" && profile.upload_host.is_none() {
         return builder.tls_certs_only([]).build().map_err(unusable);
     }
-    check_system_certificates()?;
     with_certificates(builder, profile)?.build().map_err(unusable)
 }
 
 /// The route of a profile's calls.
 pub enum ProxyRoute {
     Direct,
-    /// Through the proxy of the profile.
     Proxy(String),
     /// Through the proxy in this variable, except for the hosts of `NO_PROXY`.
     OfSystem(&'static str, String),
@@ -104,20 +97,6 @@ fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> Result<C
     Ok(builder.proxy(proxy.no_proxy(exceptions)))
 }
 
-/// Rejects a certificate file that is too long or not a regular file, which may be endless.
-fn check_system_certificates() -> Result<(), ServiceError> {
-    let Some(path) = variable(CERTIFICATES_OF_SYSTEM).map(PathBuf::from) else { return Ok(()) };
-    let unusable = |why: &dyn std::fmt::Display| {
-        Err(ServiceError::Unreachable(format!("the certificates of {CERTIFICATES_OF_SYSTEM}: {why}")))
-    };
-    match std::fs::metadata(&path) {
-        Ok(about) if !about.is_file() => unusable(&"it is no ordinary file"),
-        Ok(about) if about.len() > LONGEST_CERTIFICATES => unusable(&"it is too long"),
-        // A missing file is accepted: the system may have other certificates.
-        _ => Ok(()),
-    }
-}
-
 fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<ClientBuilder, ServiceError> {
     let Some(path) = &profile.ca_file else { return Ok(builder) };
     let unusable = |why: String| ServiceError::Unreachable(format!("the certificates of ca_file: {why}"));
@@ -132,7 +111,6 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
 /// Maximum timeout in seconds: a profile may set more than a clock can represent.
 const LONGEST: u64 = 7 * 24 * 3600;
 
-/// The timeout of one response.
 pub(super) struct CallTimeout {
     begun: Instant,
     silence: Duration,
@@ -142,7 +120,6 @@ pub(super) struct CallTimeout {
 }
 
 impl CallTimeout {
-    /// Starts the timeout of a request with this many bytes.
     pub(super) fn new(profile: &Profile, sent: u64) -> Self {
         let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, LONGEST));
         let (silence, whole) = (seconds(profile.timeout), seconds(profile.patience));
@@ -162,7 +139,6 @@ impl CallTimeout {
         timeout_at(silent.min(late), next).await.map_err(lost)
     }
 
-    /// The additional time for this many bytes.
     fn earned(&self, bytes: u64) -> Duration {
         Duration::from_secs(bytes.checked_div(self.slowest).unwrap_or(0).min(LONGEST))
     }
@@ -171,10 +147,8 @@ impl CallTimeout {
 /// Compressed bytes decoded per step; they may expand a thousandfold.
 const AT_ONCE: usize = 8 * 1024;
 
-/// The names of gzip.
 const GZIP: [&[u8]; 2] = [b"gzip", b"x-gzip"];
 
-/// The first byte of gzip.
 const FIRST: u8 = 0x1f;
 
 /// Decodes the bytes of an answer.
@@ -207,7 +181,6 @@ impl ContentDecoder {
         response.content_length().filter(|_| !response.headers().contains_key(CONTENT_ENCODING))
     }
 
-    /// The number of bytes to pass in one step.
     pub(super) fn at_once(&self) -> usize {
         match self {
             Self::None => usize::MAX,
@@ -228,7 +201,6 @@ impl ContentDecoder {
         }
     }
 
-    /// The rest, after the last piece.
     pub(super) fn end(self) -> Result<Vec<u8>, ServiceError> {
         match self {
             Self::Gzip(gzip) => gzip.finish().map_err(|_| damaged()),

@@ -28,7 +28,6 @@ pub struct Profile {
     pub header: String,
     /// The user's name at the service; without it, addresses contain the key instead.
     pub user: Option<String>,
-    /// The content that lists are requested with.
     pub listing: Listing,
     /// Maximum number of items per list page, from 1: each page costs a call.
     pub page_size: u8,
@@ -98,7 +97,6 @@ impl Default for Profile {
 #[error("profile {name}: {setting} {why}")]
 pub struct ProfileError {
     name: String,
-    /// The invalid setting.
     pub setting: &'static str,
     why: &'static str,
 }
@@ -110,7 +108,6 @@ const NO_USER: &str = "is empty, or . or .., which leads elsewhere in an address
 const NO_UPLOAD_HOST: &str = "is no address that files may be sent to; it looks like \"https://host\"";
 const NO_PROXY: &str = "is no address; it looks like \"http://host:3128\", or \"env\"";
 const NO_CERTIFICATE: &str = "cannot be read, or holds no certificate (PEM)";
-const NO_PAGE: &str = "must be 1 at least; the service gives 40 at most";
 const NO_TIME: &str = "must be a second at least";
 
 impl Profile {
@@ -131,7 +128,6 @@ impl Profile {
         self.check().map_or_else(|_| self.root.clone(), |url| undotted(url).into())
     }
 
-    /// All invalid settings.
     pub fn mistakes(&self) -> Vec<ProfileError> {
         let holds_certificate = |path: &PathBuf| {
             let start = b"-----BEGIN CERTIFICATE-----";
@@ -144,7 +140,7 @@ impl Profile {
             ("proxy", NO_PROXY, self.proxy.as_deref().is_none_or(is_way)),
             ("upload_host", NO_UPLOAD_HOST, self.upload_host.as_deref().is_none_or(|host| encrypted(host).is_ok())),
             ("ca_file", NO_CERTIFICATE, self.ca_file.as_ref().is_none_or(holds_certificate)),
-            ("page_size", NO_PAGE, self.page_size > 0),
+            ("page_size", "must be 1 at least; the service gives 40 at most", self.page_size > 0),
             ("connect_timeout", NO_TIME, self.connect_timeout > 0),
             ("timeout", NO_TIME, self.timeout > 0),
             ("patience", NO_TIME, self.patience > 0),
@@ -158,7 +154,6 @@ impl Profile {
         ProfileError { name: self.name.clone(), setting, why }
     }
 
-    /// The header that carries the key in API v3.
     pub(super) fn header_name(&self) -> Result<HeaderName, ProfileError> {
         HeaderName::try_from(&self.header).map_err(|_| self.error("header", NO_HEADER))
     }
@@ -167,7 +162,6 @@ impl Profile {
         encrypted(&self.root).map_err(|why| self.error("root", why))
     }
 
-    /// The field name of a private scan's option.
     pub fn field(&self, option: ScanOption) -> &str {
         self.fields.get(&option).map_or(option.field(), String::as_str)
     }
@@ -186,12 +180,10 @@ impl Profile {
         [UploadLimit::Direct, UploadLimit::Large].into_iter().find(|limit| size <= self.largest(*limit))
     }
 
-    /// The largest file that can be sent in any way, in bytes.
     pub fn largest_upload(&self) -> u64 {
         self.largest(UploadLimit::Direct).max(self.largest(UploadLimit::Large))
     }
 
-    /// The other host for uploads of large files.
     pub(super) fn upload_root(&self) -> Option<Url> {
         self.upload_host.as_deref().and_then(|host| encrypted(host).ok())
     }

@@ -121,7 +121,6 @@ pub fn without_keys<'a>(keys: &[Credential], text: &'a [u8]) -> Cow<'a, [u8]> {
     if whole == text { Cow::Borrowed(text) } else { Cow::Owned(whole) }
 }
 
-/// A body while it is received.
 pub(super) struct RedactedStream<'r> {
     redactor: &'r Redactor,
     /// The end of the received bytes, if an occurrence may begin there.

@@ -19,10 +19,8 @@ use std::io;
 use std::path::Path;
 use std::pin::pin;
 
-/// Size of a piece, in bytes.
 const PIECE: usize = 256 * 1024;
 
-/// Number of pieces that are queued.
 const WAITING: usize = 2;
 
 /// Bytes that the system may still have to send after the last one was written.
@@ -70,8 +68,7 @@ impl Client {
         timeout.wait(0, sending).await?.map_err(|error| not_sent_or_lost(&error))
     }
 
-    /// The call without its body. Only the service's own host receives the key, and only hosts of
-    /// the profile receive a file.
+    /// The call without its body. Only the service's own host receives the key.
     fn upload_call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
         let Some(to) = &address.to else { return self.with_key(address, self.http()?.post(self.url(address))) };
         let (url, is_own) = self.trusted(to)?;
@@ -131,7 +128,6 @@ fn read_unchanged(upload: &Upload, limit: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Parameters and a file in one body.
 fn form(
     parameters: Vec<(Cow<'static, str>, String)>,
     path: &Path,
