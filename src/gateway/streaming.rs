@@ -27,9 +27,8 @@ const SHARE: u32 = 10;
 pub enum Received {
     /// More bytes of the answer or, during an upload, of the file.
     Bytes {
-        /// Number of bytes so far, decompressed.
+        /// So far, decompressed.
         bytes: u64,
-        /// Total number of bytes, if known.
         total: Option<u64>,
     },
     /// More rows of a report.

@@ -359,21 +359,14 @@ fn checksums(row: &Row<'_>) -> rusqlite::Result<(i64, Option<i64>)> {
     let last = row.as_ref().column_count().saturating_sub(1);
     let mut hash = Sha256::new();
     for column in 0..last {
-        let number;
-        let (kind, bytes): (u8, &[u8]) = match row.get_ref(column)? {
-            ValueRef::Null => (0, b""),
-            ValueRef::Integer(value) => {
-                number = value.to_le_bytes();
-                (1, &number)
-            }
-            ValueRef::Real(value) => {
-                number = value.to_le_bytes();
-                (2, &number)
-            }
-            ValueRef::Text(text) => (3, text),
-            ValueRef::Blob(bytes) => (4, bytes),
+        let value = row.get_ref(column)?;
+        let bytes = match value {
+            ValueRef::Null => Vec::new(),
+            ValueRef::Integer(number) => number.to_le_bytes().to_vec(),
+            ValueRef::Real(number) => number.to_le_bytes().to_vec(),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
         };
-        hash.update([kind]);
+        hash.update([value.data_type() as u8]);
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
     }

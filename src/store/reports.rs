@@ -292,7 +292,7 @@ impl Store {
                 return Ok(false);
             }
             if let Some(file) = &report.file {
-                self.note_import(service, file, new.received)?;
+                self.note_file(service, file, None, new.received)?;
             }
         }
         if let Some(Request::Behaviours { .. }) = Request::of_holding_key(new.key) {
@@ -393,16 +393,8 @@ pub(super) fn bare(report: &[u8]) -> &[u8] {
 
 /// A list entry that names its report without the content.
 fn entry(identifier: &[u8]) -> Vec<u8> {
-    let mut json = b"{\"id\":\"".to_vec();
-    for byte in identifier {
-        match byte {
-            b'"' | b'\\' => json.extend([b'\\', *byte]),
-            0..=0x1f => json.extend(format!("\\u{byte:04x}").bytes()),
-            _ => json.push(*byte),
-        }
-    }
-    json.extend(b"\",\"type\":\"private_file_behaviour\"}");
-    json
+    let identifier = serde_json::Value::from(String::from_utf8_lossy(identifier));
+    format!(r#"{{"id":{identifier},"type":"private_file_behaviour"}}"#).into_bytes()
 }
 
 #[cfg(test)]

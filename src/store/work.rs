@@ -88,12 +88,6 @@ impl Store {
         self.write_file(insert, params![service, file.as_str(), name, opened.as_millisecond()])
     }
 
-    /// Adds a file of which a report was imported to the opened files.
-    pub(super) fn note_import(&self, service: &str, file: &Sha256, now: Timestamp) -> Result<(), StoreError> {
-        let insert = "INSERT INTO file (service, sha256, opened) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        self.write_file(insert, params![service, file.as_str(), now.as_millisecond()])
-    }
-
     /// Records a scan of a file that is in progress, or that none is any more.
     pub fn note_scan(&self, service: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<(), StoreError> {
         let identifier = scan.and_then(|scan| scan.identifier.as_ref()).map(|identifier| identifier.as_bytes());
