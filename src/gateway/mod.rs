@@ -30,6 +30,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+use stored::joined;
+
 pub use crate::store::Answer;
 pub use error::{Cost, GatewayError};
 pub use stored::{Import, ImportError, ImportOutcome, ImportedPage, import, import_page, look_at};
@@ -266,11 +268,12 @@ impl Gateway {
         let limit = if price.is_free() { None } else { self.minute_limit().map_err(GatewayError::Ledger)? };
         let limit = limit.map(|(limit, _)| limit);
         if let Some(parts) = limit.and_then(|limit| whole.split(limit)) {
-            // The answers before a failure are stored.
+            // The answers before a failure are stored; what cannot be is handed over as received.
+            let mut answers = Vec::new();
             for part in &parts {
-                Box::pin(self.ask_unless(part, progress, cancel, is_refresh)).await?;
+                answers.push(Box::pin(self.ask_unless(part, progress, cancel, is_refresh)).await?);
             }
-            return self.held(asked)?.ok_or_else(|| GatewayError::bug(&"an answer in parts is not stored"));
+            return Ok(self.held(asked)?.unwrap_or_else(|| joined(answers)));
         }
         self.read_counters_before(&whole).await?;
         let call = match request {

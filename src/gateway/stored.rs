@@ -119,12 +119,7 @@ impl Gateway {
     fn stored_by_hash(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
         let Some(parts) = request.by_hash() else { return Ok(None) };
         let found = parts.iter().map(|(_, part)| self.held(part)).collect::<Result<Option<Vec<_>>, _>>()?;
-        Ok(found.map(|found| {
-            let received = found.iter().map(|answer| answer.received).min().unwrap_or_default();
-            let bodies: Vec<&[u8]> = found.iter().map(|answer| &*answer.body).collect();
-            let body = Body::in_memory([b"[".as_slice(), &bodies.join(&b","[..]), b"]"].concat());
-            Answer { received, body, unkept: None }
-        }))
+        Ok(found.map(joined))
     }
 
     /// For a request about several hashes, those without a stored answer, unless that is all.
@@ -187,6 +182,18 @@ impl Gateway {
         };
         Ok(Some(format!("{before}. To send it is another scan.")))
     }
+}
+
+/// Answers about hashes as one, with the time of the oldest.
+pub(super) fn joined(answers: Vec<Answer>) -> Answer {
+    let received = answers.iter().map(|answer| answer.received).min().unwrap_or_default();
+    let bare = |body: &[u8]| {
+        let inner = body.strip_prefix(b"[").and_then(|body| body.strip_suffix(b"]"));
+        inner.unwrap_or(body).to_vec()
+    };
+    let bodies: Vec<_> = answers.iter().map(|answer| bare(answer.body.trim_ascii())).collect();
+    let body = Body::in_memory([b"[".as_slice(), &bodies.join(&b","[..]), b"]"].concat());
+    Answer { received, body, unkept: answers.into_iter().find_map(|answer| answer.unkept) }
 }
 
 fn quarantined(what: &str, received: Timestamp) -> String {

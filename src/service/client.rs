@@ -15,11 +15,8 @@ use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// Maximum size of an artefact whose length is not announced, in bytes.
-const LONGEST_UNANNOUNCED: u64 = 1 << 30;
-
-/// Maximum size of an artefact, in bytes.
-const LARGEST_ARTEFACT: u64 = 64 << 30;
+/// Maximum size of an artefact, in bytes: it is received in memory.
+const LARGEST_ARTEFACT: u64 = 1 << 30;
 
 /// Maximum size of a response that is expected to be short, in bytes.
 const LONGEST_WORDS: u64 = 1 << 20;
@@ -111,7 +108,7 @@ impl Client {
             return Err(self.refused(response, &timeout, request).await);
         }
         let length = ContentDecoder::length_of(&response);
-        let limit = self.longest(request, length);
+        let limit = self.longest(request);
         if length.is_some_and(|length| length > limit) {
             return Err(ServiceError::TooLong(limit));
         }
@@ -155,11 +152,9 @@ impl Client {
     }
 
     /// Maximum size of a response, in bytes: a few kilobytes can decompress to any size.
-    fn longest(&self, request: &Request, length: Option<u64>) -> u64 {
+    fn longest(&self, request: &Request) -> u64 {
         match request {
-            Request::Artefact { .. } if length.is_some() => LARGEST_ARTEFACT,
-            // A response of unknown length may be endless.
-            Request::Artefact { .. } => LONGEST_UNANNOUNCED,
+            Request::Artefact { .. } => LARGEST_ARTEFACT,
             Request::Quotas
             | Request::User
             | Request::UploadAddress

@@ -166,33 +166,3 @@ fn reading(row: &Row<'_>) -> rusqlite::Result<Option<Reading>> {
     let known = Unit::named(&unit).zip(period).zip(holder);
     Ok(known.map(|((unit, period), holder)| Reading { unit, period, holder, used, allowed }))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use jiff::Timestamp;
-
-    const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
-
-    #[test]
-    fn readings_with_no_call_between_them_are_thinned() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        let look = |minute: i64, after: i64| {
-            let asked = Timestamp::from_second(1_795_168_800 + minute * 60).unwrap();
-            let (unit, period, holder) = (Unit::Request, Period::Daily, Holder::User);
-            let readings = vec![Reading { unit, period, holder, used: 1, allowed: 9 }];
-            Look { asked, received: asked, account: "a".to_owned(), after, readings }
-        };
-        for minute in 0..14 {
-            store.note_look(WHOSE, "s", &look(minute, 0)).unwrap();
-        }
-        store.note_look(WHOSE, "s", &look(100, 1)).unwrap();
-        let kept = |connection: &Connection| {
-            let mut select = connection.prepare("SELECT look FROM counters ORDER BY look")?;
-            let looks = select.query_map([], |row| row.get(0))?;
-            looks.collect::<rusqlite::Result<Vec<i64>>>()
-        };
-        assert_eq!(store.read(kept).unwrap(), [1, 6, 11, 14, 15]);
-    }
-}
