@@ -24,10 +24,6 @@ pub struct Copied {
 }
 
 impl Model {
-    pub(super) fn can_copy(&self) -> bool {
-        self.subject().is_some()
-    }
-
     pub(super) fn copy_value(&mut self) {
         let Some((what, text)) = self.subject() else { return };
         let line = self
@@ -103,7 +99,7 @@ impl Model {
         }
     }
 
-    fn subject(&self) -> Option<(String, Untrusted)> {
+    pub(super) fn subject(&self) -> Option<(String, Untrusted)> {
         let subject = |what: &str, text: Untrusted| (what.to_owned(), text);
         match self.over.top() {
             Some(Overlay::Indicators(list)) => {

@@ -355,16 +355,6 @@ impl Model {
         self.emit(ReportJob::Compare { number, bodies });
     }
 
-    pub(in crate::app) fn compare_without(&mut self) {
-        self.with_over(Compare::leave_out);
-        self.compare_anew()
-    }
-
-    pub(in crate::app) fn compare_every(&mut self) {
-        self.with_over(Compare::bring_back);
-        self.compare_anew()
-    }
-
     /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
     pub(in crate::app) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) {
         let Some(compare) = self.comparing_mut().filter(|compare| compare.number == number) else { return };
@@ -451,12 +441,6 @@ impl Model {
         mine.into_iter().chain(other)
     }
 
-    pub(in crate::app) fn compare_where(&mut self) {
-        if let Some(spots) = self.comparing().and_then(Compare::spots) {
-            self.over.put(spots);
-        }
-    }
-
     /// Shows the items of one pane only; where that is done already, those of all.
     pub(in crate::app) fn compare_in(&mut self, pane: Pane) {
         self.with_over(|compare: &mut Compare| {
@@ -503,9 +487,5 @@ impl Model {
         compare.columns.extend(MatrixColumn::of(&list, 1));
         compare.has_more_pages[1] = list.has_more_pages();
         self.compare_anew()
-    }
-
-    pub fn can_compare(&self) -> bool {
-        self.list().is_some_and(|list| list.held() > 0)
     }
 }

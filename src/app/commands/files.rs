@@ -5,6 +5,7 @@ use crate::app::commands::{
     A_REPORT, A_SERVICE, A_STORE, chosen_report, enter_report, first_page, is_chosen_held, is_next, next_page,
 };
 use crate::app::commands::{Act, When};
+use crate::app::find::Finder;
 use crate::app::keys::{BACK_TAB, DOWN, ENTER, ESC, TAB, UP, key};
 use crate::app::keys::{
     FILE, FILTER, FILTERED, FOLLOWED, FORM, FOUND, HITS, LIST, LISTED, NAMED, OPEN, PANE, SOUGHT, START,
@@ -40,7 +41,9 @@ commands! {
     "go-to-hit" [ENTER] "go there", 1, FOUND,
         "Go to the chosen hit, in its report and pane" => Local(Model::go_to_hit);
     "change-search" [key('/')] "change the words", 2, HITS,
-        "Change the words of the search" => Local(Model::type_search);
+        "Change the words of the search" => Local(|m| {
+            m.over.top_as_mut::<Finder>().into_iter().for_each(|finder| finder.is_typed = true);
+        });
     "expression" [Key::Ctrl('r')] "regex", 2, SOUGHT,
         "Take the words as a regular expression, or as plain words again"
         => Local(|m| m.change_how(|how| how.is_regex = !how.is_regex));
@@ -133,7 +136,7 @@ commands! {
     "following" [key('W')] "how far", 3, FILE,
         "Show how far the scan is that is followed: each sandbox, the next poll, what it may still cost"
         if When::Has("a scan that is followed", |m| m.following().is_some())
-        => Local(Model::show_following);
+        => Local(|m| m.show_figures(m.following_sheet(), true));
     "stop-following" [key('s')] "stop", 1, FOLLOWED,
         "Stop following the file's scan: nothing further is sent"
         if When::Has("a scan that is followed", |m| {
@@ -164,7 +167,7 @@ commands! {
         if When::Has("a large file that has been looked at, and no other that is being sent", |m| {
             m.large_scan().is_some() && !m.calls.has(&Request::UploadAddress) && !m.is_form_sent()
         })
-        => Act::Each { requests: Model::large_requests, price: Model::large_price, begin: Model::submit_large };
+        => Act::Each { requests: |m| m.large_scan().map(|submission| Request::PrivateScan { submission, to: None }).into_iter().collect(), price: Model::large_price, begin: Model::submit_large };
     "delete-at-service" [key('E')] "delete", 8, LIST,
         "Delete the file at the service, with its reports or without, after confirmation; reports stored here stay"
         if A_FILE

@@ -15,7 +15,7 @@ use crate::app::keys::{
 use crate::app::over::{
     AgeForm, AgeInDays, Detail, HeldScreen, IdleLine, IndicatorList, NoteForm, Palette, Sheet, Spots,
 };
-use crate::app::panes::Move;
+use crate::app::panes::{Move, Scroll};
 use crate::app::spending::Planner;
 use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
 use crate::quota::Kind;
@@ -46,7 +46,7 @@ fn has_parts(model: &Model) -> bool {
 
 const INDICATORS: When = When::Has("a list of indicators", has_indicators);
 const SEVERAL_VALUES: When = When::Has("a row with several values", has_values);
-const A_VALUE: When = When::Has("a value", Model::can_copy);
+const A_VALUE: When = When::Has("a value", |m| m.subject().is_some());
 const SEVERAL_PARTS: When = When::Has("a report to write a part of", has_parts);
 
 fn has_held(model: &Model) -> bool {
@@ -121,7 +121,12 @@ commands! {
     "parent" [key('^')] "parent", 8, VIEWED,
         "Go to the process that started this one"
         if When::Has("a process that another one started", |m| m.parent_process().is_some())
-        => Local(Model::go_to_parent);
+        => Local(|m| {
+            if let Some(parent) = m.parent_process() {
+                m.over.all.clear();
+                m.show_row(parent);
+            }
+        });
     "process" [key('^')] "its process", 7, VIEWED,
         "Go to the process that the row names, such as the one that dropped the file; list those that it may mean, where it is not plain"
         if When::Has("a row that names a process", Model::names_process) => Local(Model::go_to_process);
@@ -138,9 +143,12 @@ commands! {
         "Show the value whole" if When::Has("a row with a value", has_value) => Local(Model::open_value);
     "compare" [key('c')] "compare", 6, FILE,
         "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
-        if When::Has("a stored report", Model::can_compare) => Local(Model::compare);
+        if When::Has("a stored report", |m| m.list().is_some_and(|list| list.held() > 0)) => Local(Model::compare);
     "compare-where" [ENTER] "where", 2, COMPARE,
-        "Show where the item was seen, to go there" => Local(Model::compare_where);
+        "Show where the item was seen, to go there" => Local(|m| {
+            let spots = m.comparing().and_then(Compare::spots);
+            spots.into_iter().for_each(|spots| m.over.put(spots));
+        });
     "compare-all" [key('a')] "seen by all", 3, COMPARE,
         "Show only what every stored sandbox saw, or everything again"
         => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::All)));
@@ -160,11 +168,17 @@ commands! {
     "compare-without" [key('-')] "leave out", 5, COMPARE,
         "Leave the chosen column out, and compare the others; at least two remain"
         if When::Has("another two stored columns", |m| m.comparing().is_some_and(Compare::can_leave_out))
-        => Local(Model::compare_without);
+        => Local(|m| {
+            m.with_over(Compare::leave_out);
+            m.compare_anew()
+        });
     "compare-every" [key('+')] "bring back", 2, COMPARE,
         "Compare every column again that was left out"
         if When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.without.is_empty()))
-        => Local(Model::compare_every);
+        => Local(|m| {
+            m.with_over(Compare::bring_back);
+            m.compare_anew()
+        });
     "compare-next-pane" [TAB] "next pane", 4, COMPARE,
         "Compare the items of the next pane; after the last one, of all" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_pane(true)));
     "compare-previous-pane" [BACK_TAB] "pane before", 0, COMPARE,
@@ -195,7 +209,7 @@ commands! {
         "List the findings of every stored report of the file, or of the open one again; costs nothing"
         if When::Has(
             "a list of findings, and several stored reports of the file",
-            Model::can_reach_further,
+            |m| m.over.top_as::<Spots>().is_some_and(|list| list.source.is_notable()) && m.held_here().nth(1).is_some(),
         ) => Local(Model::reach_further);
     "copy" [key('y')] "copy", 7, COPIED,
         "Copy the value, defanged and in one line; of a sandbox its identifier"
@@ -238,7 +252,8 @@ commands! {
     "artefacts" [key('d')] "downloads", 6, FILE,
         "Show the artifacts beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged"
         if When::Has("a report with artifacts", |m| {
-            has_report(m) && has_service(m) && m.has_artefacts()
+            has_report(m) && has_service(m) && m.chosen().is_some_and(|entry| entry.identifier.is_some())
+                && m.claimed_artefacts().next().is_some()
         }) => Act::Leads { to: Model::show_artefacts, price: |m| m.price_of_one(Kind::PrivateArtefact) };
     "fetch" [ENTER] "fetch", 1, PICKER,
         "Fetch the artifact; a stored one costs nothing and can be written to a file"
@@ -254,7 +269,10 @@ commands! {
         "Run the chosen command"
         if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;
     "show-off" [TAB] "show or hide disabled", 2, PALETTE,
-        "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.with_over(Palette::toggle_off));
+        "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.with_over(|palette: &mut Palette| {
+            palette.shows_off = !palette.shows_off;
+            palette.scroll = Scroll::default();
+        }));
     "ask" [ENTER] "ask", 1, FORM,
         "Send the typed request; a stored response costs nothing"
         if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::ask(form_request);

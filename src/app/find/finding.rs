@@ -167,12 +167,6 @@ impl Model {
         self.seek_hits()
     }
 
-    pub(in crate::app) fn type_search(&mut self) {
-        if let Some(finder) = self.over.top_as_mut::<Finder>() {
-            finder.is_typed = true;
-        }
-    }
-
     pub(in crate::app) fn seek_hits(&mut self) {
         let (number, report) = (self.next_number(), self.open().map(|open| open.report.clone()));
         let of = self.open().map(|open| open.opening);

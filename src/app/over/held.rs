@@ -195,7 +195,7 @@ impl Model {
             return;
         }
         let why = self.purge_words(&deletion.what);
-        let answer = match deletion.is_of_several() {
+        let answer = match deletion.things.len() > 1 {
             true => KeyedAnswer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
             false => KeyedAnswer::yes("yes, delete", Consent::DeleteStored(deletion)),
         };

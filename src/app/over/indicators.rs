@@ -170,11 +170,7 @@ impl ListSource for Artefacts {
 }
 
 impl Model {
-    pub(in crate::app) fn has_artefacts(&self) -> bool {
-        self.chosen().is_some_and(|entry| entry.identifier.is_some()) && self.claimed_artefacts().next().is_some()
-    }
-
-    fn claimed_artefacts(&self) -> impl Iterator<Item = Artefact> {
+    pub(in crate::app) fn claimed_artefacts(&self) -> impl Iterator<Item = Artefact> {
         let report = self.open().map(|open| &open.report);
         let is_claimed =
             move |artefact: &Artefact| report.is_some_and(|report| artefact.is_beside(report) == Some(true));

@@ -16,7 +16,7 @@ pub struct Palette {
     pub scroll: Scroll,
     items: Vec<PaletteItem>,
     is_help: bool,
-    shows_off: bool,
+    pub(in crate::app) shows_off: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -75,11 +75,6 @@ impl Palette {
             (false, true) => "What to do?",
             (false, false) => "What to do here?",
         }
-    }
-
-    pub fn toggle_off(&mut self) {
-        self.shows_off = !self.shows_off;
-        self.scroll = Scroll::default();
     }
 
     /// How many items do not apply right now, and whether they are shown.

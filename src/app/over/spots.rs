@@ -485,11 +485,6 @@ impl Model {
         self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
     }
 
-    pub(in crate::app) fn can_reach_further(&self) -> bool {
-        self.over.top_as::<Spots>().is_some_and(|list| list.source.is_notable())
-            && self.list().is_some_and(|list| list.held() > 1)
-    }
-
     pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries().iter().enumerate());
         entries.filter(|(_, entry)| entry.here().is_some())

@@ -246,13 +246,6 @@ impl Model {
         self.place_here().is_some_and(|here| Some(here.section) == tree)
     }
 
-    pub(in crate::app) fn go_to_parent(&mut self) {
-        if let Some(parent) = self.parent_process() {
-            self.over.all.clear();
-            self.show_row(parent);
-        }
-    }
-
     /// The process that started the one under the cursor; none for a root, and elsewhere.
     pub fn parent_process(&self) -> Option<Place> {
         let (open, state) = (self.open().filter(|_| self.views_row())?, self.pane_state(Pane::Processes));

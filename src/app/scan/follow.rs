@@ -327,12 +327,6 @@ impl Model {
         )
     }
 
-    pub(in crate::app) fn show_following(&mut self) {
-        if self.following().is_some() {
-            self.show_figures(self.following_sheet(), true);
-        }
-    }
-
     pub(in crate::app) fn shows_following(&self) -> bool {
         self.over.top_as::<Sheet>().is_some_and(|sheet| sheet.title == FOLLOWING)
     }

@@ -157,11 +157,6 @@ impl Model {
         submission.map_or_else(|| Together { plan: Plan::default(), is_at_most: false }, price)
     }
 
-    pub(in crate::app) fn large_requests(&self) -> Vec<Request> {
-        let scan = self.large_scan().map(|submission| Request::PrivateScan { submission, to: None });
-        scan.into_iter().collect()
-    }
-
     pub(in crate::app) fn submit_large(&mut self) {
         let Some(submission) = self.large_scan() else { return };
         let (scan, price) =
@@ -392,10 +387,6 @@ impl Deletion {
 
     pub fn is_empty(&self) -> bool {
         self.things.is_empty()
-    }
-
-    pub fn is_of_several(&self) -> bool {
-        self.things.len() > 1
     }
 
     pub fn bytes(&self) -> u64 {
