@@ -220,19 +220,12 @@ struct ProcessStart {
 impl Sheet {
     pub fn timeline(model: &Model, columns: usize) -> Self {
         let (mut starts, all) = starts(model);
-        let goes_back = goes_back(&starts);
-        if !goes_back {
-            starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
-        }
+        starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
         let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);
         let mut paragraphs: Vec<_> = starts.iter().map(|start| row(start, last, columns)).collect();
         let known = starts.len();
         paragraphs.push(paragraph("", ""));
         paragraphs.push(paragraph("", words(known, all)));
-        if goes_back {
-            let why = "A process has an earlier offset than its parent: the rows are in the order of the tree.";
-            paragraphs.push(paragraph("", why));
-        }
         Self::new(TIMELINE, paragraphs, columns)
     }
 }
@@ -281,19 +274,6 @@ fn told(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
     let more = if shown.len() < arguments.len() { "…" } else { "" };
     let number = number.map(|number| [b"  ", number.as_bytes()].concat()).unwrap_or_default();
     Untrusted::from([program, part(" ", &shown).as_bytes(), more.as_bytes(), &number].concat())
-}
-
-/// Whether a process starts before its parent: then offsets do not give the order.
-fn goes_back(starts: &[ProcessStart]) -> bool {
-    let mut above: Vec<&ProcessStart> = Vec::new();
-    starts.iter().any(|start| {
-        while above.last().is_some_and(|last| last.depth >= start.depth) {
-            above.pop();
-        }
-        let is_earlier = above.last().is_some_and(|parent| start.offset < parent.offset);
-        above.push(start);
-        is_earlier
-    })
 }
 
 fn row(start: &ProcessStart, last: f64, columns: usize) -> SheetRow {
