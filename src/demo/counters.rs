@@ -20,17 +20,8 @@ pub struct PeriodAmounts {
 }
 
 impl PeriodAmounts {
-    fn of(mut self, period: LimitPeriod) -> u64 {
-        *self.of_mut(period)
-    }
-
-    fn of_mut(&mut self, period: LimitPeriod) -> &mut u64 {
-        match period {
-            LimitPeriod::Minute => &mut self.minute,
-            LimitPeriod::Hour => &mut self.hourly,
-            LimitPeriod::Day => &mut self.daily,
-            LimitPeriod::Month => &mut self.monthly,
-        }
+    fn each(&mut self) -> [&mut u64; 4] {
+        [&mut self.minute, &mut self.hourly, &mut self.daily, &mut self.monthly]
     }
 }
 
@@ -80,27 +71,11 @@ pub(super) fn utc(seconds: i64) -> DateTime {
     Offset::UTC.to_datetime(timestamp(seconds))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LimitPeriod {
-    Minute,
-    Hour,
-    Day,
-    Month,
-}
-
-impl LimitPeriod {
-    const ALL: [Self; 4] = [Self::Minute, Self::Hour, Self::Day, Self::Month];
-
-    /// When the period that contains `now` began.
-    fn start(self, now: DateTime) -> DateTime {
-        let day = now.date();
-        match self {
-            LimitPeriod::Minute => day.at(now.hour(), now.minute(), 0, 0),
-            LimitPeriod::Hour => day.at(now.hour(), 0, 0, 0),
-            LimitPeriod::Day => day.at(0, 0, 0, 0),
-            LimitPeriod::Month => day.first_of_month().at(0, 0, 0, 0),
-        }
-    }
+/// When the minute, the hour, the day and the month of a moment began.
+fn starts(now: DateTime) -> [DateTime; 4] {
+    let day = now.date();
+    let month = day.first_of_month();
+    [day.at(now.hour(), now.minute(), 0, 0), day.at(now.hour(), 0, 0, 0), day.at(0, 0, 0, 0), month.at(0, 0, 0, 0)]
 }
 
 /// The limits of a user or a group, with the amounts spent.
@@ -114,24 +89,23 @@ pub(super) struct SpendingAccount {
 
 impl SpendingAccount {
     pub fn spend(&mut self, amount: u64) {
-        for period in LimitPeriod::ALL {
-            let used = self.used.of_mut(period);
-            *used = used.saturating_add(amount);
-        }
+        self.used.each().into_iter().for_each(|used| *used = used.saturating_add(amount));
     }
 
     /// Ends the periods that are over.
     fn turn(&mut self, now: DateTime) {
-        for period in LimitPeriod::ALL.into_iter().filter(|period| period.start(now) != period.start(self.now)) {
-            *self.used.of_mut(period) = 0;
+        let periods = starts(now).into_iter().zip(starts(self.now));
+        for (used, (start, before)) in self.used.each().into_iter().zip(periods) {
+            *used = if start == before { *used } else { 0 };
         }
         self.now = now;
     }
 
-    /// The first period that has no room for so much more.
-    fn lacking(&self, amount: u64) -> Option<LimitPeriod> {
-        let is_full = |period: &LimitPeriod| self.used.of(*period).saturating_add(amount) > self.allowed.of(*period);
-        LimitPeriod::ALL.into_iter().find(is_full).filter(|_| amount > 0)
+    /// The first period that has no room for so much more: 0 for the minute, to 3 for the month.
+    fn lacking(&self, amount: u64) -> Option<usize> {
+        let (mut used, mut allowed) = (self.used, self.allowed);
+        let mut periods = used.each().into_iter().zip(allowed.each());
+        periods.position(|(used, allowed)| used.saturating_add(amount) > *allowed).filter(|_| amount > 0)
     }
 }
 
@@ -180,8 +154,8 @@ impl Counters {
         [&mut self.user, &mut self.group, &mut self.scans].into_iter().for_each(|purse| purse.turn(now));
     }
 
-    /// The first period with no room for a call that costs so much.
-    pub fn lacking(&self, requests: u64, scans: u64) -> Option<LimitPeriod> {
+    /// The first period with no room for a call that costs so much: 0 for the minute, to 3 for the month.
+    pub fn lacking(&self, requests: u64, scans: u64) -> Option<usize> {
         let [user, group] = [&self.user, &self.group].map(|purse| purse.lacking(requests));
         user.or(group).or_else(|| self.scans.lacking(scans))
     }
@@ -199,11 +173,10 @@ impl Counters {
     /// The body of `overall_quotas`.
     pub fn quotas(&self, licence: bool) -> Value {
         let mut quotas = Map::new();
-        for (name, period) in
-            [("hourly", LimitPeriod::Hour), ("daily", LimitPeriod::Day), ("monthly", LimitPeriod::Month)]
-        {
-            let [user, group] =
-                [&self.user, &self.group].map(|purse| (purse.allowed.of(period), purse.used.of(period)));
+        let periods: [(&str, fn(&PeriodAmounts) -> u64); 3] =
+            [("hourly", |all| all.hourly), ("daily", |all| all.daily), ("monthly", |all| all.monthly)];
+        for (name, of) in periods {
+            let [user, group] = [&self.user, &self.group].map(|account| (of(&account.allowed), of(&account.used)));
             quotas.insert(format!("api_requests_{name}"), quota(user, Some(group)));
         }
         for (name, user, group) in FIXED {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::ListContent;
 use super::http::{AnswerResult, DemoAnswer, UploadedFile, set};
-use super::reports::{DemoReport, PrivateFile, digest};
+use super::reports::{self, DemoReport, PrivateFile, digest};
 use super::routes::Context;
 
 /// Lines of a memory image: six mebibytes.
@@ -184,7 +184,8 @@ fn byte_range(header: &str, total: usize) -> Option<Range<usize>> {
 
 /// A file that is embedded or was submitted, deleted or not.
 fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoAnswer> {
-    let found = context.state.scans.file(sha256).or_else(|| context.service.archive.file(sha256));
+    let find = |files: &'a [PrivateFile]| reports::find_file(files, sha256);
+    let found = find(&context.state.scans.files).or_else(|| find(&context.service.archive));
     found.ok_or_else(|| DemoAnswer::not_found("File", sha256))
 }
 
@@ -195,7 +196,8 @@ fn find_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, 
 }
 
 fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &'a DemoReport), DemoAnswer> {
-    let found = context.state.scans.report(id).or_else(|| context.service.archive.report(id));
+    let find = |files: &'a [PrivateFile]| reports::find_report(files, id);
+    let found = find(&context.state.scans.files).or_else(|| find(&context.service.archive));
     let (file, report) = found.ok_or_else(|| DemoAnswer::not_found("File behaviour", id))?;
     find_file(&file.sha256, context)?;
     Ok((file, report))
@@ -218,7 +220,7 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
         return Err(DemoAnswer::error(403, "ForbiddenError", "This address was not handed out, or was used"));
     }
     scans.deleted.remove(&sha256);
-    if scans.file(&sha256).is_none() {
+    if reports::find_file(&scans.files, &sha256).is_none() {
         let object = json!({
             "id": sha256,
             "type": "private_file",
@@ -227,7 +229,7 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
         scans.files.push(PrivateFile { object, sha256: sha256.clone(), reports: Vec::new() });
     }
     let id = format!("{}-scan{}", sha256.get(..32).unwrap_or_default(), scans.analyses.len() + 1);
-    let reports = context.service.archive.made_for(&sha256, now);
+    let reports = reports::made_for(&sha256, &context.service.archive, now);
     let fields = context.call.parameters.clone();
     scans.submitted.push(Submitted { sha256: sha256.clone(), name, size, fields });
     scans.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
@@ -257,7 +259,7 @@ pub(super) fn analysis(id: &str, context: &mut Context) -> AnswerResult {
     if let Some(polled) = context.state.scans.poll(id, context.service.options.polls) {
         return Ok(DemoAnswer::json(polled.to_string()));
     }
-    let file = context.service.archive.files.iter().find(|file| analysis_id(file) == id);
+    let file = context.service.archive.iter().find(|file| analysis_id(file) == id);
     let file = file.ok_or_else(|| DemoAnswer::not_found("Analysis", id))?;
     let link = context.link(&format!("private/analyses/{id}"));
     Ok(DemoAnswer::object("private_analysis", id, &link, &analysis_attributes(file)))
@@ -311,14 +313,6 @@ pub(super) struct Scans {
 }
 
 impl Scans {
-    fn file(&self, sha256: &str) -> Option<&PrivateFile> {
-        self.files.iter().find(|file| file.sha256 == sha256)
-    }
-
-    fn report(&self, id: &str) -> Option<(&PrivateFile, &DemoReport)> {
-        self.files.iter().find_map(|file| file.report(id))
-    }
-
     /// Polls an analysis: finished sandboxes are listed from now on. The first is finished at poll `first`.
     fn poll(&mut self, id: &str, first: u64) -> Option<Value> {
         let analysis = self.analyses.iter_mut().find(|analysis| analysis.id == id)?;
@@ -326,7 +320,7 @@ impl Scans {
         let polls = analysis.polls;
         if let Some(file) = self.files.iter_mut().find(|file| file.sha256 == analysis.file) {
             for (_, report) in (first..).zip(&analysis.reports).filter(|(done_at, _)| polls >= *done_at) {
-                if file.report(&report.id).is_none() {
+                if file.reports.iter().all(|known| known.id != report.id) {
                     file.reports.push(report.clone());
                 }
             }

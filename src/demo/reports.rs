@@ -1,4 +1,4 @@
-//! The archive: private files with their reports, and the files the public operations know.
+//! The embedded private files with their reports.
 
 use std::io;
 
@@ -118,64 +118,44 @@ pub(super) struct PrivateFile {
     pub reports: Vec<DemoReport>,
 }
 
-impl PrivateFile {
-    /// The report with this identifier, and its file.
-    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &DemoReport)> {
-        self.reports.iter().find(|report| report.id == id).map(|report| (self, report))
-    }
+/// The file with this hash.
+pub(super) fn find_file<'a>(files: &'a [PrivateFile], sha256: &str) -> Option<&'a PrivateFile> {
+    files.iter().find(|file| file.sha256 == sha256)
 }
 
-/// All private files, read and ready.
-pub(super) struct Archive {
-    pub files: Vec<PrivateFile>,
+/// The report with this identifier, and its file.
+pub(super) fn find_report<'a>(files: &'a [PrivateFile], id: &str) -> Option<(&'a PrivateFile, &'a DemoReport)> {
+    let mut reports = files.iter().flat_map(|file| file.reports.iter().map(move |report| (file, report)));
+    reports.find(|(_, report)| report.id == id)
 }
 
-impl Archive {
-    /// Reads the embedded reports; the report made on the fly gets `rows` rows.
-    pub fn open(rows: u64) -> io::Result<Archive> {
-        let files = EMBEDDED.iter().map(|file| open(file, rows)).collect::<Result<_, _>>()?;
-        Ok(Archive { files })
-    }
-
-    pub fn file(&self, sha256: &str) -> Option<&PrivateFile> {
-        self.files.iter().find(|file| file.sha256 == sha256)
-    }
-
-    /// The report with this identifier, and its file.
-    pub fn report(&self, id: &str) -> Option<(&PrivateFile, &DemoReport)> {
-        self.files.iter().find_map(|file| file.report(id))
-    }
-
-    /// Reports that sandboxes make of any file that is submitted: what some of the embedded ones saw, under its own name.
-    pub fn made_for(&self, sha256: &str, now: i64) -> Vec<DemoReport> {
-        let models = self.files.first().map(|file| file.reports.as_slice()).unwrap_or_default();
-        let named = |report: &DemoReport| {
-            let sandbox = report
-                .id
-                .split_once('_')
-                .and_then(|(_, rest)| rest.rsplit_once('-'))
-                .map_or("Sandbox", |(name, _)| name);
-            let id = format!("{sha256}_{sandbox}-{now}");
-            DemoReport { id, kind: report.kind.clone(), attributes: report.attributes.clone() }
-        };
-        models.iter().take(SANDBOXES).map(named).collect()
-    }
+/// Reads the embedded files; the report made on the fly gets `rows` rows.
+pub(super) fn read_embedded(rows: u64) -> io::Result<Vec<PrivateFile>> {
+    Ok(EMBEDDED.iter().map(|file| read(file, rows)).collect::<Result<_, _>>()?)
 }
 
-fn open(file: &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error> {
+/// Reports that sandboxes make of any file that is submitted: what the first embedded one's saw, under its own name.
+pub(super) fn made_for(sha256: &str, files: &[PrivateFile], now: i64) -> Vec<DemoReport> {
+    let named = |model: &DemoReport| {
+        let sandbox = model.id.split_once('_').and_then(|(_, rest)| rest.rsplit_once('-'));
+        let id = format!("{sha256}_{}-{now}", sandbox.map_or("Sandbox", |(name, _)| name));
+        DemoReport { id, ..model.clone() }
+    };
+    files.iter().take(1).flat_map(|file| &file.reports).take(SANDBOXES).map(named).collect()
+}
+
+fn read(file: &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error> {
     let sha256 = digest(file.title);
     let mut reports =
         file.reports.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<DemoReport>, _>>()?;
     match file.title {
-        BUSY => reports.push(generated_report(&sha256, rows)?),
+        BUSY => {
+            let attributes = RawValue::from_string(generated::attributes(rows))?;
+            let id = format!("{sha256}_{}-1794474845", generated::SANDBOX);
+            reports.push(DemoReport { id, kind: "private_file_behaviour".to_owned(), attributes });
+        }
         HOSTILE => reports.push(serde_json::from_str(&generated::extreme_report(&sha256))?),
         _ => {}
     }
     Ok(PrivateFile { sha256, object: serde_json::from_str(file.object)?, reports })
-}
-
-fn generated_report(sha256: &str, rows: u64) -> Result<DemoReport, serde_json::Error> {
-    let attributes = RawValue::from_string(generated::attributes(rows))?;
-    let id = format!("{sha256}_{}-1794474845", generated::SANDBOX);
-    Ok(DemoReport { id, kind: "private_file_behaviour".to_owned(), attributes })
 }

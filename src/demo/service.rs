@@ -12,11 +12,11 @@ use jiff::fmt::rfc2822;
 use percent_encoding::percent_decode_str;
 use tokio::time::sleep;
 
-use super::counters::{Counters, DemoClock, LimitPeriod, timestamp};
+use super::counters::{Counters, DemoClock, timestamp};
 use super::http::{DemoAnswer, DemoCall};
 use super::private::Scans;
 use super::public::{Corpus, hashes};
-use super::reports::{Archive, digest};
+use super::reports::{self, PrivateFile, digest};
 use super::routes::{self, Context, Route};
 use super::{Endpoint, Hook, Interference, Options, ReceivedCall, Seen, Writer};
 
@@ -35,7 +35,8 @@ pub(super) struct DemoService {
     pub root: String,
     pub key: String,
     pub options: Options,
-    pub archive: Archive,
+    /// The embedded files.
+    pub archive: Vec<PrivateFile>,
     /// When it started, in Unix seconds.
     pub started: i64,
     state: Mutex<ServerState>,
@@ -48,7 +49,7 @@ impl DemoService {
         let counters = Counters::new(limits, options.group_limits, spent, scans, clock.now());
         Ok(DemoService {
             key: options.key.clone().unwrap_or_else(fresh_key),
-            archive: Archive::open(options.rows)?,
+            archive: reports::read_embedded(options.rows)?,
             started: clock.seconds(),
             state: Mutex::new(ServerState {
                 clock,
@@ -138,9 +139,7 @@ impl DemoService {
         let charge = CallCharge::of(route.endpoint, &id, call, &state.corpus);
         match state.counters.lacking(charge.requests, charge.scans) {
             None => Ok((route, id, charge)),
-            Some(LimitPeriod::Minute) => {
-                Err(DemoAnswer::error(429, "TooManyRequestsError", "Too many requests within a minute"))
-            }
+            Some(0) => Err(DemoAnswer::error(429, "TooManyRequestsError", "Too many requests within a minute")),
             Some(_) => Err(DemoAnswer::error(429, "QuotaExceededError", "Quota exceeded")),
         }
     }
