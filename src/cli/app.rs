@@ -115,7 +115,7 @@ pub fn service(gateway: &Gateway) -> Service {
     Service {
         name: client.profile().name.clone(),
         id: service_id(&client.root()),
-        has_key: client.credential().is_some(),
+        has_key: !gateway.is_offline && client.credential().is_some(),
         is_offline: gateway.is_offline,
         listing: client.profile().listing,
         upload_direct: client.profile().largest(UploadLimit::Direct),
