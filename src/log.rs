@@ -40,20 +40,21 @@ struct LogFile {
     path: PathBuf,
     level: Level,
     run: String,
+    is_terse: bool,
     lines: AtomicU64,
     file: Mutex<File>,
 }
 
 impl Log {
-    /// A log in this folder; `run` names this run in its lines.
-    pub fn open(folder: &Path, level: Level, run: &str) -> io::Result<Self> {
+    /// A log in this folder; `run` names this run in its lines. A terse one is not to name files.
+    pub fn open(folder: &Path, level: Level, run: &str, is_terse: bool) -> io::Result<Self> {
         if level == Level::Off {
             return Ok(Self::default());
         }
         files::own_folder(folder)?;
         let path = folder.join(FILE);
         let file = Mutex::new(files::append(&path)?);
-        Ok(Self(Some(Arc::new(LogFile { path, level, run: run.to_owned(), lines: AtomicU64::new(0), file }))))
+        Ok(Self(Some(Arc::new(LogFile { path, level, run: run.to_owned(), is_terse, lines: AtomicU64::new(0), file }))))
     }
 
     /// Writes a line with details; returns its identifier, the run and the line's number in it.
@@ -68,6 +69,10 @@ impl Log {
         line.push('\n');
         // Errors are ignored: the paid answer matters more.
         open.append(&line).ok().map(|()| id)
+    }
+
+    pub fn is_terse(&self) -> bool {
+        self.0.as_ref().is_some_and(|open| open.is_terse)
     }
 
     pub fn path(&self) -> Option<&Path> {
@@ -111,7 +116,7 @@ mod tests {
     #[test]
     fn lines_have_identifiers_and_cannot_be_forged() {
         let folder = tempfile::tempdir().unwrap();
-        let log = Log::open(folder.path(), Level::Info, "run").unwrap();
+        let log = Log::open(folder.path(), Level::Info, "run", false).unwrap();
         let forged = "x\n2026-01-01 error run-9 call \u{1b}[2J\"";
         let id = log.write(Level::Error, "call", &[("what", &forged), ("ms", &7)]).unwrap();
         assert_eq!(id, "run-1");
@@ -121,14 +126,14 @@ mod tests {
         assert_eq!(text.lines().count(), 2);
         assert!(text.contains(" error run-1 call what=\"x") && text.contains(" ms=7\n"), "{text}");
         assert!(!text.contains('\u{1b}') && text.lines().nth(1).unwrap().ends_with(" info  run-2 end"), "{text}");
-        assert_eq!(Log::open(folder.path(), Level::Off, "run").unwrap().write(Level::Error, "x", &[]), None);
+        assert_eq!(Log::open(folder.path(), Level::Off, "run", false).unwrap().write(Level::Error, "x", &[]), None);
     }
 
     #[test]
     fn a_long_file_gives_way_and_one_is_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let log = Log::open(folder.path(), Level::Info, "run").unwrap();
-        let other = Log::open(folder.path(), Level::Info, "other").unwrap();
+        let log = Log::open(folder.path(), Level::Info, "run", false).unwrap();
+        let other = Log::open(folder.path(), Level::Info, "other", false).unwrap();
         let long = "x".repeat(200_000);
         for _ in 0..25 {
             log.write(Level::Info, "long", &[("text", &long)]).unwrap();

@@ -27,8 +27,7 @@ pub(super) struct CliError {
     message: String,
 }
 
-/// Declares the kinds of failure, each with its exit code and the meaning shown in help, man page
-/// and README.
+/// Declares the kinds of failure, each with its exit code and the meaning shown in help and manual.
 macro_rules! failure_kinds {
     ($($kind:ident = $code:literal, $meaning:literal;)+) => {
         /// Kinds of failure; the number is the exit code.
@@ -121,7 +120,9 @@ fn logged(error: &anyhow::Error, log: &Log) -> Option<String> {
         }
         _ if kind == FailureKind::DoesNotFit => None,
         _ => {
-            let line = log.write(Level::Error, "failed", &[("why", &format!("{error:#}"))]);
+            // The message may name a file.
+            let why = if log.is_terse() { format!("{kind:?}") } else { format!("{error:#}") };
+            let line = log.write(Level::Error, "failed", &[("why", &why)]);
             line.filter(|_| kind == FailureKind::Other)
         }
     }

@@ -273,7 +273,7 @@ impl Common {
     fn open_log(&self, folders: &Folders, config: &Config, session: &str) -> Log {
         // Short, and practically unique within a day.
         let run = sha2::Sha256::digest(session).get(..3).map(crate::text::hex).unwrap_or_default();
-        let log = Log::open(&folders.logs(), config.log_level, &run).unwrap_or_else(|error| {
+        let log = Log::open(&folders.logs(), config.log_level, &run, config.keeps_nothing()).unwrap_or_else(|error| {
             say(format!("no log is written: {error}"));
             Log::default()
         });
