@@ -77,13 +77,13 @@ fn browse(
     if !remarks.is_empty() {
         model.warn(remarks.join(" "));
     }
-    let ended = runtime::run(model, gateway, display(config), Signals::listen()?, crate::clock::now)?;
-    if let Some(path) = path.filter(|_| ended.remembered != before)
-        && let Err(error) = crate::state::write(&ended.remembered, &path)
+    let (exit, remembered) = runtime::run(model, gateway, display(config), Signals::listen()?, crate::clock::now)?;
+    if let Some(path) = path.filter(|_| remembered != before)
+        && let Err(error) = crate::state::write(&remembered, &path)
     {
         say(format!("how the screen was left cannot be remembered: {error}"));
     }
-    Ok(ended.exit)
+    Ok(exit)
 }
 
 fn settings(config: &Config) -> Settings {
@@ -252,7 +252,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
     let gateway = Some(Arc::new(gateway));
-    exit::of_app(runtime::run(model, gateway, display, signals, crate::clock::now)?.exit)
+    exit::of_app(runtime::run(model, gateway, display, signals, crate::clock::now)?.0)
 }
 
 async fn serve(demo: &Demo) -> anyhow::Result<()> {

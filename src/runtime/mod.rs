@@ -59,18 +59,9 @@ impl Outbox {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Done,
-    /// The analyst wants the demo.
     Demo,
     /// The system asked for the end, by the signal of this number.
     Signal(u8),
-}
-
-/// A run of the app that is over.
-#[derive(Debug)]
-pub struct SessionResult {
-    pub exit: Exit,
-    /// How the screen was left.
-    pub remembered: Remembered,
 }
 
 /// Why the loop stops taking messages in.
@@ -93,7 +84,6 @@ pub struct Session<B: Backend> {
     pub look: Appearance,
     pub model: Model,
     pub clipboard: Clipboard,
-    /// How it ended, once it has.
     pub exit: Option<Exit>,
     performer: Performer,
     inbox: Receiver<Message>,
@@ -137,8 +127,8 @@ where
     }
 
     /// How the app ended: by a signal, if one came.
-    fn result(&mut self, exit: Exit, ending: &Ending) -> SessionResult {
-        SessionResult { exit: ending.signal().map_or(exit, Exit::Signal), remembered: self.model.remember() }
+    fn result(&mut self, exit: Exit, ending: &Ending) -> (Exit, Remembered) {
+        (ending.signal().map_or(exit, Exit::Signal), self.model.remember())
     }
 
     /// Where sizes, and what others have to say, are sent.
@@ -146,20 +136,17 @@ where
         self.performer.outbox.clone()
     }
 
-    /// Performs the effects of the start.
     pub fn begin(&mut self) {
         self.model.start();
         self.perform_pending();
     }
 
-    /// Takes in what has come.
     fn take_all(&mut self) {
         while let Ok(message) = self.inbox.try_recv() {
             self.take(message);
         }
     }
 
-    /// The number of the last frame that was begun, from 1.
     pub fn frame(&self) -> u64 {
         self.frame.load(Ordering::SeqCst)
     }
@@ -206,12 +193,10 @@ where
         }
     }
 
-    /// Presses a key.
     pub fn press(&mut self, key: Key) {
         self.take(TerminalEvent::Key(key));
     }
 
-    /// Draws the state as it is.
     pub fn draw(&mut self) -> Result<(), B::Error> {
         // The size may have changed before the signal that reports it.
         let size = self.terminal.size()?;
@@ -236,7 +221,6 @@ where
         (self.is_drawn, self.is_foreign) = (false, true);
     }
 
-    /// Takes a message in.
     pub fn take(&mut self, message: impl Into<Message>) {
         let message = message.into();
         self.is_drawn = false;
@@ -251,7 +235,6 @@ where
         self.perform(effects);
     }
 
-    /// Gives the terminal another size.
     pub fn resize(&mut self, width: u16, height: u16) {
         self.take(TerminalEvent::Resize(Size { width, height }));
     }

@@ -4,10 +4,10 @@
 //! a command that costs something asks for confirmation with its price.
 
 use super::signals::Signals;
-use super::{Clipboard, Exit, Session, SessionResult};
+use super::{Clipboard, Exit, Session};
 use crate::app::commands::Command;
 use crate::app::spending::price::Tag;
-use crate::app::{Key, Message, Model, Place, Size, TerminalEvent};
+use crate::app::{Key, Message, Model, Place, Remembered, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
 use crate::view;
@@ -22,11 +22,8 @@ const PAGE: Size = Size { width: 400, height: 26 };
 /// How long the program waits without a line of output.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// The longest line that is taken, in bytes.
-const LONGEST_LINE: u64 = 64 * 1024;
-
-/// The most bytes that are read ahead: more than standard input keeps by itself.
-const READ_AHEAD: usize = 64 * 1024;
+/// The longest line that is taken, in bytes; as many are read ahead, which is more than standard input keeps by itself.
+const LONGEST_LINE: usize = 64 * 1024;
 
 /// A dialogue in lines.
 struct Dialogue {
@@ -43,7 +40,7 @@ pub(super) fn run(
     gateway: Option<Arc<Gateway>>,
     signals: Signals,
     clock: Clock,
-) -> anyhow::Result<SessionResult> {
+) -> anyhow::Result<(Exit, Remembered)> {
     (model.settings.is_plain, model.size) = (true, PAGE);
     let backend = TestBackend::new(PAGE.width, PAGE.height);
     let mut session = Session::new(backend, model, gateway, clock)?;
@@ -53,8 +50,7 @@ pub(super) fn run(
     }
     let ending = signals.forward(session.outbox(), false)?;
     session.begin();
-    // Larger than the standard library's own buffer, so that all input read ahead is in this one.
-    let input = BufReader::with_capacity(READ_AHEAD, io::stdin().lock());
+    let input = BufReader::with_capacity(LONGEST_LINE, io::stdin().lock());
     let mut dialogue = Dialogue { session, input, output: io::stdout().lock(), balances: String::new() };
     let exit = match dialogue.run() {
         // The reader of a pipe has left.
@@ -143,16 +139,16 @@ impl Dialogue {
             write!(self.output, "{prompt}")?;
             self.output.flush()?;
             let mut line = Vec::new();
-            self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+            self.input.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut line)?;
             if line.is_empty() {
                 return Ok(None);
             }
-            if (line.len() as u64) < LONGEST_LINE || line.ends_with(b"\n") {
+            if line.len() < LONGEST_LINE || line.ends_with(b"\n") {
                 // Bytes that are not UTF-8 name no command, and are reported as such.
                 return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
             }
             self.input.skip_until(b'\n')?;
-            self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE)))?;
+            self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE as u64)))?;
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) const LAST_WAIT: Duration = Duration::from_millis(900);
 pub(crate) const STUCK: Duration = Duration::from_millis(600);
 
 /// The signal that says that the terminal is gone.
-const HANG_UP: u8 = 1;
+pub(super) const HANG_UP: u8 = 1;
 
 /// Signals that ask a program to end. The others say that the program itself is broken, or cannot be caught.
 #[cfg(unix)]
@@ -51,7 +51,7 @@ pub(super) struct ExitGuard(pub(super) Ending);
 
 impl Drop for ExitGuard {
     fn drop(&mut self) {
-        self.0.of_terminal();
+        self.0.of_signal(HANG_UP);
     }
 }
 
@@ -146,13 +146,8 @@ impl Signals {
 }
 
 impl Ending {
-    /// Begins the end because the terminal is gone.
-    pub(super) fn of_terminal(&self) {
-        self.of_signal(HANG_UP);
-    }
-
     /// Begins the end on a thread of its own: further signals are still heard.
-    fn of_signal(&self, signal: u8) {
+    pub(super) fn of_signal(&self, signal: u8) {
         if self.signal.swap(signal, Ordering::SeqCst) == 0 {
             let ending = self.clone();
             // Where no thread can be had the loop is asked all the same.

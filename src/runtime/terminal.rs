@@ -4,10 +4,10 @@
 //! of a burst (a paste without brackets, a late reply of the terminal) does.
 
 use super::signals::{self, BlockedSignals, Ending, ExitGuard, Signals};
-use super::{Exit, LoopExit, Outbox, Session, SessionResult};
+use super::{Exit, LoopExit, Outbox, Session};
 use crate::app::keys::KeyName;
 use crate::app::pointer::{MouseAction, Pointer};
-use crate::app::{Key, Model, Size, TerminalEvent};
+use crate::app::{Key, Model, Remembered, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
 use crate::view::{Appearance, Depth, Theme};
@@ -29,9 +29,7 @@ use std::time::Duration;
 pub struct Display {
     /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
     pub theme: Option<Theme>,
-    /// How many colours there are.
     pub depth: Depth,
-    /// Whether output is plain lines.
     pub is_plain: bool,
     /// Whether the mouse is the program's; otherwise it selects text, as the terminal does by itself.
     pub takes_mouse: bool,
@@ -131,14 +129,14 @@ pub(super) fn end_raw_mode() {
     }
 }
 
-/// Runs the app on the terminal until it ends.
+/// Runs the app on the terminal until it ends; returns how the screen was left.
 pub fn run(
     mut model: Model,
     gateway: Option<Arc<Gateway>>,
     display: Display,
     signals: Signals,
     clock: Clock,
-) -> anyhow::Result<SessionResult> {
+) -> anyhow::Result<(Exit, Remembered)> {
     if display.is_plain {
         return super::plain::run(model, gateway, signals, clock);
     }
@@ -176,27 +174,23 @@ fn run_to_the_end<W: Write>(
     })?;
     session.begin();
     loop {
-        match session.run() {
+        let exit = session.run();
+        match exit {
             LoopExit::Ended(exit) => return Ok(exit),
-            LoopExit::Suspend if !signals::has_shell() => continue,
-            LoopExit::Suspend => {
-                give_back();
-                signals::stop(false);
+            LoopExit::Leave => give_back(),
+            LoopExit::TerminalLost => ending.of_signal(signals::HANG_UP),
+            LoopExit::Suspend if !signals::has_shell() => {}
+            LoopExit::Suspend | LoopExit::Resume => {
+                if exit == LoopExit::Suspend {
+                    give_back();
+                    signals::stop(false);
+                }
+                if comes_to_front(ending) {
+                    // A terminal that is gone shows at the next drawing.
+                    let _ = take_over(display.takes_mouse);
+                    session.redraw();
+                }
             }
-            LoopExit::Resume => {}
-            LoopExit::Leave => {
-                give_back();
-                continue;
-            }
-            LoopExit::TerminalLost => {
-                ending.of_terminal();
-                continue;
-            }
-        }
-        if comes_to_front(ending) {
-            // A terminal that is gone shows at the next drawing.
-            let _ = take_over(display.takes_mouse);
-            session.redraw();
         }
     }
 }

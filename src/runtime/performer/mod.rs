@@ -25,9 +25,6 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-/// Threads that wait for the network.
-const WORKERS: usize = 1;
-
 /// How often the loop hears of bytes that come, or of rows that are found.
 const PACE: Duration = Duration::from_millis(60);
 
@@ -85,7 +82,7 @@ impl Performer {
         Ok(Self {
             gateway,
             outbox,
-            threads: Some(super::threads(WORKERS)?),
+            threads: Some(super::threads(1)?),
             pending: Arc::default(),
             stopped: Cancel::default(),
             sifting: Cancel::default(),
@@ -202,7 +199,12 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
     if let Ok(spent) = gateway.store.settled(&gateway.session) {
         work.send(ServiceEvent::Spent(spent));
     }
-    if let Some(says_spent) = is_paid.then(|| says_spent(&result, begun)).flatten() {
+    // A stored response says nothing of the quota.
+    let says_spent = match &result {
+        Ok(answer) => (answer.received >= begun).then_some(false),
+        Err(error) => error.says_spent().then_some(true),
+    };
+    if let Some(says_spent) = says_spent.filter(|_| is_paid) {
         work.send(ServiceEvent::QuotaExhausted(says_spent));
     }
     if let Some(wait) = result.as_ref().err().filter(|_| is_paid).and_then(GatewayError::wait) {
@@ -215,14 +217,6 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         other => other,
     });
     work.send(ServiceEvent::Ended { request, result });
-}
-
-/// Whether the service reports the quota as exceeded; none for a stored response, which reports neither.
-fn says_spent(result: &Result<Answer, GatewayError>, begun: Timestamp) -> Option<bool> {
-    match result {
-        Ok(answer) => (answer.received >= begun).then_some(false),
-        Err(error) => error.says_spent().then_some(true),
-    }
 }
 
 fn response(request: &Request, result: Result<Answer, GatewayError>) -> Result<Response, Failure> {

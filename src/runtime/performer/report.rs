@@ -6,10 +6,10 @@ use crate::app::over::spots::NotableRow;
 use crate::app::{ReportEvent, ReportJob};
 use crate::files;
 use crate::report::compare::Matrix;
-use crate::report::rules::{Marks, Rules};
-use crate::report::{Body, Cancel, Indexer, Indicators, Place, Report, body};
+use crate::report::rules::Rules;
+use crate::report::{Body, Cancel, Indexer, Indicators, Place, body};
 use crate::text::bytes;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,8 +32,16 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
     match job {
         ReportJob::Index { opening, body } => index(work, opening, &body, cancel),
         ReportJob::StopIndexing => {}
+        // The rules are read where that has not been done.
         ReportJob::Evaluate { opening, report, rules, own } => {
-            evaluate(work, opening, &report, rules, own.as_deref(), cancel);
+            let rules = rules.unwrap_or_else(|| {
+                let (rules, problems) = read_rules(own.as_deref());
+                work.send(ReportEvent::RulesLoaded { rules: Arc::clone(&rules), problems });
+                rules
+            });
+            if let Ok(marks) = rules.judge(&report, cancel) {
+                work.send(ReportEvent::Evaluated { opening, marks });
+            }
         }
         ReportJob::EvaluateAll { number, reports, rules } => {
             if let Ok(found) = NotableRow::find_all(&reports, &rules, cancel) {
@@ -41,7 +49,15 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
             }
         }
         ReportJob::FindIndicators { opening, report, sample, rules, marks } => {
-            let found = find_indicators(&report, rules.as_deref(), marks, cancel);
+            // As exports find them, with the severity of their rows.
+            let judged = match (&rules, marks) {
+                (Some(rules), None) => rules.judge(&report, cancel).map(|marks| Some(Arc::new(marks))),
+                (_, marks) => Ok(marks),
+            };
+            let found = judged.map_err(io::Error::from).and_then(|marks| {
+                let rule = |place: Place| rules.as_ref()?.rule(marks.as_ref()?.rule(place.section, place.row)?);
+                Indicators::of(&report, &|place| rule(place).map(|rule| rule.severity), cancel)
+            });
             let result = found.map(|found| found.with_sample(sample.as_ref())).map_err(|error| error.to_string());
             work.send(ReportEvent::Indicators { opening, result });
         }
@@ -49,24 +65,6 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
             work.send(ReportEvent::Compared { number, result: Ok(Arc::new(Matrix::of(&bodies))) });
         }
     }
-}
-
-/// Finds the indicators of a report, with the severity of their rows, as exports do.
-fn find_indicators(
-    report: &Report,
-    rules: Option<&Rules>,
-    marks: Option<Arc<Marks>>,
-    cancel: &Cancel,
-) -> std::io::Result<Indicators> {
-    let marks = match (rules, marks) {
-        (Some(rules), None) => Some(Arc::new(rules.judge(report, cancel)?)),
-        (_, marks) => marks,
-    };
-    let mark = |place: Place| {
-        let rule = marks.as_ref()?.rule(place.section, place.row)?;
-        rules?.rule(rule).map(|rule| rule.severity)
-    };
-    Indicators::of(report, &mark, cancel)
 }
 
 /// Finds a report's rows, and sends them as they are found.
@@ -86,25 +84,6 @@ fn index(work: &Work, opening: Opening, body: &Body, cancel: &Cancel) {
         }
     }
     work.send(ReportEvent::Indexed { opening, batch: indexer.finish() });
-}
-
-/// Applies the rules to a report, after reading them where that has not been done.
-fn evaluate(
-    work: &Work,
-    opening: Opening,
-    report: &Report,
-    rules: Option<Arc<Rules>>,
-    own: Option<&Path>,
-    cancel: &Cancel,
-) {
-    let rules = rules.unwrap_or_else(|| {
-        let (rules, problems) = read_rules(own);
-        work.send(ReportEvent::RulesLoaded { rules: Arc::clone(&rules), problems });
-        rules
-    });
-    if let Ok(marks) = rules.judge(report, cancel) {
-        work.send(ReportEvent::Evaluated { opening, marks });
-    }
 }
 
 /// The shipped rules and the user's own, with the mistakes in those; a missing file is no mistake.
