@@ -19,7 +19,7 @@ use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, S
 use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
-use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError};
+use crate::service::error::{LONGEST_ERROR, Reason, Refusal, ServiceError};
 use crate::store::{
     ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, State, Store, StoreError, TOO_FAST, Whose, service_id,
 };
@@ -295,7 +295,7 @@ impl Gateway {
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = match &taken {
             Ok(_) => ANSWERED.to_owned(),
-            Err(error) if error.is_of_rate() => format!("{TOO_FAST}{error}"),
+            Err(ServiceError::Refused(refusal)) if refusal.reason == Reason::TooFast => format!("{TOO_FAST}{refusal}"),
             Err(error) => error.to_string(),
         };
         self.settle(call, ledger_cost(settled, &taken), &outcome);

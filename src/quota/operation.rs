@@ -4,9 +4,9 @@ use crate::text::count;
 use serde::{Serialize, Serializer};
 
 /// Declares the kinds of operations. A row has the kind, its name on the command line, its
-/// description, its standing in the specification, and the fields of [`Numbers`] that its price needs.
+/// description, and the fields of [`Numbers`] that its price needs.
 macro_rules! operations {
-    ($($kind:ident $name:literal $about:literal $standing:ident $($number:ident)*;)*) => {
+    ($($kind:ident $name:literal $about:literal $($number:ident)*;)*) => {
         /// The kind of an operation, without its numbers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
@@ -30,55 +30,40 @@ macro_rules! operations {
             pub(super) fn needs(self) -> &'static [&'static str] {
                 match self { $(Self::$kind => &[$(stringify!($number)),*],)* }
             }
-
-            fn standing(self) -> Standing {
-                match self { $(Self::$kind => Standing::$standing,)* }
-            }
         }
     };
 }
 
 operations! {
-    PrivateBehaviours "private-behaviours"  "List the sandbox reports of a private file"         Private calls;
-    PrivateBehaviour  "private-behaviour"   "Fetch one sandbox report of a private file"         Private calls;
-    PrivateSummary    "private-summary"     "Fetch a summary of all sandboxes of a private file" Private calls;
-    PrivateArtefact   "private-artefact"    "Download an artefact of a private sandbox run"      Private calls;
-    PrivateFile       "private-file"        "Look at private files"                              Private calls;
-    PrivateRelated    "private-related"     "Fetch what is related to a private file"            Private calls;
-    PrivateDelete     "private-delete"      "Delete a private file"                              Private calls;
-    PrivateAnalysis   "private-analysis"    "Look at private analyses"                           Private calls;
-    PrivateUploadUrl  "private-upload-url"  "Ask where to upload a large private file"           Private calls;
-    PrivateScan       "private-scan"        "Scan a file privately, or once more"                Private scans;
-    V2FileReport      "v2-file-report"      "Fetch v2 file reports for a list of hashes"         Priced  hashes after_new_upload;
-    V2FileSubmissions "v2-file-submissions" "Fetch the uploads of files by v2"                   Priced  submissions;
-    V2FileScan        "v2-file-scan"        "Upload a file to the public corpus by v2"           Priced  known;
-    V3FileUpload      "v3-file-upload"      "Upload a file to the public corpus"                 Priced  known;
-    V3File            "v3-file"             "Look up a file"                                     Priced  calls after_new_upload;
-    V3FileAnalyses    "v3-file-analyses"    "List the analyses of a file"                        Priced  calls after_new_upload;
-    V3Rescan          "v3-rescan"           "Scan a public file again"                           Priced  calls;
-    V3Analysis        "v3-analysis"         "Fetch an analysis by its identifier"                Priced  exists;
-    V3User            "v3-user"             "Fetch the user object"                              Unnamed calls;
-    V3Quotas          "v3-quotas"           "Fetch quota details"                                Priced  calls;
-    V3Usage           "v3-usage"            "Fetch usage details"                                Priced  calls;
-    V3Feed            "v3-feed"             "Read a feed, or download by a link it gave"         Priced  calls;
-    V3Search          "v3-search"           "Search by v3"                                       Priced  calls;
-    V3Download        "v3-download"         "Download a public file by v3"                       Unnamed calls;
-    WebSearch         "web-search"          "Search on the website"                              Priced  calls;
-    LivehuntRules     "livehunt-rules"      "Create live hunting rules"                          Priced  rules active;
-    Retrohunt         "retrohunt"           "Create retrospective hunting jobs"                  Priced  jobs;
-    GraphPrivate      "graph-private"       "Create private graphs"                              Priced  graphs loads;
-    GraphPublic       "graph-public"        "Create public graphs"                               Priced  graphs loads;
-}
-
-/// How the specification treats a kind of operation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    /// Section 8 prices it, directly or as an operation named in §4.2.
-    Priced,
-    /// It lies under `/private`: it needs the licence, and section 8 does not mention it.
-    Private,
-    /// Known from the service only.
-    Unnamed,
+    PrivateBehaviours "private-behaviours"  "List the sandbox reports of a private file"         calls;
+    PrivateBehaviour  "private-behaviour"   "Fetch one sandbox report of a private file"         calls;
+    PrivateSummary    "private-summary"     "Fetch a summary of all sandboxes of a private file" calls;
+    PrivateArtefact   "private-artefact"    "Download an artefact of a private sandbox run"      calls;
+    PrivateFile       "private-file"        "Look at private files"                              calls;
+    PrivateRelated    "private-related"     "Fetch what is related to a private file"            calls;
+    PrivateDelete     "private-delete"      "Delete a private file"                              calls;
+    PrivateAnalysis   "private-analysis"    "Look at private analyses"                           calls;
+    PrivateUploadUrl  "private-upload-url"  "Ask where to upload a large private file"           calls;
+    PrivateScan       "private-scan"        "Scan a file privately, or once more"                scans;
+    V2FileReport      "v2-file-report"      "Fetch v2 file reports for a list of hashes"         hashes after_new_upload;
+    V2FileSubmissions "v2-file-submissions" "Fetch the uploads of files by v2"                   submissions;
+    V2FileScan        "v2-file-scan"        "Upload a file to the public corpus by v2"           known;
+    V3FileUpload      "v3-file-upload"      "Upload a file to the public corpus"                 known;
+    V3File            "v3-file"             "Look up a file"                                     calls after_new_upload;
+    V3FileAnalyses    "v3-file-analyses"    "List the analyses of a file"                        calls after_new_upload;
+    V3Rescan          "v3-rescan"           "Scan a public file again"                           calls;
+    V3Analysis        "v3-analysis"         "Fetch an analysis by its identifier"                exists;
+    V3User            "v3-user"             "Fetch the user object"                              calls;
+    V3Quotas          "v3-quotas"           "Fetch quota details"                                calls;
+    V3Usage           "v3-usage"            "Fetch usage details"                                calls;
+    V3Feed            "v3-feed"             "Read a feed, or download by a link it gave"         calls;
+    V3Search          "v3-search"           "Search by v3"                                       calls;
+    V3Download        "v3-download"         "Download a public file by v3"                       calls;
+    WebSearch         "web-search"          "Search on the website"                              calls;
+    LivehuntRules     "livehunt-rules"      "Create live hunting rules"                          rules active;
+    Retrohunt         "retrohunt"           "Create retrospective hunting jobs"                  jobs;
+    GraphPrivate      "graph-private"       "Create private graphs"                              graphs loads;
+    GraphPublic       "graph-public"        "Create public graphs"                               graphs loads;
 }
 
 impl Kind {
@@ -86,14 +71,9 @@ impl Kind {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Whether it needs the private scanning licence (§4.1).
+    /// Whether it lies under `/private`, and so needs the private scanning licence (§4.1).
     pub fn is_private(self) -> bool {
-        self.standing() == Standing::Private
-    }
-
-    /// Whether the specification states its cost.
-    pub fn is_priced_by_specification(self) -> bool {
-        self.standing() == Standing::Priced
+        self.name().starts_with("private-")
     }
 }
 
@@ -194,7 +174,6 @@ mod tests {
         assert_eq!(names.len(), Kind::ALL.len());
         for kind in Kind::ALL {
             assert_eq!(Kind::named(kind.name()), Some(*kind));
-            assert_eq!(kind.is_private(), kind.name().starts_with("private-"));
         }
         assert_eq!(Kind::named("V3-file"), None);
     }

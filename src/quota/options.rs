@@ -1,5 +1,5 @@
 //! The options that set an operation's numbers, and the parser of the amounts typed behind its name.
-//! The planner and `behaview cost` share both; the README shows the options.
+//! The planner and `behaview cost` share both; the manual shows the options.
 
 use super::{Kind, Numbers};
 use crate::text::thousands;

@@ -20,19 +20,14 @@ pub struct PriceRule {
     price: fn(Kind, &Numbers, &Entitlements) -> Option<Verdict>,
 }
 
-/// The decision of a rule on an operation.
+/// The decision of a rule on an operation, in the fields of [`super::Price`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The pool it draws from; [`Pool::None`] if it is free or refused.
     pub pool: Pool,
-    /// The unit in which it is, or would be, counted.
     pub unit: Unit,
     pub units: Units,
-    /// What is charged one by one, if the response decides how many.
     pub each: Option<Item>,
-    /// The condition of a range, as a sentence.
     pub why: Option<&'static str>,
-    /// Why the user is not entitled to it; then it must not be sent.
     pub refusal: Option<&'static str>,
 }
 

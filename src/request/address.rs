@@ -5,6 +5,7 @@ use crate::text::Untrusted;
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -94,19 +95,15 @@ impl Address {
     }
 }
 
-/// The user and the names of the installation that sends the request.
-pub trait Asker {
+/// The user, and the settings of the installation that the request is sent to.
+#[derive(Debug, Default)]
+pub struct RequestContext<'a> {
     /// The `{id}` in `/users/{id}/…`: the user's name, or the key in its place. The service accepts
     /// either; an address with the key is a secret.
-    fn user(&self) -> &str;
-
-    fn page_size(&self) -> u8 {
-        40
-    }
-
-    fn field(&self, option: ScanOption) -> String {
-        option.field().to_owned()
-    }
+    pub user: &'a str,
+    pub page_size: u8,
+    /// The field names of a private scan's options, where they differ from the public service's.
+    pub fields: BTreeMap<ScanOption, String>,
 }
 
 pub(crate) fn encode(bytes: &[u8]) -> String {
@@ -206,7 +203,7 @@ impl ScanOption {
 impl Password {
     /// Creates a password; `None` if the text is empty.
     pub fn new(text: String) -> Option<Self> {
-        (!text.is_empty()).then(|| Self(text))
+        (!text.is_empty()).then_some(Self(text))
     }
 
     pub(crate) fn expose(&self) -> &str {

@@ -7,8 +7,8 @@ mod effects;
 mod key;
 
 pub use address::{
-    Address, Asker, LONGEST_RETENTION, Method, Password, ScanOption, ScanOptions, Submission, Upload, UploadAddress,
-    UploadLimit, Version,
+    Address, LONGEST_RETENTION, Method, Password, RequestContext, ScanOption, ScanOptions, Submission, Upload,
+    UploadAddress, UploadLimit, Version,
 };
 pub use effects::again;
 pub use key::Artefact;
@@ -223,10 +223,10 @@ impl Request {
         Quote { request: self, price, needs_licence }
     }
 
-    pub fn address(&self, asker: &impl Asker) -> Address {
+    pub fn address(&self, context: &RequestContext<'_>) -> Address {
         let with_id = |path: &str, id: &Identifier| Address::get(format!("{path}/{}", encode(id.as_bytes())));
         let post = |version, path| Address::new(version, Method::Post, path);
-        let of_user = |path: &str| Address::get(format!("/users/{}{path}", encode(asker.user().as_bytes())));
+        let of_user = |path: &str| Address::get(format!("/users/{}{path}", encode(context.user.as_bytes())));
         match self {
             Self::Behaviour { identifier } => with_id("/private/file_behaviours", identifier),
             Self::Artefact { identifier, artefact } => {
@@ -237,7 +237,7 @@ impl Request {
                     Listing::Reports => format!("/private/files/{file}/behaviours"),
                     Listing::Identifiers => format!("/private/files/{file}/relationships/behaviours"),
                 })
-                .with("limit", asker.page_size().to_string());
+                .with("limit", context.page_size.to_string());
                 cursor
                     .iter()
                     .fold(address, |address, cursor| address.with("cursor", String::from_utf8_lossy(cursor.as_bytes())))
@@ -255,7 +255,7 @@ impl Request {
                 let upload = Upload { path: path.clone(), file: file.clone(), limit: UploadLimit::Direct };
                 Address { upload: Some(upload), ..post(Version::V2, "/file/scan".to_owned()) }
             }
-            Self::PrivateScan { submission, to } => scan_address(submission, to.clone(), asker),
+            Self::PrivateScan { submission, to } => scan_address(submission, to.clone(), context),
             Self::UploadAddress => Address::get("/private/files/upload_url".to_owned()),
             Self::PrivateAnalysis { identifier } => with_id("/private/analyses", identifier),
             Self::PrivateAnalyses { file } => {
@@ -269,7 +269,7 @@ impl Request {
             Self::File { file } => Address::get(format!("/files/{}", file.as_str())),
             Self::FileAnalyses { file } => {
                 let address = Address::get(format!("/files/analyses/{}", file.as_str()));
-                address.with("limit", asker.page_size().to_string())
+                address.with("limit", context.page_size.to_string())
             }
             Self::Rescan { file } => post(Version::V3, format!("/files/{}/analyse", file.as_str())),
         }
@@ -358,13 +358,14 @@ impl Request {
 }
 
 /// The address of an upload, with the options in the fields of the installation.
-fn scan_address(submission: &Submission, to: Option<UploadAddress>, asker: &impl Asker) -> Address {
+fn scan_address(submission: &Submission, to: Option<UploadAddress>, context: &RequestContext<'_>) -> Address {
     let address = Address::new(Version::V3, Method::Post, "/private/files".to_owned());
     let limit = if to.is_some() { UploadLimit::Large } else { UploadLimit::Direct };
     let upload =
         Upload { path: submission.path.clone(), file: Some((submission.file.clone(), submission.size)), limit };
     let address = Address { upload: Some(upload), to, ..address };
-    submission.options.values().fold(address, |address, (option, value)| address.with(asker.field(option), value))
+    let field = |option| context.fields.get(&option).cloned().unwrap_or_else(|| ScanOption::field(option).to_owned());
+    submission.options.values().fold(address, |address, (option, value)| address.with(field(option), value))
 }
 
 fn joined(files: &[FileHash]) -> String {

@@ -1,14 +1,6 @@
 use super::*;
 use jiff::civil::date;
 
-struct Spellman;
-
-impl Asker for Spellman {
-    fn user(&self) -> &str {
-        "spell/man"
-    }
-}
-
 fn file() -> Sha256 {
     Sha256::parse(&"ab".repeat(32)).unwrap()
 }
@@ -19,18 +11,19 @@ fn named(text: &str) -> Identifier {
 
 #[test]
 fn every_part_of_an_address_is_encoded() {
+    let context = RequestContext { user: "spell/man", page_size: 40, ..RequestContext::default() };
     let request = Request::Behaviour { identifier: named("ff_C2 AE/../é?x#-1") };
-    assert_eq!(request.address(&Spellman).path, "/private/file_behaviours/ff_C2%20AE%2F..%2F%C3%A9%3Fx%23-1");
-    assert_eq!(Request::Quotas.address(&Spellman).path, "/users/spell%2Fman/overall_quotas");
+    assert_eq!(request.address(&context).path, "/private/file_behaviours/ff_C2%20AE%2F..%2F%C3%A9%3Fx%23-1");
+    assert_eq!(Request::Quotas.address(&context).path, "/users/spell%2Fman/overall_quotas");
     let (first, last) = (date(2026, 1, 5), date(2026, 2, 3));
-    let usage = Request::Usage { first, last }.address(&Spellman);
+    let usage = Request::Usage { first, last }.address(&context);
     assert_eq!(usage.path, "/users/spell%2Fman/api_usage");
     let days = [("start_date", "20260105".to_owned()), ("end_date", "20260203".to_owned())];
     assert_eq!(usage.parameters, days.map(|(name, day)| (name.into(), day)));
     let cursor = Some(Untrusted::from("a&b=="));
     let page = Request::Behaviours { file: file(), listing: Listing::Reports, cursor };
     let parameters = [("limit".into(), "40".to_owned()), ("cursor".into(), "a&b==".to_owned())];
-    assert_eq!(page.address(&Spellman).parameters, parameters);
+    assert_eq!(page.address(&context).parameters, parameters);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Reason, Refusal, ServiceError
 use super::http::{CallTimeout, ContentDecoder, build};
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use super::redact::Redactor;
-use crate::request::{Address, Asker, Method, Password, Request, ScanOption, Version};
+use crate::request::{Address, Method, Password, Request, RequestContext, Version};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING};
@@ -45,23 +45,6 @@ pub trait Sink: Send {
     fn sent(&mut self, _sent: u64, _total: u64) {}
 }
 
-struct User<'a>(&'a Client);
-
-impl Asker for User<'_> {
-    fn user(&self) -> &str {
-        let key = self.0.credential.as_ref().map(Credential::expose);
-        self.0.profile.user.as_deref().or(key).unwrap_or_default()
-    }
-
-    fn page_size(&self) -> u8 {
-        self.0.profile.page_size
-    }
-
-    fn field(&self, option: ScanOption) -> String {
-        self.0.profile.field(option).to_owned()
-    }
-}
-
 impl Client {
     /// A client for a profile; nothing is sent or loaded yet.
     pub fn new(profile: Profile, credential: Option<Credential>) -> Result<Self, ProfileError> {
@@ -76,6 +59,13 @@ impl Client {
         &self.profile
     }
 
+    fn context(&self) -> RequestContext<'_> {
+        let Profile { user, page_size, fields, .. } = &self.profile;
+        let key = self.credential.as_ref().map(Credential::expose);
+        let user = user.as_deref().or(key).unwrap_or_default();
+        RequestContext { user, page_size: *page_size, fields: fields.clone() }
+    }
+
     /// The address that identifies the service.
     pub fn root(&self) -> String {
         self.profile.place()
@@ -88,7 +78,7 @@ impl Client {
     /// Sends a request once and passes on the response's bytes, decompressed, as they arrive.
     /// Returns a possible defect of a complete response, phrased to follow its name.
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<Option<&'static str>, ServiceError> {
-        let address = request.address(&User(self));
+        let address = request.address(&self.context());
         let timeout = CallTimeout::new(&self.profile, 0);
         let is_artefact = matches!(request, Request::Artefact { .. });
         let mut response = match &address.upload {
@@ -176,7 +166,7 @@ impl Client {
             words.clear();
         }
         let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
-        if request.address(&User(self)).upload.is_some() && refusal.is_of_password() {
+        if request.address(&self.context()).upload.is_some() && refusal.is_of_password() {
             refusal.reason = Reason::WrongPassword;
         }
         if let Some(password) = request.password().map(Password::expose).filter(|password| !password.is_empty()) {
@@ -197,7 +187,7 @@ impl Client {
         if matches!(request, Request::User | Request::Quotas | Request::Usage { .. }) {
             return false;
         }
-        let address = request.address(&User(self));
+        let address = request.address(&self.context());
         let path: Vec<u8> = percent_encoding::percent_decode_str(&address.path).collect();
         // A cursor that contained the key is redacted by now. It leads nowhere, and the call would
         // be charged.

@@ -126,15 +126,6 @@ impl ServiceError {
         }
     }
 
-    pub fn is_of_rate(&self) -> bool {
-        matches!(self, Self::Refused(refusal) if refusal.reason == Reason::TooFast)
-    }
-
-    /// Whether the file to upload has changed or cannot be read.
-    pub fn is_of_what_was_sent(&self) -> bool {
-        matches!(self, Self::Unsendable(_))
-    }
-
     /// What the user can do about it, in a sentence.
     pub fn advice(&self) -> String {
         let advice = match self {

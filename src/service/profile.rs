@@ -162,10 +162,6 @@ impl Profile {
         encrypted(&self.root).map_err(|why| self.error("root", why))
     }
 
-    pub fn field(&self, option: ScanOption) -> &str {
-        self.fields.get(&option).map_or(option.field(), String::as_str)
-    }
-
     /// The largest file that may be uploaded, in bytes.
     pub fn largest(&self, limit: UploadLimit) -> u64 {
         let mebibytes = match limit {

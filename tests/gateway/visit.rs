@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use behaview::gateway::{Answer, Gateway, GatewayError};
 use behaview::quota::{Budget, Entitlement, Entitlements};
-use behaview::request::{Asker, Request};
+use behaview::request::{Request, RequestContext};
 use behaview::service::credential::{Credential, KeySource};
 use behaview::service::{Client, Profile};
 use behaview::store::Store;
@@ -134,7 +134,8 @@ impl Visit {
 
     /// What the service answers to whoever asks it without the gateway.
     pub async fn reference(&self, request: &Request) -> Vec<u8> {
-        let address = request.address(&ByKey(&self.demo));
+        let context = RequestContext { user: self.demo.key(), page_size: 40, ..RequestContext::default() };
+        let address = request.address(&context);
         let url = format!("{}/api/v3{}", self.demo.root(), address.path);
         // An error says that a provider is there already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -155,12 +156,4 @@ pub fn licensed() -> Entitlements {
 pub async fn ask(gateway: &Gateway, request: &Request) -> Result<Answer, GatewayError> {
     let quote = request.clone().quote(&licensed());
     timeout(SOON, gateway.ask(&quote, &|_| {})).await.expect("it ends by itself")
-}
-
-struct ByKey<'a>(&'a Demo);
-
-impl Asker for ByKey<'_> {
-    fn user(&self) -> &str {
-        self.0.key()
-    }
 }

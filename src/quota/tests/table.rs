@@ -64,8 +64,10 @@ fn a_price_draws_from_the_pool_of_its_unit_or_from_none() {
 fn what_no_document_prices_is_assumed() {
     for operation in every_operation() {
         let documented = priced(&operation).basis == Basis::Documented;
+        let kind = operation.kind;
         // Private scans are priced by the service's consumption page, beside the specification.
-        let is_priced = operation.kind.is_priced_by_specification() || operation.kind == Kind::PrivateScan;
+        let is_silent = kind.is_private() && kind != Kind::PrivateScan;
+        let is_priced = !is_silent && !matches!(kind, Kind::V3User | Kind::V3Download);
         assert_eq!(documented, is_priced, "{operation:?}");
     }
 }

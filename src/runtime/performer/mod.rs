@@ -17,6 +17,7 @@ use crate::report::page::Page;
 use crate::report::rows::lines;
 use crate::report::{Analysis, Cancel};
 use crate::request::{Quote, Request, UploadAddress};
+use crate::service::ServiceError;
 use crate::text::{bytes, said};
 use jiff::Timestamp;
 use std::sync::atomic::{Ordering, fence};
@@ -295,7 +296,7 @@ fn failure(error: &GatewayError) -> Failure {
         advice,
         is_unsure: matches!(error, GatewayError::Internal(_)) || error.may_have_arrived(),
         is_of_file: match error {
-            GatewayError::Service { error, .. } => error.is_of_what_was_sent(),
+            GatewayError::Service { error: ServiceError::Unsendable(_), .. } => true,
             // The form reads the store again.
             GatewayError::SentBefore(_) => true,
             _ => false,
