@@ -26,9 +26,7 @@ impl Visible {
     ///
     /// A leading `http`, `https` or `ftp` becomes `hxxp`, `hxxps` or `fxp`, and every dot, colon
     /// and at sign is put in brackets:
-    /// `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`.
-    /// Brackets are not added twice, so doing it again changes nothing. Like every visible
-    /// form the result is one line without controls: pasted into a shell, it waits for Enter.
+    /// `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`; doing it again changes nothing.
     pub fn defanged(&self) -> Visible {
         let (scheme, rest) = split_scheme(self.as_str());
         let mut text = scheme.to_owned();
@@ -50,8 +48,6 @@ impl Visible {
     }
 
     /// The text with every address in it defanged, for copying what may be anything: a path, a command, a host.
-    ///
-    /// The text is read word by word, blanks, quotes and brackets between them; `address` says which words are addresses.
     pub fn disarmed(&self) -> Visible {
         self.disarmed_where(false)
     }

@@ -19,13 +19,13 @@ static IS_ASCII: AtomicBool = AtomicBool::new(false);
 
 /// This program's own signs, and the ASCII substitute of each, in as many columns.
 const SIGNS: &[(&str, &str)] = &[
-    ("─┄", "-"),
+    ("─┄·–—", "-"),
     ("━═", "="),
-    ("│", "|"),
-    ("┃║", "#"),
+    ("│▏▎▌▐▕", "|"),
+    ("┃║█▇▆▅▄", "#"),
     ("┌┐└┘├┤┬┴┼┏┓┗┛┣┫╭╮╰╯╔╗╚╝", "+"),
-    ("…›▸▶→", ">"),
-    ("‹◀←", "<"),
+    ("…›▸▶→≥", ">"),
+    ("‹◀←≤", "<"),
     ("▾▼↓", "v"),
     ("▹▿", ":"),
     ("▲↑", "^"),
@@ -33,14 +33,9 @@ const SIGNS: &[(&str, &str)] = &[
     ("○", "o"),
     ("◌", "~"),
     ("◷", "@"),
-    ("·–—", "-"),
-    ("█▇▆▅▄", "#"),
     ("▃▂▁", "_"),
-    ("▏▎▌▐▕", "|"),
     ("░▒▓", "."),
     ("×", "x"),
-    ("≤", "<"),
-    ("≥", ">"),
     ("≠", "!"),
     ("✎", "&"),
 ];
@@ -117,9 +112,7 @@ impl fmt::Display for VisibleUnit<'_> {
     }
 }
 
-/// The units of a string, in order.
-///
-/// A unit depends on nothing before it, so a walk can start again wherever one stopped.
+/// The units of a string, in order; none depends on what is before it.
 #[derive(Clone, Debug)]
 pub(super) struct VisibleUnits<'a> {
     rest: &'a [u8],
@@ -170,8 +163,7 @@ pub(super) fn reads_as_escape(after: &[u8]) -> bool {
         [b'x', b'2', b'0'] => true,
         [b'x', high, low, ..] => byte(*high, *low).is_some_and(|byte| byte.is_ascii_control() || byte == b'\\'),
         [b'u', b'{', digits @ ..] => {
-            let count = digits.iter().take(7).take_while(|b| b.is_ascii_hexdigit());
-            let count = count.count();
+            let count = digits.iter().take(7).take_while(|digit| digit.is_ascii_hexdigit()).count();
             (1..=6).contains(&count) && digits.get(count) == Some(&b'}')
         }
         _ => false,

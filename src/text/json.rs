@@ -3,13 +3,15 @@
 use super::escape::{VisibleUnit, VisibleUnits};
 use std::fmt::Write as _;
 
-/// A JSON string literal, its quotes included: what can be seen stands as it is, all else as `\uXXXX`; none for bytes that
-/// are no Unicode, which no JSON can hold.
+/// A JSON string literal, its quotes included; none for bytes that are no Unicode, which no JSON can hold.
 pub(super) fn encode(units: VisibleUnits<'_>) -> Option<String> {
     let mut literal = String::from("\"");
     for unit in units {
         match unit {
-            VisibleUnit::Shown { text, .. } => text.chars().for_each(|shown| push_shown(shown, &mut literal)),
+            VisibleUnit::Shown { text, .. } => {
+                literal.push_str(if text.starts_with(['"', '\\']) { "\\" } else { "" });
+                literal.push_str(text);
+            }
             VisibleUnit::Byte(byte) if byte.is_ascii() => push_escape(char::from(byte), &mut literal),
             VisibleUnit::Byte(_) => return None,
             VisibleUnit::CodePoint(code) => push_escape(char::from_u32(code)?, &mut literal),
@@ -19,8 +21,7 @@ pub(super) fn encode(units: VisibleUnits<'_>) -> Option<String> {
     Some(literal)
 }
 
-/// JSON as others write it, its strings written so that they hold no control: what cannot be seen stands as `\uXXXX`, which any
-/// reader takes for the same.
+/// The same JSON without controls in its strings: what cannot be seen stands as `\uXXXX`.
 pub fn escaped_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for unit in VisibleUnits::new(json.as_bytes(), false) {
@@ -33,13 +34,6 @@ pub fn escaped_json(json: &str) -> String {
         }
     }
     escaped
-}
-
-fn push_shown(shown: char, literal: &mut String) {
-    if matches!(shown, '"' | '\\') {
-        literal.push('\\');
-    }
-    literal.push(shown);
 }
 
 fn push_escape(character: char, literal: &mut String) {

@@ -8,8 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 use unicode_width::UnicodeWidthChar;
 
-/// A line is never narrower than this many columns, so that every unit fits in one:
-/// `\u{10ffff}` is the widest.
+/// Columns of the narrowest line: every unit fits in one, `\u{10ffff}` as well.
 const NARROWEST_LINE: usize = 10;
 
 /// An owned string from outside.
@@ -27,10 +26,9 @@ pub struct Untrusted {
 }
 
 impl Untrusted {
-    /// Decodes the inside of a JSON string literal: the bytes between the quotes.
+    /// Decodes the inside of a JSON string literal, and never fails.
     ///
-    /// Never fails. A bad escape, or one cut short by the end, is kept as written; a lone surrogate
-    /// is kept in generalised UTF-8; bytes that are not UTF-8 are kept.
+    /// A bad escape is kept as written, a lone surrogate in generalised UTF-8, and so are bytes that are not UTF-8.
     pub fn from_json(raw: &[u8]) -> Self {
         let mut decoded = Vec::with_capacity(raw.len());
         json::decode(raw, &mut decoded);
@@ -67,8 +65,7 @@ impl Untrusted {
 
     /// The text for another program: as it is where all of it can be seen, and else in its visible form.
     ///
-    /// Backslashes and a blank at the end are not escaped there, so two texts may come out the same,
-    /// which on a screen they never do.
+    /// Backslashes and a blank at the end are not escaped, so two texts may come out the same.
     pub fn legible(&self) -> Cow<'_, str> {
         let can_be_seen = |unit| matches!(unit, VisibleUnit::Shown { .. } | VisibleUnit::Byte(b'\\' | b' '));
         let seen = VisibleUnits::new(&self.bytes, false).all(can_be_seen).then(|| str::from_utf8(&self.bytes).ok());
@@ -168,29 +165,17 @@ impl Untrusted {
     }
 }
 
-impl From<&str> for Untrusted {
-    fn from(text: &str) -> Self {
-        text.as_bytes().into()
-    }
+macro_rules! from {
+    ($($text:ty),*) => {
+        $(impl From<$text> for Untrusted {
+            fn from(text: $text) -> Self {
+                Self { bytes: Vec::from(text).into_boxed_slice() }
+            }
+        })*
+    };
 }
 
-impl From<String> for Untrusted {
-    fn from(text: String) -> Self {
-        text.into_bytes().into()
-    }
-}
-
-impl From<&[u8]> for Untrusted {
-    fn from(bytes: &[u8]) -> Self {
-        bytes.to_vec().into()
-    }
-}
-
-impl From<Vec<u8>> for Untrusted {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self { bytes: bytes.into_boxed_slice() }
-    }
-}
+from!(&str, String, &[u8], Vec<u8>);
 
 impl fmt::Debug for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -214,12 +199,10 @@ impl Visible {
         Self { text, columns }
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Width in terminal columns.
     pub fn width(&self) -> usize {
         self.columns
     }
@@ -243,7 +226,6 @@ impl Visible {
         cut
     }
 
-    /// Whether there is nothing to see.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

@@ -5,9 +5,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// A number with its thousands apart: `1,204`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
-    if number < 1000 {
-        return digits;
-    }
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
