@@ -11,14 +11,10 @@ const MOST_SANDBOXES: usize = 200;
 /// A private scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analysis {
-    /// What it is asked for by.
     pub identifier: Identifier,
     pub progress: Progress,
-    /// Each sandbox, in the service's order.
     pub sandboxes: Vec<SandboxRun>,
-    /// The file, if the answer says so.
     pub file: Option<Sha256>,
-    /// When it began, if the answer says so.
     pub began: Option<Timestamp>,
 }
 
@@ -35,7 +31,6 @@ impl PendingScan {
     /// How long a scan counts as running. After a few days it has failed, or its file has expired.
     pub const LONGEST: SignedDuration = SignedDuration::from_hours(72);
 
-    /// Whether it may still be running at this moment.
     pub fn is_pending(&self, now: Timestamp) -> bool {
         now.duration_since(self.since) < Self::LONGEST
     }
@@ -72,7 +67,6 @@ impl Progress {
         }
     }
 
-    /// In a word, to be shown.
     pub fn words(&self) -> String {
         match self {
             Self::Queued => "queued".to_owned(),
@@ -84,12 +78,10 @@ impl Progress {
 }
 
 impl SandboxRun {
-    /// The sandbox's name, to be shown.
     pub fn sandbox(&self) -> Untrusted {
         Identifier::new(self.name.clone()).map_or_else(|| self.name.clone(), |name| name.parts().sandbox)
     }
 
-    /// How far it is, to be shown.
     pub fn words(&self) -> String {
         let percent = self.percent.map(|percent| format!(" {percent} %")).filter(|_| self.progress != Progress::Done);
         let message = self.message.as_ref().map(|message| format!(", {}", message.visible_cut(60)));
@@ -114,12 +106,10 @@ impl Analysis {
         Some(Self { identifier, progress, sandboxes, file, began })
     }
 
-    /// Whether nothing further comes of it.
     pub fn is_done(&self) -> bool {
         self.progress == Progress::Done
     }
 
-    /// How many sandboxes are done.
     pub fn done(&self) -> usize {
         self.sandboxes.iter().filter(|run| run.progress == Progress::Done).count()
     }

@@ -27,7 +27,6 @@ const CUT_LENGTHS: [usize; 2] = [300, 500];
 /// Shown after the row count of a list that the service may have cut.
 pub const PERHAPS_CUT: &str = ", perhaps cut by the service";
 
-/// Whether the service may have cut a list that has this many rows.
 pub fn is_perhaps_cut(rows: usize) -> bool {
     CUT_LENGTHS.contains(&rows)
 }
@@ -69,21 +68,17 @@ macro_rules! panes {
 }
 
 panes! {
-    /// The process tree, and processes made, ended, injected.
     Processes, "processes", "Processes";
     Tags, "tags", "Tags";
     Registry, "registry", "Registry";
     Files, "files", "Files";
-    /// Names looked up, connections, conversations, alerts.
     Network, "network", "Network";
     Commands, "commands", "Commands";
     Modules, "modules", "Modules and calls";
     Services, "services", "Services and mutexes";
-    /// ATT&CK techniques, signatures, rules that matched.
     Techniques, "techniques", "ATT&CK and signatures";
     /// Text seen, cryptography, memory patterns.
     Text, "text", "Text and crypto";
-    /// What only mobile sandboxes report.
     Mobile, "mobile", "Mobile";
     /// Everything that no row of [`ATTRIBUTES`] names.
     Other, "other", "Other";
@@ -105,7 +100,6 @@ type ToldBy = &'static [&'static [&'static str]];
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attribute {
     pub name: &'static str,
-    /// The pane that shows it.
     pub pane: Pane,
     /// What happened to the thing, or what it is, in a word beside the row.
     pub label: &'static str,
@@ -133,7 +127,6 @@ pub enum Sameness {
 }
 
 impl Sameness {
-    /// The usual one of a pane.
     pub const fn of(pane: Pane) -> Self {
         match pane {
             Pane::Files | Pane::Processes | Pane::Commands | Pane::Modules | Pane::Registry => Self::Path,
@@ -176,11 +169,9 @@ pub const DESTINATION: &str = "dest_ip";
 /// What the values of an attribute look like when they are as documented. A value of another kind is shown all the same.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One value, shown as written.
     Value,
     /// A moment, in seconds since 1970.
     Moment,
-    /// A list of strings, a row each.
     Strings,
     /// A list of objects, a row each; the fields to show in the row, in order.
     Records(Vec<Field>),
@@ -190,7 +181,6 @@ pub enum Shape {
 /// One field of a record, as shown in its row.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What stands before the value when both are there.
     pub before: &'static str,
     pub name: &'static str,
     pub role: Role,
@@ -232,7 +222,6 @@ impl Field {
 pub(in crate::report) static NAMED_VALUE: LazyLock<Vec<Field>> = LazyLock::new(|| Field::all(r"{key}\{value}"));
 
 impl Attribute {
-    /// The field of its records that says how severe a thing is, if it has one.
     pub fn severity(&self) -> Option<&'static str> {
         match &self.shape {
             Shape::Records(fields) => fields.iter().find(|field| field.role == Role::Severity).map(|field| field.name),
@@ -240,7 +229,6 @@ impl Attribute {
         }
     }
 
-    /// The row of this name.
     pub fn named(name: &[u8]) -> Option<&'static Self> {
         ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
     }

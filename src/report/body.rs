@@ -18,7 +18,6 @@ impl Body {
         Self(bytes.into())
     }
 
-    /// A part of this body, cut to what there is.
     pub fn slice(&self, part: Range<usize>) -> Self {
         Self(self.0.slice(self.cut(part)))
     }
@@ -28,7 +27,6 @@ impl Body {
         self.0.get(self.cut(part)).unwrap_or_default()
     }
 
-    /// Whether this is the same memory.
     pub fn is_same(&self, other: &Self) -> bool {
         self.0.as_ptr_range() == other.0.as_ptr_range()
     }

@@ -5,13 +5,12 @@
 //! something else that holds reports a few levels down. Words that are no JSON are refused with their
 //! place; lone surrogates, control characters and depth are read, for reports have them.
 
-use super::Report;
 use super::body::{Body, LARGEST, WINDOW};
 use super::identifier::Identifier;
-use super::index::indexer::Indexer;
 use super::json::{Event, Kind, Raw, Scanner, is_delimiter};
 use super::page::{Envelope, Page, PageError};
 use super::rows::records::{Step, pointer};
+use super::{Indexer, Report};
 use crate::text::{Untrusted, bytes};
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};

@@ -17,9 +17,7 @@ const LARGEST: usize = 2 * 1024 * 1024;
 /// How words are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct How {
-    /// They are a regular expression.
     pub is_regex: bool,
-    /// Capital and small letters differ.
     pub is_case_sensitive: bool,
 }
 
@@ -56,17 +54,14 @@ impl Pattern {
         Ok(Self { words: words.to_owned(), how, regex })
     }
 
-    /// The words, as they were given.
     pub fn words(&self) -> &str {
         &self.words
     }
 
-    /// How the words are meant.
     pub fn how(&self) -> How {
         self.how
     }
 
-    /// Whether it matches a text.
     pub fn is_match(&self, text: &[u8]) -> bool {
         self.regex.is_match(text)
     }

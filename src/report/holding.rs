@@ -11,13 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recent {
     pub file: Sha256,
-    /// The file's name, if known.
     pub name: Option<Untrusted>,
-    /// When it was opened last.
     pub opened: Timestamp,
     /// How many of its reports are stored.
     pub reports: u64,
-    /// How many notes there are on them.
     pub notes: u64,
     /// Its scan, if the end of one has not been seen.
     pub scan: Option<PendingScan>,
@@ -31,9 +28,7 @@ pub struct Holding {
     /// The profile that asked or imported; it is only shown.
     pub profile: String,
     pub what: Held,
-    /// The file it is about, if that is known.
     pub file: Option<Sha256>,
-    /// The file's name, if known.
     pub name: Option<Untrusted>,
     pub received: Timestamp,
     pub bytes: u64,
@@ -41,7 +36,6 @@ pub struct Holding {
     pub on_disk: u64,
     /// The file that it was imported from, if it was. Imports are open to every profile.
     pub imported: Option<Imported>,
-    /// How many notes there are on its report.
     pub notes: u64,
 }
 
@@ -101,7 +95,6 @@ impl Holding {
         self.imported.is_some()
     }
 
-    /// Whether the service gave it, and not the analyst.
     pub fn is_answer(&self) -> bool {
         !matches!(self.what, Held::Notes(_))
     }
@@ -120,7 +113,6 @@ impl Holding {
         self.report().map(|identifier| Retention::of(identifier, sent, now))
     }
 
-    /// Whether it does not count as stored.
     pub fn is_quarantined(&self) -> bool {
         matches!(self.what, Held::Answer { is_quarantined: true, .. })
     }
@@ -134,14 +126,12 @@ pub enum Purge {
         service: String,
         identifier: Identifier,
     },
-    /// One answer, by its file in the store.
     Answer(String),
     /// Everything that is stored of a file.
     File {
         service: String,
         file: Sha256,
     },
-    /// Everything received before a moment.
     Before(Timestamp),
     /// The oldest items, until at most this many bytes are left in the store.
     DownTo(u64),
@@ -183,7 +173,6 @@ impl Purge {
 #[derive(Debug)]
 pub struct Doomed<'a> {
     pub things: Vec<&'a Holding>,
-    /// What stays.
     pub left: Vec<&'a Holding>,
     /// The reports whose notes go: those of which nothing is left.
     pub noted: BTreeSet<&'a Identifier>,
@@ -224,7 +213,6 @@ pub type Named<'a> = (Vec<(&'a str, &'a Held, Timestamp, u64, u64)>, u64);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     pub from: Untrusted,
-    /// The user who imported it.
     pub by: Untrusted,
 }
 
@@ -278,7 +266,6 @@ impl Retention {
         }
     }
 
-    /// The same in a sentence.
     pub fn words(self) -> String {
         let at = crate::text::moment;
         match self {
@@ -292,7 +279,6 @@ impl Retention {
         }
     }
 
-    /// The same in a few columns.
     pub fn short(self) -> String {
         let at = |when: Timestamp| when.strftime("%m-%d").to_string();
         match self {

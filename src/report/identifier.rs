@@ -33,12 +33,10 @@ impl Identifier {
         (!matches!(text.as_bytes(), b"" | b"." | b"..")).then_some(Self(text))
     }
 
-    /// The identifier as the service wrote it.
     pub fn text(&self) -> &Untrusted {
         &self.0
     }
 
-    /// The identifier's bytes, to be percent-encoded into an address.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
@@ -108,7 +106,6 @@ impl Sha256 {
         hash(text, &[Self::LENGTH]).map(Self)
     }
 
-    /// The hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -142,7 +139,6 @@ impl FileHash {
         hash(text, &[32, 40, 64]).map(Self)
     }
 
-    /// The hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -55,7 +55,6 @@ impl Default for Scanner {
 }
 
 impl Scanner {
-    /// Offset of the next byte to be fed.
     pub fn position(&self) -> u64 {
         self.at
     }

@@ -76,7 +76,6 @@ impl Notes {
         }
     }
 
-    /// The note on the report as a whole.
     pub fn on_report(&self) -> Option<&Note> {
         self.whole.as_ref()
     }
@@ -91,7 +90,6 @@ impl Notes {
         if self.items.is_empty() { None } else { self.on_item(&report.item(section, row)?) }
     }
 
-    /// The note on the row at a place.
     pub fn at(&self, report: &Report, place: Place) -> Option<&Note> {
         if self.items.is_empty() {
             return None;
@@ -104,12 +102,10 @@ impl Notes {
         self.items.iter()
     }
 
-    /// How many notes there are.
     pub fn len(&self) -> usize {
         self.items.len() + usize::from(self.whole.is_some())
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -128,7 +128,6 @@ impl ReportSummary {
 /// One page of a file's sandbox reports.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// The entries in the order of the page.
     pub entries: Vec<PageEntry>,
     /// Entries that gave no identifier, and so cannot be asked for.
     pub nameless: usize,
@@ -146,7 +145,6 @@ pub struct Page {
     pub count: Option<u64>,
 }
 
-/// One sandbox of a page.
 #[derive(Debug, Clone)]
 pub struct PageEntry {
     pub identifier: Identifier,

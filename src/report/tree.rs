@@ -24,12 +24,10 @@ impl From<Vec<u16>> for Depths {
 }
 
 impl Depths {
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -44,12 +42,10 @@ impl Depths {
         self.0.get(row..).unwrap_or_default()
     }
 
-    /// How deep a row stands; 0 at the root.
     pub fn get(&self, row: usize) -> Option<u16> {
         self.0.get(row).copied()
     }
 
-    /// Whether the row after this one is deeper.
     pub fn has_children(&self, row: usize) -> bool {
         matches!((self.get(row), self.get(row + 1)), (Some(depth), Some(next)) if next > depth)
     }
@@ -145,7 +141,6 @@ impl Folds {
         Self { turned: rows.iter().copied().collect(), ..Self::default() }
     }
 
-    /// The rows that are folded, in order.
     pub fn folded(&self, depths: &Depths) -> Vec<u32> {
         if !self.is_all {
             return self.turned.iter().copied().collect();
@@ -177,13 +172,11 @@ impl Folds {
         is_turned != self.is_all
     }
 
-    /// Hides a row's children.
     pub fn fold(&mut self, row: usize, depths: &Depths) {
         self.turn(row, true, depths);
         self.refresh(depths);
     }
 
-    /// Shows a row's children.
     pub fn unfold(&mut self, row: usize, depths: &Depths) {
         self.turn(row, false, depths);
         self.refresh(depths);
@@ -216,7 +209,6 @@ impl Folds {
         self.refresh(depths);
     }
 
-    /// Whether anything is folded.
     pub fn any(&self) -> bool {
         self.is_all || !self.turned.is_empty()
     }

@@ -232,23 +232,8 @@ const LAID: &[&[u8]] = &[
 ];
 
 /// Programs of the system whose names others like to take.
-const TAKEN: &[&[u8]] = &[
-    b"cmd.exe",
-    b"conhost.exe",
-    b"csrss.exe",
-    b"dllhost.exe",
-    b"explorer.exe",
-    b"lsass.exe",
-    b"powershell.exe",
-    b"rundll32.exe",
-    b"services.exe",
-    b"smss.exe",
-    b"spoolsv.exe",
-    b"svchost.exe",
-    b"taskhostw.exe",
-    b"winlogon.exe",
-    b"wscript.exe",
-];
+const TAKEN: &str = "cmd conhost csrss dllhost explorer lsass powershell rundll32 services smss \
+    spoolsv svchost taskhostw winlogon wscript";
 
 /// Leaves the program's file name where the folder says no more, and else its path; arguments count with the command lines.
 fn program(out: &mut Vec<u8>, start: usize) {
@@ -259,7 +244,8 @@ fn program(out: &mut Vec<u8>, start: usize) {
     let text = out.get(start..).unwrap_or_default();
     let name = last_part(text);
     let folder = text.get(..text.len() - name.len()).unwrap_or_default();
-    let is_laid = || LAID.iter().any(|laid| folder.starts_with(laid)) && !TAKEN.contains(&name);
+    let is_taken = || TAKEN.split(' ').any(|taken| name.strip_suffix(b".exe") == Some(taken.as_bytes()));
+    let is_laid = || LAID.iter().any(|laid| folder.starts_with(laid)) && !is_taken();
     // A command line may leave out the ending of a program of Windows.
     let is_bare = !name.is_empty() && !text.contains(&b'/') && !name.contains(&b'.') && !name.starts_with(b"<");
     if SYSTEM.contains(&folder) || is_laid() {

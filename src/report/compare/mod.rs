@@ -29,13 +29,12 @@ pub struct Matrix {
     items: Vec<ComparedItem>,
 }
 
-/// A report that is compared.
 #[derive(Debug)]
 struct Column {
     report: Report,
     /// Sections that are compared, in the order of the panes, with the number of their first row in `items`.
     sections: Vec<(usize, usize)>,
-    /// The item of each row, section after section.
+    /// The item of each row, section after section; empty until the report is joined with the others.
     items: Vec<u32>,
 }
 
@@ -46,7 +45,6 @@ pub struct ComparedItem {
     pub seen: u64,
     /// A bit for each report whose rows differ from those of the first report that saw it.
     pub other: u64,
-    /// The pane that shows it.
     pub pane: Pane,
     /// Place of its attribute among the rows of all panes.
     order: u16,
@@ -95,13 +93,8 @@ impl Only {
 /// Items by the hashes of their keys.
 type ByHash = HashMap<u64, u32, RandomState>;
 
-/// What one thread made of one report.
-struct Hashed {
-    report: Report,
-    sections: Vec<(usize, usize)>,
-    /// For each row the hash of its key and the hash of its other fields.
-    hashes: Vec<(u64, u64)>,
-}
+/// What one thread made of one report: its column, and for each row the hash of its key and the hash of its other fields.
+type Hashed = (Column, Vec<(u64, u64)>);
 
 impl Matrix {
     /// Compares reports, without those past [`MOST_COLUMNS`]. A report that is not stored has a
@@ -117,12 +110,10 @@ impl Matrix {
         joined.sorted()
     }
 
-    /// How many reports are compared, including those that are not stored.
     pub fn columns(&self) -> usize {
         self.columns.len()
     }
 
-    /// Every item, in the order of the panes.
     pub fn items(&self) -> &[ComparedItem] {
         &self.items
     }
@@ -144,7 +135,6 @@ impl Matrix {
         row
     }
 
-    /// A row of one of the reports.
     pub fn row_of(&self, column: usize, section: usize, row: usize) -> Row {
         self.column(column).map(|column| column.report.row(section, row)).unwrap_or_default()
     }
@@ -256,14 +246,13 @@ fn hash(body: &Body, keys: &RandomState) -> Hashed {
             hashes.push(way.hash(&own, &mut room, keys));
         }
     }
-    Hashed { report, sections, hashes }
+    (Column { report, sections, items: Vec::new() }, hashes)
 }
 
 /// Reports whose hashes have been given items, one after another.
 #[derive(Default)]
 struct Joined {
-    columns: Vec<Option<Column>>,
-    items: Vec<ComparedItem>,
+    matrix: Matrix,
     /// For each item, the sum of the detail hashes from the first report that saw it.
     told: Vec<u64>,
     by_hash: ByHash,
@@ -271,23 +260,46 @@ struct Joined {
 
 impl Joined {
     fn add(&mut self, hashed: Option<Hashed>) {
-        let number = u8::try_from(self.columns.len()).unwrap_or(u8::MAX);
-        if let (Some(first), true) = (&hashed, self.by_hash.is_empty()) {
-            // What one report saw, the others mostly saw as well.
-            self.by_hash.reserve(first.hashes.len());
-        }
-        let column = hashed.map(|hashed| {
-            let (column, hashes) = join(number, hashed, &mut self.items, &mut self.by_hash);
+        let number = u8::try_from(self.matrix.columns.len()).unwrap_or(u8::MAX);
+        let column = hashed.map(|(mut column, hashes)| {
+            if self.by_hash.is_empty() {
+                // What one report saw, the others mostly saw as well.
+                self.by_hash.reserve(hashes.len());
+            }
+            self.find_items(number, &mut column, &hashes);
             self.hold_against_first(number, &column.items, &hashes);
             column
         });
-        self.columns.push(column);
+        self.matrix.columns.push(column);
+    }
+
+    /// Finds the item of each row, which is new where no report before saw it.
+    fn find_items(&mut self, number: u8, column: &mut Column, hashes: &[(u64, u64)]) {
+        let (items, mut hashes) = (&mut self.matrix.items, hashes.iter());
+        for (section, _) in &column.sections {
+            let Some(found) = column.report.section(*section) else { continue };
+            let (pane, order) = (found.pane(), order(found));
+            let section = u32::try_from(*section).unwrap_or(u32::MAX);
+            for (row, (hash, _)) in (0..).zip(hashes.by_ref().take(found.len())) {
+                let next = u32::try_from(items.len()).unwrap_or(u32::MAX);
+                let place = *self.by_hash.entry(*hash).or_insert(next);
+                if place == next {
+                    let (seen, other, is_shared) = (0, 0, false);
+                    items.push(ComparedItem { seen, other, pane, order, column: number, is_shared, section, row });
+                }
+                if let Some(item) = items.get_mut(place as usize) {
+                    item.is_shared = item.seen != 0;
+                    item.seen |= 1 << number;
+                }
+                column.items.push(place);
+            }
+        }
     }
 
     /// Marks the items whose details differ from those in the first report that saw them. Repeated
     /// details count once; their order does not matter.
     fn hold_against_first(&mut self, number: u8, rows: &[u32], hashes: &[(u64, u64)]) {
-        let (mut known, mut told) = (ByHash::default(), vec![0_u64; self.items.len()]);
+        let (mut known, mut told) = (ByHash::default(), vec![0_u64; self.matrix.items.len()]);
         for (item, (key, tells)) in rows.iter().zip(hashes).filter(|(_, (_, tells))| *tells != 0) {
             if let Some(sum) = told.get_mut(*item as usize)
                 && known.insert(key ^ tells, 0).is_none()
@@ -299,76 +311,31 @@ impl Joined {
         self.told.extend_from_slice(told.get(self.told.len()..).unwrap_or_default());
         for item in rows {
             let at = *item as usize;
-            if let Some(item) = self.items.get_mut(at).filter(|_| self.told.get(at) != told.get(at)) {
+            if let Some(item) = self.matrix.items.get_mut(at).filter(|_| self.told.get(at) != told.get(at)) {
                 item.other |= 1 << number;
             }
         }
     }
 
-    /// The matrix, its items in the order of panes and attributes.
+    /// The matrix, its items in the order of panes and attributes; those of one attribute stay as they came.
     fn sorted(self) -> Matrix {
-        let Self { mut columns, mut items, told, by_hash } = self;
-        drop((told, by_hash));
-        let places = sort(&mut items);
-        for column in columns.iter_mut().flatten() {
-            for item in &mut column.items {
-                *item = places.get(*item as usize).copied().unwrap_or(u32::MAX);
-            }
+        let Matrix { mut columns, items } = self.matrix;
+        let mut sorted: Vec<_> = (0_u32..).zip(items).collect();
+        sorted.sort_by_key(|(_, item)| item.order);
+        let mut places = vec![u32::MAX; sorted.len()];
+        for (place, (before, _)) in (0..).zip(&sorted) {
+            places.get_mut(*before as usize).into_iter().for_each(|slot| *slot = place);
         }
-        Matrix { columns, items }
-    }
-}
-
-fn join(number: u8, hashed: Hashed, items: &mut Vec<ComparedItem>, by_hash: &mut ByHash) -> (Column, Vec<(u64, u64)>) {
-    let Hashed { report, sections, hashes } = hashed;
-    let mut rows = Vec::with_capacity(hashes.len());
-    let ends = sections.iter().skip(1).map(|(_, first)| *first).chain([hashes.len()]);
-    for ((section, first), end) in sections.iter().zip(ends) {
-        let Some(found) = report.section(*section) else { continue };
-        let (pane, order) = (found.pane(), order(found));
-        for (row, (hash, _)) in (0_u32..).zip(hashes.get(*first..end).unwrap_or_default()) {
-            let next = u32::try_from(items.len()).unwrap_or(u32::MAX);
-            let item = *by_hash.entry(*hash).or_insert(next);
-            if item == next {
-                let section = u32::try_from(*section).unwrap_or(u32::MAX);
-                items.push(ComparedItem {
-                    seen: 0,
-                    other: 0,
-                    pane,
-                    order,
-                    column: number,
-                    is_shared: false,
-                    section,
-                    row,
-                });
-            }
-            if let Some(item) = items.get_mut(item as usize) {
-                item.is_shared = item.seen != 0;
-                item.seen |= 1 << number;
-            }
-            rows.push(item);
+        for item in columns.iter_mut().flatten().flat_map(|column| &mut column.items) {
+            *item = places.get(*item as usize).copied().unwrap_or(u32::MAX);
         }
+        Matrix { columns, items: sorted.into_iter().map(|(_, item)| item).collect() }
     }
-    (Column { report, sections, items: rows }, hashes)
 }
 
 /// Place of a section's attribute among those of all panes.
 fn order(section: &Section) -> u16 {
     u16::try_from(section.pane() as usize * (ATTRIBUTES.len() + 1) + section.rank).unwrap_or(u16::MAX)
-}
-
-/// Sorts items by their order, those of the same order as they come; gives each item's new place by its old one.
-fn sort(items: &mut Vec<ComparedItem>) -> Vec<u32> {
-    let mut sorted: Vec<_> = (0_u32..).zip(items.iter().copied()).collect();
-    sorted.sort_by_key(|(_, item)| item.order);
-    let mut places = vec![0; sorted.len()];
-    for (place, (before, _)) in (0..).zip(&sorted) {
-        if let Some(slot) = places.get_mut(*before as usize) {
-            *slot = place;
-        }
-    }
-    *items = sorted.into_iter().map(|(_, item)| item).collect();
-    places
 }
 
 #[cfg(test)]

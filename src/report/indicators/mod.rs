@@ -81,7 +81,6 @@ impl Kind {
     }
 }
 
-/// One thing to look for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indicator {
     pub kind: Kind,
@@ -136,7 +135,6 @@ impl Indicator {
     }
 }
 
-/// All indicators of a report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Indicators {
     found: Vec<Indicator>,

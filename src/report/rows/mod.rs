@@ -118,14 +118,12 @@ pub enum Piece {
 }
 
 impl Row {
-    /// The row's text in one piece.
     pub fn text(&self) -> Vec<u8> {
         let mut text = Vec::new();
         self.push_text(&mut text);
         text
     }
 
-    /// Adds the row's text to `out`.
     pub fn push_text(&self, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
@@ -145,12 +143,10 @@ impl Row {
 }
 
 impl Report {
-    /// A report of which no byte has been read.
     pub fn unread(body: Body) -> Self {
         Self::new(body, Index::default())
     }
 
-    /// A report that is here whole.
     pub fn open(body: &Body) -> Self {
         Self::new(body.clone(), Index::of(body))
     }
@@ -194,19 +190,17 @@ impl Report {
 
     /// Offset of the body up to which rows are known whole, and so can be searched.
     pub fn searchable(&self) -> usize {
-        let last = |section: &Section| section.starts().last().map(|start| *start as usize);
+        let last = |section: &Section| section.starts.last().map(|start| *start as usize);
         match self.index.is_complete {
             true => self.body.len(),
             false => self.index.sections.iter().filter_map(last).max().unwrap_or(0),
         }
     }
 
-    /// The identifier that the report itself gives.
     pub fn identifier(&self) -> Option<Identifier> {
         self.header(self.index.id).and_then(Identifier::new)
     }
 
-    /// The type that the report itself gives.
     pub fn kind(&self) -> Option<Untrusted> {
         self.header(self.index.kind)
     }
@@ -243,12 +237,10 @@ impl Report {
         found
     }
 
-    /// How many rows a pane has.
     pub fn count(&self, pane: Pane) -> usize {
         self.index.sections.iter().filter(|section| section.pane() == pane).map(Section::len).sum()
     }
 
-    /// A section by its number.
     pub fn section(&self, section: usize) -> Option<&Section> {
         self.index.sections.get(section)
     }
@@ -258,7 +250,6 @@ impl Report {
         (0..).zip(&self.index.sections).find(|(_, section)| section.form == Form::Processes)
     }
 
-    /// Decodes a row.
     pub fn row(&self, section: usize, row: usize) -> Row {
         self.decode(Place { section, row }, self.row_bytes(section, row, PREVIEW), Told::InALine)
     }
@@ -287,7 +278,6 @@ impl Report {
         Row { label: found.label(), pieces }
     }
 
-    /// Every row of a section, in order.
     pub fn each_row(&self, section: usize) -> impl Iterator<Item = RowBytes<'_>> {
         let rows = 0..self.section(section).map_or(0, Section::len);
         let end = self.section_end(section);

@@ -243,9 +243,7 @@ const JOINED: usize = 8;
 /// One line of a value that is shown whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// How deep it is nested.
     pub depth: usize,
-    /// Name of the member; none for an element.
     pub name: Option<Untrusted>,
     /// The value; none for an object or array, whose content follows.
     pub value: Option<Untrusted>,

@@ -13,7 +13,6 @@ pub struct RowSet {
 }
 
 impl RowSet {
-    /// No row.
     pub const EMPTY: Self = Self { sections: BTreeMap::new() };
 
     /// Adds a row. Rows that come in the order of their section cost nothing to add; one that is in already stays once.
@@ -34,7 +33,6 @@ impl RowSet {
         more.iter().for_each(|row| self.insert(section, *row));
     }
 
-    /// Takes a row out.
     pub fn remove(&mut self, section: usize, row: u32) {
         if let Some(rows) = self.sections.get_mut(&section)
             && let Ok(at) = rows.binary_search(&row)
@@ -43,12 +41,10 @@ impl RowSet {
         }
     }
 
-    /// Adds the rows of another set.
     pub fn extend(&mut self, other: &Self) {
         other.sections.iter().for_each(|(section, more)| self.append(*section, more));
     }
 
-    /// The rows that are in both sets.
     pub fn intersection(&self, other: &Self) -> Self {
         let both = |(section, rows): (usize, &[u32])| {
             let others = other.rows(section);
@@ -68,17 +64,14 @@ impl RowSet {
         self.sections.iter().map(|(section, rows)| (*section, rows.as_slice()))
     }
 
-    /// Whether a row is in the set.
     pub fn contains(&self, section: usize, row: usize) -> bool {
         u32::try_from(row).is_ok_and(|row| self.rows(section).binary_search(&row).is_ok())
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.sections.values().map(Vec::len).sum()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.sections.values().all(Vec::is_empty)
     }

@@ -72,7 +72,6 @@ impl Severity {
 pub struct Rule {
     pub id: String,
     pub severity: Severity,
-    /// What it sees, in a few words.
     pub name: String,
     pub why: String,
     #[serde(default)]

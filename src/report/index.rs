@@ -1,0 +1,531 @@
+//! Where the rows of a report start, found in one pass over bytes that may still be arriving.
+//!
+//! It distinguishes envelopes, bare objects, summaries and list pages on the way (specification §2.1). An index is made of batches, so that the first rows can be shown while the last bytes are read. A row costs four bytes, a
+//! process ten.
+
+use super::attributes::{ATTRIBUTES, Attribute, Pane, Shape, is_perhaps_cut};
+use super::body::LARGEST;
+use super::json::{Event, Scanner};
+use super::tree::Depths;
+use crate::text::Untrusted;
+
+/// What a body holds, and where.
+#[derive(Debug, Clone, Default)]
+pub struct Index {
+    /// The report's attributes and their sibling members, in the order of the bytes.
+    pub sections: Vec<Section>,
+    pub id: Option<u32>,
+    pub kind: Option<u32>,
+    /// Whether the body is a page of a list: its `data` is an array.
+    pub is_page: bool,
+    /// Whether the report or the list is in an envelope, under `data`.
+    pub is_enveloped: bool,
+    /// Whether `attributes` of a bare report have been seen.
+    pub is_attributed: bool,
+    pub is_complete: bool,
+    /// Whether the bytes stop inside of a value: the body was cut short.
+    pub is_cut: bool,
+    /// Whether the body begins like JSON at all.
+    pub is_json: bool,
+}
+
+/// One attribute's rows.
+#[derive(Debug, Clone)]
+pub struct Section {
+    pub name: Untrusted,
+    pub attribute: Option<&'static Attribute>,
+    /// Place of that row in the table, after all of them where there is none.
+    pub rank: usize,
+    pub form: Form,
+    /// Whether it is a sibling of `attributes`, as `links` and `relationships` are. In a report
+    /// without that member all sections are.
+    pub is_beside: bool,
+    /// Offset of each row's first byte.
+    pub(super) starts: Vec<u32>,
+    /// Depth of each process; empty for other forms.
+    pub(super) depths: Depths,
+    /// Offset at which each process continues after its children, 0 where it does not; empty for
+    /// other forms.
+    pub(super) tails: Vec<u32>,
+    /// Offset after the last row, 0 while unknown.
+    pub(super) end: u32,
+}
+
+/// What an attribute's value turned out to be, whatever the table says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// One string, number or word: one row.
+    Scalar,
+    Array,
+    Object,
+    /// Consecutive single values of unknown attributes: a row a member.
+    Loose,
+    /// An array of processes with children: a row a process, at any depth, parents first.
+    Processes,
+}
+
+impl Section {
+    pub(super) fn new(name: Untrusted, attribute: Option<&'static Attribute>, form: Form, is_beside: bool) -> Self {
+        let is_it = |row: &Attribute| attribute.is_some_and(|known| known.name == row.name);
+        let rank = ATTRIBUTES.iter().position(is_it).unwrap_or(ATTRIBUTES.len());
+        let (starts, depths, tails) = (Vec::new(), Depths::default(), Vec::new());
+        Self { name, attribute, rank, form, is_beside, starts, depths, tails, end: 0 }
+    }
+
+    pub fn pane(&self) -> Pane {
+        self.attribute.map_or(Pane::Other, |attribute| attribute.pane)
+    }
+
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether it is a list of as many rows as the service seems to cut lists to.
+    pub fn is_perhaps_cut(&self) -> bool {
+        self.form == Form::Array && self.end().is_some() && is_perhaps_cut(self.len())
+    }
+
+    pub fn start(&self, row: usize) -> Option<u32> {
+        self.starts.get(row).copied()
+    }
+
+    /// The first row that starts at this offset of the body or after it; the number of rows where none does.
+    pub fn row_from(&self, at: usize) -> usize {
+        self.starts.partition_point(|start| (*start as usize) < at)
+    }
+
+    /// Offset after the last row; none while it is not known.
+    pub fn end(&self) -> Option<u32> {
+        Some(self.end).filter(|end| *end > 0)
+    }
+
+    /// How deep each process stands; nothing for other forms.
+    pub fn depths(&self) -> &Depths {
+        &self.depths
+    }
+
+    /// Offset at which a process continues after its children, where its name may follow.
+    pub fn tail(&self, row: usize) -> Option<u32> {
+        self.tails.get(row).copied().filter(|tail| *tail > 0)
+    }
+}
+
+/// What an indexer found since it was last asked.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// Whether the first section continues the last section of the previous batch.
+    continues: bool,
+    /// Processes that continue after their children, with the offsets. Their rows may be in an
+    /// earlier batch.
+    tails: Vec<Tail>,
+    found: Index,
+}
+
+/// A process that continues after its children.
+#[derive(Debug, Clone, Copy)]
+struct Tail {
+    /// Number of its section in the index.
+    section: usize,
+    row: u32,
+    at: u32,
+}
+
+impl From<Index> for Batch {
+    /// All that there is to find.
+    fn from(found: Index) -> Self {
+        Self { continues: false, tails: Vec::new(), found }
+    }
+}
+
+impl Index {
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.sections.iter().any(|section| section.name.as_bytes() == name.as_bytes())
+    }
+
+    pub fn absorb(&mut self, batch: Batch) {
+        let mut sections = batch.found.sections.into_iter();
+        if batch.continues
+            && let (Some(open), Some(more)) = (self.sections.last_mut(), sections.next())
+        {
+            open.starts.extend(more.starts);
+            open.depths.append(&more.depths);
+            open.tails.extend(more.tails);
+            open.end = more.end;
+        }
+        self.sections.extend(sections);
+        for tail in batch.tails {
+            let known = self.sections.get_mut(tail.section).and_then(|found| found.tails.get_mut(tail.row as usize));
+            if let Some(known) = known.filter(|known| **known == 0) {
+                *known = tail.at;
+            }
+        }
+        self.id = self.id.or(batch.found.id);
+        self.kind = self.kind.or(batch.found.kind);
+        self.is_page |= batch.found.is_page;
+        self.is_enveloped |= batch.found.is_enveloped;
+        self.is_attributed |= batch.found.is_attributed;
+        self.is_json |= batch.found.is_json;
+        self.is_complete = batch.found.is_complete;
+        self.is_cut = batch.found.is_cut;
+    }
+
+    /// The index of a whole body; of a larger one than can be indexed, of its beginning.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut indexer = Indexer::default();
+        indexer.feed(bytes.get(..LARGEST).unwrap_or(bytes));
+        let mut index = Self::default();
+        index.absorb(indexer.finish());
+        index
+    }
+}
+
+/// The most attributes that get a section each: a report has about a hundred. What comes after them is a row each, shown raw.
+const MOST_SECTIONS: usize = 1_024;
+
+/// Where in the document an open container stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ContainerRole {
+    Root,
+    Data,
+    Attributes,
+    Elements,
+    Members,
+    Processes,
+    Process,
+    Deep,
+}
+
+/// Builds an index from bytes that come in pieces.
+#[derive(Debug, Default)]
+pub struct Indexer {
+    scanner: Scanner,
+    layout: SectionBuilder,
+}
+
+#[derive(Debug, Default)]
+struct SectionBuilder {
+    places: Vec<ContainerRole>,
+    name: Vec<u8>,
+    name_at: u32,
+    /// Rows of the processes that are open, innermost last.
+    ancestors: Vec<u32>,
+    /// Rows of the section that is open, those of earlier batches included.
+    rows: u32,
+    /// Whether the document, its `data` and its attributes have started; only the first of each
+    /// counts as such.
+    has_document: bool,
+    has_data: bool,
+    has_attributes: bool,
+    /// Whether a section is open that the last batch has taken along.
+    continues: bool,
+    /// Number of sections in earlier batches, without the open one.
+    taken: usize,
+    tails: Vec<Tail>,
+    found: Index,
+}
+
+impl Indexer {
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let layout = &mut self.layout;
+        self.scanner.feed(bytes, &mut |at, event| layout.on(offset(at), event));
+    }
+
+    pub fn position(&self) -> u64 {
+        self.scanner.position()
+    }
+
+    pub fn take(&mut self) -> Batch {
+        self.layout.take()
+    }
+
+    pub fn finish(mut self) -> Batch {
+        self.layout.found.is_complete = true;
+        self.layout.found.is_cut = !self.scanner.is_balanced();
+        self.layout.take()
+    }
+}
+
+/// Bodies past [`crate::report::body::LARGEST`] are refused before they are indexed, so nothing is lost here.
+fn offset(at: u64) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+impl SectionBuilder {
+    fn take(&mut self) -> Batch {
+        let is_open = |section: &&Section| section.end == 0 && section.form != Form::Scalar;
+        let open = self.found.sections.last().filter(is_open);
+        let next = open.map(|open| Section::new(Untrusted::from(""), open.attribute, open.form, open.is_beside));
+        let continues = std::mem::replace(&mut self.continues, next.is_some());
+        self.taken += self.found.sections.len() - usize::from(next.is_some());
+        let fresh = Index { sections: next.into_iter().collect(), ..Index::default() };
+        Batch { continues, tails: std::mem::take(&mut self.tails), found: std::mem::replace(&mut self.found, fresh) }
+    }
+
+    fn on(&mut self, at: u32, event: Event<'_>) {
+        match event {
+            Event::Name(name) => self.named(at, name),
+            Event::Open { object } => {
+                let place = self.enter(at, Some(object));
+                self.places.push(place);
+            }
+            Event::Close => self.leave(at),
+            Event::Word { is_null: true } if self.has_nothing() => {}
+            Event::Text | Event::Word { .. } => {
+                self.enter(at, None);
+            }
+        }
+    }
+
+    /// Whether `null` means absence here and is not a row: in a list, and as the value of a known
+    /// attribute.
+    fn has_nothing(&self) -> bool {
+        match self.places.last() {
+            Some(ContainerRole::Elements | ContainerRole::Processes) => true,
+            Some(ContainerRole::Root | ContainerRole::Data | ContainerRole::Attributes) => {
+                Attribute::named(&self.name).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    fn named(&mut self, at: u32, name: &[u8]) {
+        match self.places.last() {
+            Some(ContainerRole::Members) => self.push_row(at),
+            Some(ContainerRole::Deep) | None => {}
+            Some(_) => {
+                self.name.clear();
+                // A name that is written with escapes is the same name.
+                match name.contains(&b'\\') {
+                    true => self.name.extend_from_slice(Untrusted::from_json(name).as_bytes()),
+                    false => self.name.extend_from_slice(name),
+                }
+                self.name_at = at;
+            }
+        }
+    }
+
+    /// Notes a value that starts, and says what place it opens; `object` is none for a value that opens nothing.
+    #[inline(always)]
+    fn enter(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
+        match self.places.last() {
+            None if self.has_document => ContainerRole::Deep,
+            None => self.enter_document(object),
+            Some(ContainerRole::Root) if self.name == b"data" && !self.has_data => self.enter_data(at, object),
+            Some(ContainerRole::Root | ContainerRole::Data) => self.enter_member(at, object),
+            Some(ContainerRole::Attributes) => self.open_section(at, object),
+            Some(ContainerRole::Elements) => {
+                self.push_row(at);
+                ContainerRole::Deep
+            }
+            Some(ContainerRole::Processes) => self.enter_process(at, object),
+            Some(ContainerRole::Process) if self.name == b"children" && object == Some(false) => {
+                ContainerRole::Processes
+            }
+            Some(ContainerRole::Members | ContainerRole::Process | ContainerRole::Deep) => ContainerRole::Deep,
+        }
+    }
+
+    fn enter_document(&mut self, object: Option<bool>) -> ContainerRole {
+        self.found.is_json |= object.is_some();
+        self.has_document |= object.is_some();
+        self.found.is_page |= object == Some(false);
+        if object == Some(true) { ContainerRole::Root } else { ContainerRole::Deep }
+    }
+
+    fn enter_data(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
+        self.found.is_enveloped |= object.is_some();
+        self.has_data = true;
+        self.found.is_page |= object == Some(false);
+        match object {
+            Some(true) => ContainerRole::Data,
+            Some(false) => ContainerRole::Deep,
+            None => self.open_section(at, object),
+        }
+    }
+
+    fn enter_member(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
+        match (self.name.as_slice(), object) {
+            (b"attributes", Some(true)) if !self.has_attributes => {
+                (self.found.is_attributed, self.has_attributes) = (true, true);
+                return ContainerRole::Attributes;
+            }
+            // The official command line writes both with a line before them, and the attributes beside them.
+            (b"id" | b"_id", None) => self.found.id = self.found.id.or(Some(at)),
+            (b"type" | b"_type", None) => self.found.kind = self.found.kind.or(Some(at)),
+            _ => {}
+        }
+        self.open_section(at, object)
+    }
+
+    fn open_section(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
+        let attribute = Attribute::named(&self.name);
+        if attribute.is_none() && object.is_none() || self.taken + self.found.sections.len() >= MOST_SECTIONS {
+            return self.push_loose();
+        }
+        let is_tree = attribute.is_some_and(|found| found.shape == Shape::ProcessTree);
+        let (form, place) = match object {
+            None => (Form::Scalar, ContainerRole::Deep),
+            Some(false) if is_tree => (Form::Processes, ContainerRole::Processes),
+            Some(false) => (Form::Array, ContainerRole::Elements),
+            Some(true) => (Form::Object, ContainerRole::Members),
+        };
+        self.rows = 0;
+        self.ancestors.clear();
+        let name = Untrusted::from(self.name.as_slice());
+        self.found.sections.push(Section::new(name, attribute, form, self.is_beside()));
+        if form == Form::Scalar {
+            self.push_row(at);
+        }
+        place
+    }
+
+    fn is_beside(&self) -> bool {
+        matches!(self.places.last(), Some(ContainerRole::Root | ContainerRole::Data))
+    }
+
+    /// Adds a row for a single value of an unknown attribute, or for an attribute past
+    /// [`MOST_SECTIONS`]. They share a section, so a million of them cost no more than a million
+    /// rows.
+    fn push_loose(&mut self) -> ContainerRole {
+        let is_beside = self.is_beside();
+        let is_open = |last: &Section| last.form == Form::Loose && last.is_beside == is_beside;
+        if !self.found.sections.last().is_some_and(is_open) {
+            self.found.sections.push(Section::new(Untrusted::default(), None, Form::Loose, is_beside));
+        }
+        self.push_row(self.name_at);
+        ContainerRole::Deep
+    }
+
+    fn enter_process(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
+        let depth = u16::try_from(self.ancestors.len()).unwrap_or(u16::MAX);
+        if let Some(section) = self.found.sections.last_mut() {
+            section.depths.push(depth);
+            section.tails.push(0);
+        }
+        if object == Some(true) {
+            self.ancestors.push(self.rows);
+        }
+        self.push_row(at);
+        if object == Some(true) { ContainerRole::Process } else { ContainerRole::Deep }
+    }
+
+    #[inline(always)]
+    fn push_row(&mut self, at: u32) {
+        self.rows = self.rows.saturating_add(1);
+        if let Some(section) = self.found.sections.last_mut() {
+            section.starts.push(at);
+        }
+    }
+
+    fn leave(&mut self, at: u32) {
+        match self.places.pop() {
+            Some(ContainerRole::Process) => {
+                self.ancestors.pop();
+            }
+            Some(ContainerRole::Processes) => match self.ancestors.last() {
+                Some(parent) => self.note_tail(*parent, at),
+                None => self.close_section(at),
+            },
+            Some(ContainerRole::Elements | ContainerRole::Members) => self.close_section(at),
+            _ => {}
+        }
+    }
+
+    fn note_tail(&mut self, row: u32, at: u32) {
+        let section = (self.taken + self.found.sections.len()).saturating_sub(1);
+        self.tails.push(Tail { section, row, at });
+    }
+
+    fn close_section(&mut self, at: u32) {
+        if let Some(section) = self.found.sections.last_mut() {
+            section.end = at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    fn index(json: &str) -> Index {
+        Index::of(json.as_bytes())
+    }
+
+    /// Sections as `name:form:rows`.
+    fn picture(index: &Index) -> Vec<String> {
+        let one = |s: &Section| format!("{}:{:?}:{}", s.name.visible(), s.form, s.len());
+        index.sections.iter().map(one).collect()
+    }
+
+    /// Offset, depth and tail of every row, and the end.
+    fn rows(section: &Section) -> Vec<[Option<u32>; 4]> {
+        let depth = |row| section.depths().get(row).map(u32::from);
+        (0..section.len()).map(|row| [section.start(row), depth(row), section.tail(row), section.end()]).collect()
+    }
+
+    const ATTRIBUTES: &str =
+        r#"{"tags":["A","B"],"behash":"ab","registry_keys_set":[{"key":"k","value":"v"}],"new_thing":{"x":1,"y":[2]}}"#;
+    const SECTIONS: [&str; 4] = ["tags:Array:2", "behash:Scalar:1", "registry_keys_set:Array:1", "new_thing:Object:2"];
+
+    #[test]
+    fn every_kind_of_document_gives_the_same_attributes() {
+        for json in [
+            format!(r#"{{"data":{{"id":"i","type":"t","attributes":{ATTRIBUTES}}}}}"#),
+            format!(r#"{{"id":"i","type":"t","attributes":{ATTRIBUTES}}}"#),
+            format!(r#"{{"data":{ATTRIBUTES}}}"#),
+            ATTRIBUTES.to_owned(),
+        ] {
+            let index = index(&json);
+            let found = picture(&index);
+            let rows: Vec<_> =
+                found.iter().filter(|s| !["id:Scalar:1", "type:Scalar:1"].contains(&s.as_str())).collect();
+            assert_eq!(rows, SECTIONS, "{json}");
+            assert!(index.is_complete && !index.is_cut && index.is_json && !index.is_page);
+            assert_eq!(index.id.is_some(), json.contains("\"i\""));
+        }
+    }
+
+    #[test]
+    fn a_page_is_told_apart_by_its_array() {
+        let index = index(r#"{"data":[{"id":"a","attributes":{"tags":["T"]}},"c",7,[]],"meta":{"cursor":"x"}}"#);
+        assert!(index.is_page);
+        assert_eq!(picture(&index), ["meta:Object:1"]);
+    }
+
+    #[test]
+    fn processes_are_rows_with_depths_whatever_their_ids() {
+        let json = r#"{"processes_tree":[{"process_id":"1","children":[{"process_id":"1","name":"n","children":[{}]},3]},{"children":7}]}"#;
+        let index = index(json);
+        assert_eq!(index.sections[0].depths().rows(), [0, 1, 2, 1, 0]);
+        assert_eq!(index.sections[0].len(), 5);
+    }
+
+    #[test]
+    fn null_is_no_row() {
+        let json = r#"{"processes_tree":[null,{"children":[null,{}]}],"tags":[null,"A",null],"behash":null,"files_opened":null,"new":null}"#;
+        assert_eq!(picture(&index(json)), ["processes_tree:Processes:2", "tags:Array:1", ":Loose:1"]);
+    }
+
+    #[test]
+    fn batches_add_up_to_the_whole() {
+        let json = format!(
+            r#"{{"data":{{"id":"i","attributes":{{"processes_tree":[{{"children":[{{}},{{}}]}}],"files_opened":["a","b","c"],"x":{ATTRIBUTES}}}}}}}"#
+        );
+        let whole = index(&json);
+        for step in 1..json.len() {
+            let (mut indexer, mut index) = (Indexer::default(), Index::default());
+            for piece in json.as_bytes().chunks(step) {
+                indexer.feed(piece);
+                index.absorb(indexer.take());
+            }
+            index.absorb(indexer.finish());
+            assert_eq!(picture(&index), picture(&whole), "{step}");
+            for (a, b) in index.sections.iter().zip(&whole.sections) {
+                assert_eq!(rows(a), rows(b), "{step}");
+            }
+        }
+    }
+}
