@@ -84,10 +84,8 @@ impl Counter {
         }
     }
 
-    /// One side of the counter, if it limits anything. A user with an allowance of zero in a group
-    /// that has an allowance draws on the group's: such users have been observed to consume, so
-    /// their zero is not a limit (inferred). This does not apply to API requests, where it has not
-    /// been observed.
+    /// One side of the counter, if it limits anything. A user with an allowance of zero draws on the
+    /// group's, if it has one: such users have been observed to consume, but not API requests.
     pub fn limit(&self, holder: Holder) -> Option<&Balance> {
         let side = self.side(holder)?;
         let group_pays = self.group.as_ref().is_some_and(|group| group.allowed > 0);

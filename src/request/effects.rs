@@ -59,22 +59,15 @@ impl Request {
     }
 }
 
-/// The hint for imports, which do not come from a service.
-const IMPORTED: &str = "What was imported is had again by importing it: the service is not asked.";
-
 /// The cost of fetching these things again: reports are fetched one by one.
 pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
-    let reports = || things.iter().copied().filter(|thing| thing.report().is_some());
-    let fetched: Vec<_> = reports().filter(|thing| !thing.is_import()).collect();
-    let has_imported = reports().any(|thing| thing.is_import());
+    let (imported, fetched): (Vec<_>, Vec<_>) =
+        things.iter().copied().filter(|thing| thing.report().is_some()).partition(|thing| thing.is_import());
     let has_others = things.iter().any(|thing| matches!(thing.what, Held::Answer { .. }));
     let fetching = (!fetched.is_empty()).then(|| fetching(&fetched, entitlements, now));
-    let asking = match (&fetching, has_others) {
-        (_, false) => None,
-        (None, true) => Some("To ask the same again costs what it costs.".to_owned()),
-        (Some(_), true) => Some("To ask for the other answers again costs what it costs, beside that.".to_owned()),
-    };
-    let words = fetching.into_iter().chain(asking).chain(has_imported.then(|| IMPORTED.to_owned()));
+    let asking = has_others.then(|| "To ask for other answers again costs what it costs.".to_owned());
+    let importing = "What was imported is had again by importing it: the service is not asked.".to_owned();
+    let words = fetching.into_iter().chain(asking).chain((!imported.is_empty()).then_some(importing));
     words.collect::<Vec<_>>().join(" ")
 }
 

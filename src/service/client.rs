@@ -104,9 +104,11 @@ impl Client {
         }
         sink.begin(length);
         self.receive(&mut response, limit, &timeout, sink).await?;
+        // Whether the connection distinguishes the end of the response from a truncation.
+        let is_framed = response.version() == HttpVersion::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING);
         Ok(if response.status() == StatusCode::PARTIAL_CONTENT {
             Some("is a part by the service's word, though nobody asked for one (206)")
-        } else if is_artefact && length.is_none() && !is_framed(&response) {
+        } else if is_artefact && length.is_none() && !is_framed {
             Some("may have been cut short: the service did not say how long it is")
         } else {
             None
@@ -315,11 +317,6 @@ impl Sink for Vec<u8> {
     fn take(&mut self, piece: &[u8]) {
         self.extend_from_slice(piece);
     }
-}
-
-/// Whether the connection distinguishes the end of a response from a truncation.
-fn is_framed(response: &Response) -> bool {
-    response.version() == HttpVersion::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING)
 }
 
 /// The length of an address including the parameters that are part of it.

@@ -335,16 +335,14 @@ pub(super) fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "the service was silent for too long".to_owned();
     }
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
+    let mut cause = error.source();
+    while let Some(deeper) = cause.and_then(std::error::Error::source) {
+        cause = Some(deeper);
     }
-    let is_outermost = std::ptr::eq(std::ptr::from_ref(cause).cast::<()>(), std::ptr::from_ref(error).cast::<()>());
-    if is_outermost {
-        "the connection failed".to_owned()
-    } else {
-        Untrusted::from(cause.to_string()).visible_cut(120).to_string()
-    }
+    cause.map_or_else(
+        || "the connection failed".to_owned(),
+        |cause| Untrusted::from(cause.to_string()).visible_cut(120).to_string(),
+    )
 }
 
 #[cfg(test)]

@@ -51,12 +51,15 @@ pub enum ProxyRoute {
 impl ProxyRoute {
     /// The route of a profile's calls to its root. Unencrypted calls stay on this machine.
     pub fn of(profile: &Profile, root: &Url) -> Result<Self, ServiceError> {
+        // A host without a scheme is accepted.
+        let is_usable =
+            |address: &str| is_proxy(address) || !address.contains("://") && is_proxy(&format!("http://{address}"));
         let system = || PROXY_VARIABLES.into_iter().find_map(|name| Some((name, variable(name)?)));
         match profile.proxy.as_deref().filter(|_| root.scheme() == "https") {
             None => Ok(Self::Direct),
             Some(PROXY_OF_SYSTEM) => match system() {
                 None => Ok(Self::Direct),
-                Some((name, address)) if is_proxy_or_host(&address) => Ok(Self::OfSystem(name, address)),
+                Some((name, address)) if is_usable(&address) => Ok(Self::OfSystem(name, address)),
                 Some((name, _)) => Err(ServiceError::Unreachable(format!(
                     "proxy is \"{PROXY_OF_SYSTEM}\", and {name} names none that can be used: a proxy is http://HOST:PORT or \
                      https://HOST:PORT"
@@ -78,11 +81,6 @@ impl ProxyRoute {
 
 /// Variables with a proxy for encrypted calls; the first one set wins.
 const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
-
-/// Whether a variable contains a usable proxy; a host without a scheme is accepted.
-fn is_proxy_or_host(address: &str) -> bool {
-    is_proxy(address) || !address.contains("://") && is_proxy(&format!("http://{address}"))
-}
 
 fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> Result<ClientBuilder, ServiceError> {
     let (address, exceptions) = match ProxyRoute::of(profile, root)? {
