@@ -20,10 +20,8 @@ pub enum EntitlementSource {
 pub enum Entitlement {
     #[default]
     Unknown,
-    Known {
-        held: bool,
-        source: EntitlementSource,
-    },
+    /// Whether the user has it, and how that is known.
+    Known { held: bool, source: EntitlementSource },
 }
 
 impl Entitlement {

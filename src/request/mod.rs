@@ -24,76 +24,43 @@ use std::sync::Arc;
 /// A request to the service.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Request {
-    Behaviour {
-        identifier: Identifier,
-    },
-    /// One page of a file's sandbox reports (specification §4.2).
-    Behaviours {
-        file: Sha256,
-        /// Whole reports, or their identifiers only: the price is the same.
-        listing: Listing,
-        /// The cursor from the previous page; `None` for the first page.
-        cursor: Option<Untrusted>,
-    },
+    /// One behaviour report (specification §4.1).
+    Behaviour { identifier: Identifier },
+    /// One page of a file's sandbox reports (specification §4.2); `cursor` is from the page before.
+    Behaviours { file: Sha256, listing: Listing, cursor: Option<Untrusted> },
     /// A file that a sandbox kept beside its report; may be large.
-    Artefact {
-        identifier: Identifier,
-        artefact: Artefact,
-    },
+    Artefact { identifier: Identifier, artefact: Artefact },
     /// Quota details of the user and the group; takes no quota (specification §8.3).
     Quotas,
-    V2Reports {
-        files: Vec<FileHash>,
-    },
-    V2Submissions {
-        files: Vec<FileHash>,
-    },
-    /// Upload of a file to the public corpus by API v2 (specification §4.2).
-    V2Scan {
-        path: PathBuf,
-        /// The file's hash and size, once it was read; then only these bytes are sent.
-        file: Option<(Sha256, u64)>,
-    },
-    Analysis {
-        identifier: Identifier,
-    },
-    File {
-        file: FileHash,
-    },
-    FileAnalyses {
-        file: FileHash,
-    },
-    Rescan {
-        file: FileHash,
-    },
-    PrivateScan {
-        submission: Arc<Submission>,
-        /// The upload address; `None` if the file is part of the call itself.
-        to: Option<UploadAddress>,
-    },
+    /// Reports of public files by API v2 (specification §4.2).
+    V2Reports { files: Vec<FileHash> },
+    /// Uploads of public files by API v2 (specification §4.2).
+    V2Submissions { files: Vec<FileHash> },
+    /// Upload of a file to the public corpus by API v2 (specification §4.2). Once the file was read,
+    /// `file` is its hash and size; then only these bytes are sent.
+    V2Scan { path: PathBuf, file: Option<(Sha256, u64)> },
+    /// A public analysis (specification §4.2).
+    Analysis { identifier: Identifier },
+    /// A public file (specification §4.2).
+    File { file: FileHash },
+    /// The analyses of a public file (specification §4.2).
+    FileAnalyses { file: FileHash },
+    /// Another scan of a public file (specification §4.2).
+    Rescan { file: FileHash },
+    /// A private scan; `to` is `None` if the file is part of the call itself.
+    PrivateScan { submission: Arc<Submission>, to: Option<UploadAddress> },
     /// Requests an upload address for a file that is too large for one call.
     UploadAddress,
-    PrivateAnalysis {
-        identifier: Identifier,
-    },
+    /// The progress of a private scan.
+    PrivateAnalysis { identifier: Identifier },
     /// The scans of a private file, the latest first.
-    PrivateAnalyses {
-        file: Sha256,
-    },
-    PrivateDelete {
-        file: Sha256,
-        /// Whether its reports and scans stay.
-        only_from_storage: bool,
-    },
-    /// The user's privileges. The response contains the key itself: it is never stored, shown or
-    /// printed.
+    PrivateAnalyses { file: Sha256 },
+    /// Deletes a private file at the service; its reports and scans stay if `only_from_storage`.
+    PrivateDelete { file: Sha256, only_from_storage: bool },
+    /// The user's privileges. The response contains the key itself: it is never stored or shown.
     User,
-    /// Calls per day and endpoint; takes no quota (specification §8.3).
-    Usage {
-        first: Date,
-        /// The last day, at most 29 after the first.
-        last: Date,
-    },
+    /// Calls per day and endpoint, for at most 30 days; takes no quota (specification §8.3).
+    Usage { first: Date, last: Date },
 }
 
 /// Prefix of the claim of an upload by the public API; the file's SHA-256 follows.
