@@ -35,7 +35,7 @@ use stored::joined;
 pub use crate::store::Answer;
 pub use error::{Cost, GatewayError};
 pub use stored::{Import, ImportError, ImportOutcome, ImportedPage, import, import_page, look_at};
-pub use streaming::{Received, Rows};
+pub use streaming::Received;
 
 /// Interval of the checks whether the limit of requests a minute allows a call.
 const RATE_CHECK: Duration = Duration::from_secs(1);

@@ -4,11 +4,10 @@
 use super::{Answer, Gateway, GatewayError, reading};
 use crate::files;
 use crate::report::identifier::{FileHash, Identifier, Sha256};
-use crate::report::json::Raw;
 use crate::report::{Body, Imported, Report};
 use crate::request::{Request, Submission};
 use crate::service::error::{NOT_FOUND, ServiceError, Unusable};
-use crate::store::{NewAnswer, PageReport, Store, StoreError};
+use crate::store::{NewAnswer, PageReport, Store, StoreError, bare};
 use crate::text::{bytes, count, moment};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256 as Hash};
@@ -249,7 +248,7 @@ pub fn import(store: &Store, import: &Import<'_>) -> Result<ImportOutcome, Impor
     let stored = store.report(import.service, &identifier)?;
     // A damaged file has just been moved to the quarantine.
     if let Some((stored, body)) = stored.and_then(|stored| stored.body().ok().map(|body| (stored, body))) {
-        match inner(&body) == inner(import.body) {
+        match bare(&body) == bare(import.body) {
             true if !import.replaces || stored.file.is_some() => return Ok(ImportOutcome::Same(identifier)),
             false if !import.replaces => return Ok(ImportOutcome::Other(identifier, stored.imported)),
             _ => {}
@@ -286,10 +285,4 @@ impl Import<'_> {
         let key = request.holding_key().unwrap_or_default();
         store.import(service, &NewAnswer { service, profile, key: &key, received, bytes }, from, reports, replaces)
     }
-}
-
-/// A report without its envelope.
-fn inner(report: &[u8]) -> &[u8] {
-    let raw = Raw::new(report);
-    raw.member("data").map_or(raw.bytes(), |data| data.bytes())
 }

@@ -31,20 +31,16 @@ pub enum Received {
         bytes: u64,
         total: Option<u64>,
     },
-    /// More rows of a report.
-    Rows(Rows),
+    /// More rows of a report that is still arriving.
+    Rows {
+        /// The bytes that have arrived.
+        body: Body,
+        /// The range in which these rows were found; it starts at the end of the previous one.
+        read: Range<usize>,
+        batch: Batch,
+    },
     /// Nothing is sent yet: the limit of requests a minute allows it at this moment.
     NotBefore(Timestamp),
-}
-
-/// Rows of a report that is still arriving.
-#[derive(Debug, Clone)]
-pub struct Rows {
-    /// The bytes of the report that have arrived.
-    pub body: Body,
-    /// The range in which these rows were found; it starts at the end of the previous one.
-    pub read: Range<usize>,
-    pub batch: Batch,
 }
 
 impl Gateway {
@@ -120,7 +116,7 @@ impl Gatherer<'_> {
         let batch = batch(&mut arrived.indexer);
         arrived.index.absorb(batch.clone());
         arrived.read = read.end;
-        (self.progress)(Received::Rows(Rows { body: body.clone(), read, batch }));
+        (self.progress)(Received::Rows { body: body.clone(), read, batch });
     }
 }
 

@@ -35,7 +35,12 @@ impl Store {
     }
 
     fn inventory_and_skeletons(&self) -> Result<(Vec<Holding>, Vec<Holding>), StoreError> {
-        let (names, mut notes) = (self.names_of_files()?, BTreeMap::<Identifier, Vec<Note>>::new());
+        let named: Vec<(String, String)> = self.read(|connection| {
+            let select = "SELECT sha256, name FROM file WHERE name IS NOT NULL ORDER BY opened";
+            connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })?;
+        let names: HashMap<_, _> = named.into_iter().collect();
+        let mut notes = BTreeMap::<Identifier, Vec<Note>>::new();
         for note in self.notes()? {
             notes.entry(note.about.identifier.clone()).or_default().push(note);
         }
@@ -44,7 +49,8 @@ impl Store {
             for name in self.stored(self.shelf.names(folder))? {
                 let header = self.stored(self.shelf.header(&name))?;
                 let Some(mut thing) = self.holding(name, header.as_ref()) else { continue };
-                thing.name = thing.file.as_ref().and_then(|file| names.get(file).cloned());
+                let name = thing.file.as_ref().and_then(|file| names.get(file.as_str()));
+                thing.name = name.map(|name| Untrusted::from(name.as_str()));
                 thing.notes = thing.report().and_then(|report| notes.get(report)).map_or(0, |notes| notes.len() as u64);
                 let place_of = |report: &Escaped| place(&thing.service, &key_of(&report.bytes()));
                 let mut parts = header.iter().flat_map(|header| &header.parts);
@@ -180,14 +186,6 @@ impl Store {
             }
         }
         Ok(remarks)
-    }
-
-    fn names_of_files(&self) -> Result<HashMap<Sha256, Untrusted>, StoreError> {
-        let named: Vec<(String, String)> = self.read(|connection| {
-            let select = "SELECT sha256, name FROM file WHERE name IS NOT NULL ORDER BY opened";
-            connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-        })?;
-        Ok(named.into_iter().filter_map(|(file, name)| Some((Sha256::parse(&file)?, Untrusted::from(name)))).collect())
     }
 }
 

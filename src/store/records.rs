@@ -216,11 +216,18 @@ fn bring_back(folder: &Path) -> Result<String, StoreError> {
     };
     note_lost(&connection, now).map_err(|why| StoreError::Database { path: path.clone(), why })?;
     drop(connection);
-    let damaged = keep_damaged(folder, now).map_err(failed)?;
+    let name = format!("records.damaged-{}.db", now.strftime("%Y%m%dT%H%M%S%3fZ"));
+    // SQLite would roll it back into the new database.
+    let _ = fs::rename(folder.join("records.db-journal"), folder.join(format!("{name}-journal")));
+    let mut kept = String::new();
+    if !is_empty(&path) {
+        files::set_mode(&path, 0o600).map_err(failed)?;
+        fs::copy(&path, folder.join(&name)).map_err(failed)?;
+        kept = format!(" and are kept as {name}");
+    }
     new.as_file().sync_all().map_err(failed)?;
     new.persist(&path).map_err(|error| failed(error.error))?;
     sync(folder).map_err(failed)?;
-    let kept = damaged.map(|name| format!(" and are kept as {name}")).unwrap_or_default();
     Ok(format!(
         "The records (ledger, notes, earlier files) were damaged{kept}; {source}. One open entry in the ledger stands for \
          calls that may be missing. Stored reports are not affected."
@@ -309,20 +316,6 @@ fn make_copy(connection: &Connection, folder: &Path) -> io::Result<()> {
     new.as_file().sync_all()?;
     new.persist(copy(folder)).map_err(|error| error.error)?;
     sync(folder)
-}
-
-/// Copies damaged records to a name with the current time, and returns that name.
-fn keep_damaged(folder: &Path, now: Timestamp) -> io::Result<Option<String>> {
-    let (path, journal) = (database(folder), folder.join("records.db-journal"));
-    let name = format!("records.damaged-{}.db", now.strftime("%Y%m%dT%H%M%S%3fZ"));
-    // SQLite would roll it back into the new database.
-    let _ = fs::rename(journal, folder.join(format!("{name}-journal")));
-    if is_empty(&path) {
-        return Ok(None);
-    }
-    files::set_mode(&path, 0o600)?;
-    fs::copy(&path, folder.join(&name))?;
-    Ok(Some(name))
 }
 
 /// Refuses to start if report data is on disk although nothing is to be kept.

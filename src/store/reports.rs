@@ -383,7 +383,7 @@ pub(super) fn join(skeleton: &[u8], parts: &[(u64, Escaped)], stored: impl Fn(&[
 }
 
 /// A report without the envelope of a response to a request for it alone.
-pub(super) fn bare(report: &[u8]) -> &[u8] {
+pub fn bare(report: &[u8]) -> &[u8] {
     let raw = Raw::new(report);
     match raw.member("data") {
         Some(data) if data.kind() == Kind::Object && raw.member("id").is_none() => data.bytes(),

@@ -4,7 +4,7 @@ use crate::faults::arm;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use behaview::gateway::{Gateway, Received, Rows};
+use behaview::gateway::{Gateway, Received};
 use behaview::report::Index;
 use behaview::service::Client;
 use behaview::store::{State, Store};
@@ -157,13 +157,14 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
     arm(&visit.demo, &format!("behaviour:stall={some}*1"));
     let rows = std::sync::Mutex::new(Vec::new());
     let progress = |received| {
-        if let Received::Rows(found) = received {
-            rows.lock().unwrap().push(found);
+        if let Received::Rows { body, read, batch } = received {
+            rows.lock().unwrap().push((body, read, batch));
         }
     };
     let quote = request.clone().quote(&visit::licensed());
     let seen = async {
-        while rows.lock().unwrap().last().is_none_or(|last: &Rows| last.read.end < some) {
+        while rows.lock().unwrap().last().is_none_or(|(_, read, _): &(Body, std::ops::Range<usize>, _)| read.end < some)
+        {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
         visit.gateway.cancel(&request);
@@ -177,10 +178,10 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
     assert_eq!((visit.held(&request), visit.gateway.spent().unwrap()), (None, Spent { unsure: 1, ..Spent::default() }));
     let mut index = Index::default();
     let mut read = 0;
-    for found in rows.into_inner().unwrap() {
-        assert_eq!((found.read.start, found.body.len() >= found.read.end), (read, true));
-        read = found.read.end;
-        index.absorb(found.batch);
+    for (body, found, batch) in rows.into_inner().unwrap() {
+        assert_eq!((found.start, body.len() >= found.end), (read, true));
+        read = found.end;
+        index.absorb(batch);
     }
     assert!(read == some && !index.is_complete && !index.sections.is_empty());
 }

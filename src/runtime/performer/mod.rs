@@ -10,7 +10,7 @@ pub(crate) use report::read_rules;
 use super::Outbox;
 use crate::app::message::{Failure, HeldPage, Here, Response, ResponseSource};
 use crate::app::{Effect, Message, ServiceCall, ServiceEvent};
-use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received, Rows};
+use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received};
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
@@ -173,7 +173,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         let request = || request.clone();
         let Ok(mut told) = told.lock() else { return };
         match received {
-            Received::Rows(Rows { body, read, batch }) => {
+            Received::Rows { body, read, batch } => {
                 work.send(ServiceEvent::RowsStreamed { request: request(), body, read, batch });
             }
             // How long it is does not wait for a moment that may not come.
