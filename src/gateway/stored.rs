@@ -38,18 +38,15 @@ pub struct Import<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImportOutcome {
     Held(Identifier),
-    /// The same report is stored already.
     Same(Identifier),
-    /// Another report is stored, and stays; with its origin, if it was imported.
+    /// Another report stays, of this origin if it was imported.
     Other(Identifier, Option<Imported>),
 }
 
 /// A list page that was imported.
 #[derive(Debug)]
 pub struct ImportedPage {
-    /// The request that it answers.
     pub request: Request,
-    /// The reports in it.
     pub reports: Vec<Identifier>,
 }
 

@@ -13,14 +13,11 @@ use jiff::Timestamp;
 use std::ops::Range;
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Minimum time between two notifications of new rows.
+/// Pause between two searches for new rows.
 const PACE: Duration = Duration::from_millis(60);
-
-/// Minimum pause after each search for rows, as a multiple of its duration.
-const SHARE: u32 = 10;
 
 /// Progress of an answer.
 #[derive(Debug, Clone)]
@@ -55,7 +52,6 @@ impl Gateway {
         let gatherer = Gatherer { progress, arrived: Mutex::default() };
         let mut sink = &gatherer;
         let mut sending = pin!(self.client.send(request, &mut sink));
-        let mut pause = PACE;
         if cancel.is_cancelled() {
             return Err(ServiceError::Unsent);
         }
@@ -67,11 +63,9 @@ impl Gateway {
                     self.note_date();
                     break sent?;
                 }
-                () = tokio::time::sleep(pause), if is_report => {
-                    let begun = Instant::now();
+                () = tokio::time::sleep(PACE), if is_report => {
                     let body = Body::in_memory(gatherer.arrived().bytes.clone());
                     gatherer.find_rows(&body, Indexer::take);
-                    pause = PACE.max(begun.elapsed() * SHARE);
                 }
             }
         };

@@ -7,7 +7,7 @@ use super::shelf::moment;
 use crate::quota::audit::{self, Finding, Look, PriceRecord, Reading, Window};
 use crate::quota::{Holder, Period, Unit};
 use jiff::SignedDuration;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
 /// Time after which a reading is deleted: it explains no call of this month any more.
@@ -148,21 +148,18 @@ fn compared(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<(Vec<
     while let Some(row) = rows.next()? {
         let (asked, received) = (moment(row.get(1)?), moment(row.get(2)?));
         let look = Look { asked, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() };
-        looks.entry(row.get(0)?).or_insert(look).readings.extend(reading(row)?);
+        let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
+        let units = |column| row.get(column).map(|n: i64| u64::try_from(n).unwrap_or(0));
+        let (used, allowed) = (units(8)?, units(9)?);
+        let period = Period::ALL.into_iter().find(|known| known.name() == period);
+        let holder = [Holder::User, Holder::Group].into_iter().find(|known| known.name() == holder);
+        // Another counter is known to a newer program only.
+        let known = Unit::named(&unit).zip(period).zip(holder);
+        let reading = known.map(|((unit, period), holder)| Reading { unit, period, holder, used, allowed });
+        looks.entry(row.get(0)?).or_insert(look).readings.extend(reading);
     }
     let first = looks.values().map(|look| look.after).min().unwrap_or(i64::MAX);
     let which = format!("WHERE {OF_PROFILE} AND id > ?3 ORDER BY id");
     let entries = entries(connection, &which, params![whose.profile, whose.service, first])?;
     Ok((looks.into_values().collect(), entries))
-}
-
-/// A reading of one counter; `None` if only a newer program knows the counter.
-fn reading(row: &Row<'_>) -> rusqlite::Result<Option<Reading>> {
-    let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
-    let units = |column| row.get(column).map(|n: i64| u64::try_from(n).unwrap_or(0));
-    let (used, allowed) = (units(8)?, units(9)?);
-    let period = Period::ALL.into_iter().find(|known| known.name() == period);
-    let holder = [Holder::User, Holder::Group].into_iter().find(|known| known.name() == holder);
-    let known = Unit::named(&unit).zip(period).zip(holder);
-    Ok(known.map(|((unit, period), holder)| Reading { unit, period, holder, used, allowed }))
 }

@@ -322,7 +322,7 @@ impl Store {
         self.read(|connection| entries(connection, OF_SESSION, [session])).map(|entries| sums(&entries))
     }
 
-    /// The same without calls in flight. A reserved entry whose call is over counts.
+    /// The same without calls in flight; a reserved entry whose call is over counts.
     pub fn settled(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
         let mut entries = self.read(|connection| entries(connection, OF_SESSION, [session]))?;
         entries.retain(|entry| entry.state != State::Reserved || !Call::is_in_flight(&self.folder, &entry.lock));
