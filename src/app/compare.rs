@@ -90,7 +90,7 @@ impl MatrixColumn {
             entry,
             body: found.here().map(|here| here.body.clone()),
         };
-        list.entries().iter().enumerate().map(column).collect()
+        list.entries.iter().enumerate().map(column).collect()
     }
 
     pub fn is_compared(&self) -> bool {

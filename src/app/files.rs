@@ -161,7 +161,7 @@ impl OpenFiles {
             return;
         }
         let mut newest = HashMap::<Identifier, HeldReport>::new();
-        for held in self.asked_lists_mut().flat_map(|list| list.entries()).filter_map(ListEntry::held) {
+        for held in self.asked_lists_mut().flat_map(|list| &list.entries).filter_map(ListEntry::held) {
             let is_newer = |known: &HeldReport| known.here.received < held.here.received;
             if newest.get(&held.identifier).is_none_or(is_newer) {
                 newest.insert(held.identifier.clone(), held);
@@ -303,7 +303,7 @@ impl Model {
             is_changed |= file.let_go(&reports);
         }
         let is_empty = |list: &List| {
-            let is_known = !list.entries().is_empty();
+            let is_known = !list.entries.is_empty();
             is_known && list.held() == 0 && list.file().is_some_and(|file| !files.contains(file))
         };
         let empty = |files: &OpenFiles| files.all.iter().position(|open| is_empty(&open.list));

@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct List {
     pub origin: ListOrigin,
-    entries: Vec<ListEntry>,
+    pub entries: Vec<ListEntry>,
     /// Where each identifier is found; of several entries with the same one the first.
     places: HashMap<Identifier, usize>,
     pub next: Next,
@@ -102,10 +102,6 @@ impl List {
         }
     }
 
-    pub fn entries(&self) -> &[ListEntry] {
-        &self.entries
-    }
-
     pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {
         self.entries.iter_mut().filter(|entry| entry.open.is_some())
     }
@@ -124,16 +120,16 @@ impl List {
 
     /// Rows of the list: the entries, and one for what comes after them.
     pub fn count(&self) -> usize {
-        self.entries().len() + usize::from(!self.is_all())
+        self.entries.len() + usize::from(!self.is_all())
     }
 
     fn is_all(&self) -> bool {
-        self.next == Next::Nothing && (!self.entries().is_empty() || matches!(self.origin, ListOrigin::Document(_)))
+        self.next == Next::Nothing && (!self.entries.is_empty() || matches!(self.origin, ListOrigin::Document(_)))
     }
 
     /// The chosen sandbox; none where the row after the entries is chosen.
     pub fn chosen(&self) -> Option<&ListEntry> {
-        self.entries().get(self.scroll.cursor)
+        self.entries.get(self.scroll.cursor)
     }
 
     pub fn chosen_mut(&mut self) -> Option<&mut ListEntry> {
@@ -183,9 +179,9 @@ impl List {
         if cursor.is_none() {
             return self.begin_anew(page, received, unkept, total);
         }
-        let listed = self.entries().len();
+        let listed = self.entries.len();
         self.add(page.entries, received, unkept, &mut HashMap::new());
-        let is_new = self.entries().len() > listed;
+        let is_new = self.entries.len() > listed;
         self.used_cursors.extend(cursor.cloned());
         self.next = match page.cursor {
             Some(next) if self.used_cursors.contains(&next) || !is_new => Next::Circle,
@@ -195,7 +191,7 @@ impl List {
 
     /// Takes a first page; later pages stay where it is the same as before.
     fn begin_anew(&mut self, page: Page, received: Timestamp, unkept: Option<String>, total: Option<u64>) {
-        let chosen = self.entries().get(self.scroll.cursor).and_then(|entry| entry.identifier.clone());
+        let chosen = self.entries.get(self.scroll.cursor).and_then(|entry| entry.identifier.clone());
         let before = std::mem::take(&mut self.entries);
         self.places.clear();
         let order: Vec<_> = before.iter().filter_map(|entry| entry.identifier.clone()).collect();

@@ -240,7 +240,7 @@ impl Model {
     }
 
     fn is_single(&self) -> bool {
-        self.is_document() && self.list().is_some_and(|list| list.entries().len() == 1)
+        self.is_document() && self.list().is_some_and(|list| list.entries.len() == 1)
     }
 
     pub(super) fn enter_group(&mut self) {

@@ -94,7 +94,7 @@ impl Model {
             Request::Behaviours { file, .. } => {
                 let is_shown = self.file() == Some(file);
                 let list = self.list_of_mut(file);
-                let is_seen = is_shown && list.as_ref().is_some_and(|list| list.entries().is_empty());
+                let is_seen = is_shown && list.as_ref().is_some_and(|list| list.entries.is_empty());
                 let is_open = list.map(|list| list.failure = Some(failure.clone())).is_some();
                 if is_open && !is_seen {
                     self.warn(failure.words());
@@ -222,7 +222,7 @@ impl Model {
         let Some(list) = self.list_of_mut(file) else { return };
         let (is_empty, unkept, left_out) = (page.page.entries.is_empty(), page.unkept.clone(), page.page.left_out());
         list.take_page(cursor, page);
-        let (next, is_empty) = (list.next.clone(), is_empty && list.entries().is_empty());
+        let (next, is_empty) = (list.next.clone(), is_empty && list.entries.is_empty());
         match (unkept, next, left_out) {
             (Some(why), ..) => self.warn(format!("The list is here, but {why}")),
             (None, Next::Circle, _) => {

@@ -141,7 +141,7 @@ impl Model {
 
     /// Records the folds of open reports before they close.
     pub(super) fn note_folds(&mut self) {
-        for entry in self.files.shown().into_iter().flat_map(|file| file.list.entries()) {
+        for entry in self.files.shown().into_iter().flat_map(|file| &file.list.entries) {
             let Some((report, open)) = entry.identifier.as_ref().zip(entry.open.as_ref()) else { continue };
             if let (Some(state), Some((_, tree))) = (open.panes.get(&Pane::Processes), open.report.tree()) {
                 self.remembered.note(report, state.folds.folded(tree.depths()));

@@ -19,14 +19,6 @@ use jiff::{SignedDuration, Timestamp};
 const LEAVE_A_QUESTION: [&str; 4] = ["back", "cancel", "shell", "quit"];
 
 impl Model {
-    pub(super) fn type_into_overlay(&mut self, key: Key) -> bool {
-        let is_typed = !self.is_form_sent() && self.over.top_mut().is_some_and(|over| over.press(key));
-        if is_typed {
-            self.after_typing();
-        }
-        is_typed
-    }
-
     fn after_typing(&mut self) {
         match self.over.top() {
             Some(Overlay::Finder(_)) => self.seek_hits(),
@@ -246,7 +238,10 @@ impl Model {
         self.bound_for = None;
         let is_hash = |model: &Self| model.screen == Screen::Start && model.over.is_empty();
         let is_typed = self.is_filtering() && self.type_filter(key)
-            || self.type_into_overlay(key)
+            || !self.is_form_sent() && self.over.top_mut().is_some_and(|over| over.press(key)) && {
+                self.after_typing();
+                true
+            }
             || is_hash(self) && self.press_digit(key);
         if is_typed {
             return;
@@ -318,10 +313,10 @@ impl Model {
     }
 
     pub(super) fn go_back(&mut self) {
-        if self.over.top_mut().and_then(Overlay::sought_mut).is_some_and(|line| line.is_typing) {
+        if self.over.top_mut().and_then(|over| over.screen_mut().sought()).is_some_and(|line| line.is_typing) {
             self.over
                 .top_mut()
-                .and_then(Overlay::sought_mut)
+                .and_then(|over| over.screen_mut().sought())
                 .into_iter()
                 .for_each(|line| *line = ListFilter::default());
             return self.sift_list();

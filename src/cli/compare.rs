@@ -165,7 +165,7 @@ impl CompareArgs {
             let (pages, reports) = held_of(&gateway, file)?;
             let mut list = List::unasked(file.clone());
             list.take_recalled(pages, reports);
-            columns.extend(list.entries().iter().map(|entry| {
+            columns.extend(list.entries.iter().map(|entry| {
                 let body = entry.here().map(|here| here.body.clone());
                 column(side, Some(file), None, (entry.identifier.clone(), body))
             }));

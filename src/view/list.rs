@@ -23,7 +23,7 @@ const DOCUMENT: usize = 12;
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focus() == Focus::List;
-    let count = thousands(list.entries().len() as u64);
+    let count = thousands(list.entries.len() as u64);
     let title = match (list.total, &list.next) {
         (Some(total), Next::Page(Some(_))) => format!(" Sandboxes {count} of {} ", thousands(total)),
         (None, Next::Page(Some(_))) => format!(" Sandboxes {count}, more to come "),
@@ -45,7 +45,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
             _ => Tint::Text,
         };
         let place = Area { y: inside.y + row * height, height, ..inside };
-        match list.entries().get(position) {
+        match list.entries.get(position) {
             Some(entry) => draw_entry(buffer, place, entry, model, meaning),
             None => draw_next(buffer, place, list, model, meaning),
         }
@@ -217,13 +217,13 @@ fn absent(model: &Model) -> Vec<Words> {
         },
         (None, Some(call), _) => vec![strong(format!("Listing the sandboxes … {}", progress(call, model.now)))],
         (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
-        (None, None, None) if list.entries().is_empty() && model.following().is_some() => followed(model),
+        (None, None, None) if list.entries.is_empty() && model.following().is_some() => followed(model),
         (None, None, None) => unlisted(list, model),
     }
 }
 
 fn unlisted(list: &List, model: &Model) -> Vec<Words> {
-    let mut words = match (&list.next, list.entries().is_empty()) {
+    let mut words = match (&list.next, list.entries.is_empty()) {
         (Next::Page(None), true) if model.awaits_scan() => {
             let (follow, price) = (model.way_to("follow"), model.follow_price());
             vec![

@@ -164,7 +164,7 @@ fn opening_all_reports_of_a_file_ends_when_it_is_closed() {
 fn listed_twice() -> Stage {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
-    let identifier = stage.session.model.list().unwrap().entries()[0].identifier.clone().unwrap();
+    let identifier = stage.session.model.list().unwrap().entries[0].identifier.clone().unwrap();
     stage.open_other(&file("Parcel"));
     list_by_identifier(&mut stage, &identifier);
     stage

@@ -2,7 +2,7 @@
 
 use crate::app::commands::Act::Local;
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, A_STORE, chosen_report, enter_report, first_page, is_chosen_held, is_next, next_page,
+    A_REPORT, A_SERVICE, A_STORE, chosen_report, first_page, is_chosen_held, is_next, next_page,
 };
 use crate::app::commands::{Act, When};
 use crate::app::find::Finder;
@@ -29,7 +29,7 @@ fn can_follow(model: &Model) -> bool {
 }
 
 fn has_sandboxes(model: &Model) -> bool {
-    model.list().is_some_and(|list| !list.entries().is_empty())
+    model.list().is_some_and(|list| !list.entries.is_empty())
 }
 
 commands! {
@@ -77,7 +77,11 @@ commands! {
     "open" [ENTER] "open", 1, LIST,
         "Open the sandbox's report; a stored one costs nothing"
         if When::Has("a sandbox", |m| m.chosen().is_some())
-        => Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: enter_report, anew: false };
+        => Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: |m| {
+            if m.open().is_some() {
+                m.enter_group();
+            }
+        }, anew: false };
     "refresh" [key('r')] "refetch", 2, FILE,
         "Fetch a stored report once more; it stays until the new one is there"
         if When::Has("a stored report", |m| is_chosen_held(m) && chosen_report(m).is_some())

@@ -256,20 +256,8 @@ pub(super) fn rows_of_tree(model: &Model) -> usize {
     }
 }
 
-pub(super) fn has_value(model: &Model) -> bool {
-    model.over.top_as::<AnswerTree>().is_some_and(|answer| answer.chosen().is_some_and(|line| line.value.is_some()))
-}
-
 pub(super) fn form_request(model: &Model) -> Option<Request> {
     model.over.top_as::<Prompt>().and_then(|form| form.request(model.now).ok())
-}
-
-pub(super) fn is_form_held(model: &Model) -> bool {
-    model.over.top_as::<Prompt>().is_some_and(|form| form.held_since(model.now).is_some())
-}
-
-pub(super) fn can_note(model: &Model) -> bool {
-    model.views_row() && model.noted().is_some()
 }
 
 pub(super) fn has_next_kind(model: &Model) -> bool {
@@ -312,12 +300,6 @@ pub(super) fn chosen_report(model: &Model) -> Option<Request> {
 
 pub(super) fn is_chosen_held(model: &Model) -> bool {
     model.chosen().is_some_and(|entry| entry.here().is_some())
-}
-
-pub(super) fn enter_report(model: &mut Model) {
-    if model.open().is_some() {
-        model.enter_group();
-    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use crate::app::away::SaveForm;
 use crate::app::commands::Act::Local;
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, A_STORE, Act, When, can_go_back, can_note, form_request, has_kind_before, has_next_kind,
-    has_report, has_rows_below, has_service, has_value, in_answer, in_tree, is_folded, is_form_held, rows_of_tree,
+    A_REPORT, A_SERVICE, A_STORE, Act, When, can_go_back, form_request, has_kind_before, has_next_kind, has_report,
+    has_rows_below, has_service, in_answer, in_tree, is_folded, rows_of_tree,
 };
 use crate::app::compare::{Compare, Only, OtherFile};
 use crate::app::keys::{
@@ -13,10 +13,10 @@ use crate::app::keys::{
     TAB, TREE, UP, VALUED, VIEWED, key,
 };
 use crate::app::over::{
-    AgeForm, AgeInDays, Detail, HeldScreen, IdleLine, IndicatorList, NoteForm, Palette, Sheet, Spots,
+    AgeForm, AgeInDays, AnswerTree, Detail, HeldScreen, IdleLine, IndicatorList, NoteForm, Palette, Sheet, Spots,
 };
 use crate::app::panes::{Move, Scroll};
-use crate::app::spending::Planner;
+use crate::app::spending::{Planner, Prompt};
 use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
 use crate::quota::Kind;
 use crate::report::Holding;
@@ -140,7 +140,9 @@ commands! {
         "Go to the pane's kind of rows before"
         if When::Has("an earlier kind of rows", has_kind_before) => Local(|m| m.step_kind(false));
     "whole-value" [ENTER] "whole value", 2, ANSWER,
-        "Show the value whole" if When::Has("a row with a value", has_value) => Local(Model::open_value);
+        "Show the value whole" if When::Has("a row with a value", |m| {
+            m.over.top_as::<AnswerTree>().is_some_and(|answer| answer.chosen().is_some_and(|line| line.value.is_some()))
+        }) => Local(Model::open_value);
     "compare" [key('c')] "compare", 6, FILE,
         "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
         if When::Has("a stored report", |m| m.list().is_some_and(|list| list.held() > 0)) => Local(Model::compare);
@@ -278,13 +280,17 @@ commands! {
         if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::ask(form_request);
     "ask-again" [Key::Ctrl('r')] "ask again", 2, FORM,
         "Send the typed request though its response is stored"
-        if When::Has("a stored response", is_form_held) => Act::ask_anew(form_request);
+        if When::Has("a stored response", |m| {
+            m.over.top_as::<Prompt>().is_some_and(|form| form.held_since(m.now).is_some())
+        }) => Act::ask_anew(form_request);
     "confirm" [key('y'), key('Y'), key('f')] "answer", 0, CONFIRM,
         "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The question names the keys that answer it."));
     "note" [key('a')] "note", 8, NOTED,
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
-        if When::Has("a stored report, or a row of one (behaview import stores saved ones)", can_note)
+        if When::Has("a stored report, or a row of one (behaview import stores saved ones)", |m| {
+            m.views_row() && m.noted().is_some()
+        })
         => Local(Model::write_note);
     "keep-note" [ENTER] "keep the note", 1, FORM,
         "Write the typed note; an empty line deletes it, after confirmation"

@@ -9,7 +9,7 @@ fn page(json: &str) -> HeldPage {
 }
 
 fn names(list: &List) -> Vec<String> {
-    list.entries().iter().map(|e| e.identifier.as_ref().unwrap().text().visible().to_string()).collect()
+    list.entries.iter().map(|e| e.identifier.as_ref().unwrap().text().visible().to_string()).collect()
 }
 
 fn list() -> List {
@@ -44,7 +44,7 @@ fn a_refreshed_list_loses_no_report() {
     list.take_page(None, page(r#"{"data":[{"id":"a","attributes":{"tags":["x"]}},{"id":"b"}]}"#));
     list.take_page(None, page(r#"{"data":[{"id":"c"}]}"#));
     assert_eq!(names(&list), ["c", "a"]);
-    assert!(list.entries()[1].here().is_some());
+    assert!(list.entries[1].here().is_some());
 }
 
 #[test]
@@ -52,5 +52,5 @@ fn a_report_of_a_page_that_could_not_be_kept_stays_when_what_is_held_goes() {
     let mut list = list();
     let lost = page(r#"{"data":[{"id":"a","attributes":{"tags":["x"]}}]}"#);
     list.take_page(None, HeldPage { unkept: Some("could not be kept".to_owned()), ..lost });
-    assert!(!list.let_go(&HashSet::new()) && list.entries()[0].here().is_some());
+    assert!(!list.let_go(&HashSet::new()) && list.entries[0].here().is_some());
 }

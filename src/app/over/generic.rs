@@ -4,7 +4,7 @@ use crate::app::compare::Compare;
 use crate::app::keys::{type_into, type_over};
 use crate::app::over::{OverlayScreen, RowWindow, SMALL};
 use crate::app::panes::{Move, Scroll};
-use crate::app::{Command, Failure, Key, Model, Overlay, Place, Size};
+use crate::app::{Command, Failure, Key, Model, Place, Size};
 use crate::report::Report;
 use std::fmt;
 
@@ -169,7 +169,7 @@ impl Model {
 
     /// Starts or ends typing into the filter line; the filter stays.
     pub(in crate::app) fn seek_in_list(&mut self, is_typing: bool) {
-        if let Some(line) = self.over.top_mut().and_then(Overlay::sought_mut) {
+        if let Some(line) = self.over.top_mut().and_then(|over| over.screen_mut().sought()) {
             line.is_typing = is_typing;
         }
         self.settle_over();
@@ -181,7 +181,7 @@ impl Model {
         }
         let report = self.open().map(|open| open.report.clone());
         if let Some(list) = self.over.top_mut() {
-            list.sift(report.as_ref());
+            list.screen_mut().sift(report.as_ref());
         }
         self.settle_over();
     }

@@ -190,7 +190,7 @@ impl Model {
             return;
         }
         let deletion = Deletion::of(what, self.held_lines());
-        if deletion.is_empty() {
+        if deletion.things.is_empty() {
             self.say("Nothing stored is that old.");
             return;
         }

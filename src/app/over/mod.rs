@@ -90,13 +90,13 @@ macro_rules! overlays {
         }
 
         impl Overlay {
-            fn screen(&self) -> &dyn OverlayScreen {
+            pub(in crate::app) fn screen(&self) -> &dyn OverlayScreen {
                 match self {
                     $(Self::$variant(screen) => screen,)*
                 }
             }
 
-            fn screen_mut(&mut self) -> &mut dyn OverlayScreen {
+            pub(in crate::app) fn screen_mut(&mut self) -> &mut dyn OverlayScreen {
                 match self {
                     $(Self::$variant(screen) => screen,)*
                 }
@@ -227,26 +227,6 @@ impl Overlay {
         Area { y: content.y + content.height - height, height, ..content }
     }
 
-    fn choice(&self, room: Size) -> Option<RowWindow> {
-        self.screen().choice(room)
-    }
-
-    pub(in crate::app) fn go(&mut self, movement: Move, room: Size) {
-        self.screen_mut().go(movement, room);
-    }
-
-    pub(in crate::app) fn fit(&mut self, room: Size) {
-        self.screen_mut().fit(room);
-    }
-
-    pub(in crate::app) fn sought_mut(&mut self) -> Option<&mut ListFilter> {
-        self.screen_mut().sought()
-    }
-
-    pub(in crate::app) fn sift(&mut self, open: Option<&Report>) {
-        self.screen_mut().sift(open);
-    }
-
     pub(in crate::app) fn press(&mut self, key: Key) -> bool {
         self.screen_mut().press(key, LONGEST_TYPED)
     }
@@ -301,7 +281,7 @@ impl Model {
 
     pub fn rows_over(&self) -> Option<RowWindow> {
         let over = self.over.top()?;
-        let rows = over.choice(self.room_of(over))?;
+        let rows = over.screen().choice(self.room_of(over))?;
         Some(RowWindow { above: rows.above + usize::from(self.legend_of(over)), ..rows })
     }
 }

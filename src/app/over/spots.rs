@@ -194,7 +194,7 @@ impl Model {
     pub(in crate::app) fn go_to(&mut self, target: Target) {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
         // Other open files are loaded already.
-        let is_aside = |file: &Sha256| self.list_of(file).is_some_and(|list| !list.entries().is_empty());
+        let is_aside = |file: &Sha256| self.list_of(file).is_some_and(|list| !list.entries.is_empty());
         let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
         match &target.file {
             // An open file is only shown.
@@ -262,7 +262,7 @@ impl Model {
 fn entry_of(list: &List, target: &Target) -> Option<usize> {
     match &target.identifier {
         Some(identifier) => list.place_of(identifier),
-        None => Some(target.entry).filter(|entry| *entry < list.entries().len()),
+        None => Some(target.entry).filter(|entry| *entry < list.entries.len()),
     }
 }
 
@@ -486,7 +486,7 @@ impl Model {
     }
 
     pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
-        let entries = self.list().into_iter().flat_map(|list| list.entries().iter().enumerate());
+        let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
         entries.filter(|(_, entry)| entry.here().is_some())
     }
 

@@ -78,7 +78,7 @@ impl Model {
     pub(in crate::app) fn go(&mut self, movement: Move) {
         let height = self.height();
         if let Some(room) = self.over.top().map(|over| self.room_of(over)) {
-            self.over.top_mut().into_iter().for_each(|over| over.go(movement, room));
+            self.over.top_mut().into_iter().for_each(|over| over.screen_mut().go(movement, room));
             return;
         }
         if self.screen == Screen::Start {
@@ -147,7 +147,7 @@ impl Model {
 
     pub(in crate::app) fn settle_over(&mut self) {
         let rooms: Vec<_> = self.over.all.iter().map(|over| self.room_of(over)).collect();
-        self.over.all.iter_mut().zip(rooms).for_each(|(over, room)| over.fit(room));
+        self.over.all.iter_mut().zip(rooms).for_each(|(over, room)| over.screen_mut().fit(room));
     }
 
     pub(super) fn go_to_pane(&mut self, pane: Pane) {

@@ -290,7 +290,7 @@ impl Model {
     pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) {
         let (now, listing) = (self.passed, self.service.listing);
         let list = self.list_of(file);
-        let has_reports = list.is_some_and(|list| !list.entries().is_empty());
+        let has_reports = list.is_some_and(|list| !list.entries.is_empty());
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
         let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return };
         if let Some(failure) = failure {
@@ -339,7 +339,7 @@ impl Model {
         let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
         let Some(follow) = self.following() else {
             let is_done = self.shown().is_some_and(|file| file.is_scanned);
-            let has_reports = self.list().is_some_and(|list| !list.entries().is_empty());
+            let has_reports = self.list().is_some_and(|list| !list.entries.is_empty());
             let ended = match (is_done, has_reports) {
                 (true, true) => "done, and its reports are listed",
                 (true, false) => "done, and no report of it is listed",

@@ -2,7 +2,7 @@
 //! the minute limit, and the first failure stops them.
 
 use crate::app::spending::{Consent, KeyedAnswer, Together};
-use crate::app::{List, Model, ResponseSource};
+use crate::app::{Model, ResponseSource};
 use crate::quota::{Kind, Numbers, Operation, Period, Unit};
 use crate::report::identifier::Sha256;
 use crate::request::{Request, Submission};
@@ -100,7 +100,7 @@ pub struct OpenAllBatch {
 impl Model {
     /// The reports of the list that are neither stored nor in flight.
     pub fn missing_reports(&self) -> Vec<Request> {
-        let missing = self.list().into_iter().flat_map(List::entries).filter(|entry| entry.here().is_none());
+        let missing = self.list().into_iter().flat_map(|list| &list.entries).filter(|entry| entry.here().is_none());
         let requests = missing.filter_map(|entry| Some(Request::Behaviour { identifier: entry.identifier.clone()? }));
         requests.filter(|request| !self.calls.has(request)).collect()
     }

@@ -385,10 +385,6 @@ impl Deletion {
         Self { things: things.into_iter().cloned().collect(), notes, what }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.things.is_empty()
-    }
-
     pub fn bytes(&self) -> u64 {
         self.things.iter().map(|thing| thing.bytes).fold(0, u64::saturating_add)
     }
