@@ -4,10 +4,10 @@
 #[macro_use]
 mod exit;
 
+mod about;
 mod app;
 mod calls;
 mod compare;
-mod config;
 mod cost;
 mod counters;
 mod doctor;
@@ -19,7 +19,6 @@ mod import;
 mod inputs;
 mod ledger;
 mod list;
-mod manual;
 mod output;
 mod query;
 mod search;
@@ -151,7 +150,7 @@ enum CliCommand {
     /// Print each call with its cost, and the service's counters for comparison; costs nothing
     Ledger(ledger::LedgerArgs),
     /// Print which keys do what, with the config's changes applied
-    Keys(config::KeysArgs),
+    Keys(about::KeysArgs),
     /// Print the content of the store, and delete it; costs nothing
     Held(held::HeldArgs),
     /// Store reports that a colleague exported, so that a group pays once for all; costs nothing
@@ -159,16 +158,16 @@ enum CliCommand {
     /// Print the settings, their origins, and where the files are
     Config {
         #[command(subcommand)]
-        what: config::ConfigCommand,
+        what: about::ConfigCommand,
     },
     /// Look for what may keep behaview from working, and say what to do
     Doctor(doctor::DoctorArgs),
     /// Print completions for a shell
-    Completions(manual::CompletionsArgs),
+    Completions(about::CompletionsArgs),
     /// Print the man page
-    Man(manual::ManArgs),
+    Man(about::ManArgs),
     /// Show the manual by topic, or the help of a command
-    Help(manual::HelpArgs),
+    Help(about::HelpArgs),
 }
 
 pub fn main() -> ExitCode {
