@@ -74,10 +74,6 @@ impl Log {
     pub fn is_terse(&self) -> bool {
         self.0.as_ref().is_some_and(|open| open.is_terse)
     }
-
-    pub fn path(&self) -> Option<&Path> {
-        self.0.as_ref().map(|open| open.path.as_path())
-    }
 }
 
 impl LogFile {
@@ -122,7 +118,7 @@ mod tests {
         assert_eq!(id, "run-1");
         assert_eq!(log.write(Level::Debug, "more", &[]), None);
         assert_eq!(log.write(Level::Info, "end", &[]).unwrap(), "run-2");
-        let text = std::fs::read_to_string(log.path().unwrap()).unwrap();
+        let text = std::fs::read_to_string(folder.path().join(FILE)).unwrap();
         assert_eq!(text.lines().count(), 2);
         assert!(text.contains(" error run-1 call what=\"x") && text.contains(" ms=7\n"), "{text}");
         assert!(!text.contains('\u{1b}') && text.lines().nth(1).unwrap().ends_with(" info  run-2 end"), "{text}");
@@ -144,6 +140,6 @@ mod tests {
         assert_eq!(sizes.len(), 2);
         assert!(sizes.iter().all(|size| *size <= LONGEST + 300_000), "{sizes:?}");
         #[cfg(unix)]
-        assert!(!files::is_open_to_others(log.path().unwrap()));
+        assert!(!files::is_open_to_others(&folder.path().join(FILE)));
     }
 }

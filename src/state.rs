@@ -1,7 +1,4 @@
-//! Stores the state of the user interface between runs. Only the program writes this file, so it is
-//! separate from the config.
-//!
-//! The list of opened files is in the store, with their reports.
+//! Stores the state of the user interface between runs, in a file that only the program writes.
 
 use crate::app::start::Remembered;
 use crate::files;
@@ -9,39 +6,33 @@ use crate::text;
 use std::io;
 use std::path::Path;
 
-/// Name of the file in the state folder.
 pub const FILE: &str = "state.json";
 
 /// Maximum size of the file, in bytes.
 const LONGEST: u64 = 16 << 20;
 
-/// Reads the saved state. A damaged file is renamed and the returned text reports that; the app
-/// starts with defaults instead of failing.
+/// Reads the saved state, or defaults and a remark; a damaged file is renamed.
 pub fn read(path: &Path) -> (Remembered, Option<String>) {
     let bytes = match files::read(path, LONGEST) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (Remembered::default(), None),
         Err(error) => return (Remembered::default(), Some(format!("{} cannot be read: {error}", text::path(path)))),
     };
-    match serde_json::from_slice(&bytes) {
-        Ok(remembered) => (remembered, None),
-        Err(_) => (Remembered::default(), Some(set_aside(path))),
+    if let Ok(remembered) = serde_json::from_slice(&bytes) {
+        return (remembered, None);
     }
+    let aside = path.with_extension("damaged");
+    let words = match files::set_mode(path, 0o600).and_then(|()| std::fs::rename(path, &aside)) {
+        Ok(()) => format!("The state file was damaged; it was renamed to {}.", text::path(&aside)),
+        Err(error) => format!("{} is damaged, and cannot be renamed: {error}", text::path(path)),
+    };
+    (Remembered::default(), Some(words))
 }
 
 /// Writes the state to a file that only its owner can read.
 pub fn write(remembered: &Remembered, path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), files::own_folder)?;
     files::replace(path, &serde_json::to_vec_pretty(remembered)?)
-}
-
-/// Renames a damaged file, readable only by its owner; returns the outcome as text.
-fn set_aside(path: &Path) -> String {
-    let aside = path.with_extension("damaged");
-    match files::set_mode(path, 0o600).and_then(|()| std::fs::rename(path, &aside)) {
-        Ok(()) => format!("The state file was damaged; it was renamed to {}.", text::path(&aside)),
-        Err(error) => format!("{} is damaged, and cannot be renamed: {error}", text::path(path)),
-    }
 }
 
 #[cfg(test)]

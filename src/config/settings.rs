@@ -8,10 +8,8 @@ use toml::Value;
 /// A config file to start from: every setting with what it does, each behind a `#`.
 pub const TEMPLATE: &str = include_str!("../../assets/config.toml");
 
-/// Every setting, in the order of the template.
 pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| settings_of(TEMPLATE));
 
-/// Before the settings of a service.
 const PROFILE: &str = "profiles.*.";
 
 /// Text of at most this many bytes cannot be a key, and is quoted.
@@ -19,9 +17,6 @@ const SHORTEST_KEY: usize = 4;
 
 /// Fewest bytes of a user's name that may be a key.
 const SHORTEST_LIKE_KEY: usize = 32;
-
-/// Names in the template that the user chooses.
-const CHOSEN: [&str; 2] = ["profiles.lab", "keys.zoom"];
 
 /// A setting of the config file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,21 +35,14 @@ fn settings_of(template: &'static str) -> Vec<Setting> {
         } else if let Some(text) = line.strip_prefix("# ") {
             comment = text;
         } else if let Some((name, _)) = line.strip_prefix('#').and_then(|line| line.split_once(" = ")) {
-            let name = format!("{table}{name}");
+            // The user chooses the names of these two.
+            let name = format!("{table}{name}").replace("profiles.lab.", PROFILE).replace("keys.zoom", "keys.*");
             let before = comment.rsplit_once(" without it").and_then(|(before, _)| before.rsplit_once("; "));
             let default = before.map_or("", |(_, default)| default);
-            settings.push(Setting { name: CHOSEN.iter().fold(name, starred), default });
+            settings.push(Setting { name, default });
         }
     }
     settings
-}
-
-/// A name with `*` for the part that the user chooses.
-fn starred(name: String, chosen: &&str) -> String {
-    match (name.strip_prefix(chosen), chosen.split_once('.')) {
-        (Some(rest), Some((table, _))) => format!("{table}.*{rest}"),
-        _ => name,
-    }
 }
 
 impl Setting {
