@@ -64,6 +64,11 @@ impl GatewayError {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
     }
 
+    /// Whether what was to be sent along is the cause.
+    pub fn is_of_content(&self) -> bool {
+        matches!(self, Self::Service { error: ServiceError::Unsendable(_), .. })
+    }
+
     /// Whether the service says that the quota is spent.
     pub fn says_spent(&self) -> bool {
         matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::QuotaSpent)

@@ -17,7 +17,6 @@ use crate::report::page::Page;
 use crate::report::rows::lines;
 use crate::report::{Analysis, Cancel};
 use crate::request::{Quote, Request, UploadAddress};
-use crate::service::ServiceError;
 use crate::text::{bytes, said};
 use jiff::Timestamp;
 use std::sync::atomic::{Ordering, fence};
@@ -295,12 +294,8 @@ fn failure(error: &GatewayError) -> Failure {
         cost: cost.to_string(),
         advice,
         is_unsure: matches!(error, GatewayError::Internal(_)) || error.may_have_arrived(),
-        is_of_file: match error {
-            GatewayError::Service { error: ServiceError::Unsendable(_), .. } => true,
-            // The form reads the store again.
-            GatewayError::SentBefore(_) => true,
-            _ => false,
-        },
+        // After an earlier submission the form reads the store again.
+        is_of_file: error.is_of_content() || matches!(error, GatewayError::SentBefore(_)),
         is_elsewhere: matches!(error, GatewayError::InFlight),
     }
 }
