@@ -173,10 +173,10 @@ impl Counters {
     /// The body of `overall_quotas`.
     pub fn quotas(&self, licence: bool) -> Value {
         let mut quotas = Map::new();
-        let periods: [(&str, fn(&PeriodAmounts) -> u64); 3] =
-            [("hourly", |all| all.hourly), ("daily", |all| all.daily), ("monthly", |all| all.monthly)];
-        for (name, of) in periods {
-            let [user, group] = [&self.user, &self.group].map(|account| (of(&account.allowed), of(&account.used)));
+        let amounts = |all: &PeriodAmounts| [all.hourly, all.daily, all.monthly];
+        let pairs = |account: &SpendingAccount| amounts(&account.allowed).into_iter().zip(amounts(&account.used));
+        let both = pairs(&self.user).zip(pairs(&self.group));
+        for (name, (user, group)) in ["hourly", "daily", "monthly"].into_iter().zip(both) {
             quotas.insert(format!("api_requests_{name}"), quota(user, Some(group)));
         }
         for (name, user, group) in FIXED {
