@@ -11,9 +11,8 @@ use crate::app::over::held::{AgeForm, AgeInDays, NoteForm, TypedNote};
 use crate::app::over::palette::{Palette, PaletteItem, told};
 use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::Confirmation;
-use crate::app::spending::typed::{PlannedOperations, Planner};
-use crate::app::spending::typed::{Prompt, TypedQuestion};
-use crate::app::{Area, Model, Overlay};
+use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
+use crate::app::{Area, Model, Overlay, ResponseSource};
 use crate::text::{Columns, thousands, words_in_rows_cut};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
@@ -158,7 +157,7 @@ impl DrawForm for TypedQuestion {
                 None => {
                     let price = match form.held_since(model.now) {
                         Some(since) => format!("0, stored since {}", super::list::since(since, model.now)),
-                        None => model.price_of_missing(&request).short(),
+                        None => model.price_from(&request, ResponseSource::HeldOrService).short(),
                     };
                     vec![(format!("{} · {price}", request.words()), Tint::Price)]
                 }

@@ -37,6 +37,19 @@ fn a_list_of_hashes_is_priced_one_for_each_before_it_is_asked() {
 }
 
 #[test]
+fn hashes_that_are_stored_are_not_paid_again_after_a_yes() {
+    let mut stage = typed("v2-file-report", &public()[0]);
+    stage.keys("enter esc esc");
+    stage.confirm_above(1);
+    stage.type_question("v2-file-report", &public()[..3].join(" "));
+    stage.keys("enter");
+    assert!(stage.screen().contains("costs 2 requests"), "{}", stage.screen());
+    stage.keys("y");
+    assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 3);
+    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().charged, 3);
+}
+
+#[test]
 fn submissions_are_priced_by_what_comes_back() {
     let mut stage = typed("v2-file-submissions", &format!("{}, {}", public()[0], public()[1]));
     assert!(stage.screen().contains("1 request per submission"), "{}", stage.screen());

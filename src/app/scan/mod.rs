@@ -5,7 +5,7 @@ pub mod follow;
 use crate::app::keys::key;
 use crate::app::over::{FormSource, InputForm, SMALL};
 use crate::app::spending::{Consent, InFlightCall, KeyedAnswer, Together};
-use crate::app::{Failure, FileJob, Key, List, Model, StoreJob};
+use crate::app::{Failure, FileJob, Key, List, Model, ResponseSource, StoreJob};
 use crate::export::file;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::{Identifier, Sha256};
@@ -287,8 +287,10 @@ impl Model {
             count(held as u64, "report"),
             if held == 1 { "s" } else { "" }
         );
-        let delete =
-            |only_from_storage| Consent::Send(Request::PrivateDelete { file: file.clone(), only_from_storage });
+        let delete = |only_from_storage| {
+            let request = Request::PrivateDelete { file: file.clone(), only_from_storage };
+            Consent::Send(request, ResponseSource::Service)
+        };
         let alone = KeyedAnswer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
         let answers = vec![KeyedAnswer::yes_to_all("yes, with its reports", delete(false)), alone];
         self.confirm_first(why, answers)

@@ -35,14 +35,11 @@ impl Model {
             return;
         }
         let request = quote.request();
-        let worst = match source {
-            ResponseSource::Service => quote.price().units.max,
-            _ => self.price_of_missing(request).units.max,
-        };
-        let words = || format!("{} costs {}.", request.words(), quote.price().short());
-        let dear = || self.is_dear(worst).then(words);
+        let price = self.price_from(request, source);
+        let words = || format!("{} costs {}.", request.words(), price.short());
+        let dear = || self.is_dear(price.units.max).then(words);
         if let Some(why) = request.warning().or_else(dear) {
-            return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(request.clone())));
+            return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(request.clone(), source)));
         }
         if self.refuse_for_now(&quote) {
             return;
@@ -228,7 +225,7 @@ pub struct KeyedAnswer {
 
 #[derive(Debug, Clone)]
 pub enum Consent {
-    Send(Request),
+    Send(Request, ResponseSource),
     OpenAll(Vec<Request>),
     SubmitLarge(Arc<Submission>),
     Follow,
@@ -260,7 +257,7 @@ impl KeyedAnswer {
 impl Consent {
     pub(super) fn requests(&self, model: &Model) -> Vec<Request> {
         match self {
-            Self::Send(request) => vec![request.clone()],
+            Self::Send(request, _) => vec![request.clone()],
             Self::OpenAll(reports) => reports.clone(),
             Self::SubmitLarge(submission) => {
                 vec![Request::PrivateScan { submission: Arc::clone(submission), to: None }]
@@ -271,7 +268,7 @@ impl Consent {
     }
 
     pub fn asks(&self) -> bool {
-        matches!(self, Self::Send(_) | Self::OpenAll(_) | Self::SubmitLarge(_) | Self::Follow)
+        matches!(self, Self::Send(..) | Self::OpenAll(_) | Self::SubmitLarge(_) | Self::Follow)
     }
 }
 
@@ -287,7 +284,7 @@ impl Model {
     /// What an answer would cost, and whether the budget allows that.
     pub fn price_tag(&self, answer: &KeyedAnswer) -> Tag {
         self.in_budget(match &answer.consent {
-            Consent::Send(request) => self.request_tag(request),
+            Consent::Send(request, source) => self.tag_of(request, self.price_from(request, *source)),
             Consent::OpenAll(reports) => self.several_tag(self.price_of(reports), Tag::Together),
             Consent::SubmitLarge(submission) => self.several_tag(self.price_of_large(Some(submission)), Tag::Together),
             Consent::Follow => self.several_tag(self.follow_price(), Tag::Together),
@@ -320,12 +317,12 @@ impl Model {
         }
         let tag = self.price_tag(&answer);
         match answer.consent {
-            Consent::Send(request) => {
+            Consent::Send(request, source) => {
                 if self.says_in_flight(&request) {
                     return;
                 }
                 self.figures.await_answer(&request);
-                if self.ask_agreed(request, ResponseSource::Service) {
+                if self.ask_agreed(request, source) {
                     self.over.all.pop_if(|top| matches!(top, Overlay::Confirm(_)));
                 }
                 return;
@@ -338,7 +335,7 @@ impl Model {
         }
         self.over.close();
         match answer.consent {
-            Consent::Send(_) => {}
+            Consent::Send(..) => {}
             Consent::OpenAll(reports) => self.open_each(reports),
             Consent::SubmitLarge(submission) => self.look_again(&submission),
             Consent::Follow => self.follow(),

@@ -4,7 +4,7 @@
 use crate::app::commands::Act;
 use crate::app::spending::counters::when;
 use crate::app::spending::{Confirmation, Prompt};
-use crate::app::{Command, Key, Model};
+use crate::app::{Command, Key, Model, Overlay, ResponseSource};
 use crate::quota::{
     Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Operation, Period, Plan, Price, Spent, Unit, Units,
     Usage, price,
@@ -203,25 +203,24 @@ impl Model {
             None => Tag::Free,
             Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
             Some(request) => {
-                self.tag_of(&request, if is_anew { self.price(&request) } else { self.price_of_missing(&request) })
+                let source = if is_anew { ResponseSource::Service } else { ResponseSource::HeldOrService };
+                self.tag_of(&request, self.price_from(&request, source))
             }
         }
     }
 
-    /// What it costs to ask the service this.
-    pub(super) fn request_tag(&self, request: &Request) -> Tag {
-        self.tag_of(request, self.price(request))
-    }
-
-    /// The price of a request without the part of it that is known to be stored.
-    pub fn price_of_missing(&self, request: &Request) -> Price {
-        let form = self.over.top_as::<Prompt>().and_then(|form| form.source.missing.as_ref());
-        let missing = form.filter(|(asked, _)| asked == request).map(|(_, missing)| missing.clone());
+    /// The price of a request to this source, which may have a part of it already.
+    pub fn price_from(&self, request: &Request, source: ResponseSource) -> Price {
+        let forms = self.over.all.iter().filter_map(|over| match over {
+            Overlay::Prompt(form) if source != ResponseSource::Service => form.source.missing.as_ref(),
+            _ => None,
+        });
         let quote = request.clone().quote(&self.figures.entitlements);
+        let missing = forms.filter(|(asked, _)| asked == request).map(|(_, missing)| missing.clone()).next();
         missing.map_or(quote.clone(), |missing| quote.of_missing(missing)).price().clone()
     }
 
-    fn tag_of(&self, request: &Request, price: Price) -> Tag {
+    pub(super) fn tag_of(&self, request: &Request, price: Price) -> Tag {
         if self.calls.has(request) {
             return Tag::UnderWay;
         }
