@@ -192,7 +192,7 @@ impl CompareArgs {
         }
         let mut columns = Vec::new();
         for (side, path) in all().enumerate() {
-            let document = document::read(path)?;
+            let document = document::read_of(path.as_ref(), 1 + self.others.len())?;
             document.refuse_if_other("leave it out to compare the others")?;
             if document.unread > 0 {
                 *gap = Some("what could not be read is not compared");

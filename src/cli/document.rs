@@ -106,6 +106,17 @@ pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
     of(path.as_ref(), &body(path.as_ref())?)
 }
 
+/// Reads one of several documents; one that cannot be read is reported, and has no reports.
+pub(super) fn read_of(path: &Path, all: usize) -> anyhow::Result<Document> {
+    match read(path) {
+        Err(error) if all > 1 => {
+            super::say(text::said(format!("{error:#}")));
+            Ok(Document { name: name(path), reports: Vec::new(), unread: 1, places: Vec::new() })
+        }
+        found => found,
+    }
+}
+
 /// Parses a document whose bytes were read already.
 pub(super) fn of(path: &Path, body: &Body) -> anyhow::Result<Document> {
     let (name, received) = (name(path), crate::clock::now());

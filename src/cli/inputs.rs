@@ -145,7 +145,7 @@ pub(super) fn read_subjects<T>(
             },
             Some(name) if known.insert(in_lower_case(name)) => subjects.push(Subject::Service(typed(name)?)),
             Some(_) => {}
-            None => subjects.push(Subject::Saved(document::read(argument)?)),
+            None => subjects.push(Subject::Saved(document::read_of(argument.as_ref(), arguments.len())?)),
         }
     }
     if subjects.is_empty() {

@@ -69,7 +69,7 @@ impl SearchArgs {
                 names.push(name);
                 continue;
             }
-            let document = document::read(what)?;
+            let document = document::read_of(what.as_ref(), self.what.len())?;
             for (identifier, here) in &document.reports {
                 let (report, of) = (Report::open(&here.body), HitSource::Pane(Pane::Other));
                 let found = HitGroup::of_report(&report, of, &pattern, usize::MAX, &Cancel::default());

@@ -75,6 +75,11 @@ fn saved_reports_are_compared_with_each_other() {
         found.unwrap()["seen"].clone()
     };
     assert_eq!([seen("ONE"), seen("TWO"), seen("BOTH")], [serde_json::json!([1]), [2].into(), [1, 2].into()]);
+    // One that is no report is named, and the others are used.
+    for command in [&["show"][..], &["search", "ONE"], &["export", "--format", "json"], &["compare"]] {
+        let bad = behaview(home.path()).args(command).args(["Cargo.toml", "/nonexistent.json", &one]).output().unwrap();
+        assert!(bad.status.code() == Some(12) && text(&bad).contains("ONE"), "{command:?} {bad:?}");
+    }
     // A document and a file of the service's: one way out, whichever comes first.
     let file = main_file();
     for arguments in [vec![one.as_str(), "--with", &file], vec![&one, &file], vec![&file, &one]] {
