@@ -222,7 +222,9 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
 fn by_hash(request: &Request, body: &Body) -> Vec<(Vec<u8>, Range<usize>)> {
     let elements = elements(Raw::new(body));
     let part = |(file, one): (FileHash, Request)| {
-        let of = elements.iter().find(|element| names(**element).contains(&file))?;
+        let resource = |element: &Raw<'_>| hash(element.member("resource")?.text().as_bytes());
+        let of = elements.iter().find(|element| resource(element).as_ref() == Some(&file));
+        let of = of.or_else(|| elements.iter().find(|element| names(**element).contains(&file)))?;
         let start = body.len().checked_sub(of.length_to_end())?;
         Some((one.holding_key()?, start..start + of.bytes().len()))
     };

@@ -101,6 +101,9 @@ impl Gateway {
         if let Some(unread) = self.read_incoming(request, &key)? {
             return Ok(Some(unread));
         }
+        if request.by_hash().is_some() {
+            return self.stored_by_hash(request);
+        }
         if let Request::Behaviour { identifier } = request {
             let Some(report) = self.store.report(&self.service, identifier)? else { return Ok(None) };
             // A damaged report does not count as stored; another copy of it may be sound.
@@ -108,7 +111,7 @@ impl Gateway {
                 return Ok(Some(Answer { received: report.received, body, unkept: None }));
             }
         }
-        Ok(self.store.answer(&self.service, &key)?.or(self.stored_by_hash(request)?))
+        self.store.answer(&self.service, &key)
     }
 
     /// The answer about several hashes, joined from the stored answers about each.

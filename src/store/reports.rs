@@ -133,7 +133,7 @@ impl Store {
         match Request::of_holding_key(new.key) {
             Some(Request::Behaviours { cursor, .. }) => {
                 for report in reports {
-                    if self.may_replace(new.service, report, report.of(new.bytes))? {
+                    if self.may_replace(new.service, report, report.of(new.bytes), is_abstract)? {
                         self.put_report(new, report, &None, true)?;
                     }
                 }
@@ -146,10 +146,14 @@ impl Store {
                 let header = Header { parts, length: skeleton.len() as u64, ..header(new, None) };
                 self.put(&place, &header, &skeleton, true)?;
             }
-            Some(request) if request.by_hash().is_some_and(|asked| asked.len() == parts.len()) => {}
+            // A set of hashes is put together from the answers about each.
+            Some(request) if request.by_hash().is_some() && !parts.is_empty() => {}
+            Some(request) if request.by_hash().is_some() => return self.reject(new, &[]),
             _ => {
                 return match reports.first() {
-                    Some(report) if !self.may_replace(new.service, report, new.bytes)? => self.reject(new, &[]),
+                    Some(report) if !self.may_replace(new.service, report, new.bytes, |new, _| is_empty(new))? => {
+                        self.reject(new, &[])
+                    }
                     _ => self.stored(self.shelf.rename(&incoming, &place)),
                 };
             }
@@ -185,12 +189,18 @@ impl Store {
         self.put(&place(of.service, &key), &header, one.bytes, replaces)
     }
 
-    /// Whether a report may replace the stored one: not an abstract of it, nor one that another file
+    /// Whether a report may replace the stored one: not one that is less, nor one that another file
     /// lists under the same identifier.
-    fn may_replace(&self, service: &str, report: &PageReport, bytes: &[u8]) -> Result<bool, StoreError> {
+    fn may_replace(
+        &self,
+        service: &str,
+        report: &PageReport,
+        bytes: &[u8],
+        is_less: impl Fn(&[u8], &[u8]) -> bool,
+    ) -> Result<bool, StoreError> {
         let Some(found) = self.report(service, &report.identifier)? else { return Ok(true) };
         let is_of_another = found.file.is_some() && report.file.is_some() && found.file != report.file;
-        let is_less = || found.body().is_ok_and(|stored| is_abstract(bytes, &stored));
+        let is_less = || found.body().is_ok_and(|stored| is_less(bytes, &stored));
         let is_shorter = (bytes.len() as u64) < found.length;
         Ok(!(is_of_another || is_shorter && is_less()))
     }
@@ -329,6 +339,11 @@ impl Store {
     pub(super) fn stored<T>(&self, done: io::Result<T>) -> Result<T, StoreError> {
         done.map_err(|why| self.file_error(why))
     }
+}
+
+/// Whether a report has no attributes.
+fn is_empty(report: &[u8]) -> bool {
+    Raw::new(bare(report)).member("attributes").is_none_or(|attributes| attributes.members().next().is_none())
 }
 
 /// The key of a report.
