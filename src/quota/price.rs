@@ -65,16 +65,16 @@ impl fmt::Display for Units {
 
 /// What is charged one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct ChargedItem {
     pub name: &'static str,
     pub words: &'static str,
 }
 
 /// An upload of a file (§8.2.2).
-pub(super) const SUBMISSION: Item = Item { name: "submission", words: "submission that is returned" };
+pub(super) const SUBMISSION: ChargedItem = ChargedItem { name: "submission", words: "submission that is returned" };
 
 /// A call that loads items of a graph (§8.6.2).
-pub(super) const LOAD: Item = Item { name: "call", words: "call that loads its items" };
+pub(super) const LOAD: ChargedItem = ChargedItem { name: "call", words: "call that loads its items" };
 
 /// Whether a price is documented or assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -105,7 +105,7 @@ pub struct Price {
     pub unit: Unit,
     pub units: Units,
     /// What is charged one by one, if the response decides how many.
-    pub each: Option<Item>,
+    pub each: Option<ChargedItem>,
     /// The condition of a range, as a sentence.
     pub why: Option<&'static str>,
     /// Why the user is not entitled to it; then it must not be sent.

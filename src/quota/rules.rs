@@ -3,7 +3,7 @@
 //! 8.1.2 is the general rule; the rows below it are exceptions. The first exception that applies
 //! prices an operation; if several apply, they agree.
 
-use super::price::{Item, LOAD, SUBMISSION, Units};
+use super::price::{ChargedItem, LOAD, SUBMISSION, Units};
 use super::{Entitlements, Holder, Kind, Numbers, Operation, Pool, Unit};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
@@ -26,7 +26,7 @@ pub struct Verdict {
     pub pool: Pool,
     pub unit: Unit,
     pub units: Units,
-    pub each: Option<Item>,
+    pub each: Option<ChargedItem>,
     pub why: Option<&'static str>,
     pub refusal: Option<&'static str>,
 }
@@ -303,7 +303,7 @@ fn requests(n: u64) -> Verdict {
     takes(Unit::Request, n)
 }
 
-fn each(item: Item) -> Verdict {
+fn each(item: ChargedItem) -> Verdict {
     Verdict { units: Units { min: 0, max: None }, each: Some(item), ..requests(0) }
 }
 

@@ -108,25 +108,24 @@ impl Quote {
     }
 
     /// The same quote for the file as it was read.
-    pub fn of_seen(self, found: (Sha256, u64)) -> Self {
-        match self.request {
-            Request::V2Scan { path, .. } => Self { request: Request::V2Scan { path, file: Some(found) }, ..self },
-            request => Self { request, ..self },
+    pub fn of_seen(mut self, found: (Sha256, u64)) -> Self {
+        if let Request::V2Scan { file, .. } = &mut self.request {
+            *file = Some(found);
         }
+        self
     }
 
     /// The quote for the hashes that are not stored; it costs at most the price that was shown.
-    pub fn of_missing(self, missing: Vec<FileHash>) -> Self {
-        let mut price = self.price;
-        let request = match self.request {
-            Request::V2Reports { .. } => {
-                price.units = Units::exactly(missing.len() as u64);
-                Request::V2Reports { files: missing }
+    pub fn of_missing(mut self, missing: Vec<FileHash>) -> Self {
+        match &mut self.request {
+            Request::V2Reports { files } => {
+                self.price.units = Units::exactly(missing.len() as u64);
+                *files = missing;
             }
-            Request::V2Submissions { .. } => Request::V2Submissions { files: missing },
-            request => request,
-        };
-        Self { request, price, ..self }
+            Request::V2Submissions { files } => *files = missing,
+            _ => {}
+        }
+        self
     }
 
     /// The quote in parts of at most so many requests each, if it costs more and can be split.

@@ -17,7 +17,6 @@ const LONGEST_OUTPUT: u64 = 64 * 1024;
 
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// Maximum length of a key, in bytes: far longer than any real one.
 const LONGEST_KEY: usize = 512;
 
 /// Minimum length of a key to be treated as a secret; a shorter one may be an ordinary word.

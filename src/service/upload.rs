@@ -95,9 +95,6 @@ impl Client {
         if is_own || self.profile.upload_root().is_some_and(|root| root.origin() == url.origin()) {
             return Ok((url, is_own));
         }
-        if !url.origin().is_tuple() {
-            return Err(foreign("an address that leads to no host"));
-        }
         Err(foreign(&url.origin().ascii_serialization()))
     }
 }
