@@ -11,7 +11,7 @@ use crate::app::{Key, Message, Model, Place, Remembered, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
 use crate::view;
-use ratatui::backend::TestBackend;
+use ratatui::backend::CrosstermBackend;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, StdinLock, StdoutLock, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 
 /// A dialogue in lines.
 struct Dialogue {
-    session: Session<TestBackend>,
+    session: Session<CrosstermBackend<io::Sink>>,
     input: BufReader<StdinLock<'static>>,
     output: StdoutLock<'static>,
     /// The balances that were printed last.
@@ -42,8 +42,8 @@ pub(super) fn run(
     clock: Clock,
 ) -> anyhow::Result<(Exit, Remembered)> {
     (model.settings.is_plain, model.size) = (true, PAGE);
-    let backend = TestBackend::new(PAGE.width, PAGE.height);
-    let mut session = Session::new(backend, model, gateway, clock)?;
+    // Frames are drawn, for keys count from them, and shown to no terminal.
+    let mut session = Session::new(CrosstermBackend::new(io::sink()), model, gateway, clock)?;
     // A terminal that knows no control sequences takes no copies.
     if std::env::var_os("TERM").is_some_and(|kind| kind != "dumb") && io::stdout().is_terminal() {
         session.clipboard = Clipboard::of_environment();
