@@ -299,17 +299,10 @@ impl Gateway {
             Err(error) => error.to_string(),
         };
         self.settle(call, ledger_cost(settled, &taken), &outcome);
-        match taken {
-            Ok(_)
-                if request != asked
-                    && let Some(whole) = self.held(asked).ok().flatten() =>
-            {
-                Ok(whole)
-            }
-            taken => {
-                taken.map_err(|error| GatewayError::Service { error, cost: Cost::of(settled, price.unit), line: None })
-            }
-        }
+        let cost = Cost::of(settled, price.unit);
+        let answer = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
+        let whole = if request == asked { None } else { self.held(asked).ok().flatten() };
+        Ok(whole.unwrap_or(answer))
     }
 
     /// The quote for the content of a file to upload, which decides whether the same is in flight.
