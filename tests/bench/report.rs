@@ -4,6 +4,8 @@ use behaview::demo::{Demo, Options};
 
 /// A report with so many rows, as the service sends it.
 pub fn make(rows: u64) -> Vec<u8> {
+    // A second report finds the provider chosen already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let threads = tokio::runtime::Runtime::new().unwrap();
     threads.block_on(async {
         let demo = Demo::start(Options { rows, ..Options::default() }).await.unwrap();
