@@ -21,7 +21,6 @@ pub enum Key {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the key of its name")]
 pub enum KeyName {
     Enter,
     Esc,
