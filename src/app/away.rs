@@ -192,17 +192,17 @@ impl Model {
     }
 
     fn source_of(&self, entry: &ListEntry) -> Option<ExportSource> {
-        let here = entry.here()?;
+        let report = entry.report()?;
         let origin = match self.list().map(|list| &list.origin) {
             Some(super::list::ListOrigin::Document(name)) => {
                 entry.document.as_ref().map_or_else(|| name.clone(), |document| document.visible().to_string())
             }
             _ => self.service.name.clone(),
         };
-        let received = (!self.is_document()).then_some(here.received);
+        let received = (!self.is_document()).then_some(report.received);
         let identifier = entry.identifier.clone();
         let notes = identifier.as_ref().and_then(|identifier| self.notes_on(identifier)).cloned().unwrap_or_default();
-        Some(ExportSource { body: here.body.clone(), identifier, origin, received, notes })
+        Some(ExportSource { body: report.body.clone(), identifier, origin, received, notes })
     }
 
     pub(super) fn ask_where(&mut self) {

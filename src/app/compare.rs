@@ -5,7 +5,7 @@ use crate::app::over::{
     ListFilter, ListSource, ListView, OverlayScreen, RowPicker, RowWindow, Spot, Spots, Target, pieces_in_rows,
 };
 use crate::app::panes::{PANES, Scroll};
-use crate::app::{HeldPage, HeldReport, List, ListEntry, Model, Place, ReportJob, SearchJob, Size, StoreJob};
+use crate::app::{List, ListEntry, LoadedFile, Model, Place, ReportJob, SearchJob, Size, StoreJob};
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{self, Body, Pane, Recent, Report, Row};
@@ -88,7 +88,7 @@ impl MatrixColumn {
             side,
             identifier: found.identifier.clone(),
             entry,
-            body: found.here().map(|here| here.body.clone()),
+            body: found.report().map(|report| report.body.clone()),
         };
         list.entries.iter().enumerate().map(column).collect()
     }
@@ -476,9 +476,9 @@ impl Model {
         self.emit(StoreJob::LoadCompareFile(file));
     }
 
-    pub(in crate::app) fn recalled_beside(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
+    pub(in crate::app) fn recalled_beside(&mut self, file: &Sha256, loaded: LoadedFile) {
         let mut list = List::unasked(file.clone());
-        list.take_recalled(pages, reports);
+        list.take_loaded(loaded);
         let Some(compare) = self.comparing_mut().filter(|compare| compare.other.as_ref() == Some(file)) else {
             return;
         };

@@ -6,7 +6,9 @@ use crate::app::find::Finder;
 use crate::app::find::finding::ReturnPoint;
 use crate::app::over::Target;
 use crate::app::panes::PaneOrder;
-use crate::app::{Failure, Focus, HeldReport, List, ListEntry, Model, OpenReport, Opening, Overlay, Screen, StoreJob};
+use crate::app::{
+    Failure, Focus, List, ListEntry, LoadedReport, Model, OpenReport, Opening, Overlay, Screen, StoreJob,
+};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Holding, Pane};
 use crate::text::Untrusted;
@@ -160,15 +162,15 @@ impl OpenFiles {
         if !self.are_several() {
             return;
         }
-        let mut newest = HashMap::<Identifier, HeldReport>::new();
-        for held in self.asked_lists_mut().flat_map(|list| &list.entries).filter_map(ListEntry::held) {
-            let is_newer = |known: &HeldReport| known.here.received < held.here.received;
-            if newest.get(&held.identifier).is_none_or(is_newer) {
-                newest.insert(held.identifier.clone(), held);
+        let mut newest = HashMap::<Identifier, LoadedReport>::new();
+        for entry in self.asked_lists_mut().flat_map(|list| &list.entries) {
+            let Some((identifier, report)) = entry.identifier.as_ref().zip(entry.report()) else { continue };
+            if newest.get(identifier).is_none_or(|known| known.received < report.received) {
+                newest.insert(identifier.clone(), report.clone());
             }
         }
-        for list in self.asked_lists_mut() {
-            newest.values().for_each(|held| _ = list.take_newer(held));
+        for (identifier, report) in &newest {
+            self.each_entry_mut(identifier).for_each(|entry| entry.take_newer(report));
         }
     }
 
@@ -304,7 +306,7 @@ impl Model {
         }
         let is_empty = |list: &List| {
             let is_known = !list.entries.is_empty();
-            is_known && list.held() == 0 && list.file().is_some_and(|file| !files.contains(file))
+            is_known && list.stored() == 0 && list.file().is_some_and(|file| !files.contains(file))
         };
         let empty = |files: &OpenFiles| files.all.iter().position(|open| is_empty(&open.list));
         while let Some(place) = empty(&self.files) {

@@ -2,13 +2,13 @@
 
 use crate::app::find::Filter;
 use crate::app::panes::{PaneState, Scroll};
-use crate::app::{Failure, HeldPage, HeldReport, Here, Opening};
+use crate::app::{Failure, LoadedFile, LoadedReport, Opening};
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::{Page, PageEntry, is_abstract};
 use crate::report::rules::Marks;
-use crate::report::{Imported, Indicators, Pane, Report};
+use crate::report::{Indicators, Pane, Report};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -114,8 +114,9 @@ impl List {
         self.places.get(identifier).copied()
     }
 
-    pub fn held(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.here().is_some()).count()
+    /// How many reports of it are stored.
+    pub fn stored(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.report().is_some()).count()
     }
 
     /// Rows of the list: the entries, and one for what comes after them.
@@ -172,8 +173,7 @@ impl List {
     }
 
     /// Takes the page of this cursor. A first page replaces the list; open reports stay open.
-    pub fn take_page(&mut self, cursor: Option<&Untrusted>, held: HeldPage) {
-        let HeldPage { received, page, unkept } = held;
+    pub fn take_page(&mut self, cursor: Option<&Untrusted>, page: Page, received: Timestamp, unkept: Option<String>) {
         let total = self.total;
         self.total = page.count.or(total);
         if cursor.is_none() {
@@ -206,7 +206,7 @@ impl List {
         self.add(page.entries, received, unkept, &mut before);
         // A stored report stays, though the service lists it no more.
         let rest = order.iter().filter_map(|identifier| before.remove(identifier));
-        rest.filter(|old| stays || old.here().is_some()).for_each(|old| self.push(old));
+        rest.filter(|old| stays || old.report().is_some()).for_each(|old| self.push(old));
         if !stays {
             self.used_cursors.clear();
             self.next = Next::behind(page.cursor, page.is_lost);
@@ -230,52 +230,46 @@ impl List {
                 continue;
             }
             let mut row = before.remove(&entry.identifier).unwrap_or_else(|| ListEntry::new(Some(entry.identifier)));
-            let is_less = |body: &crate::report::Body| row.here().is_some_and(|here| is_abstract(body, &here.body));
+            let is_less = |body: &Body| row.report().is_some_and(|known| is_abstract(body, &known.body));
             if let Some(body) = entry.report.filter(|body| !is_less(body)) {
                 let (unkept, verdict) = (unkept.clone(), entry.verdict);
-                row.take_arrived(Here { received, body, unkept, verdict }, false);
+                row.take(LoadedReport { received, body, unkept, verdict, imported: None });
             }
             self.push(row);
         }
     }
 
-    pub fn take_recalled(&mut self, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
-        for page in pages {
+    pub fn take_loaded(&mut self, (pages, reports): LoadedFile) {
+        for (received, page) in pages {
             let cursor = match &self.next {
                 Next::Page(cursor) => cursor.clone(),
                 Next::Nothing | Next::Circle | Next::Lost => break,
             };
-            self.take_page(cursor.as_ref(), page);
+            self.take_page(cursor.as_ref(), page, received, None);
         }
         // Stored reports count where they are newer than those of their page.
-        for held in reports {
-            if !self.take_newer(&held) {
-                let mut entry = ListEntry::new(Some(held.identifier.clone()));
-                entry.take_newer(&held);
-                self.push(entry);
+        for (identifier, report) in reports {
+            match self.entry_mut(&identifier) {
+                Some(entry) => entry.take_newer(&report),
+                None => self.push(ListEntry::with(Some(identifier), report)),
             }
         }
     }
 
-    /// Takes a stored report unless the entry has a newer one; says whether it is listed.
-    pub(super) fn take_newer(&mut self, held: &HeldReport) -> bool {
-        self.entry_mut(&held.identifier).map(|entry| entry.take_newer(held)).is_some()
-    }
-
     /// Lets go of the reports that are here and not among these; says whether there was one. What could not be kept is here alone.
-    pub(super) fn let_go(&mut self, held: &HashSet<&Identifier>) -> bool {
+    pub(super) fn let_go(&mut self, stored: &HashSet<&Identifier>) -> bool {
         let is_gone = |entry: &&mut ListEntry| {
-            let is_kept = entry.here().is_some_and(|here| here.unkept.is_none());
-            is_kept && entry.identifier.as_ref().is_some_and(|identifier| !held.contains(identifier))
+            let is_kept = entry.report().is_some_and(|report| report.unkept.is_none());
+            is_kept && entry.identifier.as_ref().is_some_and(|identifier| !stored.contains(identifier))
         };
         self.entries.iter_mut().filter(is_gone).map(|entry| *entry = ListEntry::new(entry.identifier.take())).count()
             > 0
     }
 
     /// Takes a whole report; returns the opening that continues to show it.
-    pub(super) fn take_arrived(&mut self, identifier: &Identifier, here: &Here) -> Option<Opening> {
+    pub(super) fn take_arrived(&mut self, identifier: &Identifier, report: &LoadedReport) -> Option<Opening> {
         let is_chosen = self.place_of(identifier) == Some(self.scroll.cursor);
-        self.entry_mut(identifier)?.take_arrived(here.clone(), is_chosen)
+        self.entry_mut(identifier)?.take_arrived(report.clone(), is_chosen)
     }
 }
 
@@ -284,14 +278,12 @@ pub struct ListEntry {
     /// What the report is asked for by; none for a report that does not say.
     pub identifier: Option<Identifier>,
     pub parts: Option<Parts>,
-    /// Its report; none while that has not been paid for.
-    here: Option<Here>,
+    /// None while it has not been paid for.
+    report: Option<LoadedReport>,
     pub failure: Option<Failure>,
     pub open: Option<OpenReport>,
-    pub imported: Option<Imported>,
     /// The name of the document that it is of, where several are open.
     pub document: Option<Untrusted>,
-    pub verdict: Option<Untrusted>,
     /// The filters of a report that was open until a newer one came, for the panes of that.
     filters: BTreeMap<Pane, Filter>,
 }
@@ -347,8 +339,8 @@ impl OpenReport {
     }
 
     /// Whether every row of these bytes is indexed: then the report stays open.
-    pub(in crate::app) fn settle(&mut self, here: &Here) -> bool {
-        let is_whole = self.coming == Some(here.body.len()) && self.report.index.is_complete;
+    pub(in crate::app) fn settle(&mut self, loaded: &LoadedReport) -> bool {
+        let is_whole = self.coming == Some(loaded.body.len()) && self.report.index.is_complete;
         if is_whole {
             self.coming = None;
         }
@@ -366,47 +358,35 @@ impl ListEntry {
         Self { identifier, parts, ..Self::default() }
     }
 
-    pub fn with(identifier: Option<Identifier>, here: Here) -> Self {
-        let mut entry = Self::new(identifier);
-        entry.take(here);
-        entry
+    pub fn with(identifier: Option<Identifier>, report: LoadedReport) -> Self {
+        Self { report: Some(report), ..Self::new(identifier) }
     }
 
-    pub(in crate::app) fn of_document(self, document: Option<Untrusted>) -> Self {
-        Self { document, ..self }
-    }
-
-    pub fn here(&self) -> Option<&Here> {
-        self.here.as_ref()
+    pub fn report(&self) -> Option<&LoadedReport> {
+        self.report.as_ref()
     }
 
     /// Takes a received report, and closes the open one, which may be older.
-    fn take(&mut self, here: Here) {
-        self.verdict.clone_from(&here.verdict);
-        self.here = Some(here);
+    fn take(&mut self, report: LoadedReport) {
+        self.report = Some(report);
         self.failure = None;
         self.close_if(|_| true);
-        self.imported = None;
     }
 
     /// Takes a report that has come whole. It stays open if it is looked at; an older one that was open is closed.
-    pub(super) fn take_arrived(&mut self, here: Here, is_chosen: bool) -> Option<Opening> {
-        let open = self.open.take_if(|open| is_chosen && open.settle(&here));
-        self.take(here);
+    pub(super) fn take_arrived(&mut self, report: LoadedReport, is_chosen: bool) -> Option<Opening> {
+        let open = self.open.take_if(|open| is_chosen && open.settle(&report));
+        self.take(report);
         self.open = open;
         self.open.as_ref().map(|open| open.opening)
     }
 
-    pub(in crate::app) fn held(&self) -> Option<HeldReport> {
-        let (identifier, here) = (self.identifier.clone()?, self.here()?.clone());
-        Some(HeldReport { identifier, here, imported: self.imported.clone() })
-    }
-
-    pub(super) fn take_newer(&mut self, held: &HeldReport) {
-        let is_newer = |here: &Here| here.received < held.here.received || is_abstract(&here.body, &held.here.body);
-        if self.here().is_none_or(is_newer) {
-            self.take(held.here.clone());
-            self.imported.clone_from(&held.imported);
+    /// Takes a stored report unless the entry has a newer one.
+    pub(super) fn take_newer(&mut self, report: &LoadedReport) {
+        let is_newer =
+            |known: &LoadedReport| known.received < report.received || is_abstract(&known.body, &report.body);
+        if self.report().is_none_or(is_newer) {
+            self.take(report.clone());
         }
     }
 
@@ -421,7 +401,7 @@ impl ListEntry {
 
     /// Opens a stored report with these rows of its tree folded; returns the bytes to index.
     pub(in crate::app) fn open(&mut self, opening: Opening, folded: &[u32]) -> Option<Body> {
-        let body = self.here().filter(|_| self.open.is_none())?.body.clone();
+        let body = self.report().filter(|_| self.open.is_none())?.body.clone();
         let mut open = OpenReport::new(opening, body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {
             let state = open.panes.entry(pane).or_default();

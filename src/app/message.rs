@@ -110,8 +110,13 @@ pub enum ServiceEvent {
 
 #[derive(Debug)]
 pub enum Response {
-    Report(Here),
-    Page(HeldPage),
+    Report(LoadedReport),
+    Page {
+        page: Page,
+        received: Timestamp,
+        /// Why it could not be stored, if so.
+        unkept: Option<String>,
+    },
     Balances(Balances),
     Usage(Usage),
     Entitlements(Entitlements),
@@ -131,15 +136,13 @@ pub enum StoreEvent {
     RecentFiles(Vec<Recent>),
     FileLoaded {
         file: Sha256,
-        pages: Vec<HeldPage>,
-        reports: Vec<HeldReport>,
+        loaded: LoadedFile,
         /// Its scan, while the user has not seen its end.
         scan: Option<PendingScan>,
     },
     CompareFileLoaded {
         file: Sha256,
-        pages: Vec<HeldPage>,
-        reports: Vec<HeldReport>,
+        loaded: LoadedFile,
     },
     Checked {
         request: Request,
@@ -229,34 +232,25 @@ pub enum FileEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Opening(pub u64);
 
-#[derive(Debug, Clone)]
-pub struct HeldPage {
-    pub received: Timestamp,
-    pub page: Page,
-    /// Why it could not be kept, if so.
-    pub unkept: Option<String>,
-}
+/// What is stored of a file: the pages of its list with their times, and its reports.
+pub type LoadedFile = (Vec<(Timestamp, Page)>, Vec<(Identifier, LoadedReport)>);
 
+/// A report's bytes, as the store, the service or a document gave them.
 #[derive(Debug, Clone)]
-pub struct HeldReport {
-    pub identifier: Identifier,
-    pub here: Here,
+pub struct LoadedReport {
+    pub received: Timestamp,
+    pub body: Body,
+    /// Why it could not be stored, if so.
+    pub unkept: Option<String>,
+    pub verdict: Option<Untrusted>,
     pub imported: Option<Imported>,
 }
 
-#[derive(Debug, Clone)]
-pub struct Here {
-    pub received: Timestamp,
-    pub body: Body,
-    pub unkept: Option<String>,
-    pub verdict: Option<Untrusted>,
-}
-
-impl Here {
+impl LoadedReport {
     /// Reads the verdict, which takes long for a large report: not in the loop.
     pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
         let verdict = ReportSummary::of(&Report::open(&body)).words();
-        Self { received, body, unkept, verdict }
+        Self { received, body, unkept, verdict, imported: None }
     }
 }
 
@@ -288,9 +282,9 @@ impl Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseSource {
     /// The store alone, since the screen showed a price of 0.
-    Held,
+    Stored,
     /// The store, or else the service.
-    HeldOrService,
+    StoredOrService,
     /// The service, whatever is stored.
     Service,
 }

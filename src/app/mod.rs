@@ -30,8 +30,8 @@ pub use keys::{Key, Keymap, Place};
 pub use layout::{Area, Layout, Size, Sizes};
 pub use list::{List, ListEntry, OpenReport};
 pub use message::{
-    Effect, Failure, FileEvent, FileJob, HeldPage, HeldReport, Here, Message, Opening, ReportEvent, ReportJob,
-    Response, ResponseSource, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
+    Effect, Failure, FileEvent, FileJob, LoadedFile, LoadedReport, Message, Opening, ReportEvent, ReportJob, Response,
+    ResponseSource, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
     TerminalEvent,
 };
 pub use model::{Focus, Model, Screen, Service};

@@ -12,7 +12,7 @@ use crate::app::scan::follow::{Follow, Pace};
 use crate::app::spending::price::{Figures, Offers};
 use crate::app::spending::{Barred, Calls, InFlightCall, OpenAllBatch};
 use crate::app::start::{Remembered, StartScreen};
-use crate::app::{Effect, Here, Layout, List, ListEntry, OpenReport, Opening, Size, Sizes};
+use crate::app::{Effect, Layout, List, ListEntry, LoadedReport, OpenReport, Opening, Size, Sizes};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The name of a document, and its reports with what each calls itself.
-pub type OpenDocument = (String, Vec<(Option<Identifier>, Here)>);
+pub type OpenDocument = (String, Vec<(Option<Identifier>, LoadedReport)>);
 
 #[derive(Debug, Default)]
 pub struct Model {
@@ -124,7 +124,11 @@ impl Model {
         let name = title.or_else(|| documents.first().map(|(name, _)| name.clone())).unwrap_or_default();
         let entries = documents.into_iter().flat_map(|(name, reports)| {
             let document = several.map(|_| Untrusted::from(name));
-            let entry = move |(identifier, here)| ListEntry::with(identifier, here).of_document(document.clone());
+            let entry = move |(identifier, report)| {
+                let mut entry = ListEntry::with(identifier, report);
+                entry.document.clone_from(&document);
+                entry
+            };
             reports.into_iter().map(entry)
         });
         self.files.open(OpenFile::new(List::document(name, entries.collect())));

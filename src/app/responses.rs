@@ -4,14 +4,15 @@ use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
 use crate::app::spending::{InFlightCall, Prompt, last_days};
 use crate::app::{
-    Failure, Focus, HeldPage, HeldReport, Here, Model, OpenReport, Opening, Overlay, ReportJob, Response,
-    ResponseSource, StoreJob,
+    Failure, Focus, LoadedFile, LoadedReport, Model, OpenReport, Opening, Overlay, ReportJob, Response, ResponseSource,
+    StoreJob,
 };
 use crate::quota::Balances;
 use crate::report::body::Body;
 use crate::report::identifier::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
+use crate::report::page::Page;
 use crate::report::{Indicators, Pane};
 use crate::request::Request;
 use crate::text::{self, Untrusted};
@@ -50,9 +51,9 @@ impl Model {
 
     fn on_response(&mut self, request: &Request, call: Option<InFlightCall>, response: Response) {
         match (response, request) {
-            (Response::Report(here), Request::Behaviour { identifier }) => self.on_report(identifier, here),
-            (Response::Page(page), Request::Behaviours { file, cursor, .. }) => {
-                self.on_page(file, cursor.as_ref(), page);
+            (Response::Report(report), Request::Behaviour { identifier }) => self.on_report(identifier, report),
+            (Response::Page { page, received, unkept }, Request::Behaviours { file, cursor, .. }) => {
+                self.on_page(file, cursor.as_ref(), page, received, unkept);
                 self.on_page_while_following(file, None);
             }
             (Response::Balances(balances), _) => {
@@ -149,19 +150,19 @@ impl Model {
         }
     }
 
-    fn on_report(&mut self, identifier: &Identifier, here: Here) {
+    fn on_report(&mut self, identifier: &Identifier, report: LoadedReport) {
         if self.files.listing_mut(identifier).next().is_none() {
             return;
         }
-        let is_held = self.files.each_entry_mut(identifier).any(|entry| entry.here().is_some());
+        let is_stored = self.files.each_entry_mut(identifier).any(|entry| entry.report().is_some());
         let files = self.files.listing_mut(identifier);
-        let arrived: Vec<_> = files.filter_map(|file| file.list.take_arrived(identifier, &here)).collect();
-        let is_new = !is_held && arrived.is_empty();
+        let arrived: Vec<_> = files.filter_map(|file| file.list.take_arrived(identifier, &report)).collect();
+        let is_new = !is_stored && arrived.is_empty();
         arrived.into_iter().for_each(|opening| self.known_whole(opening));
-        if let Some(why) = here.unkept {
+        if let Some(why) = report.unkept {
             self.warn(format!("The report is here, but {why}"));
         }
-        if is_held {
+        if is_stored {
             self.list_notable_anew(identifier);
         }
         self.show_chosen();
@@ -176,10 +177,10 @@ impl Model {
         if self.files.listing_mut(identifier).next().is_none() {
             return;
         }
-        let is_held = self.files.each_entry_mut(identifier).any(|entry| entry.here().is_some());
+        let is_stored = self.files.each_entry_mut(identifier).any(|entry| entry.report().is_some());
         self.files.listing_mut(identifier).for_each(|file| file.take_failure(identifier, failure));
         self.settle();
-        if is_held {
+        if is_stored {
             self.warn(format!("{} The stored report stays.", failure.words()));
         }
         self.stop_batch(&format!("A report could not be fetched. {}", failure.words()));
@@ -195,7 +196,7 @@ impl Model {
         let fresh: Vec<_> = (0..count).map(|_| self.next_opening()).collect();
         let mut openings = Vec::new();
         let entries = self.files.each_entry_mut(identifier).zip(fresh);
-        for (entry, opening) in entries.filter(|(entry, _)| entry.here().is_none()) {
+        for (entry, opening) in entries.filter(|(entry, _)| entry.report().is_none()) {
             if is_first {
                 entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(opening, body.clone(), &[]) });
             }
@@ -218,12 +219,19 @@ impl Model {
         }
     }
 
-    fn on_page(&mut self, file: &Sha256, cursor: Option<&Untrusted>, page: HeldPage) {
+    fn on_page(
+        &mut self,
+        file: &Sha256,
+        cursor: Option<&Untrusted>,
+        page: Page,
+        received: Timestamp,
+        unkept: Option<String>,
+    ) {
         let Some(list) = self.list_of_mut(file) else { return };
-        let (is_empty, unkept, left_out) = (page.page.entries.is_empty(), page.unkept.clone(), page.page.left_out());
-        list.take_page(cursor, page);
-        let (next, is_empty) = (list.next.clone(), is_empty && list.entries.is_empty());
-        match (unkept, next, left_out) {
+        let left_out = page.left_out();
+        list.take_page(cursor, page, received, unkept.clone());
+        let is_empty = list.entries.is_empty();
+        match (unkept, list.next.clone(), left_out) {
             (Some(why), ..) => self.warn(format!("The list is here, but {why}")),
             (None, Next::Circle, _) => {
                 self.warn("The service repeats a page's address: it goes in circles, so no further page is asked for.")
@@ -275,10 +283,10 @@ impl Model {
         }
     }
 
-    pub(super) fn take_recalled(&mut self, file: &Sha256, pages: Vec<HeldPage>, reports: Vec<HeldReport>) {
+    pub(super) fn take_loaded(&mut self, file: &Sha256, loaded: LoadedFile) {
         let is_shown = self.file() == Some(file);
         let Some(list) = self.list_of_mut(file) else { return };
-        list.take_recalled(pages, reports);
+        list.take_loaded(loaded);
         if !is_shown {
             return;
         }
@@ -288,7 +296,7 @@ impl Model {
         if is_new && std::mem::take(&mut self.settings.lists_at_once) {
             let page = self.list().and_then(|list| list.next_page(self.service.listing));
             if let Some(page) = page {
-                self.ask(page, ResponseSource::HeldOrService);
+                self.ask(page, ResponseSource::StoredOrService);
             }
             return;
         }

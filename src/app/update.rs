@@ -149,11 +149,11 @@ impl Model {
     fn on_store(&mut self, event: StoreEvent) {
         match event {
             StoreEvent::RecentFiles(recent) => self.start.recent = recent,
-            StoreEvent::FileLoaded { file, pages, reports, scan } => {
-                self.take_recalled(&file, pages, reports);
+            StoreEvent::FileLoaded { file, loaded, scan } => {
+                self.take_loaded(&file, loaded);
                 self.recall_scan(&file, scan);
             }
-            StoreEvent::CompareFileLoaded { file, pages, reports } => self.recalled_beside(&file, pages, reports),
+            StoreEvent::CompareFileLoaded { file, loaded } => self.recalled_beside(&file, loaded),
             StoreEvent::Checked { request, since, missing } => self.looked_up(request, since, missing),
             StoreEvent::WriteFinished => {
                 self.writes = self.writes.saturating_sub(1);
@@ -282,7 +282,7 @@ impl Model {
                 Some(request) if self.is_typed_held(command) => self.ask_held(request),
                 Some(request) => {
                     self.figures.await_answer(&request);
-                    self.ask(request, if *anew { ResponseSource::Service } else { ResponseSource::HeldOrService })
+                    self.ask(request, if *anew { ResponseSource::Service } else { ResponseSource::StoredOrService })
                 }
                 None => {}
             },

@@ -6,7 +6,7 @@ use super::show;
 use super::*;
 use crate::app::model::{Service, Settings};
 use crate::app::spending::price::Allowance;
-use crate::app::{Here, Model};
+use crate::app::{LoadedReport, Model};
 use crate::config::{Config, Folders};
 use crate::demo::{Demo, ListContent, Options};
 use crate::quota::Period;
@@ -150,8 +150,8 @@ fn opened(file: &OsStr, common: &Common) -> anyhow::Result<(String, document::Fo
     if let Some(identifier) = name.and_then(Identifier::typed) {
         match show::stored(&identifier, common)? {
             Some(stored) => {
-                let here = Here::new(stored.received, stored.body()?, None);
-                return Ok((identifier.text().unicode(), vec![(Some(identifier), here)]));
+                let report = LoadedReport::new(stored.received, stored.body()?, None);
+                return Ok((identifier.text().unicode(), vec![(Some(identifier), report)]));
             }
             None if identifier.is_documented() => return Err(show::not_stored(&identifier)),
             None => {}

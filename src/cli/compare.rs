@@ -8,7 +8,7 @@ use crate::app::list::List;
 use crate::quota::Plan;
 use crate::report::Body;
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
-use crate::runtime::held_of;
+use crate::runtime::load_file;
 use clap::builder::PossibleValue;
 use std::fmt::Write as _;
 
@@ -162,11 +162,10 @@ impl CompareArgs {
         files.extend(self.with.as_deref().map(parse_sha256).transpose()?);
         let mut columns = Vec::new();
         for (side, file) in files.iter().enumerate() {
-            let (pages, reports) = held_of(&gateway, file)?;
             let mut list = List::unasked(file.clone());
-            list.take_recalled(pages, reports);
+            list.take_loaded(load_file(&gateway, file)?);
             columns.extend(list.entries.iter().map(|entry| {
-                let body = entry.here().map(|here| here.body.clone());
+                let body = entry.report().map(|report| report.body.clone());
                 column(side, Some(file), None, (entry.identifier.clone(), body))
             }));
             *more |= list.has_more_pages();

@@ -1,7 +1,7 @@
 //! Reports saved by any tool: a bare object, an envelope, a list page, a behaviour summary.
 
 use super::FailureKind;
-use crate::app::Here;
+use crate::app::LoadedReport;
 use crate::export::file;
 use crate::report::Body;
 use crate::report::body::LARGEST;
@@ -21,7 +21,7 @@ pub(super) const STANDARD_INPUT: &str = "-";
 const FIRST_READ: u64 = 64 * 1024;
 
 /// Reports, each with its own identifier, if any.
-pub(super) type FoundReports = Vec<(Option<Identifier>, Here)>;
+pub(super) type FoundReports = Vec<(Option<Identifier>, LoadedReport)>;
 
 pub(super) struct Document {
     pub(super) name: String,
@@ -127,7 +127,7 @@ pub(super) fn of(path: &Path, body: &Body) -> anyhow::Result<Document> {
         problems.extend(errors);
         for report in found {
             places.extend(Some(report.pointer).filter(|pointer| !pointer.is_empty()));
-            reports.push((report.identifier, Here::new(received, report.body, None)));
+            reports.push((report.identifier, LoadedReport::new(received, report.body, None)));
         }
     }
     if reports.is_empty() {

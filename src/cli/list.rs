@@ -6,7 +6,7 @@ use super::*;
 use crate::report::Body;
 use crate::report::Report;
 use crate::report::page::{NO_WAY_ON, Page, PageEntry, PageError, ReportSummary};
-use crate::runtime::held_pages;
+use crate::runtime::load_pages;
 use crate::store::StoredReport;
 use tokio::runtime::Runtime;
 
@@ -182,11 +182,11 @@ impl ListArgs {
         let (mut requests, mut is_open) = (Vec::new(), false);
         let listing = setup.gateway.client.profile().listing;
         for file in files.iter().filter_map(Subject::service) {
-            let held = if self.refresh { Vec::new() } else { held_pages(&setup.gateway, file, listing)? };
-            let cursors = held.iter().map(|held| held.page.cursor.clone()).filter(Option::is_some);
+            let pages = if self.refresh { Vec::new() } else { load_pages(&setup.gateway, file, listing)? };
+            let cursors = pages.iter().map(|(_, page)| page.cursor.clone()).filter(Option::is_some);
             let cursors = std::iter::once(None).chain(cursors).take(if self.all { usize::MAX } else { 1 });
             requests.extend(cursors.map(|cursor| Request::Behaviours { file: file.clone(), listing, cursor }));
-            is_open |= self.all && held.last().is_none_or(|last| last.page.cursor.is_some());
+            is_open |= self.all && pages.last().is_none_or(|(_, page)| page.cursor.is_some());
         }
         let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
         let remark = is_open.then(|| (remark.to_owned(), Units { min: 0, max: None }));

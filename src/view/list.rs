@@ -61,7 +61,8 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
         None => line.own("(no identifier)", Tint::Text),
     }
     line.own(&notes(entry, model), Tint::Key);
-    let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(VERDICT));
+    let verdict = entry.report().and_then(|report| report.verdict.as_ref());
+    let verdict = verdict.map(|verdict| verdict.visible_cut(VERDICT));
     let (beside, below): (Option<_>, Option<_>) = match verdict {
         Some(verdict) if verdict.width() < line.room() => (Some(verdict), None),
         verdict => (None, verdict.filter(|_| area.height > 1)),
@@ -105,7 +106,7 @@ fn notes(entry: &ListEntry, model: &Model) -> String {
 }
 
 fn mark(entry: &ListEntry, model: &Model) -> &'static str {
-    match (entry.here(), in_flight(entry, model), &entry.failure) {
+    match (entry.report(), in_flight(entry, model), &entry.failure) {
         (_, Some(_), _) => "◌ ",
         (Some(_), None, _) => "● ",
         (None, None, Some(_)) => "! ",
@@ -114,15 +115,15 @@ fn mark(entry: &ListEntry, model: &Model) -> &'static str {
 }
 
 fn state(entry: &ListEntry, model: &Model) -> String {
-    match (entry.here(), in_flight(entry, model), &entry.failure) {
+    match (entry.report(), in_flight(entry, model), &entry.failure) {
         (_, Some(call), _) => progress(call, model.now),
         (None, None, Some(_)) => "failed".to_owned(),
         (Some(_), None, Some(_)) => "stored, refetch failed".to_owned(),
         (Some(_), None, None) if entry.document.is_some() => String::new(),
         (Some(_), None, None) if model.is_document() => "open".to_owned(),
-        (Some(here), None, None) => {
-            let how = if entry.imported.is_some() { "imported" } else { "stored" };
-            format!("{how} {}", age(here.received, model.now))
+        (Some(report), None, None) => {
+            let how = if report.imported.is_some() { "imported" } else { "stored" };
+            format!("{how} {}", age(report.received, model.now))
         }
         (None, None, None) => {
             let request = entry.identifier.clone().map(|identifier| Request::Behaviour { identifier });
@@ -232,9 +233,11 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
             ]
         }
         (Next::Page(None), _) => vec![
-            strong(match list.held() as u64 {
+            strong(match list.stored() as u64 {
                 0 => "Nothing is stored of this file.".to_owned(),
-                held => format!("Stored of this file: {}, but not the list of its sandboxes.", count(held, "report")),
+                stored => {
+                    format!("Stored of this file: {}, but not the list of its sandboxes.", count(stored, "report"))
+                }
             }),
             text("A page of the list brings its sandboxes, and their reports where the service sends them along."),
         ],

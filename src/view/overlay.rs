@@ -157,7 +157,7 @@ impl DrawForm for TypedQuestion {
                 None => {
                     let price = match form.held_since(model.now) {
                         Some(since) => format!("0, stored since {}", super::list::since(since, model.now)),
-                        None => model.price_from(&request, ResponseSource::HeldOrService).short(),
+                        None => model.price_from(&request, ResponseSource::StoredOrService).short(),
                     };
                     vec![(format!("{} · {price}", request.words()), Tint::Price)]
                 }

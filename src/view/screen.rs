@@ -96,13 +96,14 @@ fn title(model: &Model, columns: u16) -> Vec<Words> {
     if let Some(known) = &entry.parts {
         parts.push((known.sandbox.visible_cut(40).to_string(), Tint::Strong));
     }
-    let verdict = entry.verdict.as_ref().map(|verdict| verdict.visible_cut(24).to_string());
+    let verdict = entry.report().and_then(|report| report.verdict.as_ref());
+    let verdict = verdict.map(|verdict| verdict.visible_cut(24).to_string());
     parts.extend(verdict.map(|verdict| (verdict, Tint::Strong)));
     let when = entry.parts.as_ref().and_then(list::when);
     parts.extend(when.map(|when| (format!("ran {when} UTC"), Tint::Faint)));
-    if let Some(here) = entry.here().filter(|_| !model.is_document()) {
-        let since = list::since(here.received, model.now);
-        parts.push(match &entry.imported {
+    if let Some(report) = entry.report().filter(|_| !model.is_document()) {
+        let since = list::since(report.received, model.now);
+        parts.push(match &report.imported {
             Some(imported) => (format!("imported {since} {}", imported.words()), Tint::Free),
             None => (format!("stored {since}"), Tint::Free),
         });

@@ -8,7 +8,7 @@
 
 mod report;
 
-use behaview::app::message::Here;
+use behaview::app::message::LoadedReport;
 use behaview::app::model::Service;
 use behaview::app::{Key, Model};
 use behaview::report::compare::Matrix;
@@ -91,7 +91,7 @@ fn compare(bencher: Bencher, rows: u64) {
 fn frame(bencher: Bencher, rows: u64) {
     let clock = || Timestamp::UNIX_EPOCH;
     let mut model = Model::new(Service::default(), clock());
-    let here = Here::new(clock(), report(rows).body, None);
+    let here = LoadedReport::new(clock(), report(rows).body, None);
     model.open_documents(vec![("bench".to_owned(), vec![(None, here)])]);
     let mut session = Session::new(TestBackend::new(120, 40), model, None, clock).unwrap();
     session.begin();

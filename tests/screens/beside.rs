@@ -3,7 +3,6 @@
 use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options};
-use behaview::app::message::HeldPage;
 use behaview::app::{Response, ServiceEvent, TerminalEvent};
 use behaview::demo::Endpoint;
 use behaview::report::Body;
@@ -176,8 +175,8 @@ fn list_by_identifier(stage: &mut Stage, identifier: &Identifier) {
     let page = Page::of(&Body::in_memory(listed.into_bytes())).unwrap();
     let request =
         Request::Behaviours { file: file("Parcel"), listing: stage.session.model.service.listing, cursor: None };
-    let page = HeldPage { received: Timestamp::UNIX_EPOCH, page, unkept: None };
-    stage.session.take(ServiceEvent::Ended { request, result: Ok(Response::Page(page)) });
+    let page = Response::Page { page, received: Timestamp::UNIX_EPOCH, unkept: None };
+    stage.session.take(ServiceEvent::Ended { request, result: Ok(page) });
     stage.rest();
 }
 

@@ -1,7 +1,7 @@
 //! Reports that were saved by any tool, opened in the same screens.
 
 use crate::screen;
-use behaview::app::message::Here;
+use behaview::app::message::LoadedReport;
 use behaview::app::{Model, Size};
 use behaview::report::Body;
 use behaview::runtime::Session;
@@ -21,7 +21,7 @@ impl Opened {
         model.size = Size { width: 100, height: 24 };
         let here = |json: &str| {
             let body = Body::in_memory(json.as_bytes().to_vec());
-            Here::new(Timestamp::UNIX_EPOCH, body, None)
+            LoadedReport::new(Timestamp::UNIX_EPOCH, body, None)
         };
         let document = |(name, json): &(&str, &str)| ((*name).to_owned(), vec![(None, here(json))]);
         model.open_documents(documents.iter().map(document).collect());

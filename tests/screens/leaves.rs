@@ -2,7 +2,7 @@
 
 use crate::stage::{Stage, file, options};
 use behaview::app::model::Service;
-use behaview::app::{Here, Model, Overlay, PANES, Size};
+use behaview::app::{LoadedReport, Model, Overlay, PANES, Size};
 use behaview::demo::Options;
 use behaview::export::{ExportSource, Format, Job, What};
 use behaview::report::rules::Rules;
@@ -88,7 +88,7 @@ fn clock() -> Timestamp {
 fn all_details(bytes: &[u8]) -> String {
     let mut model = Model::new(Service::default(), clock());
     model.size = Size { width: 150, height: 90 };
-    let here = Here::new(clock(), Body::in_memory(bytes.to_vec()), None);
+    let here = LoadedReport::new(clock(), Body::in_memory(bytes.to_vec()), None);
     model.open_documents(vec![("fixture".to_owned(), vec![(None, here)])]);
     let mut session = Session::new(TestBackend::new(150, 90), model, None, clock).unwrap();
     session.begin();

@@ -3,7 +3,7 @@
 //! The program has no bug to order: this test's own binary plays the program, and begins with a panic.
 
 use super::stage::Terminal;
-use behaview::app::{Here, Model};
+use behaview::app::{LoadedReport, Model};
 use behaview::report::Body;
 use behaview::runtime::{self, Display, Signals};
 use behaview::view::{Depth, Theme};
@@ -39,7 +39,7 @@ fn plays_the_program() {
         clock = striking_clock;
     }
     let mut model = Model::new(Default::default(), now);
-    let here = Here::new(now, Body::in_memory(REPORT.to_vec()), None);
+    let here = LoadedReport::new(now, Body::in_memory(REPORT.to_vec()), None);
     model.open_documents(vec![("document".to_owned(), vec![(None, here)])]);
     let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
     runtime::run(model, None, display, Signals::listen().unwrap(), clock).unwrap();

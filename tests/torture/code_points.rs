@@ -2,9 +2,8 @@
 
 use super::is_long;
 use super::wire::{Stage, now};
-use behaview::app::message::{HeldPage, HeldReport};
 use behaview::app::model::Service;
-use behaview::app::{Failure, Here, Message, Model, ServiceEvent, StoreEvent};
+use behaview::app::{Failure, LoadedReport, Message, Model, ServiceEvent, StoreEvent};
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
 use behaview::report::{Body, Imported, Recent};
@@ -165,15 +164,12 @@ fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> Str
         let (body, from) = (entry.report.clone()?, Untrusted::from_json(name.as_bytes()));
         // What the page itself brought counts unless this is newer.
         let received = now() + jiff::SignedDuration::from_secs(1);
-        Some(HeldReport {
-            identifier: entry.identifier.clone(),
-            here: Here::new(received, body, None),
-            imported: Some(Imported { from: from.clone(), by: from }),
-        })
+        let imported = Some(Imported { from: from.clone(), by: from });
+        Some((entry.identifier.clone(), LoadedReport { imported, ..LoadedReport::new(received, body, None) }))
     });
     let reports = reports.collect();
-    let pages = vec![HeldPage { received: now(), page, unkept: None }];
-    stage.take(StoreEvent::FileLoaded { file: file(), pages, reports, scan: None });
+    let loaded = (vec![(now(), page)], reports);
+    stage.take(StoreEvent::FileLoaded { file: file(), loaded, scan: None });
     stage
 }
 

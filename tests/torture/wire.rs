@@ -110,7 +110,7 @@ impl Stage {
     /// The app with a report open.
     pub fn with_report(name: &str, report: &[u8], width: u16, height: u16) -> Self {
         let mut model = Model::new(Default::default(), now());
-        let here = behaview::app::Here::new(now(), Body::in_memory(report.to_vec()), None);
+        let here = behaview::app::LoadedReport::new(now(), Body::in_memory(report.to_vec()), None);
         let index = behaview::report::Index::of(&here.body);
         let identifier = behaview::report::Report::new(here.body.clone(), index).identifier();
         model.open_documents(vec![(name.to_owned(), vec![(identifier, here)])]);

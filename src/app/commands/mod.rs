@@ -299,7 +299,7 @@ pub(super) fn chosen_report(model: &Model) -> Option<Request> {
 }
 
 pub(super) fn is_chosen_held(model: &Model) -> bool {
-    model.chosen().is_some_and(|entry| entry.here().is_some())
+    model.chosen().is_some_and(|entry| entry.report().is_some())
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ commands! {
         }) => Local(Model::open_value);
     "compare" [key('c')] "compare", 6, FILE,
         "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
-        if When::Has("a stored report", |m| m.list().is_some_and(|list| list.held() > 0)) => Local(Model::compare);
+        if When::Has("a stored report", |m| m.list().is_some_and(|list| list.stored() > 0)) => Local(Model::compare);
     "compare-where" [ENTER] "where", 2, COMPARE,
         "Show where the item was seen, to go there" => Local(|m| {
             let spots = m.comparing().and_then(Compare::spots);

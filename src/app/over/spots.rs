@@ -487,7 +487,7 @@ impl Model {
 
     pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
-        entries.filter(|(_, entry)| entry.here().is_some())
+        entries.filter(|(_, entry)| entry.report().is_some())
     }
 
     /// Lists the findings of every stored report of the file, or of the open one again.
@@ -508,7 +508,7 @@ impl Model {
         let number = self.next_number();
         let reports = self.held_here().filter_map(|(entry, found)| {
             let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
-            let (identifier, body) = (found.identifier.clone(), found.here()?.body.clone());
+            let (identifier, body) = (found.identifier.clone(), found.report()?.body.clone());
             Some(ReportToEvaluate { entry, identifier, name, body })
         });
         let reports = reports.collect();

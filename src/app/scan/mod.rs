@@ -278,7 +278,7 @@ impl Model {
 
     pub(in crate::app) fn delete_at_service(&mut self) {
         let Some(file) = self.file().cloned() else { return };
-        let held = self.list().map_or(0, List::held);
+        let held = self.list().map_or(0, List::stored);
         let why = format!(
             "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \
              scans; or the file alone, so that nobody can fetch it or scan it again, and its reports stay until they \

@@ -100,7 +100,7 @@ pub struct OpenAllBatch {
 impl Model {
     /// The reports of the list that are neither stored nor in flight.
     pub fn missing_reports(&self) -> Vec<Request> {
-        let missing = self.list().into_iter().flat_map(|list| &list.entries).filter(|entry| entry.here().is_none());
+        let missing = self.list().into_iter().flat_map(|list| &list.entries).filter(|entry| entry.report().is_none());
         let requests = missing.filter_map(|entry| Some(Request::Behaviour { identifier: entry.identifier.clone()? }));
         requests.filter(|request| !self.calls.has(request)).collect()
     }
@@ -164,7 +164,7 @@ impl Model {
             return;
         };
         batch.not_before = passed.saturating_add(pace);
-        if !self.ask_agreed(request, ResponseSource::HeldOrService) && !self.calls.awaits_paid() {
+        if !self.ask_agreed(request, ResponseSource::StoredOrService) && !self.calls.awaits_paid() {
             // Refused before it was sent, with its reason on the screen.
             self.batch = None;
         }

@@ -63,7 +63,7 @@ impl Model {
         }
         let quote = request.quote(&self.figures.entitlements);
         self.calls.begin(quote.request().clone(), false, self.now);
-        self.emit(ServiceCall::Send { quote: Box::new(quote), source: ResponseSource::Held });
+        self.emit(ServiceCall::Send { quote: Box::new(quote), source: ResponseSource::Stored });
     }
 
     fn refuse_barred(&mut self, quote: &Quote) -> bool {

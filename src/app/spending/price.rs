@@ -203,7 +203,7 @@ impl Model {
             None => Tag::Free,
             Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
             Some(request) => {
-                let source = if is_anew { ResponseSource::Service } else { ResponseSource::HeldOrService };
+                let source = if is_anew { ResponseSource::Service } else { ResponseSource::StoredOrService };
                 self.tag_of(&request, self.price_from(&request, source))
             }
         }

@@ -2,10 +2,9 @@
 
 use super::{Performer, Work, words};
 use crate::app::away::{NotSaved, Save, Saved};
-use crate::app::message::{HeldPage, HeldReport, Here};
 use crate::app::spending::Deletion;
 use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
-use crate::app::{FileEvent, FileJob, Message, StoreEvent, StoreJob};
+use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
 use crate::export::{Job, Summary};
 use crate::files;
@@ -20,6 +19,7 @@ use crate::report::{Cancel, Holding};
 use crate::request::{Listing, Request, ScanOptions, Submission};
 use crate::store::{Keep, LedgerEntry, StoreError};
 use crate::text::{Untrusted, bytes, count, said};
+use jiff::Timestamp;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -75,15 +75,14 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
     match job {
         StoreJob::FindRecent => work.send(StoreEvent::RecentFiles(store.recent_files(service, RECENT)?)),
         StoreJob::LoadFile(file) => {
-            let (pages, reports) = held_of(gateway, &file)?;
-            let scan = store.pending_scan(service, &file)?;
-            work.send(StoreEvent::FileLoaded { file: file.clone(), pages, reports, scan });
+            let (loaded, scan) = (load_file(gateway, &file)?, store.pending_scan(service, &file)?);
+            work.send(StoreEvent::FileLoaded { file: file.clone(), loaded, scan });
             warn_if_list_quarantined(gateway, work, &file);
             work.send(StoreEvent::Notes(store.notes()?));
         }
         StoreJob::LoadCompareFile(file) => {
-            let (pages, reports) = held_of(gateway, &file)?;
-            work.send(StoreEvent::CompareFileLoaded { file, pages, reports });
+            let loaded = load_file(gateway, &file)?;
+            work.send(StoreEvent::CompareFileLoaded { file, loaded });
         }
         StoreJob::Check(request) => {
             let since = gateway.held(&request).ok().flatten().map(|held| held.received);
@@ -198,14 +197,14 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> 
 }
 
 /// Loads a file's stored list pages and reports; no request is sent.
-pub fn held_of(gateway: &Gateway, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<HeldReport>), StoreError> {
+pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<LoadedFile, StoreError> {
     let listing = gateway.client.profile().listing;
     // A run that was killed may have left a report that is not read yet.
     gateway.read_unread()?;
-    let pages = held_pages(gateway, file, listing)?;
+    let pages = load_pages(gateway, file, listing)?;
     let mut reports = gateway.store.reports(&gateway.service, file)?;
     let mut known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
-    let entries = pages.iter().flat_map(|held| &held.page.entries).map(|entry| &entry.identifier);
+    let entries = pages.iter().flat_map(|(_, page)| &page.entries).map(|entry| &entry.identifier);
     let others: Vec<_> = entries.filter(|identifier| known.insert((*identifier).clone())).collect();
     for identifier in others {
         reports.extend(gateway.store.report(&gateway.service, identifier)?);
@@ -213,14 +212,14 @@ pub fn held_of(gateway: &Gateway, file: &Sha256) -> Result<(Vec<HeldPage>, Vec<H
     // One whose file is damaged is not stored any more.
     let reports = reports.into_iter().filter_map(|stored| {
         let body = stored.body().ok()?;
-        let here = Here::new(stored.received, body, None);
-        Some(HeldReport { identifier: stored.identifier, here, imported: stored.imported })
+        let report = LoadedReport::new(stored.received, body, None);
+        Some((stored.identifier, LoadedReport { imported: stored.imported, ..report }))
     });
     Ok((pages, reports.collect()))
 }
 
 /// The stored list pages of a file, as far as each leads to the next.
-pub fn held_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<Vec<HeldPage>, StoreError> {
+pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<Vec<(Timestamp, Page)>, StoreError> {
     let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
     while asked.insert(cursor.clone()) {
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
@@ -228,7 +227,7 @@ pub fn held_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
         // A stored page that is no longer readable ends the list.
         let Ok(page) = Page::of_file(&held.body, file) else { break };
         cursor = page.cursor.clone();
-        pages.push(HeldPage { received: held.received, page, unkept: None });
+        pages.push((held.received, page));
         if cursor.is_none() {
             break;
         }

@@ -4,12 +4,11 @@ mod disk;
 mod report;
 pub mod search;
 
-pub(crate) use disk::{held_of, held_pages};
+pub(crate) use disk::{load_file, load_pages};
 pub(crate) use report::read_rules;
 
 use super::Outbox;
-use crate::app::message::{Failure, HeldPage, Here, Response, ResponseSource};
-use crate::app::{Effect, Message, ServiceCall, ServiceEvent};
+use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};
 use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received};
 use crate::quota::{Balances, Entitlements, Usage};
 use crate::report::analysis::{submitted, upload_address};
@@ -185,8 +184,8 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         }
     };
     let result = match source {
-        ResponseSource::Held => gateway.get_held(quote),
-        ResponseSource::HeldOrService => gateway.get(quote, &progress).await,
+        ResponseSource::Stored => gateway.get_held(quote),
+        ResponseSource::StoredOrService => gateway.get(quote, &progress).await,
         ResponseSource::Service => gateway.ask(quote, &progress).await,
     };
     if let Request::PrivateScan { submission, .. } = &request
@@ -252,10 +251,10 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
             Ok(user) => Ok(Response::Entitlements(Entitlements::of_user(&user, received))),
             Err(_) => Err("the answer is no user object".to_owned()),
         },
-        Request::Behaviour { .. } => Ok(Response::Report(Here::new(received, body, answer.unkept))),
+        Request::Behaviour { .. } => Ok(Response::Report(LoadedReport::new(received, body, answer.unkept))),
         Request::Behaviours { file, .. } => {
             let page = Page::of_file(&body, file).map_err(|error| error.to_string())?;
-            Ok(Response::Page(HeldPage { received, page, unkept: answer.unkept }))
+            Ok(Response::Page { page, received, unkept: answer.unkept })
         }
         Request::Artefact { .. } => Ok(Response::Artefact(received, body.len() as u64)),
         Request::PrivateScan { .. } => submitted(&body).map(Response::Scan).ok_or_else(useless),
