@@ -58,6 +58,7 @@ impl Setup {
         let budget = config.budget().at_most(spending.max_cost);
         let mut gateway = Gateway::new(Arc::new(store), client, session, crate::clock::now).with_budget(budget);
         gateway.is_offline = is_offline;
+        gateway.per_minute = config.per_minute();
         gateway.log = log;
         // Without the uploads, later look-ups are priced like any other.
         let uploads = gateway.store.uploads(gateway.whose()).unwrap_or_default();

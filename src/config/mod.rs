@@ -337,8 +337,12 @@ impl Config {
     }
 
     pub fn budget(&self) -> Budget {
-        let per_minute = self.limits.per_minute.map(|limit| u64::from(limit.get()));
-        Budget { session: self.budget.session, daily: self.budget.daily, per_minute }
+        Budget { session: self.budget.session, daily: self.budget.daily }
+    }
+
+    /// The service's limit of requests in 60 seconds.
+    pub fn per_minute(&self) -> Option<u64> {
+        self.limits.per_minute.map(|limit| u64::from(limit.get()))
     }
 
     /// Whether nothing of the reports is kept on disk.

@@ -9,9 +9,7 @@ use std::time::Duration;
 /// The reason why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
-    #[error(
-        "nothing was sent: the same is in flight already, here or in another behaview. Its answer costs nothing once it is stored"
-    )]
+    #[error("nothing was sent: the same is in flight already, here or in another behaview. Wait for its answer")]
     InFlight,
     #[error(
         "nothing was sent: the same file may have been sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",

@@ -21,7 +21,7 @@ use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::{LONGEST_ERROR, Reason, Refusal, ServiceError};
 use crate::store::{
-    ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, State, Store, StoreError, TOO_FAST, Whose, service_id,
+    ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, State, Store, StoreError, Whose, service_id, too_fast,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeSet, HashMap};
@@ -57,6 +57,9 @@ pub struct Gateway {
     pub session: String,
     /// A request that may cost more is not sent.
     pub budget: Budget,
+    /// Requests in 60 seconds that the service accepts (specification §8.1.3), if configured: calls
+    /// beyond it wait.
+    pub per_minute: Option<u64>,
     /// Whether nothing is sent at all.
     pub is_offline: bool,
     pub log: Log,
@@ -115,6 +118,7 @@ impl Gateway {
             session,
             clock,
             budget: Budget::default(),
+            per_minute: None,
             is_offline: false,
             log: Log::default(),
             state: Mutex::default(),
@@ -169,7 +173,7 @@ impl Gateway {
 
     /// The limit of requests a minute, and how many of them are used.
     pub fn minute_limit(&self) -> Result<Option<(u64, u64)>, StoreError> {
-        self.store.minute_limit(self.whose(), self.budget.per_minute, self.now())
+        self.store.minute_limit(self.whose(), self.per_minute, self.now())
     }
 
     /// Cancels a call in flight. A request that was sent counts as charged.
@@ -260,8 +264,10 @@ impl Gateway {
         is_refresh: bool,
     ) -> Result<Answer, GatewayError> {
         let asked = quote.request();
-        let mut whole = self.with_content(quote, cancel).await?;
+        let (mut whole, mut stored) = (self.with_content(quote, cancel).await?, Vec::new());
         if !is_refresh && let Some(missing) = self.missing_hashes(asked)? {
+            let parts = asked.by_hash().into_iter().flatten().filter(|(file, _)| !missing.contains(file));
+            stored.extend(parts.filter_map(|(_, part)| self.held(&part).ok().flatten()));
             whole = whole.of_missing(missing);
         }
         let (request, price) = (whole.request(), whole.price());
@@ -295,14 +301,19 @@ impl Gateway {
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = match &taken {
             Ok(_) => ANSWERED.to_owned(),
-            Err(ServiceError::Refused(refusal)) if refusal.reason == Reason::TooFast => format!("{TOO_FAST}{refusal}"),
+            Err(ServiceError::Refused(refusal)) if refusal.reason == Reason::TooFast => {
+                too_fast(refusal, refusal.retry_after.and_then(|wait| self.now().checked_add(wait).ok()))
+            }
             Err(error) => error.to_string(),
         };
         self.settle(call, ledger_cost(settled, &taken), &outcome);
         let cost = Cost::of(settled, price.unit);
         let answer = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
-        let whole = if request == asked { None } else { self.held(asked).ok().flatten() };
-        Ok(whole.unwrap_or(answer))
+        if stored.is_empty() {
+            return Ok(answer);
+        }
+        stored.push(answer);
+        Ok(self.held(asked).ok().flatten().unwrap_or_else(|| joined(stored)))
     }
 
     /// The quote for the content of a file to upload, which decides whether the same is in flight.
@@ -344,7 +355,8 @@ impl Gateway {
                 claims: &claims,
                 price: quote.price(),
                 account: account.as_deref(),
-                budget: Budget { per_minute, ..self.budget },
+                budget: self.budget,
+                per_minute,
             };
             match self.store.reserve(&entry).map_err(GatewayError::Ledger)? {
                 Reserved::Entry(call) => {
@@ -396,7 +408,8 @@ impl Gateway {
             return Err(ServiceError::Refused(refusal));
         }
         let lost = |why: StoreError| format!("could not be kept, so asking again costs again: {why}");
-        let unkept = if let Some(key) = request.holding_key() {
+        let pending = reading::is_pending(request, &body);
+        let unkept = if let Some(key) = request.holding_key().filter(|_| !pending) {
             let (service, profile) = (&*self.service, &*self.client.profile().name);
             let new = NewAnswer { service, profile, key: &key, received, bytes: &body };
             match self.store.keep(&new) {
@@ -412,6 +425,7 @@ impl Gateway {
             let noted = user.map(|user| Entitlements::of_user(&user, received));
             noted.and_then(|found| self.store.note_privileges(self.whose(), &found).err()).map(lost)
         };
+        let remark = remark.or(pending.then_some(reading::PENDING)).or_else(|| reading::defect(request, &body));
         Ok(Answer { received, body, unkept: unkept.or(remark.map(str::to_owned)) })
     }
 
@@ -476,6 +490,6 @@ fn ledger_cost(settled: Units, taken: &Result<Answer, ServiceError>) -> (State, 
         (Some(0), Err(error)) if !error.may_be_charged() => UNSENT,
         (Some(0), Err(_)) => (State::Free, Some(0)),
         (Some(units), Ok(_)) => (State::Charged, Some(units)),
-        _ => (State::Unknown, None),
+        _ => (State::Unknown, Some(settled.min).filter(|certain| *certain > 0)),
     }
 }

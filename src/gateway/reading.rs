@@ -2,7 +2,7 @@
 //! call.
 
 use super::Answer;
-use crate::quota::Outcome;
+use crate::quota::{Outcome, Units};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{FileHash, Sha256};
 use crate::report::json::{Kind, Raw};
@@ -12,6 +12,7 @@ use crate::request::{Artefact, Request};
 use crate::service::error::{ServiceError, Unusable};
 use crate::store::{NewAnswer, PageReport, Store};
 use crate::text::Untrusted;
+use serde::de::IgnoredAny;
 use std::ops::Range;
 
 /// Number of leading bytes by which the type of a body is recognized.
@@ -26,9 +27,7 @@ const NAMES: [&str; 5] = ["resource", "sha256", "sha1", "md5", "id"];
 /// The outcome of a call, by which the rules settle its price.
 pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
     match (request, taken) {
-        (Request::V2Submissions { files }, Ok(answer)) => {
-            submissions(&answer.body, files.len()).map_or(Outcome::Answered, Outcome::Items)
-        }
+        (Request::V2Submissions { files }, Ok(answer)) => Outcome::Items(submissions(&answer.body, files.len())),
         (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
         // An invalid identifier (specification 8.3, fifth case) is malformed or not found.
         (Request::Analysis { .. }, Err(ServiceError::Refused(refusal))) if refusal.is_invalid => {
@@ -41,9 +40,9 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
     }
 }
 
-/// Number of submissions that an answer returns, over all requested files (specification §8.2).
-/// `None` if the answer lacks the number for a file, or gives it twice.
-fn submissions(body: &[u8], files: usize) -> Option<u64> {
+/// Number of submissions that an answer returns, over all requested files (specification §8.2);
+/// without a maximum if the answer lacks the number for a file, or gives it twice.
+fn submissions(body: &[u8], files: usize) -> Units {
     let answer = Raw::new(body.trim_ascii_end());
     let of = |file: &Raw<'_>| {
         let only = |wanted: &[u8]| {
@@ -57,9 +56,40 @@ fn submissions(body: &[u8], files: usize) -> Option<u64> {
             _ => None,
         }
     };
-    let each = elements(answer);
+    let each: Vec<_> = elements(answer).iter().map(of).collect();
     let is_of_all = each.len() >= files.max(1) && answer.bytes().len() == answer.length_to_end();
-    each.iter().map(of).sum::<Option<u64>>().filter(|_| is_of_all)
+    let max = each.iter().copied().sum::<Option<u64>>().filter(|_| is_of_all);
+    Units { min: each.into_iter().flatten().sum(), max }
+}
+
+/// The remark on an answer that is not stored, because it is not final.
+pub(super) const PENDING: &str = "is not final, so it is not stored: to ask again later costs again";
+
+/// Whether the service has not finished what every part of an answer is about: a file that is
+/// queued for a scan (`response_code` -2 of API v2), an analysis that runs.
+pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
+    match request {
+        Request::V2Reports { .. } | Request::V2Submissions { .. } => {
+            let files = elements(Raw::new(body));
+            !files.is_empty() && files.iter().all(is_queued)
+        }
+        Request::Analysis { .. } => {
+            let status = || Raw::new(body).member("data")?.member("attributes")?.member("status");
+            status().is_some_and(|status| status.text().as_bytes() != b"completed")
+        }
+        _ => false,
+    }
+}
+
+fn is_queued(element: &Raw<'_>) -> bool {
+    element.member("response_code").is_some_and(|code| code.bytes() == b"-2")
+}
+
+/// The remark on an answer that is broken JSON; it was read tolerantly.
+pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
+    let is_json = || serde_json::from_slice::<IgnoredAny>(body).is_ok();
+    let is_sound = matches!(request, Request::Artefact { .. }) || is_json();
+    (!is_sound).then_some("is not valid JSON, and was read as far as possible")
 }
 
 /// The elements of an array; any other value by itself.
@@ -189,11 +219,30 @@ fn is_page(bytes: &[u8]) -> bool {
     ["<html", "<!doctype html", "<head", "<title", "<body", "<!--"].iter().any(|mark| rest.starts_with(mark.as_bytes()))
 }
 
-/// Rejects an answer that names another file or analysis than the request. An answer that names
-/// none is accepted: not every installation repeats the parameters of a request.
+/// Rejects an answer that is not of the asked type, or names another file or analysis than the
+/// request. An answer that names none is accepted: not every installation repeats the parameters.
 fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
     let answer = Raw::new(body);
     let data = answer.member("data");
+    let is_object = |types: &[&str]| {
+        let of_type = |found: Raw<'_>| types.iter().any(|known| found.text().as_bytes() == known.as_bytes());
+        data.is_some_and(|data| data.member("id").is_some() && data.member("type").is_none_or(of_type))
+    };
+    let (is_fit, what) = match request {
+        Request::File { .. } => (is_object(&["file"]), "a file object"),
+        Request::Analysis { .. } => (is_object(&["analysis", "private_analysis"]), "an analysis"),
+        Request::FileAnalyses { .. } => (data.is_some_and(|data| data.kind() == Kind::Array), "a list of analyses"),
+        Request::V2Reports { .. } | Request::V2Submissions { .. } => {
+            let has = |one: &Raw<'_>, name| one.member(name).is_some();
+            let is_of_v2 =
+                |one: &Raw<'_>| has(one, "response_code") || has(one, "submissions") || !names(*one).is_empty();
+            (elements(answer).iter().all(is_of_v2), "an answer of API v2")
+        }
+        _ => (true, ""),
+    };
+    if !is_fit {
+        return Err(ServiceError::Unusable(Unusable::WrongType(what)));
+    }
     let other = match request {
         Request::V2Reports { files } | Request::V2Submissions { files } => {
             elements(answer).into_iter().find_map(|one| another(&names(one), files))
@@ -201,7 +250,7 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
         Request::V2Scan { file: Some((file, _)), .. } => {
             FileHash::parse(file.as_str()).and_then(|file| another(&names(answer), &[file]))
         }
-        Request::File { file } => data.and_then(|data| another(&names(data), std::slice::from_ref(file))),
+        Request::File { file } => another(&names(data.unwrap_or(answer)), std::slice::from_ref(file)),
         Request::FileAnalyses { file } => {
             // The hashes in the answer's own address.
             let address = answer.member("links").and_then(|links| links.member("self")).map(Raw::text);
@@ -224,7 +273,8 @@ fn by_hash(request: &Request, body: &Body) -> Vec<(Vec<u8>, Range<usize>)> {
     let part = |(file, one): (FileHash, Request)| {
         let resource = |element: &Raw<'_>| hash(element.member("resource")?.text().as_bytes());
         let of = elements.iter().find(|element| resource(element).as_ref() == Some(&file));
-        let of = of.or_else(|| elements.iter().find(|element| names(**element).contains(&file)))?;
+        let of = of.or_else(|| elements.iter().find(|element| names(**element).contains(&file)));
+        let of = of.filter(|element| !is_queued(element))?;
         let start = body.len().checked_sub(of.length_to_end())?;
         Some((one.holding_key()?, start..start + of.bytes().len()))
     };
@@ -268,7 +318,7 @@ mod tests {
             (file(&md5), format!(r#"{{"data":{{"id":"{b}"}}}}"#), false),
             (file(&md5), format!(r#"{{"data":{{"id":"{b}","attributes":{{"md5":"{}"}}}}}}"#, "d".repeat(32)), true),
             (file(&md5), format!(r#"{{"data":{{"id":"{b}","attributes":{{"md5":"{md5}"}}}}}}"#), false),
-            (file(&a), r#"{"data":{}}"#.to_owned(), false),
+            (file(&a), r#"{"data":{}}"#.to_owned(), true),
             (reports(&[&a]), format!(r#"{{"resource":"{a}","sha256":"{a}"}}"#), false),
             (reports(&[&a]), format!(r#"{{"resource":"{b}"}}"#), true),
             (reports(&[&a, &md5]), format!(r#"[{{"sha256":"{b}","resource":"{md5}"}},{{"sha256":"{a}"}}]"#), false),
@@ -276,7 +326,7 @@ mod tests {
             (reports(&[&a, &a]), format!(r#"[{{"resource":"{a}"}},{{"sha256":"{b}"}}]"#), true),
             (analysis.clone(), r#"{"data":{"id":"f-1"}}"#.to_owned(), false),
             (analysis.clone(), r#"{"data":{"id":"f-2"}}"#.to_owned(), true),
-            (analysis, "[]".to_owned(), false),
+            (analysis, "[]".to_owned(), true),
         ] {
             let checked = check_subject(&request, &Body::in_memory(answer.clone().into_bytes()));
             assert_eq!(checked.is_err(), is_refused, "{request:?}: {answer}");

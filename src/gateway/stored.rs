@@ -90,7 +90,7 @@ impl Gateway {
         let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
         let last = self.store.last_outcome(self.whose(), &claim, since)?;
         let (what, last) = (request.words(), last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND)));
-        Ok(last.map(|(at, _)| format!("{what}: the service did not have it at {} (404)", at.strftime("%R UTC"))))
+        Ok(last.map(|(at, _)| format!("{what}: the service did not have it at {}", at.strftime("%R UTC"))))
     }
 
     /// The stored answer, which costs nothing.

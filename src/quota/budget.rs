@@ -13,8 +13,6 @@ pub struct Budget {
     pub session: Option<u64>,
     /// In one day (UTC), by every run with this profile.
     pub daily: Option<u64>,
-    /// Requests of API quota in 60 seconds, the service's own limit (§8.1.3): calls beyond it wait.
-    pub per_minute: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +174,7 @@ mod tests {
     fn the_dearest_outcome_must_fit() {
         let of = |kind| price(&Operation::once(kind), &Entitlements::default());
         let (one, open) = (of(Kind::PrivateBehaviour), of(Kind::V2FileSubmissions));
-        let budget = Budget { session: Some(3), daily: Some(5), per_minute: None };
+        let budget = Budget { session: Some(3), daily: Some(5) };
         let spent = |charged| Spent { charged, ..Spent::default() };
         assert_eq!(budget.exceeded(&one, spent(2), spent(4)), None);
         let words = |price, session, today| budget.exceeded(price, spent(session), spent(today)).unwrap().to_string();

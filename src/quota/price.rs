@@ -6,6 +6,7 @@ use super::{Entitlements, Holder, Kind, Operation, Pool, PriceRule, RULES, Unit}
 use crate::text::thousands;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
+use std::ops::Deref;
 
 /// An amount of one unit: of a price, of a sum of prices, or of what a call cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -99,17 +100,8 @@ impl Basis {
 pub struct Price {
     pub operation: Operation,
     pub rule: &'static PriceRule,
-    /// The pool it draws from; [`Pool::None`] if it is free or refused.
-    pub pool: Pool,
-    /// The unit in which it is, or would be, counted.
-    pub unit: Unit,
-    pub units: Units,
-    /// What is charged one by one, if the response decides how many.
-    pub each: Option<ChargedItem>,
-    /// The condition of a range, as a sentence.
-    pub why: Option<&'static str>,
-    /// Why the user is not entitled to it; then it must not be sent.
-    pub refusal: Option<&'static str>,
+    /// The decision of the rule; its fields are read as the price's own.
+    pub verdict: Verdict,
     /// The holders whose quota is charged (§8.1.1); empty if it is free or refused.
     pub charged: &'static [Holder],
     pub basis: Basis,
@@ -124,13 +116,20 @@ pub fn price(operation: &Operation, entitled: &Entitlements) -> Price {
     let verdict = |rule: &'static PriceRule| Some((rule, rule.verdict(operation, entitled)?));
     let mut exceptions = RULES.iter().filter(|rule| *rule != GENERAL).filter_map(verdict);
     let (rule, verdict) = exceptions.next().unwrap_or_else(|| (GENERAL, general(*operation, entitled)));
-    let Verdict { pool, unit, units, each, why, refusal } = verdict;
     let agreeing = exceptions.map(|(rule, _)| rule.number).collect();
-    let charged = if pool == Pool::None { &[] } else { charged(entitled) };
+    let charged = if verdict.pool == Pool::None { &[] } else { charged(entitled) };
     let mut notes = assumptions(operation.kind, entitled);
     let basis = if notes.is_empty() { Basis::Documented } else { Basis::Assumed };
     notes.extend(remark(operation.kind, entitled));
-    Price { operation: *operation, rule, pool, unit, units, each, why, refusal, charged, basis, notes, agreeing }
+    Price { operation: *operation, rule, verdict, charged, basis, notes, agreeing }
+}
+
+impl Deref for Price {
+    type Target = Verdict;
+
+    fn deref(&self) -> &Verdict {
+        &self.verdict
+    }
 }
 
 impl Price {
@@ -196,7 +195,7 @@ impl Price {
         match outcome {
             Outcome::Unsent => Units::NOTHING,
             Outcome::Unknown | Outcome::Failed => Units { min: 0, max },
-            Outcome::Items(n) if self.each.is_some() => Units::exactly(n),
+            Outcome::Items(items) if self.each.is_some() => items,
             Outcome::Existed(false) if self.why.is_some() => Units::exactly(min),
             Outcome::Existed(true) => Units { min: max.unwrap_or(min), max },
             _ => self.units,
@@ -231,8 +230,9 @@ pub enum Outcome {
     Unsent,
     /// It was answered, and the response does not narrow the price.
     Answered,
-    /// The response contains this many of the items that are charged one by one.
-    Items(u64),
+    /// The response contains this many of the items that are charged one by one; without a maximum
+    /// if it does not say for all that was asked about.
+    Items(Units),
     /// It was answered, and its subject (the analysis requested or the file uploaded) existed
     /// before (`true`) or did not.
     Existed(bool),

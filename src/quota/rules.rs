@@ -6,8 +6,8 @@
 use super::price::{ChargedItem, LOAD, SUBMISSION, Units};
 use super::{Entitlements, Holder, Kind, Numbers, Operation, Pool, Unit};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
-use std::fmt;
 
+#[derive(Debug, Eq)]
 pub struct PriceRule {
     /// Its number in the specification; rows of tables by their position; `A.` if it is not in the
     /// specification.
@@ -20,14 +20,19 @@ pub struct PriceRule {
     price: fn(Kind, &Numbers, &Entitlements) -> Option<Verdict>,
 }
 
-/// The decision of a rule on an operation, in the fields of [`super::Price`].
+/// The decision of a rule on an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
+    /// The pool it draws from; [`Pool::None`] if it is free or refused.
     pub pool: Pool,
+    /// The unit in which it is, or would be, counted.
     pub unit: Unit,
     pub units: Units,
+    /// What is charged one by one, if the response decides how many.
     pub each: Option<ChargedItem>,
+    /// The condition of a range, as a sentence.
     pub why: Option<&'static str>,
+    /// Why the user is not entitled to it; then it must not be sent.
     pub refusal: Option<&'static str>,
 }
 
@@ -303,16 +308,16 @@ fn requests(n: u64) -> Verdict {
     takes(Unit::Request, n)
 }
 
+fn free(unit: Unit) -> Verdict {
+    Verdict { pool: Pool::None, ..takes(unit, 0) }
+}
+
 fn each(item: ChargedItem) -> Verdict {
     Verdict { units: Units { min: 0, max: None }, each: Some(item), ..requests(0) }
 }
 
 fn up_to(most: u64, why: &'static str) -> Verdict {
     Verdict { units: Units { min: 0, max: Some(most) }, why: Some(why), ..requests(0) }
-}
-
-fn free(unit: Unit) -> Verdict {
-    Verdict { pool: Pool::None, ..takes(unit, 0) }
 }
 
 /// An upload is free if the file is new to the service.
@@ -331,14 +336,6 @@ fn refused(unit: Unit, reason: &'static str) -> Verdict {
 impl PartialEq for PriceRule {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
-    }
-}
-
-impl Eq for PriceRule {}
-
-impl fmt::Debug for PriceRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Rule({})", self.number)
     }
 }
 

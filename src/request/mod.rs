@@ -119,7 +119,7 @@ impl Quote {
     pub fn of_missing(mut self, missing: Vec<FileHash>) -> Self {
         match &mut self.request {
             Request::V2Reports { files } => {
-                self.price.units = Units::exactly(missing.len() as u64);
+                self.price.verdict.units = Units::exactly(missing.len() as u64);
                 *files = missing;
             }
             Request::V2Submissions { files } => *files = missing,

@@ -20,6 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, Params, Row, Transaction, params};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ use std::path::{Path, PathBuf};
 pub const ANSWERED: &str = "answered";
 
 /// Start of the outcome of a call that was refused because of its rate.
-pub const TOO_FAST: &str = "too fast: ";
+const TOO_FAST: &str = "too fast";
 
 const OF_SESSION: &str = "WHERE session = ?1";
 
@@ -36,6 +37,9 @@ const OF_SESSION: &str = "WHERE session = ?1";
 const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
 
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
+
+/// How long a refusal because of the rate teaches a limit.
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 /// Folder of the locks of calls in flight.
 const CALLS: &str = "calls";
@@ -95,6 +99,8 @@ pub struct NewEntry<'a> {
     /// The account whose counters it is charged to.
     pub account: Option<&'a str>,
     pub budget: Budget,
+    /// Requests in 60 seconds that the service accepts, as configured or learned.
+    pub per_minute: Option<u64>,
 }
 
 /// A call that is recorded and may be sent. It is in flight until this is dropped.
@@ -151,7 +157,8 @@ impl LedgerEntry {
 
     /// Its cost for budgets: never less than it may have cost, unless it [is open](Self::is_open).
     pub fn careful(&self) -> u64 {
-        self.certain().unwrap_or(self.predicted_max.unwrap_or(self.predicted_min.max(1)))
+        let most = self.predicted_max.unwrap_or(self.predicted_min.max(1));
+        self.certain().unwrap_or(most.max(self.settled.unwrap_or(0)))
     }
 
     /// Whether it may have cost any number of units, so that its cost for budgets is a lower bound.
@@ -165,6 +172,12 @@ impl LedgerEntry {
             State::Free | State::Unsent => Some(0),
             State::Unknown | State::Reserved => None,
         }
+    }
+
+    /// If it was refused because of its rate: until when the service wants a pause, where it says so.
+    fn pause(&self) -> Option<Option<Timestamp>> {
+        let rest = self.outcome.as_deref()?.strip_prefix(TOO_FAST)?;
+        Some(rest.strip_prefix(" until ").and_then(|rest| rest.split_once(": ")?.0.parse().ok()))
     }
 
     /// The call as input for the audit of the counters; `None` if it cannot have been counted.
@@ -332,25 +345,26 @@ impl Store {
     /// The most requests that the service accepts in 60 seconds, and how many were sent in the last
     /// 60: as configured, or else as the refusals of the last hour show.
     ///
-    /// The service accepted the requests of the 60 seconds before a refusal, and not those of the
-    /// refused call in addition: the middle is taken. A single request that was refused after none
-    /// shows nothing, because others caused it.
+    /// The service accepted the requests of the 60 seconds before a refusal, so that many are the
+    /// limit, or one if there were none. A single request that was refused after none shows
+    /// nothing, because others caused it.
     pub fn minute_limit(
         &self,
         whose: Whose<'_>,
         configured: Option<u64>,
         now: Timestamp,
     ) -> Result<Option<(u64, u64)>, StoreError> {
-        let hour = self.read(|connection| requests(connection, whose, now, SignedDuration::from_hours(1)))?;
-        let is_refused = |entry: &&LedgerEntry| entry.outcome.as_deref().is_some_and(|text| text.starts_with(TOO_FAST));
+        let hour = self.read(|connection| requests(connection, whose, now))?;
+        let is_refused = |entry: &&LedgerEntry| entry.pause().is_some();
         let limit = |refused: &LedgerEntry| {
             let before = hour.iter().filter(|entry| entry.number < refused.number && !is_refused(entry));
             let before = before.filter(|entry| refused.at.duration_since(entry.at) < MINUTE);
-            before.map(LedgerEntry::careful).sum::<u64>().saturating_add(refused.predicted_max.unwrap_or(1) / 2)
+            let passed = before.map(LedgerEntry::careful).sum::<u64>();
+            (passed > 0 || refused.predicted_max.is_some_and(|most| most > 1)).then_some(passed.max(1))
         };
-        let learned = hour.iter().filter(is_refused).map(limit).filter(|limit| *limit > 0).min();
-        let recent = hour.iter().filter(|entry| now.duration_since(entry.at) < MINUTE);
-        Ok(configured.or(learned).map(|limit| (limit, recent.map(LedgerEntry::careful).sum())))
+        let learned = hour.iter().filter(is_refused).filter_map(limit).min();
+        let recent = || recent(&hour, now).map(LedgerEntry::careful).sum();
+        Ok(configured.or(learned).map(|limit| (limit, recent())))
     }
 
     /// When the last call with this claim was sent, if not before `since`, and its outcome.
@@ -463,14 +477,9 @@ fn of_period(
     Ok(found)
 }
 
-/// The calls of a time before `now` that are counted in requests, oldest first.
-fn requests(
-    connection: &Connection,
-    whose: Whose<'_>,
-    now: Timestamp,
-    time: SignedDuration,
-) -> rusqlite::Result<Vec<LedgerEntry>> {
-    let begin = now.checked_sub(time).unwrap_or(Timestamp::MIN);
+/// The calls of the last hour that are counted in requests, oldest first.
+fn requests(connection: &Connection, whose: Whose<'_>, now: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
+    let begin = now.checked_sub(HOUR).unwrap_or(Timestamp::MIN);
     let mut found = since(connection, whose, begin)?;
     found.retain(|entry| entry.unit == Unit::Request.name() && entry.at > begin && entry.at <= now);
     Ok(found)
@@ -482,22 +491,46 @@ fn since(connection: &Connection, whose: Whose<'_>, moment: Timestamp) -> rusqli
     entries(connection, &which, params![whose.profile, whose.service, whose.owner, moment.as_millisecond()])
 }
 
-/// When the limit of requests a minute (specification 8.1.3) allows a call, if not now. The start
-/// of the service's minute is not documented, so calls are counted over the last 60 seconds.
+/// The calls of the last 60 seconds, newest first. After a pause that the service named, those
+/// before it count no longer.
+fn recent(hour: &[LedgerEntry], now: Timestamp) -> impl Iterator<Item = &LedgerEntry> {
+    let counts = move |entry: &&LedgerEntry| {
+        let is_over = entry.pause().flatten().is_some_and(|until| until <= now);
+        !is_over && now.duration_since(entry.at) < MINUTE
+    };
+    hour.iter().rev().take_while(counts)
+}
+
+/// When the limit of requests a minute (specification 8.1.3) allows a call, if not now: the service
+/// may have named the moment. The start of its minute is not documented, so calls are counted over
+/// the last 60 seconds.
 fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Option<Timestamp>> {
     let price = entry.price;
-    let Some(limit) = entry.budget.per_minute.filter(|_| !price.is_free() && price.unit == Unit::Request) else {
+    if price.is_free() || price.unit != Unit::Request {
         return Ok(None);
-    };
+    }
+    let hour = requests(connection, entry.whose, entry.at)?;
+    let named = hour.iter().rev().find_map(|entry| entry.pause().flatten());
+    if let Some(until) = named.filter(|until| *until > entry.at) {
+        return Ok(Some(until));
+    }
+    let Some(limit) = entry.per_minute else { return Ok(None) };
     // A call without a known maximum counts as one, and one above the limit waits for a whole minute.
     let mut sum = price.units.max.unwrap_or(1).min(limit);
-    for recent in requests(connection, entry.whose, entry.at, MINUTE)?.iter().rev() {
+    for recent in recent(&hour, entry.at) {
         sum = sum.saturating_add(recent.careful());
         if sum > limit {
             return Ok(Some(recent.at.checked_add(MINUTE).unwrap_or(Timestamp::MAX)));
         }
     }
     Ok(None)
+}
+
+/// The outcome of a call that was refused because of its rate, with the end of the pause that the
+/// service wants.
+pub fn too_fast(refusal: &impl fmt::Display, until: Option<Timestamp>) -> String {
+    let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
+    format!("{TOO_FAST}{until}: {refusal}")
 }
 
 /// The sums of entries, each unit by itself, as budgets count them. One without a known limit
@@ -507,7 +540,10 @@ fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, Spent> {
     for entry in entries {
         let cost = match entry.certain() {
             Some(charged) => Spent { charged, ..Spent::default() },
-            None => Spent { charged: 0, unsure: entry.careful(), is_open: entry.is_open() },
+            None => {
+                let charged = entry.settled.unwrap_or(0);
+                Spent { charged, unsure: entry.careful().saturating_sub(charged), is_open: entry.is_open() }
+            }
         };
         let sum = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();
         *sum = sum.and(cost);

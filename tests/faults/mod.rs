@@ -109,6 +109,7 @@ fn replacement(name: &str, value: &str, now: i64) -> Option<DemoAnswer> {
         "redirect" => html(302, "").with_header("location", value),
         "empty" => DemoAnswer::json(""),
         "not-json" => DemoAnswer::json("{\"data\": {\"id\": oops"),
+        "queued" => DemoAnswer::json(r#"{"response_code":-2}"#),
         "array" => DemoAnswer::json("[1, 2, 3]"),
         "number" => DemoAnswer::json("42"),
         "string" => DemoAnswer::json("\"data\""),

@@ -7,7 +7,7 @@ use super::counted::{jump, pass, run, start_clock};
 use super::*;
 
 fn limit(session: Option<u64>, daily: Option<u64>) -> Budget {
-    Budget { session, daily, per_minute: None }
+    Budget { session, daily }
 }
 
 fn span(result: Result<Answer, GatewayError>) -> Option<Span> {

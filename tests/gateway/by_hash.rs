@@ -1,6 +1,7 @@
 //! API v2 about several hashes at once: each is stored, priced and settled by itself.
 
 use super::*;
+use crate::faults::arm;
 use behaview::quota::Entitlements;
 use behaview::report::identifier::FileHash;
 
@@ -23,6 +24,12 @@ async fn a_hash_whose_report_is_stored_is_not_asked_for_in_another_set() {
     let reports = |numbers: &[usize]| Request::V2Reports { files: numbers.iter().map(|n| hash(*n)).collect() };
     let (charged, first) = charged_for(&visit, &reports(&[0, 1])).await;
     assert_eq!((charged, first.as_array().map(Vec::len)), (2, Some(2)));
+    // What is not final comes from the service each time, beside what is stored.
+    for spent in [3, 4] {
+        arm(&visit.demo, "v2-report:queued*1");
+        let (charged, found) = charged_for(&visit, &reports(&[0, 2])).await;
+        assert_eq!((charged, found.as_array().unwrap().len(), visit.charged()), (1, 2, spent));
+    }
     for (numbers, price) in [(&[1, 0][..], 0), (&[0], 0), (&[0, 1, 2], 1), (&[2, 1, 0], 0)] {
         let (charged, found) = charged_for(&visit, &reports(numbers)).await;
         assert_eq!(charged, price, "{numbers:?}");
@@ -35,5 +42,51 @@ async fn a_hash_whose_report_is_stored_is_not_asked_for_in_another_set() {
     // Asked once more on purpose, all of it is.
     let quote = reports(&[0, 1]).quote(&Entitlements::default());
     visit.gateway.ask(&quote, &|_| {}).await.unwrap();
-    assert_eq!(visit.charged(), 5);
+    assert_eq!(visit.charged(), 7);
+}
+
+#[tokio::test]
+async fn only_a_final_answer_is_stored_and_what_came_is_counted() {
+    let analysis = || Request::Analysis { identifier: Identifier::new(Untrusted::from("i")).unwrap() };
+    let reports = |files: &[FileHash]| Request::V2Reports { files: files.to_vec() };
+    let both = [hash(0), hash(1)];
+    let [a, b] = &both;
+    for (request, answer, part, is_stored, remark, spent) in [
+        (reports(&both[..1]), r#"{"response_code":-2}"#, reports(&both[..1]), false, "is not final", "1"),
+        (
+            reports(&both),
+            r#"[{"resource":"A"},{"response_code":-2,"resource":"B"}]"#,
+            reports(&both[1..]),
+            false,
+            "",
+            "2",
+        ),
+        (
+            reports(&both),
+            r#"[{"resource":"A"},{"response_code":-2,"resource":"B"}]"#,
+            reports(&both[..1]),
+            true,
+            "",
+            "2",
+        ),
+        (analysis(), r#"{"data":{"id":"i","attributes":{"status":"queued"}}}"#, analysis(), false, "is not final", "1"),
+        (analysis(), r#"{"data":{"id":"i","attributes":{"status":"completed"}}}"#, analysis(), true, "", "1"),
+        (analysis(), r#"{"data":{"id":"i","n":01}}"#, analysis(), true, "is not valid JSON", "1"),
+        (
+            Request::V2Submissions { files: both.to_vec() },
+            r#"[{"resource":"A","submissions":[1,2,3]}]"#,
+            Request::V2Submissions { files: vec![a.clone()] },
+            true,
+            "",
+            "3 or more",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let answer = answer.replace('A', a.as_str()).replace('B', b.as_str());
+        let gateway = super::secrets::gate_to(answer.clone(), folder.path(), "a-key-of-this-test");
+        let found = visit::ask(&gateway, &request).await.unwrap();
+        assert_eq!((bytes(&found), gateway.held(&part).unwrap().is_some()), (answer.clone().into_bytes(), is_stored));
+        assert!(found.unkept.unwrap_or_default().starts_with(remark), "{answer}");
+        assert_eq!(gateway.spent().unwrap().to_string(), spent, "{answer}");
+    }
 }

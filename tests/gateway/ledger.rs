@@ -163,7 +163,7 @@ async fn submissions_that_an_answer_does_not_count_are_not_free() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let gateway = gate_to(answer.to_owned(), folder.path(), "AKeyOfAServiceThatCountsNothing0123456789");
-        visit::ask(&gateway, &Request::V2Submissions { files: Vec::new() }).await.unwrap();
+        drop(visit::ask(&gateway, &Request::V2Submissions { files: Vec::new() }).await);
         let entries = gateway.store.entries(gateway.whose()).unwrap();
         assert_eq!(entries.iter().map(|entry| entry.state).collect::<Vec<_>>(), [state], "{answer}");
     }

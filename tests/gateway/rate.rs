@@ -9,6 +9,13 @@ use behaview::quota::Budget;
 use behaview::store::State;
 use std::cell::Cell;
 
+/// A run of the program with a configured limit.
+pub fn paced(session: &str, visit: &Visit, per_minute: u64) -> Gateway {
+    let mut gateway = run(session, &visit.store(), &visit.demo);
+    gateway.per_minute = Some(per_minute);
+    gateway
+}
+
 /// Asks, and lets a minute pass whenever the call waits. Returns how often it waited.
 async fn ask_pacing(visit: &Visit, gateway: &Gateway, request: &Request) -> (usize, Result<Answer, GatewayError>) {
     let waits = std::sync::Mutex::new(Vec::new());
@@ -39,8 +46,7 @@ async fn ask_pacing(visit: &Visit, gateway: &Gateway, request: &Request) -> (usi
 async fn calls_beyond_the_limit_of_a_minute_wait_for_it() {
     start_clock();
     let visit = Visit::begin().await;
-    let budget = Budget { per_minute: Some(2), ..Budget::default() };
-    let [one, two] = ["one", "two"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(budget));
+    let [one, two] = ["one", "two"].map(|name| paced(name, &visit, 2));
     for (gateway, waits) in [(&one, 0), (&two, 0), (&one, 1), (&two, 0), (&one, 1)] {
         let (waited, answer) = ask_pacing(&visit, gateway, &first_report()).await;
         assert!(answer.is_ok() && waited == waits, "{waited} {answer:?}");
@@ -55,8 +61,7 @@ async fn calls_beyond_the_limit_of_a_minute_wait_for_it() {
 async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
     start_clock();
     let visit = Visit::begin().await;
-    let budget = Budget { per_minute: Some(1), ..Budget::default() };
-    let gateway = run("one", &visit.store(), &visit.demo).with_budget(budget);
+    let gateway = paced("one", &visit, 1);
     visit::ask(&gateway, &first_report()).await.unwrap();
     let (request, second) = (first_report(), list(&dropper()));
     let quote = second.clone().quote(&visit::licensed());
@@ -73,26 +78,37 @@ async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
 #[tokio::test]
 async fn a_refusal_teaches_the_limit_for_an_hour() {
     start_clock();
+    // With a pause that the service names, that alone is waited for.
+    for (fault, pause, waits) in [("429-rate", 0, 1), ("429-rate-seconds", 2, 0)] {
+        let visit = Visit::begin().await;
+        let gateway = run("one", &visit.store(), &visit.demo);
+        for _ in 0..3 {
+            visit::ask(&gateway, &first_report()).await.unwrap();
+        }
+        arm(&visit.demo, &format!("{fault}*1"));
+        assert_eq!(refusal(visit::ask(&gateway, &first_report()).await), Reason::TooFast);
+        pass(&visit.demo, pause);
+        assert_eq!(gateway.minute_limit().unwrap(), Some((3, if pause > 0 { 0 } else { 4 })));
+        for (waits, about) in [(waits, "the next"), (0, "a third in this minute")] {
+            let (waited, answer) = ask_pacing(&visit, &gateway, &first_report()).await;
+            assert!(answer.is_ok() && waited == waits, "{fault}: {about}: {waited} {answer:?}");
+        }
+        pass(&visit.demo, 61);
+        assert_eq!(gateway.minute_limit().unwrap(), None);
+    }
     let visit = Visit::begin().await;
     let gateway = run("one", &visit.store(), &visit.demo);
-    for _ in 0..3 {
-        visit::ask(&gateway, &first_report()).await.unwrap();
-    }
-    arm(&visit.demo, "429-rate*1");
+    arm(&visit.demo, "429-rate-seconds*1");
     assert_eq!(refusal(visit::ask(&gateway, &first_report()).await), Reason::TooFast);
-    assert_eq!(gateway.minute_limit().unwrap(), Some((3, 4)));
     let (waited, answer) = ask_pacing(&visit, &gateway, &first_report()).await;
-    assert!(answer.is_ok() && waited == 1, "{waited} {answer:?}");
-    pass(&visit.demo, 61);
-    assert_eq!(gateway.minute_limit().unwrap(), None);
+    assert!(answer.is_ok() && waited == 2, "the service wants two minutes: {waited} {answer:?}");
 }
 
 #[tokio::test]
 async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
     start_clock();
     let visit = Visit::begin().await;
-    let budget = Budget { per_minute: Some(1), ..Budget::default() };
-    let gateway = run("one", &visit.store(), &visit.demo).with_budget(budget);
+    let gateway = paced("one", &visit, 1);
     let files: Vec<_> = (0..3).map(hash).collect();
     let request = Request::V2Reports { files: files.clone() };
     let (waited, answer) = ask_pacing(&visit, &gateway, &request).await;
@@ -112,7 +128,7 @@ async fn a_refused_batch_does_not_use_up_the_day() {
     let request = Request::V2Reports { files };
     assert_eq!(refusal(visit::ask(gateway, &request).await), Reason::TooFast);
     assert_eq!((scene.states(), gateway.spent().unwrap().total()), (vec![State::Unknown], 131));
-    assert_eq!(gateway.minute_limit().unwrap().map(|(limit, _)| limit), Some(66));
+    assert_eq!(gateway.minute_limit().unwrap().map(|(limit, _)| limit), Some(1));
     let budget = Budget { daily: Some(131), ..Budget::default() };
     let careful = run("careful", &scene.visit.store(), &scene.visit.demo).with_budget(budget);
     pass(&scene.visit.demo, 2);

@@ -16,7 +16,8 @@ use behaview::store::State;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use super::counted::{pass, run, start_clock, tick};
+use super::counted::{pass, start_clock, tick};
+use super::rate::paced;
 use super::*;
 
 /// Schedules of the ordinary test.
@@ -110,7 +111,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn budget() -> impl Strategy<Value = Budget> {
     let limit = || prop::option::weighted(0.3, 0..12_u64);
-    (limit(), limit()).prop_map(|(session, daily)| Budget { session, daily, per_minute: Some(1_000_000) })
+    (limit(), limit()).prop_map(|(session, daily)| Budget { session, daily })
 }
 
 fn request(what: usize) -> Request {
@@ -172,7 +173,7 @@ impl Scene {
     async fn begin(budget: Budget) -> Self {
         start_clock();
         let visit = Visit::begin().await;
-        let runs = ["0", "1"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(budget));
+        let runs = ["0", "1"].map(|name| paced(name, &visit, 1_000_000).with_budget(budget));
         Self { visit, runs, budget, born: 2, elsewhere: 0, daily: BTreeMap::new(), refused: 0 }
     }
 
@@ -248,7 +249,7 @@ impl Scene {
     async fn kill(&mut self, number: usize, what: usize, when: When) {
         give_up(&self.visit, &self.runs[number], what, when).await;
         self.born += 1;
-        let next = run(&self.born.to_string(), &self.visit.store(), &self.visit.demo);
+        let next = paced(&self.born.to_string(), &self.visit, 1_000_000);
         self.runs[number] = next.with_budget(self.budget);
     }
 
@@ -368,7 +369,7 @@ async fn the_cost_of_several_unsure_calls_is_given_to_none() {
         Step::AskAndLook { what: 0, fault: None },
         Step::LookAfter(5),
     ];
-    play(&steps, Budget { per_minute: Some(1_000_000), ..Budget::default() }, &Sum::default()).await;
+    play(&steps, Budget::default(), &Sum::default()).await;
 }
 
 #[test]

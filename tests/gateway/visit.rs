@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use behaview::gateway::{Answer, Gateway, GatewayError};
-use behaview::quota::{Budget, Entitlement, Entitlements};
+use behaview::quota::{Entitlement, Entitlements};
 use behaview::request::{Request, RequestContext};
 use behaview::service::credential::{Credential, KeySource};
 use behaview::service::{Client, Profile};
@@ -32,10 +32,11 @@ pub struct Visit {
 pub fn gateway(path: &Path, profile: Profile, key: &str) -> Gateway {
     let credential = Credential::new(key, KeySource::Demo).unwrap();
     let client = Client::new(profile, Some(credential)).unwrap();
-    // No refusal by rate makes the next call wait.
-    let budget = Budget { per_minute: Some(1_000_000), ..Budget::default() };
     let store = Arc::new(Store::open(path).unwrap());
-    Gateway::new(store, client, "session".to_owned(), tick).with_budget(budget)
+    let mut gateway = Gateway::new(store, client, "session".to_owned(), tick);
+    // No refusal by rate makes the next call wait.
+    gateway.per_minute = Some(1_000_000);
+    gateway
 }
 
 /// All that an error says of itself.

@@ -115,7 +115,8 @@ fn the_key_is_in_nothing_that_the_program_wrote() {
     let stranger = format!("redirect=http://{}/", trial.stranger.local_addr().unwrap());
     let mut runs = 0;
     for fault in ["delay=0", "401-wrong", "404", "portal", "lost", "gzip-lie", "cut=20", &stranger, "429-rate-date"] {
-        for arguments in &commands[..] {
+        // After a refusal by rate the next call would wait for the moment that the service named.
+        for arguments in &commands[..if fault.starts_with("429") { 1 } else { commands.len() }] {
             arm(&trial.demo, &format!("{fault}*1"));
             let output = trial.run(arguments, Some(CANARY));
             assert!(!holds_key(&output.stdout) && !holds_key(&output.stderr), "{fault} {arguments:?}: {output:?}");

@@ -152,8 +152,8 @@ fn rule_8_1_3_intelligence_hunting_and_graph_quota_are_limited_by_month() {
 fn rule_8_2_2_unknown_submissions_take_a_request_each() {
     let price = priced(&Operation::once(Kind::V2FileSubmissions));
     assert_price(&price, "8.2.2", Pool::Api, "1 request per submission");
-    assert_eq!(price.settle(Outcome::Items(10)), Units::exactly(10));
-    assert_eq!(price.settle(Outcome::Items(0)), Units::exactly(0));
+    assert_eq!(price.settle(Outcome::Items(Units::exactly(10))), Units::exactly(10));
+    assert_eq!(price.settle(Outcome::Items(Units::exactly(0))), Units::exactly(0));
     assert_eq!(price.settle(Outcome::Unknown), Units { min: 0, max: None });
 }
 
@@ -278,7 +278,7 @@ fn rule_8_4_3_an_inferred_entitlement_makes_an_assumed_price() {
 fn rule_8_5_2_jobs_that_fail_or_match_nothing_take_one_all_the_same() {
     // The job fails, not the call that creates it: that one is answered.
     let price = priced(&of(Kind::Retrohunt, Numbers { jobs: 1, ..Numbers::default() }));
-    for outcome in [Outcome::Items(0), Outcome::Answered, Outcome::Existed(false)] {
+    for outcome in [Outcome::Items(Units::exactly(0)), Outcome::Answered, Outcome::Existed(false)] {
         assert_eq!(price.settle(outcome), Units::exactly(1));
     }
     assert_eq!(price.settle(Outcome::Failed).max, Some(1));
@@ -298,7 +298,7 @@ fn rule_8_6_1_a_private_graph_takes_one_graph_and_nothing_else() {
 fn rule_8_6_2_a_public_graph_of_unknown_size_takes_a_request_a_call() {
     let price = priced(&Operation::once(Kind::GraphPublic));
     assert_price(&price, "8.6.2", Pool::Api, "1 request per call");
-    assert_eq!(price.settle(Outcome::Items(5)), Units::exactly(5));
+    assert_eq!(price.settle(Outcome::Items(Units::exactly(5))), Units::exactly(5));
 }
 
 // Beyond the specification

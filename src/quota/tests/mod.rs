@@ -135,7 +135,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         Just(Outcome::Answered),
         Just(Outcome::Failed),
         Just(Outcome::Unknown),
-        any::<u64>().prop_map(Outcome::Items),
+        any::<u64>().prop_map(|n| Outcome::Items(Units::exactly(n))),
         any::<bool>().prop_map(Outcome::Existed),
     ]
 }

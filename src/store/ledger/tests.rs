@@ -10,7 +10,7 @@ fn report() -> Price {
 /// A question that every program asks alike.
 fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> NewEntry<'a> {
     let (whose, claims, budget) = (whose("p", Some(7)), K.as_slice(), Budget::default());
-    NewEntry { at, session, whose, what: "w", claims, price, account: None, budget }
+    NewEntry { at, session, whose, what: "w", claims, price, account: None, budget, per_minute: None }
 }
 
 fn whose(profile: &str, owner: Option<i64>) -> Whose<'_> {
