@@ -4,8 +4,8 @@
 mod objects;
 
 use self::objects::{
-    MARKING, MARKING_OBJECT, algorithm, begun, canonical, folders, in_groups, is_device, is_host, is_mail,
-    moment_words, own_id, pattern_path, plain, product, uri, whole_hive,
+    MARKING, MARKING_OBJECT, algorithm, begun, canonical, folders, is_device, moment_words, own_id, pattern, plain,
+    product, property, split_path, whole_hive,
 };
 use super::opened::{Correlations, OpenedReport};
 use super::verdict::{BlockReason, reason, seen_in, techniques, verdict};
@@ -218,32 +218,30 @@ impl Bundle<'_> {
         let beside = seen.joined.of_value(kind, value);
         let one = match kind {
             Kind::Hash => {
-                let paths: Vec<_> = beside.iter().filter_map(|path| seen.paths.get(path).copied()).collect();
+                let paths = beside.iter().filter_map(|path| seen.paths.get(path).copied());
+                let paths: Vec<_> = paths.filter(|path| !is_device(&plain(path))).collect();
                 if !paths.is_empty() {
                     return paths.into_iter().map(|path| self.file(Some(value), Some(path))).collect();
                 }
                 self.file(Some(value), None)
             }
+            Kind::Path if is_device(&text) => return Ok(Vec::new()),
             Kind::Path if !beside.is_empty() => {
                 return beside.iter().map(|hash| self.file(Some(hash), Some(value))).collect();
             }
-            Kind::Path if is_device(&text) => return Ok(Vec::new()),
             Kind::Path if seen.folders.contains(&same(Kind::Path, value)) => self.folder(&text),
             Kind::Path => self.file(None, Some(value)),
-            Kind::Host if is_host(&text) => self.simple("domain-name", "value", &text),
-            Kind::Address if text.contains(':') => self.simple("ipv6-addr", "value", &in_groups(&text)),
-            Kind::Address => self.simple("ipv4-addr", "value", &text),
             Kind::Certificate => self.observable("x509-certificate", |literal| {
                 vec![("hashes", Some(format!("{{\"{}\":{}}}", algorithm(&text), literal(&text))))]
             }),
-            Kind::Url => match uri(&text) {
-                Some(uri) => self.simple("url", "value", &uri),
+            Kind::Key => match self.registry_key(value, beside)? {
+                Some(key) => Ok(key),
                 None => return Ok(Vec::new()),
             },
-            Kind::Mail if is_mail(&text) => self.simple("email-addr", "value", &text),
-            Kind::Mutex => self.simple("mutex", "name", &text),
-            Kind::Key => self.registry_key(value, beside),
-            Kind::Host | Kind::Mail | Kind::Ja3 | Kind::Ja3s | Kind::Ja4 | Kind::Memory => return Ok(Vec::new()),
+            kind => match property(kind, &text) {
+                Some((object, property, value)) => self.simple(object, property, &value),
+                None => return Ok(Vec::new()),
+            },
         };
         Ok(vec![one?])
     }
@@ -260,16 +258,20 @@ impl Bundle<'_> {
         self.write(id, &json)
     }
 
-    /// A registry key; one that was set to data is a value of its key, whose name is the last part of the path.
-    fn registry_key(&mut self, key: &Untrusted, data: &[Untrusted]) -> io::Result<String> {
-        let whole = whole_hive(key);
-        let Some((key, name)) = whole.rsplit_once('\\').filter(|_| !data.is_empty()) else {
-            return self.simple("windows-registry-key", "key", &whole);
+    /// A registry key; one that was set to data is a value of its key, whose name is the last part of the path. `None` of a key
+    /// in no hive that is known.
+    fn registry_key(&mut self, key: &Untrusted, data: &[Untrusted]) -> io::Result<Option<String>> {
+        if data.is_empty() {
+            let key = whole_hive(&plain(key));
+            return key.map(|key| self.simple("windows-registry-key", "key", &key)).transpose();
+        }
+        let (key, name) = split_path(key, b"\\");
+        let Some(key) = whole_hive(key.trim_end_matches('\\')) else { return Ok(None) };
+        let own = |literal: fn(&str) -> String| {
+            let value = |data| object([("data", Some(literal(&plain(data)))), ("name", Some(literal(&name)))]);
+            vec![("key", Some(literal(&key))), ("values", Some(list(data.iter().map(value))))]
         };
-        self.observable("windows-registry-key", |literal| {
-            let value = |data| object([("data", Some(literal(&plain(data)))), ("name", Some(literal(name)))]);
-            vec![("key", Some(literal(key))), ("values", Some(list(data.iter().map(value))))]
-        })
+        self.observable("windows-registry-key", own).map(Some)
     }
 
     /// An observable of one property.
@@ -279,15 +281,15 @@ impl Bundle<'_> {
 
     /// A file by its hash, by its name and folder, or by both; a path that ends like a folder is one.
     fn file(&mut self, hash: Option<&Untrusted>, path: Option<&Untrusted>) -> io::Result<String> {
-        let (hash, path) = (hash.map(plain), path.map(plain).unwrap_or_default());
-        let (folder, name) = path.split_at(path.rfind(['\\', '/']).map_or(0, |at| at + 1));
+        let hash = hash.map(plain);
+        let (folder, name) = path.map(|path| split_path(path, br"\/")).unwrap_or_default();
         if hash.is_none() && name.is_empty() {
-            return self.folder(folder);
+            return self.folder(&folder);
         }
-        let parent = if folder.is_empty() { None } else { Some(self.folder(folder)?) };
+        let parent = if folder.is_empty() { None } else { Some(self.folder(&folder)?) };
         self.observable("file", |literal| {
             let hashes = hash.as_ref().map(|hash| format!("{{\"{}\":{}}}", algorithm(hash), literal(hash)));
-            let name = Some(name).filter(|name| !name.is_empty()).map(literal);
+            let name = Some(&*name).filter(|name| !name.is_empty()).map(literal);
             vec![("hashes", hashes), ("name", name), ("parent_directory_ref", parent.as_deref().map(literal))]
         })
     }
@@ -300,9 +302,7 @@ impl Bundle<'_> {
 
     /// Takes in what others are to block, and why: of several reports the surest says it.
     fn block(&mut self, opened: &OpenedReport<'_>, indicator: &Indicator, reason: &BlockReason<'_>, when: &str) {
-        let value = plain(&indicator.value);
-        let Some(path) = pattern_path(indicator.kind, &value) else { return };
-        let pattern = format!("[{path} = '{}']", value.replace('\\', r"\\").replace('\'', r"\'"));
+        let Some(pattern) = pattern(indicator.kind, &plain(&indicator.value)) else { return };
         let id = own_id("indicator", &pattern);
         let activity = match reason {
             BlockReason::Rule(rule) => usize::from(rule.severity != Severity::High),

@@ -352,20 +352,22 @@ fn members_named_twice_are_both_exported() {
 
 #[test]
 fn stix_takes_no_pipe_for_a_file_a_folder_for_a_folder_and_a_registry_value_for_one_of_its_key() {
-    let report = r#"{"files_opened":["\\Device\\KsecDD","\\??\\PIPE\\wkssvc","C:\\A\\b.txt","C:\\a"],
-        "registry_keys_set":[{"key":"HKCU\\Run\\Lumen","value":"1"}],"registry_keys_opened":["HKCU\\Run"],"sandbox_name":"Box"}"#;
+    let report = r#"{"files_opened":["\\Device\\KsecDD","\\??\\PIPE\\wkssvc","C:\\A\\b\ud800","C:\\a"],
+        "registry_keys_set":[{"key":"HKCU\\Run\\Lu\ud800","value":"1"}],"registry_keys_opened":["HKCU\\Run","Run"],"sandbox_name":"Box",
+        "http_conversations":[{"url":"http://a:70000/"},{"url":"http://203.0.113/"},{"url":"http://-a.b/"}]}"#;
     let output = run(&["export", "-", "--format", "stix"], report);
     let bundle: Value = serde_json::from_str(&text(&output)).unwrap();
     let all = |kind: &str, name: &str| -> Vec<String> {
         let found = bundle["objects"].as_array().unwrap().iter().filter(|object| object["type"] == kind);
         found.map(|object| object[name].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!((all("file", "name"), all("directory", "path").len()), (vec!["b.txt".to_owned()], 2), "{bundle}");
+    assert_eq!((all("file", "name"), all("directory", "path").len()), (vec![r"b\u{d800}".to_owned()], 2), "{bundle}");
+    assert_eq!(all("url", "value"), ["http://203.0.0.113/"]);
     let keys = all("windows-registry-key", "key");
     assert!(keys.iter().all(|key| key == r"HKEY_CURRENT_USER\Run"), "{keys:?}");
     let values = bundle["objects"].as_array().unwrap().iter().find_map(|object| object.get("values")).unwrap();
-    assert_eq!((&values[0]["name"], &values[0]["data"]), (&"Lumen".into(), &"1".into()));
-    assert!(errors(&output).contains("Left out: 3 rows that this format does not carry"), "{output:?}");
+    assert_eq!((&values[0]["name"], &values[0]["data"]), (&r"Lu\u{d800}".into(), &"1".into()));
+    assert!(errors(&output).contains("Left out: 5 rows that this format does not carry"), "{output:?}");
 }
 
 #[test]

@@ -72,15 +72,21 @@ pub(super) fn algorithm(hash: &str) -> &'static str {
     }
 }
 
-/// A registry key with the long name of its hive.
-pub(super) fn whole_hive(key: &Untrusted) -> String {
-    let text = plain(key);
-    let text = spell_out_str(&text);
+/// A path up to its last separator, and the name behind it. It is split as it was received: the visible form of what is not
+/// Unicode has backslashes of its own.
+pub(super) fn split_path(path: &Untrusted, separators: &[u8]) -> (String, String) {
+    let path = path.as_bytes();
+    let start = path.iter().rposition(|byte| separators.contains(byte)).map_or(0, |last| last + 1);
+    let (folder, name) = path.split_at_checked(start).unwrap_or_default();
+    (plain(&Untrusted::from(folder)), plain(&Untrusted::from(name)))
+}
+
+/// A registry key with the long name of its hive; `None` where it has no hive or an unknown one.
+pub(super) fn whole_hive(key: &str) -> Option<String> {
+    let text = spell_out_str(key);
     let hive = text.split(['\\', '/']).next().unwrap_or_default();
-    match HIVES.iter().find(|known| hive.eq_ignore_ascii_case(known.short)) {
-        Some(known) => format!("{}{}", known.long, text.get(hive.len()..).unwrap_or_default()),
-        None => text.into_owned(),
-    }
+    let known = HIVES.iter().find(|known| hive.eq_ignore_ascii_case(known.short))?;
+    Some(format!("{}{}", known.long, text.get(hive.len()..).unwrap_or_default()))
 }
 
 /// A sandbox's name in lower case, with dashes between words.
@@ -95,6 +101,9 @@ const VOLUMES: [&str; 4] = ["harddiskvolume", "cdrom", "mup", "lanmanredirector"
 /// Whether a path is that of a device or pipe.
 pub(super) fn is_device(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
+    if matches!(path.as_str(), "nul" | "con" | "aux" | "prn" | "conin$" | "conout$") {
+        return true;
+    }
     if let Some(device) = path.strip_prefix(r"\device\") {
         return !device.contains('\\') || !VOLUMES.iter().any(|volume| device.starts_with(volume));
     }
@@ -125,12 +134,18 @@ pub(super) fn folders(paths: &HashMap<Untrusted, &Untrusted>) -> HashSet<Untrust
 }
 
 /// A URL by the letter of RFC 3986, encoded where it is not; `None` if that does not make it one.
-pub(super) fn uri(text: &str) -> Option<String> {
+fn uri(text: &str) -> Option<String> {
     if !text.contains("://") || text.contains('\\') {
         return None;
     }
     let parsed = url::Url::parse(text).ok()?;
-    let whole = if is_uri(text) { text.to_owned() } else { parsed.to_string() };
+    let is_edged = |label: &str| label.starts_with('-') || label.ends_with('-');
+    if parsed.host_str()?.split('.').any(is_edged) {
+        return None;
+    }
+    // Browsers take `127.1` for an address; others read what is written.
+    let is_short = matches!(parsed.host()?, url::Host::Ipv4(address) if !text.contains(&address.to_string()));
+    let whole = if is_uri(text) && !is_short { text.to_owned() } else { parsed.to_string() };
     is_uri(&whole).then_some(whole)
 }
 
@@ -146,7 +161,7 @@ fn is_uri(text: &str) -> bool {
 
 /// Whether a text is a host name by RFC 1123 and RFC 5891, which services' names such as
 /// `_ldap._tcp` are not.
-pub(super) fn is_host(text: &str) -> bool {
+fn is_host(text: &str) -> bool {
     let is_label = |label: &str| {
         let is_encoded = label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
         let is_reserved = label.as_bytes().get(2..4) == Some(b"--") && !is_encoded;
@@ -156,27 +171,38 @@ pub(super) fn is_host(text: &str) -> bool {
     text.split('.').all(is_label) && matches!(url::Host::parse(text), Ok(url::Host::Domain(_)))
 }
 
-pub(super) fn is_mail(text: &str) -> bool {
+fn is_mail(text: &str) -> bool {
     let parts = text.rsplit_once('@');
     text.is_ascii() && parts.is_some_and(|(local, host)| !local.is_empty() && is_host(host))
 }
 
 /// An IPv6 address in groups of four digits alone.
-pub(super) fn in_groups(text: &str) -> String {
+fn in_groups(text: &str) -> String {
     match text.parse::<std::net::Ipv6Addr>() {
         Ok(address) if text.contains('.') => address.segments().map(|group| format!("{group:x}")).join(":"),
         _ => text.to_owned(),
     }
 }
 
-/// The property that a pattern compares with a value; none for a kind that is never blocked.
-pub(super) fn pattern_path(kind: Kind, value: &str) -> Option<String> {
+/// What STIX has for an indicator that is one property of one object: the object, the property, the value. `None` where the
+/// value is none by its letter.
+pub(super) fn property(kind: Kind, text: &str) -> Option<(&'static str, &'static str, String)> {
     match kind {
-        Kind::Hash => Some(format!("file:hashes.'{}'", algorithm(value))),
-        Kind::Host => Some("domain-name:value".to_owned()),
-        Kind::Address if value.contains(':') => Some("ipv6-addr:value".to_owned()),
-        Kind::Address => Some("ipv4-addr:value".to_owned()),
-        Kind::Url => Some("url:value".to_owned()),
+        Kind::Host if is_host(text) => Some(("domain-name", "value", text.to_owned())),
+        Kind::Address if text.contains(':') => Some(("ipv6-addr", "value", in_groups(text))),
+        Kind::Address => Some(("ipv4-addr", "value", text.to_owned())),
+        Kind::Url => Some(("url", "value", uri(text)?)),
+        Kind::Mail if is_mail(text) => Some(("email-addr", "value", text.to_owned())),
+        Kind::Mutex => Some(("mutex", "name", text.to_owned())),
         _ => None,
     }
+}
+
+/// The pattern that matches an indicator.
+pub(super) fn pattern(kind: Kind, text: &str) -> Option<String> {
+    let (path, value) = match kind {
+        Kind::Hash => (format!("file:hashes.'{}'", algorithm(text)), text.to_owned()),
+        _ => property(kind, text).map(|(object, property, value)| (format!("{object}:{property}"), value))?,
+    };
+    Some(format!("[{path} = '{}']", value.replace('\\', r"\\").replace('\'', r"\'")))
 }
