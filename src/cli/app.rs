@@ -127,16 +127,17 @@ pub fn service(gateway: &Gateway) -> Service {
 pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     need_terminal(display(&config))?;
-    let (mut documents, mut failures) = (Vec::new(), Vec::new());
+    let (mut documents, mut remarks) = (Vec::new(), Vec::new());
     for file in files {
-        match opened(file, common) {
+        match opened(file, common, &mut remarks) {
             Ok(document) => documents.push(document),
-            Err(why) => failures.push(why),
+            Err(why) if files.len() == 1 => return Err(why),
+            Err(why) => remarks.push(format!("Not opened: {}.", said(format!("{why:#}")))),
         }
     }
-    let remarks = failures.iter().map(|why| format!("Not opened: {}.", said(format!("{why:#}")))).collect();
-    if let Some(why) = failures.into_iter().next().filter(|_| documents.is_empty()) {
-        return Err(why);
+    if documents.is_empty() {
+        remarks.iter().for_each(say);
+        fail!(BadAnswer, "none of {} documents can be opened", files.len());
     }
     let mut model = Model::new(Service::default(), crate::clock::now());
     model.settings = Settings { keys: config.keymap.clone(), rules_file: rules_file(), ..Settings::default() };
@@ -145,7 +146,11 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
 }
 
 /// Reads a document, or the stored report of an identifier; returns its title and reports.
-fn opened(file: &OsStr, common: &Common) -> anyhow::Result<(String, document::FoundReports)> {
+fn opened(
+    file: &OsStr,
+    common: &Common,
+    remarks: &mut Vec<String>,
+) -> anyhow::Result<(String, document::FoundReports)> {
     let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
     if let Some(identifier) = name.and_then(Identifier::typed) {
         match show::stored(&identifier, common)? {
@@ -158,6 +163,7 @@ fn opened(file: &OsStr, common: &Common) -> anyhow::Result<(String, document::Fo
         }
     }
     let document = document::read(file)?;
+    remarks.extend(document.remarks.iter().map(|remark| format!("{remark}.")));
     Ok((document.titled(), document.reports))
 }
 
@@ -191,7 +197,7 @@ impl DemoArgs {
         let threads = runtime::threads(2)?;
         let (_, config) = common.config()?;
         if common.offline {
-            fail!(Usage, "the demo holds nothing yet, and calls a service of its own: leave --offline out");
+            fail!(Usage, "the demo has nothing stored, and calls a service of its own: leave --offline out");
         }
         let display = display(&config);
         if !self.serve {

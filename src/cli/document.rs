@@ -26,8 +26,10 @@ pub(super) type FoundReports = Vec<(Option<Identifier>, LoadedReport)>;
 pub(super) struct Document {
     pub(super) name: String,
     pub(super) reports: FoundReports,
-    /// Parts that could not be parsed; the reasons have been printed already.
+    /// Parts that could not be parsed.
     pub(super) unread: u64,
+    /// Why these parts could not be parsed, and other remarks.
+    pub(super) remarks: Vec<String>,
     /// JSON pointers of reports that were found in other places than the service puts them.
     places: Vec<Untrusted>,
 }
@@ -61,6 +63,12 @@ impl Document {
             fail!(Partial, "{parts} of {} could not be read", text::said(&self.name));
         }
         Ok(())
+    }
+
+    /// Prints the remarks.
+    pub(super) fn with_remarks_said(self) -> Self {
+        self.remarks.iter().for_each(super::say);
+        self
     }
 
     /// Prints how a document that is not a behaviour report can be used nevertheless.
@@ -110,10 +118,11 @@ pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
 pub(super) fn read_of(path: &Path, all: usize) -> anyhow::Result<Document> {
     match read(path) {
         Err(error) if all > 1 => {
-            super::say(text::said(format!("{error:#}")));
-            Ok(Document { name: name(path), reports: Vec::new(), unread: 1, places: Vec::new() })
+            let remarks = vec![text::said(format!("{error:#}")).into()];
+            let document = Document { name: name(path), reports: Vec::new(), unread: 1, remarks, places: Vec::new() };
+            Ok(document.with_remarks_said())
         }
-        found => found,
+        found => found.map(Document::with_remarks_said),
     }
 }
 
@@ -134,8 +143,9 @@ pub(super) fn of(path: &Path, body: &Body) -> anyhow::Result<Document> {
         let why = problems.into_iter().next().unwrap_or(DocumentError::Empty);
         fail!(BadAnswer, "{shown}: {why}");
     }
-    problems.iter().for_each(|problem| super::say(format!("{shown}: {problem}")));
-    Ok(Document { name, reports, unread: problems.len() as u64, places })
+    let unread = problems.iter().filter(|problem| !matches!(problem, DocumentError::Invalid)).count() as u64;
+    let remarks = problems.iter().map(|problem| format!("{shown}: {problem}")).collect();
+    Ok(Document { name, reports, unread, remarks, places })
 }
 
 fn name(path: &Path) -> String {

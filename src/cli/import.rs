@@ -21,8 +21,8 @@ Examples:
   behaview list --format ids $file | behaview show - | behaview import -
 
 A file holds a report, an envelope, a list page, or any of these one a line. What a report is of is read from its \
-identifier; one that is held already stays unless --replace is given. A report shows where it was imported from. A list \
-page of which nothing is held yet is held as a whole, so that the list costs nothing either.";
+identifier; one that is stored already stays unless --replace is given. A report shows where it was imported from. A list \
+page of which nothing is stored yet is stored as a whole, so that the list costs nothing either.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -50,7 +50,7 @@ impl ImportArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (folders, config) = common.config()?;
         if config.keeps_nothing() {
-            fail!(Usage, "nothing is kept on disk (store.keep = \"nothing\"), so nothing can be imported");
+            fail!(Usage, "nothing is stored on disk (store.keep = \"nothing\"), so nothing can be imported");
         }
         let profile = config.profile()?;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;
@@ -134,7 +134,10 @@ impl ImportFile<'_> {
             lines.extend(imported.map(|outcome| sums.count(outcome)));
             // The import itself reports that a single report is truncated.
             let errors = errors.into_iter().filter(|error| value.is_page || !matches!(error, DocumentError::Cut));
-            lines.extend(errors.map(|error| sums.refuse(error)));
+            lines.extend(errors.map(|error| match error {
+                DocumentError::Invalid => error.to_string(),
+                error => sums.refuse(error),
+            }));
         }
         lines.extend(page.and_then(|page| sums.pass_over(&page)));
     }

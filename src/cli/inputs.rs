@@ -167,7 +167,7 @@ fn standard_input() -> anyhow::Result<Subject<String>> {
     let path = Path::new(STANDARD_INPUT);
     let bytes = document::saved(path, LONGEST_LIST)?;
     if is_json(&bytes) {
-        return Ok(Subject::Saved(document::of(path, &Body::in_memory(bytes))?));
+        return Ok(Subject::Saved(document::of(path, &Body::in_memory(bytes))?.with_remarks_said()));
     }
     Ok(Subject::Service(String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?))
 }

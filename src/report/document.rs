@@ -7,8 +7,8 @@
 
 use super::body::{Body, LARGEST, WINDOW};
 use super::identifier::Identifier;
-use super::json::{Event, Kind, Raw, Scanner, is_delimiter};
-use super::page::{Envelope, Page, PageError};
+use super::json::{Event, Kind, Raw, Scanner, is_delimiter, is_valid};
+use super::page::{Envelope, Page};
 use super::rows::records::{Step, pointer};
 use super::{Indexer, Report};
 use crate::text::{Untrusted, bytes};
@@ -21,6 +21,9 @@ const DEEPEST: usize = 8;
 
 /// Largest size of a document once unpacked, in bytes.
 pub const LARGEST_UNPACKED: u64 = 1 << 30;
+
+/// Size up to which a value is checked to be JSON by its letter, in bytes: that takes longer than to read it.
+const LARGEST_CHECKED: usize = 16 << 20;
 
 /// A report of a document.
 #[derive(Debug, Clone)]
@@ -56,6 +59,9 @@ pub enum DocumentError {
     CutReport(String),
     #[error("it is cut short: what comes before its end is read")]
     Cut,
+    /// A remark: all of it is read.
+    #[error("it is not valid JSON: it is read as far as that is clear")]
+    Invalid,
     #[error("it is cut short before its first report")]
     CutBeforeReports,
     #[error("the list holds no report, only identifiers")]
@@ -212,21 +218,29 @@ impl DocumentValue {
     /// is handed over as it is, to be shown in the pane of what no table names.
     pub fn reports(&self) -> (Vec<FoundReport>, Vec<DocumentError>) {
         if !self.is_page && read_until_known(&self.body).is_behaviour() {
-            let cut = self.is_cut.then_some(DocumentError::Cut);
-            return (vec![self.whole()], cut.into_iter().collect());
+            return (vec![self.whole()], self.problem().into_iter().collect());
         }
         let mut search = Search { value: self, found: Vec::new(), errors: Vec::new() };
         let raw = Raw::new(self.body.get(..LARGEST).unwrap_or(&self.body));
         search.enter(raw, &mut Vec::new());
-        if search.found.is_empty() && !self.is_page && search.errors.is_empty() {
-            return (vec![self.whole()], Vec::new());
+        if search.found.is_empty() && !self.is_page && !self.is_cut && search.errors.is_empty() {
+            return (vec![self.whole()], self.problem().into_iter().collect());
         }
         if search.found.is_empty() && search.errors.is_empty() {
             search.errors.push(self.without_reports());
-        } else if self.is_cut && search.errors.is_empty() {
-            search.errors.push(DocumentError::Cut);
+        } else if search.errors.is_empty() {
+            search.errors.extend(self.problem());
         }
         (search.found, search.errors)
+    }
+
+    /// What is wrong with the value as a whole.
+    fn problem(&self) -> Option<DocumentError> {
+        let is_checked = self.body.len() <= LARGEST_CHECKED;
+        match self.is_cut {
+            true => Some(DocumentError::Cut),
+            false => (is_checked && !is_valid(&self.body)).then_some(DocumentError::Invalid),
+        }
     }
 
     fn whole(&self) -> FoundReport {
@@ -240,7 +254,7 @@ impl DocumentValue {
         match Page::of(&self.body) {
             Ok(page) if !page.entries.is_empty() => DocumentError::OnlyIdentifiers,
             Ok(page) if page.passed_over().is_some() => DocumentError::NoReports,
-            Err(PageError::Cut) => DocumentError::CutBeforeReports,
+            _ if self.is_cut => DocumentError::CutBeforeReports,
             _ => DocumentError::EmptyList,
         }
     }

@@ -193,6 +193,12 @@ fn is_escaped(bytes: &[u8], at: usize, escaped: bool) -> bool {
     (run % 2 == 1) != (run == at && escaped)
 }
 
+/// Whether bytes are one value by the letter of RFC 8259, which nothing else here asks for; strings may hold any bytes.
+pub fn is_valid(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+}
+
 /// What ends a number or a word.
 pub(crate) fn is_delimiter(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"')

@@ -284,6 +284,8 @@ fn reports_are_read_wherever_a_tool_has_put_them_and_what_is_none_is_named() {
         (r#"{"error":{"code":"NotFoundError","message":"no"}}"#.to_owned(), &[], 9, "NotFoundError: no"),
         ("{'tags': ['a']}".to_owned(), &[], 9, "line 1, column 2: not JSON"),
         ("<html>".to_owned(), &[], 9, "not JSON"),
+        (r#"{"a":"#.to_owned(), &[], 9, "it is cut short before its first report"),
+        (a.replace(r#""tags""#, r#""x":NaN,,"tags""#), &[Some("a")], 0, "it is not valid JSON"),
         ("[]".to_owned(), &[], 9, "the list is empty"),
     ] {
         std::fs::write(&path, &json).unwrap();
