@@ -90,7 +90,7 @@ fn windows_own_doing_is_no_finding() {
         (INJECTED, r"\\?\C:\Windows\system32\wbem\WMIADAP.EXE"),
         (COMMAND, r"C:\Windows\System32\wuapihost.exe -Embedding"),
         (COMMAND, r"C:\Windows\system32\svchost.exe -k LocalService -s W32Time"),
-        (COMMAND, r"defrag.exe C: -f"),
+        (COMMAND, r"<SYSTEM32>\rundll32.exe shell32.dll,SHCreateLocalServerRunDll {9B} -Embedding"),
         (
             SET,
             r"HKLM\SOFTWARE\Microsoft\Windows\CurrentVersion\RunOnce\wextract_cleanup0 = rundll32.exe advpack.dll,DelNodeRunDLL32 x",
