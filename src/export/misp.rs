@@ -173,7 +173,7 @@ impl<'a> MispEvent<'a> {
         let reason = reason(self.opened, indicator);
         let why = match &reason {
             Some(reason) => reason.words(self.opened, indicator),
-            None => format!("seen in {}", seen_in(&self.opened.report, indicator)),
+            None => format!("{} seen in {}", indicator.kind.name(), seen_in(&self.opened.report, indicator)),
         };
         self.noted.extend(notes);
         let (kind, category) = standing(self.opened, indicator);
@@ -240,12 +240,16 @@ fn standing(opened: &OpenedReport<'_>, indicator: &Indicator) -> (&'static str, 
         Kind::Certificate if value.len() == 32 => "x509-fingerprint-md5",
         Kind::Certificate if value.len() == 40 => "x509-fingerprint-sha1",
         Kind::Certificate => "x509-fingerprint-sha256",
-        Kind::Ja3 => "ja3-fingerprint-md5",
+        // The types that its templates `ja3s` and `ja4-plus` have for them.
+        Kind::Ja3 | Kind::Ja3s => "ja3-fingerprint-md5",
+        Kind::Ja4 => "text",
+        Kind::FileType => "mime-type",
         // MISP has no types for these.
-        Kind::Mutex | Kind::Ja3s | Kind::Ja4 | Kind::Memory => "other",
+        Kind::Mutex | Kind::Memory => "other",
     };
     let category = match indicator.kind {
         Kind::Hash if opened.is_sample(&indicator.value) => "Payload delivery",
+        Kind::FileType => "Payload delivery",
         Kind::Hash | Kind::Path | Kind::Key | Kind::Mutex => traced,
         Kind::Memory => "Other",
         _ => "Network activity",

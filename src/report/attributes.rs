@@ -478,6 +478,8 @@ pub static ATTRIBUTES: LazyLock<Vec<Attribute>> = LazyLock::new(|| {
             is("filename", Kind::Path),
             is("name", Kind::Path),
             is("names", Kind::Path),
+            is("type_description", Kind::FileType),
+            is("type_tag", Kind::FileType),
             is("url", Kind::Url),
             is("hostname", Kind::Host),
         ]),

@@ -41,7 +41,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            pub const ALL: [Self; 13] = [$(Self::$kind),*];
+            pub const ALL: [Self; 14] = [$(Self::$kind),*];
 
             pub fn name(self) -> &'static str {
                 match self {
@@ -60,6 +60,8 @@ kinds! {
     Url "url",
     Mail "mail",
     Path "path",
+    /// What a file is, in the words of the service.
+    FileType "type",
     Key "key",
     Mutex "mutex",
     /// Fingerprint of a server's certificate.
@@ -390,7 +392,7 @@ impl Collector {
             Kind::Key if !plain.is_empty() => self.add(kind, Some(Untrusted::from(plain)), seen),
             Kind::Certificate => self.add(kind, hash(&Untrusted::from(plain.replace(':', ""))), seen),
             Kind::Ja3 | Kind::Ja3s => self.add(kind, hash(text).filter(|hash| hash.as_bytes().len() == 32), seen),
-            Kind::Ja4 | Kind::Memory => {
+            Kind::Ja4 | Kind::FileType | Kind::Memory => {
                 self.add(kind, Some(Untrusted::from(plain)).filter(|text| !text.is_empty()), seen);
             }
             Kind::Path | Kind::Key | Kind::Mutex => {
