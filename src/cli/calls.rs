@@ -92,7 +92,7 @@ Examples:
   behaview delete --dry-run $file
   behaview delete --yes --file-only $file
 
-What is held on this machine stays; behaview held deletes that.";
+What is stored stays; behaview held deletes that.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -194,7 +194,7 @@ fn store(folders: &Folders) -> Check {
     let found = format!("{shown}, records {}; sound", bytes(size));
     let found = free.map(|free| format!("{found}; {} free", bytes(free))).unwrap_or(found);
     match free.filter(|free| *free < LITTLE_SPACE) {
-        Some(_) => odd("store", found, "make room: an answer that cannot be kept is paid for again"),
+        Some(_) => odd("store", found, "make room: an answer that cannot be stored is paid for again"),
         None => good("store", found),
     }
 }

@@ -12,7 +12,7 @@ Examples:
   behaview ledger --month
   behaview ledger --all --format csv
 
-An entry is charged, free, unsent, unknown (lost or refused) or reserved (under way, or its program was \
+An entry is charged, free, unsent, unknown (lost or refused) or reserved (in flight, or its program was \
 killed: the next call makes that unknown). What is unknown or reserved counts at its highest price until the service's counters say \
 otherwise: behaview quota reads them, and costs nothing.";
 
@@ -162,6 +162,8 @@ struct Reconciliation {
     certain: u64,
     /// Requests that its other calls may have cost; `None` if no limit is known.
     unsure: Option<u64>,
+    /// Entries that no readings stand around.
+    not_compared: usize,
     words: String,
 }
 
@@ -175,7 +177,12 @@ impl Reconciliation {
         let sum = |of: fn(&Window) -> u64| touched.clone().map(of).fold(0, u64::saturating_add);
         let (counted, certain) = (sum(|window| window.rose), sum(|window| window.certain));
         let unsure = touched.map(|window| window.unsure).sum();
-        Some(Self { since, until, counted, certain, unsure, words: words(counted, certain, unsure) })
+        let not_compared = entries.iter().filter(|entry| entry.at < since || entry.at > until).count();
+        let mut words = words(counted, certain, unsure);
+        if not_compared > 0 {
+            words += &format!(" ({not_compared} more of these calls until behaview quota reads the counters)");
+        }
+        Some(Self { since, until, counted, certain, unsure, not_compared, words })
     }
 }
 

@@ -207,7 +207,7 @@ impl<'a> OpenedReport<'a> {
             }
         }
         match self.report.count(pane) {
-            all if all == written => format!("{} {all}{cut}", pane.title()),
+            all if all == written => format!("{} {}{cut}", pane.title(), self.report.count_words(pane)),
             all => format!("{} {written} of {all}{cut}", pane.title()),
         }
     }

@@ -269,7 +269,7 @@ impl Retention {
     pub fn words(self) -> String {
         let at = crate::text::moment;
         match self {
-            Self::Gone(when) => format!("the service deleted it by {}: what is held is the only one", at(when)),
+            Self::Gone(when) => format!("the service deleted it by {}: what is stored is the only one", at(when)),
             Self::Unless(when) => {
                 format!("unless a longer retention was chosen the service deleted it on {}", at(when))
             }

@@ -193,19 +193,13 @@ pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
     let more = if open.report.index.is_complete { "" } else { "+" };
-    let all = open.report.count(pane);
     if state.sieve.is_open() {
         // Rows beside the tree are counted as well, since the cursor goes through them.
-        let count = panes::told(&open.report, pane);
-        let beside = match all.saturating_sub(count) {
-            0 => String::new(),
-            beside => format!(" + {}", thousands(beside as u64)),
-        };
-        let count = thousands(count as u64);
-        return format!(" {key}{title} {count}{beside}{more}{}{} ", filter_words(state), kinds(pane, open));
+        let count = open.report.count_words(pane);
+        return format!(" {key}{title} {count}{more}{}{} ", filter_words(state), kinds(pane, open));
     }
     // Whatever leaves rows out, it is of all rows of the pane.
-    let all = thousands(all as u64);
+    let all = thousands(open.report.count(pane) as u64);
     let hidden = match state.sieve.hidden.len() as u64 {
         0 => String::new(),
         hidden => format!(" · {} noise hidden", thousands(hidden)),

@@ -6,7 +6,6 @@ use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
 use crate::app::over::held::MARK;
-use crate::app::panes;
 use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::{Pane, Recent};
@@ -171,7 +170,7 @@ struct StripEntry {
 fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
     let entry = |info: &PaneInfo| {
-        let rows = panes::told(&open.report, info.pane);
+        let rows = open.report.count_in_tab(info.pane);
         StripEntry {
             key: pane::key(info, model).trim_end().to_owned(),
             name: info.short,

@@ -127,11 +127,5 @@ impl PaneOrder {
     }
 }
 
-/// The count in a pane's title: of processes, those of the tree.
-pub fn told(report: &Report, pane: Pane) -> usize {
-    let tree = report.tree().filter(|(_, tree)| pane == Pane::Processes && !tree.is_empty());
-    tree.map_or_else(|| report.count(pane), |(_, tree)| tree.len())
-}
-
 #[cfg(test)]
 mod tests;
