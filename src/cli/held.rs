@@ -160,16 +160,11 @@ impl Selection {
 
 /// The deletion for an id as the list shows it, if it names this item.
 fn one(kept: &Holding, named: &str) -> Option<Purge> {
-    let service = kept.service.clone();
     if let Some(file) = Sha256::parse(named) {
+        let service = kept.service.clone();
         return (kept.file.as_ref() == Some(&file)).then_some(Purge::File { service, file });
     }
-    (id(kept) == named).then(|| match &kept.what {
-        Thing::Report(identifier) | Thing::Notes(identifier) => {
-            Purge::Report { service, identifier: identifier.clone() }
-        }
-        Thing::Answer { place, .. } => Purge::Answer(place.clone()),
-    })
+    (id(kept) == named).then(|| kept.purge())
 }
 
 /// The service of a profile. For a profile that was removed from the config: the service of its

@@ -90,6 +90,16 @@ impl Holding {
         }
     }
 
+    /// What deletes it alone.
+    pub fn purge(&self) -> Purge {
+        match &self.what {
+            Held::Report(identifier) | Held::Notes(identifier) => {
+                Purge::Report { service: self.service.clone(), identifier: identifier.clone() }
+            }
+            Held::Answer { place, .. } => Purge::Answer(place.clone()),
+        }
+    }
+
     /// Whether it was imported, so that it is open to every profile.
     pub fn is_import(&self) -> bool {
         self.imported.is_some()
