@@ -119,18 +119,18 @@ impl Matrix {
     }
 
     /// An item's row, from the first report that saw it; [`ComparedItem::other`] marks the reports that
-    /// differ. Identifier and time belong to one process: where the item covers several, the row
-    /// has only the name.
+    /// differ. Of a process the row has no identifier and no time, which are those of one run; where
+    /// the item covers several, it has the program alone.
     pub fn row(&self, item: &ComparedItem) -> Row {
         let Some(report) = self.column(item.column.into()).map(|column| &column.report) else { return Row::default() };
         let mut row = report.row(item.section as usize, item.row as usize);
         let is_process = report.tree().is_some_and(|(section, _)| section == item.section as usize);
-        if item.is_shared && is_process {
+        if is_process {
             row.pieces.truncate(1);
-            if let Some(Piece::Value(name)) = row.pieces.first_mut() {
-                let program = Untrusted::from(command_line::split(name.as_bytes()).0);
-                *name = program;
-            }
+        }
+        if let Some(Piece::Value(name)) = row.pieces.first_mut().filter(|_| is_process && item.is_shared) {
+            let program = Untrusted::from(command_line::split(name.as_bytes()).0);
+            *name = program;
         }
         row
     }
