@@ -1,10 +1,8 @@
 //! A comparison of a file's sandboxes, or of two files: its columns, the visible items, and the price of missing reports.
 
 use crate::app::files::OpenFile;
-use crate::app::over::{
-    ListFilter, ListSource, ListView, OverlayScreen, RowPicker, RowWindow, Spot, Spots, Target, pieces_in_rows,
-};
-use crate::app::panes::{PANES, Scroll};
+use crate::app::over::{ListSource, ListView, RowPicker, Spot, Spots, Target, pieces_in_rows};
+use crate::app::panes::PANES;
 use crate::app::{List, ListEntry, LoadedFile, Model, Place, ReportJob, SearchJob, Size, StoreJob};
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
@@ -17,8 +15,10 @@ pub use crate::report::compare::Only;
 /// Places of an item in one report that are listed.
 const MOST_TIMES: usize = 50;
 
+pub type Compare = ListView<Comparison>;
+
 #[derive(Debug, Default)]
-pub struct Compare {
+pub struct Comparison {
     /// Which comparison: an answer to an earlier one is passed over.
     pub number: u64,
     pub columns: Vec<MatrixColumn>,
@@ -31,14 +31,16 @@ pub struct Compare {
     pub only: Only,
     /// The column that "here" means.
     pub here: usize,
-    pub shown: Vec<u32>,
-    pub scroll: Scroll,
-    pub filter: ListFilter,
     /// Of this file and the other: whether further sandboxes may be on pages that were not fetched.
     pub has_more_pages: [bool; 2],
     /// Sandboxes beyond those that can be compared at once.
     pub left_out: usize,
-    pub(super) found: Option<Vec<u32>>,
+    /// The items that hold the words of the filter; none without one.
+    found: Option<Vec<u32>>,
+    /// How many of the pane's items each column saw.
+    counts: Vec<usize>,
+    /// Whether an item of the pane differs.
+    has_differing: bool,
     /// Columns that the analyst left out.
     pub(super) without: Vec<MatrixColumn>,
 }
@@ -139,12 +141,31 @@ pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
     sides.into_iter().map(|(_, bits)| bits).collect()
 }
 
-impl Compare {
-    pub(super) fn new(number: u64, columns: Vec<MatrixColumn>) -> Self {
-        let here = columns.iter().position(|column| column.body.is_some()).unwrap_or(0);
-        Self { number, columns, here, ..Self::default() }
+impl ListSource for Comparison {
+    type Row = ComparedItem;
+
+    const PLACES: (Place, Place) = (Place::SoughtLine, Place::Compare);
+
+    fn rows(&self) -> &[ComparedItem] {
+        self.matrix.as_deref().map_or(&[], Matrix::items)
     }
 
+    fn matching(&self, _: &str) -> Option<Vec<u32>> {
+        let Some(matrix) = &self.matrix else { return Some(Vec::new()) };
+        let mut shown = matrix.select(self.pane, self.only, &self.sides(), self.here);
+        if let Some(found) = &self.found {
+            shown.retain(|item| found.binary_search(item).is_ok());
+        }
+        Some(shown)
+    }
+
+    /// The legend, and the numbers of the columns.
+    fn beside(&self, _: Size, model: &Model) -> (usize, usize) {
+        (model.compare_head(self).len() + 1, 0)
+    }
+}
+
+impl Comparison {
     fn sides(&self) -> Vec<u64> {
         let columns: Vec<_> = self.columns.iter().map(|column| (column.side, column.is_compared())).collect();
         sides(&columns)
@@ -159,22 +180,18 @@ impl Compare {
         }
     }
 
-    /// Finds the shown items again, the cursor as near to its item as can be.
-    pub(super) fn refresh(&mut self) {
+    /// Counts the pane's items once: there may be a million.
+    fn set_pane(&mut self, pane: Option<Pane>) {
+        self.pane = pane;
         let Some(matrix) = &self.matrix else { return };
-        let chosen = self.shown.get(self.scroll.cursor).copied();
-        self.shown = matrix.select(self.pane, self.only, &self.sides(), self.here);
-        if let Some(found) = &self.found {
-            self.shown.retain(|item| found.binary_search(item).is_ok());
-        }
-        let near = chosen.map_or(0, |chosen| self.shown.partition_point(|item| *item < chosen));
-        self.scroll = Scroll { cursor: near.min(self.shown.len().saturating_sub(1)), top: self.scroll.top };
+        self.counts = matrix.counts(pane);
+        let differs = |item: &ComparedItem| item.other != 0 && pane.is_none_or(|pane| pane == item.pane);
+        self.has_differing = matrix.items().iter().any(differs);
     }
 
-    /// Shows other items; the same filter twice shows everything again.
+    /// Shows other items; the same choice twice shows everything again.
     pub(super) fn show(&mut self, only: Only) {
         self.only = if self.only == only { Only::Any } else { only };
-        self.refresh();
     }
 
     pub(super) fn step_column(&mut self, forward: bool) {
@@ -182,7 +199,6 @@ impl Compare {
         let steps = (1..=count).map(|n| if forward { self.here + n } else { self.here + count * 2 - n } % count.max(1));
         let held = |column: &usize| self.columns.get(*column).is_some_and(MatrixColumn::is_compared);
         self.here = steps.into_iter().find(held).unwrap_or(self.here);
-        self.refresh();
     }
 
     pub(super) fn can_leave_out(&self) -> bool {
@@ -199,7 +215,7 @@ impl Compare {
         if self.here > left {
             self.here -= 1;
         }
-        self.forget_matrix();
+        self.matrix = None;
     }
 
     pub(super) fn bring_back(&mut self) {
@@ -207,49 +223,38 @@ impl Compare {
         self.columns.append(&mut self.without);
         self.columns.sort_by_key(|column| (column.side, column.entry));
         self.choose(here.as_ref());
-        self.forget_matrix();
+        self.matrix = None;
     }
 
-    pub(super) fn choose(&mut self, column: Option<&MatrixColumn>) {
+    fn choose(&mut self, column: Option<&MatrixColumn>) {
         let now = column.and_then(|column| self.columns.iter().position(|now| now.is_of(column)));
         self.here = now.unwrap_or(self.here);
     }
 
-    /// Shows no item until there is another matrix: the marks of this one are those of other columns.
-    pub(super) fn forget_matrix(&mut self) {
-        self.matrix = None;
-        self.shown.clear();
-    }
-
-    pub(super) fn columns_of(&self, list: &List) -> Vec<MatrixColumn> {
+    fn columns_of(&self, list: &List) -> Vec<MatrixColumn> {
         let is_left_out = |column: &MatrixColumn| self.without.iter().any(|without| without.is_of(column));
         MatrixColumn::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
     }
 
     /// Shows the items of the next pane that has any; after the last, those of all.
     pub(super) fn step_pane(&mut self, forward: bool) {
-        let Some(matrix) = &self.matrix else { return };
-        let with_items =
-            PANES.iter().map(|info| info.pane).filter(|pane| matrix.items().iter().any(|i| i.pane == *pane));
+        let with_items = PANES.iter().map(|info| info.pane).filter(|pane| self.rows().iter().any(|i| i.pane == *pane));
         let all: Vec<Option<Pane>> = [None].into_iter().chain(with_items.map(Some)).collect();
         let at = all.iter().position(|pane| *pane == self.pane).unwrap_or(0);
         let step = if forward { 1 } else { all.len() - 1 };
-        self.pane = all.get((at + step) % all.len()).copied().flatten();
-        self.refresh();
+        self.set_pane(all.get((at + step) % all.len()).copied().flatten());
     }
+}
 
-    fn chosen_item(&self) -> Option<(&Matrix, usize, &ComparedItem)> {
-        let (matrix, number) = (self.matrix.as_deref()?, *self.shown.get(self.scroll.cursor)? as usize);
-        Some((matrix, number, matrix.items().get(number)?))
-    }
-
+impl Compare {
     pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {
-        self.chosen_item().map(|(matrix, _, item)| (item.pane, matrix.row(item)))
+        let (matrix, item) = self.source.matrix.as_deref().zip(self.chosen())?;
+        Some((item.pane, matrix.row(item)))
     }
 
     pub(super) fn seen_words(&self) -> Option<String> {
-        let (_, _, item) = self.chosen_item()?;
-        let held = || self.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
+        let item = self.chosen()?;
+        let held = || self.source.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
         let names = |bits: u64| -> Vec<String> {
             let of = held().filter(|(n, _)| bits >> n & 1 == 1);
             of.map(|(_, column)| column.name.visible_cut(24).to_string()).collect()
@@ -260,9 +265,9 @@ impl Compare {
     }
 
     pub(super) fn spots(&self) -> Option<Spots> {
-        let (matrix, number, item) = self.chosen_item()?;
+        let (matrix, item, number) = (self.source.matrix.as_deref()?, self.chosen()?, self.chosen_number()? as usize);
         let mut spots = Vec::new();
-        for (n, column) in self.columns.iter().enumerate() {
+        for (n, column) in self.source.columns.iter().enumerate() {
             let head = format!("{} {}", n + 1, column.words());
             if !column.is_compared() {
                 spots.push(Spot::words(format!("? {head}"), "not stored"));
@@ -272,7 +277,7 @@ impl Compare {
                 spots.push(Spot::words(format!("{} {head}", if is_cut { '?' } else { '·' }), words));
             }
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
-                let file = self.other.clone().filter(|_| column.side == 1);
+                let file = self.source.other.clone().filter(|_| column.side == 1);
                 let place = report::Place { section, row };
                 let target =
                     Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
@@ -284,41 +289,35 @@ impl Compare {
     }
 }
 
-impl OverlayScreen for Compare {
-    fn place(&self) -> Place {
-        if self.filter.is_typing { Place::SoughtLine } else { Place::Compare }
-    }
-
-    fn choice(&self, _: Size) -> Option<RowWindow> {
-        Some(RowWindow { scroll: self.scroll, count: self.shown.len(), ..RowWindow::default() })
-    }
-
-    fn scroll(&mut self) -> Option<&mut Scroll> {
-        Some(&mut self.scroll)
-    }
-
-    fn sought(&mut self) -> Option<&mut ListFilter> {
-        Some(&mut self.filter)
-    }
-}
-
 impl Model {
     /// The comparison that is looked at, be something over it or not.
     pub fn comparing(&self) -> Option<&Compare> {
         self.over.find::<Compare>()
     }
 
-    pub(super) fn comparing_mut(&mut self) -> Option<&mut Compare> {
-        self.over.find_mut::<Compare>()
+    fn comparison_of(&mut self, number: u64) -> Option<&mut Compare> {
+        self.over.find_mut::<Compare>().filter(|compare| compare.source.number == number)
+    }
+
+    /// Changes the comparison that is looked at; its cursor stays on its item, or near it.
+    pub(in crate::app) fn change_comparison(&mut self, change: impl FnOnce(&mut Comparison)) {
+        if let Some(compare) = self.over.find_mut::<Compare>() {
+            compare.change(None, change);
+        }
+        self.settle_over();
     }
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
     pub(in crate::app) fn compare(&mut self) {
         let number = self.next_number();
         let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
-        let compare = compared.take().unwrap_or_else(|| Compare::new(number, MatrixColumn::of(list, 0)));
-        let is_awaited = compare.columns.iter().all(|column| column.side == 0);
-        let other = compare.other.clone().filter(|_| is_awaited);
+        let compare = compared.take().unwrap_or_else(|| {
+            let columns = MatrixColumn::of(list, 0);
+            let here = columns.iter().position(MatrixColumn::is_compared).unwrap_or(0);
+            Compare::new(Comparison { number, columns, here, ..Comparison::default() })
+        });
+        let is_awaited = compare.source.columns.iter().all(|column| column.side == 0);
+        let other = compare.source.other.clone().filter(|_| is_awaited);
         self.over.put(compare);
         self.settle();
         match other {
@@ -336,70 +335,68 @@ impl Model {
     /// Compares again after a report has arrived, if a comparison is open.
     pub(in crate::app) fn compare_anew(&mut self) {
         let list = self.list();
-        let columns = self.comparing().zip(list).map(|(compare, list)| compare.columns_of(list)).unwrap_or_default();
+        let columns =
+            self.comparing().zip(list).map(|(compare, list)| compare.source.columns_of(list)).unwrap_or_default();
         let more = list.is_some_and(List::has_more_pages);
         let number = self.next_number();
-        let Some(compare) = self.comparing_mut() else { return };
-        compare.has_more_pages[0] = more;
-        let here = compare.columns.get(compare.here).cloned();
-        let before = std::mem::take(&mut compare.columns);
-        compare.columns = columns.into_iter().chain(before.iter().filter(|column| column.side == 1).cloned()).collect();
-        compare.left_out = cut(&mut compare.columns);
-        if before.len() != compare.columns.len() || !before.iter().zip(&compare.columns).all(|(was, is)| was.is_of(is))
-        {
-            compare.forget_matrix();
-        }
-        compare.choose(here.as_ref());
-        compare.number = number;
-        let bodies = compare.columns.iter().map(|column| column.body.clone()).collect();
+        let Some(compare) = self.over.find_mut::<Compare>() else { return };
+        compare.change(None, |compare| {
+            (compare.has_more_pages[0], compare.number) = (more, number);
+            let here = compare.columns.get(compare.here).cloned();
+            let before = std::mem::take(&mut compare.columns);
+            let other = before.iter().filter(|column| column.side == 1).cloned();
+            compare.columns = columns.into_iter().chain(other).collect();
+            compare.left_out = cut(&mut compare.columns);
+            compare.choose(here.as_ref());
+            let is_same = before.len() == compare.columns.len();
+            if !is_same || !before.iter().zip(&compare.columns).all(|(was, is)| was.is_of(is)) {
+                // The marks are those of other columns.
+                compare.matrix = None;
+            }
+        });
+        let bodies = compare.source.columns.iter().map(|column| column.body.clone()).collect();
         self.emit(ReportJob::Compare { number, bodies });
     }
 
     /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
     pub(in crate::app) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) {
-        let Some(compare) = self.comparing_mut().filter(|compare| compare.number == number) else { return };
-        match result {
-            Ok(matrix) => (compare.matrix, compare.failure) = (Some(matrix), None),
-            Err(why) => {
-                compare.failure = Some(why);
-                compare.forget_matrix();
-            }
-        }
-        compare.found = None;
-        compare.refresh();
-        self.settle_over();
-        self.sift()
-    }
-
-    pub(in crate::app) fn sifted(&mut self, number: u64, sought: &str, found: Vec<u32>) {
-        if let Some(compare) = self.comparing_mut().filter(|c| c.number == number && c.filter.typed == sought) {
-            compare.found = Some(found);
-            compare.refresh();
-            self.settle_over();
-        }
-    }
-
-    pub(in crate::app) fn sift(&mut self) {
-        let Some(compare) = self.comparing_mut() else { return };
-        if compare.filter.typed.is_empty() {
-            compare.found = None;
-            compare.refresh();
-            self.settle_over();
+        if self.comparison_of(number).is_none() {
             return;
         }
-        let (number, sought) = (compare.number, compare.filter.typed.clone());
-        if let Some(matrix) = compare.matrix.clone() {
-            self.emit(SearchJob::Comparison { number, matrix, sought });
+        self.change_comparison(|compare| {
+            (compare.matrix, compare.failure) = match result {
+                Ok(matrix) => (Some(matrix), None),
+                Err(why) => (None, Some(why)),
+            };
+            compare.found = None;
+            compare.set_pane(compare.pane);
+        });
+        self.filter_comparison()
+    }
+
+    pub(in crate::app) fn comparison_filtered(&mut self, number: u64, sought: &str, found: Vec<u32>) {
+        if self.comparison_of(number).is_some_and(|compare| compare.filter.quest.typed == sought) {
+            self.change_comparison(|compare| compare.found = Some(found));
         }
     }
 
-    pub fn compare_head(&self, compare: &Compare) -> Vec<String> {
-        let counts = compare.matrix.as_ref().map(|matrix| matrix.counts(compare.pane));
+    /// Finds the items that hold the words of the comparison's filter, beside the loop.
+    pub(in crate::app) fn filter_comparison(&mut self) {
+        let Some(Compare { filter, source, .. }) = self.comparing() else { return };
+        let (number, sought) = (source.number, filter.quest.typed.clone());
+        match source.matrix.clone().filter(|_| !sought.is_empty()) {
+            Some(matrix) => self.emit(SearchJob::Comparison { number, matrix, sought }),
+            None => self.change_comparison(|compare| compare.found = None),
+        }
+    }
+
+    /// The columns with their counts, and remarks.
+    pub fn compare_head(&self, compare: &Comparison) -> Vec<String> {
         let legend = compare.columns.iter().enumerate().map(|(n, column)| {
             let chosen = if n == compare.here { "▸" } else { "" };
             let file = if compare.other.is_some() { if column.side == 0 { "this: " } else { "other: " } } else { "" };
             let name = column.words();
-            let count = counts.as_ref().and_then(|counts| counts.get(n)).copied().unwrap_or(0);
+            let count = compare.matrix.as_ref().and(compare.counts.get(n)).copied().unwrap_or(0);
             let state = if column.is_compared() { thousands(count as u64) } else { "not stored".to_owned() };
             format!("{chosen}{} {file}{name} {state}", n + 1)
         });
@@ -415,25 +412,28 @@ impl Model {
             remarks
                 .push(format!("{} left out: {MOST_COLUMNS} are compared at most", thousands(compare.left_out as u64)));
         }
-        let differs = |item: &ComparedItem| item.other != 0 && compare.pane.is_none_or(|pane| pane == item.pane);
-        if compare.matrix.as_ref().is_some_and(|matrix| matrix.items().iter().any(differs)) {
+        if compare.matrix.is_some() && compare.has_differing {
             remarks.push("≠ differs from the first that saw it".to_owned());
         }
         if compare.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists()) {
             remarks.push("? may be missing from a list that was perhaps cut by the service".to_owned());
         }
-        let columns = usize::from(self.overlay_room().width).max(20);
-        let most = usize::from(self.overlay_room().height / 3).max(1);
+        let room = self.overlay_room();
+        let columns = usize::from(room.width).max(20);
+        let most = usize::from(room.height / 3).max(1);
         // Remarks come before the legend: where both do not fit, that is cut.
         let remarks = pieces_in_rows(&remarks, columns);
         let mut rows = pieces_in_rows(&legend.collect::<Vec<_>>(), columns);
-        rows.truncate(most.saturating_sub(remarks.len()).max(1));
+        let of_legend = most.saturating_sub(remarks.len()).max(1);
+        let is_cut = rows.len() > of_legend;
+        rows.truncate(of_legend);
+        rows.last_mut().filter(|_| is_cut).into_iter().for_each(|last| last.push_str(" …"));
         rows.extend(remarks);
         rows.truncate(most);
         rows
     }
 
-    fn compare_missing(&self, compare: &Compare) -> impl Iterator<Item = String> {
+    fn compare_missing(&self, compare: &Comparison) -> impl Iterator<Item = String> {
         let is_missing = |side| compare.columns.iter().any(|c| c.side == side && c.body.is_none());
         let mine =
             is_missing(0).then(|| format!("{} fetches the missing: {}", self.way_to("open-all"), self.missing_price()));
@@ -443,10 +443,7 @@ impl Model {
 
     /// Shows the items of one pane only; where that is done already, those of all.
     pub(in crate::app) fn compare_in(&mut self, pane: Pane) {
-        self.with_over(|compare: &mut Compare| {
-            compare.pane = Some(pane).filter(|pane| compare.pane != Some(*pane));
-            compare.refresh();
-        })
+        self.change_comparison(|compare| compare.set_pane(Some(pane).filter(|pane| compare.pane != Some(*pane))));
     }
 
     pub(in crate::app) fn compare_with(&mut self) {
@@ -468,24 +465,26 @@ impl Model {
             return;
         };
         self.over.close();
-        if let Some(compare) = self.comparing_mut() {
+        self.change_comparison(|compare| {
             compare.other = Some(file.clone());
             compare.has_more_pages[1] = false;
-            compare.forget_matrix();
-        }
+            compare.matrix = None;
+        });
         self.emit(StoreJob::LoadCompareFile(file));
     }
 
     pub(in crate::app) fn recalled_beside(&mut self, file: &Sha256, loaded: LoadedFile) {
         let mut list = List::unasked(file.clone());
         list.take_loaded(loaded);
-        let Some(compare) = self.comparing_mut().filter(|compare| compare.other.as_ref() == Some(file)) else {
+        if self.comparing().is_none_or(|compare| compare.source.other.as_ref() != Some(file)) {
             return;
-        };
-        compare.columns.retain(|column| column.side == 0);
-        compare.without.retain(|column| column.side == 0);
-        compare.columns.extend(MatrixColumn::of(&list, 1));
-        compare.has_more_pages[1] = list.has_more_pages();
+        }
+        self.change_comparison(|compare| {
+            compare.columns.retain(|column| column.side == 0);
+            compare.without.retain(|column| column.side == 0);
+            compare.columns.extend(MatrixColumn::of(&list, 1));
+            compare.has_more_pages[1] = list.has_more_pages();
+        });
         self.compare_anew()
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::app::commands::Act;
 use crate::app::keys::CONFIRM;
+use crate::app::over::Sheet;
 use crate::app::over::sheet::TIMELINE;
-use crate::app::over::{ListFilter, Sheet};
 use crate::app::panes::Scroll;
 use crate::app::spending::price::Offers;
 use crate::app::spending::{Confirmation, Prompt, Tag};
 use crate::app::{
-    Command, Effect, FileEvent, Key, Message, Model, Overlay, Place, ReportEvent, ReportJob, ResponseSource, Screen,
+    Command, Effect, FileEvent, Key, Message, Model, Overlay, ReportEvent, ReportJob, ResponseSource, Screen,
     SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
 };
 use crate::report::identifier::FileHash;
@@ -21,9 +21,8 @@ const LEAVE_A_QUESTION: [&str; 4] = ["back", "cancel", "shell", "quit"];
 impl Model {
     fn after_typing(&mut self) {
         match self.over.top() {
-            Some(Overlay::Finder(_)) => self.seek_hits(),
-            Some(over) if over.place() == Place::SoughtLine => self.sift_list(),
-            _ => self.look_up(),
+            Some(Overlay::Prompt(_)) => self.look_up(),
+            _ => self.apply_list_filter(),
         }
     }
 
@@ -93,7 +92,9 @@ impl Model {
             Message::Search(event) => match event {
                 SearchEvent::Rows { search, rows, ended } => self.found(search, rows, ended),
                 SearchEvent::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
-                SearchEvent::ComparisonFiltered { number, sought, found } => self.sifted(number, &sought, found),
+                SearchEvent::ComparisonFiltered { number, sought, found } => {
+                    self.comparison_filtered(number, &sought, found)
+                }
             },
             Message::File(event) => match event {
                 FileEvent::Inspected { path, result, sent, before } => self.looked_at_file(path, result, sent, before),
@@ -313,13 +314,8 @@ impl Model {
     }
 
     pub(super) fn go_back(&mut self) {
-        if self.over.top_mut().and_then(|over| over.screen_mut().sought()).is_some_and(|line| line.is_typing) {
-            self.over
-                .top_mut()
-                .and_then(|over| over.screen_mut().sought())
-                .into_iter()
-                .for_each(|line| *line = ListFilter::default());
-            return self.sift_list();
+        if self.over.top_mut().is_some_and(|over| over.screen_mut().clear_filter()) {
+            return self.apply_list_filter();
         }
         if !self.over.is_empty() {
             return self.close_over();
@@ -346,7 +342,7 @@ impl Model {
         match self.over.close() {
             Some(Overlay::Compare(compare)) => self.keep_comparison(compare),
             Some(Overlay::Finder(mut finder)) => {
-                finder.quest.run = None;
+                finder.filter.quest.run = None;
                 self.keep_search(finder);
             }
             _ => {}

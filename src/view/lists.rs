@@ -1,6 +1,6 @@
 //! The rows of each kind of list over the screen: the store, rows to go to, indicators, downloads; and the form that writes a file.
 
-use super::canvas::{Canvas, LineWriter};
+use super::canvas::{Canvas, LineWriter, Words};
 use super::form::DrawForm;
 use super::list::{progress, since};
 use super::overlay::DrawList;
@@ -10,6 +10,7 @@ use crate::app::away::{SaveForm, SaveTarget};
 use crate::app::keys::{Key, KeyName};
 use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
 use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
+use crate::app::over::palette::{CommandList, Palette, PaletteItem};
 use crate::app::over::spots::{RowPicker, Shows, Spot, Spots};
 use crate::app::{Area, Model, panes};
 use crate::report::indicators::ITSELF;
@@ -26,20 +27,22 @@ const HELD: [&str; 7] = ["file", "sandbox", "received", "size", "on disk", "at s
 impl DrawList for StoreContents {
     type Columns = HeldColumns;
 
-    const EMPTY: &'static str = "The store is empty.";
-
     fn title(list: &HeldScreen, _: &Model) -> String {
         let StoreContents { lines, order } = &list.source;
         let sum = |of: fn(&Holding) -> u64| bytes(lines.iter().map(of).fold(0, u64::saturating_add));
         let all = thousands(lines.len() as u64);
-        let count = match list.filter.typed.is_empty() {
+        let count = match list.filter.quest.typed.is_empty() {
             true => all,
             false => format!("{} of {all}", thousands(list.counts().0 as u64)),
         };
         format!("Stored: {count} · {} · {} on disk · {}", sum(|l| l.bytes), sum(|l| l.on_disk), order.name())
     }
 
-    fn columns(&self, _: &[&Holding], room: usize, _: &Model) -> HeldColumns {
+    fn absent(list: &HeldScreen, _: &Model) -> String {
+        if list.counts().1 == 0 { "The store is empty." } else { "no match" }.to_owned()
+    }
+
+    fn columns(_: &HeldScreen, _: &[&Holding], room: usize, _: &Model) -> HeldColumns {
         match room {
             0..60 => [None, Some(0), Some(17), None, Some(28), None, None],
             60..100 => [Some(0), Some(15), Some(35), None, Some(47), Some(58), None],
@@ -47,8 +50,9 @@ impl DrawList for StoreContents {
         }
     }
 
-    fn draw_head(&self, mut line: LineWriter<'_, '_>, columns: &HeldColumns) {
-        for (column, name) in columns.iter().zip(HELD) {
+    fn draw_head(list: &HeldScreen, buffer: &mut Canvas<'_>, area: Area, columns: &HeldColumns, _: &Model) {
+        let mut line = LineWriter::new(buffer, area, 0);
+        for (column, name) in columns.iter().zip(HELD).filter(|_| list.counts().1 > 0) {
             if let Some(column) = column {
                 line.tab(*column);
                 line.own(name, Tint::Strong);
@@ -56,7 +60,7 @@ impl DrawList for StoreContents {
         }
     }
 
-    fn draw_row(&self, mut line: LineWriter<'_, '_>, columns: &HeldColumns, thing: &Holding, model: &Model) {
+    fn draw_row(_: &HeldScreen, mut line: LineWriter<'_, '_>, columns: &HeldColumns, thing: &Holding, model: &Model) {
         // A narrow screen shows dates without the year.
         let (received, year) = (since(thing.received, model.now), if columns[3].is_some() { 0 } else { 5 });
         let cells = [
@@ -81,8 +85,8 @@ impl DrawList for StoreContents {
         }
     }
 
-    fn words_below(&self, chosen: Option<&Holding>, model: &Model) -> Option<(String, Tint)> {
-        Some((about(chosen?, model), Tint::Faint))
+    fn words_below(list: &HeldScreen, model: &Model) -> Option<Words> {
+        Some((about(list.chosen()?, model), Tint::Faint))
     }
 }
 
@@ -110,6 +114,7 @@ const HEAD: usize = 46;
 
 const SIGN: usize = 2;
 
+#[derive(Default)]
 pub(super) struct SpotColumns {
     seen_by: usize,
     label: usize,
@@ -135,29 +140,29 @@ impl DrawList for RowPicker {
     }
 
     /// The columns are as wide as the rows in sight need.
-    fn columns(&self, rows: &[&Spot], room: usize, model: &Model) -> SpotColumns {
+    fn columns(list: &Spots, rows: &[&Spot], room: usize, model: &Model) -> SpotColumns {
         let shown: Vec<_> = rows.iter().filter_map(|spot| row_of(spot, model)).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
         let widest = |width: fn(&Spot) -> usize| rows.iter().map(|spot| width(spot)).max().unwrap_or(0);
-        let tells_below = self.tells_below(u16::try_from(room).unwrap_or(u16::MAX));
+        let tells_below = list.source.tells_below(u16::try_from(room).unwrap_or(u16::MAX));
         if tells_below {
             return SpotColumns { seen_by: SIGN, label: SIGN, labels, tells_below };
         }
-        let sign = if self.is_notable() { SIGN } else { 0 };
+        let sign = if list.source.is_notable() { SIGN } else { 0 };
         let seen_by = sign + widest(|spot| spot.head.columns()).min(HEAD.min(room * 2 / 5)) + 1;
         let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width())).min(20);
         let label = if by == 0 { seen_by } else { seen_by + by + 1 };
         SpotColumns { seen_by, label, labels, tells_below }
     }
 
-    fn draw_row(&self, line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, model: &Model) {
+    fn draw_row(_: &Spots, line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, model: &Model) {
         draw_spot(line, columns, spot, row_of(spot, model).as_deref());
     }
 
     /// Who saw the chosen row and why it is there, and the row itself where that is cut above.
-    fn words_below(&self, chosen: Option<&Spot>, model: &Model) -> Option<(String, Tint)> {
-        let spot = chosen?;
-        let is_reason_only = self.tells_below(model.overlay_room().width);
+    fn words_below(list: &Spots, model: &Model) -> Option<Words> {
+        let spot = list.chosen()?;
+        let is_reason_only = list.source.tells_below(model.overlay_room().width);
         let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
         let words = match row_of(spot, model).filter(|_| !is_reason_only) {
             Some(row) => format!("{by}{}: {}", spot.head, Untrusted::from(row.text()).visible()),
@@ -224,16 +229,16 @@ impl DrawList for FoundIndicators {
         format!("Indicators{whose} · {kind} {}{of}", thousands(shown as u64))
     }
 
-    fn columns(&self, rows: &[&Indicator], room: usize, model: &Model) -> usize {
+    fn columns(_: &IndicatorList, rows: &[&Indicator], room: usize, model: &Model) -> usize {
         let widest = rows.iter().map(|indicator| seen(indicator, model).columns()).max().unwrap_or(0);
         if room >= WIDE { room.saturating_sub(widest + 1) } else { room }
     }
 
-    fn draw_head(&self, line: LineWriter<'_, '_>, _: &usize) {
-        draw_kinds(line, self);
+    fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &usize, _: &Model) {
+        draw_kinds(LineWriter::new(buffer, area, 0), &list.source);
     }
 
-    fn draw_row(&self, mut line: LineWriter<'_, '_>, end: &usize, indicator: &Indicator, model: &Model) {
+    fn draw_row(_: &IndicatorList, mut line: LineWriter<'_, '_>, end: &usize, indicator: &Indicator, model: &Model) {
         let mark = mark(indicator, model);
         line.own(mark.map_or(" ", Severity::sign), Tint::Price);
         line.own(" ", Tint::Text);
@@ -294,11 +299,9 @@ impl DrawList for Artefacts {
         "Downloads".to_owned()
     }
 
-    fn columns(&self, _: &[&Self::Row], _: usize, _: &Model) {}
-
-    fn draw_row(&self, mut line: LineWriter<'_, '_>, (): &(), row: &Self::Row, model: &Model) {
+    fn draw_row(list: &ArtefactList, mut line: LineWriter<'_, '_>, (): &(), row: &Self::Row, model: &Model) {
         let (artefact, stored) = row;
-        let request = self.request(*artefact);
+        let request = list.source.request(*artefact);
         line.own(artefact.words(), Tint::Text);
         line.tab(18);
         match (stored, model.calls.asking(&request)) {
@@ -311,8 +314,62 @@ impl DrawList for Artefacts {
         }
     }
 
-    fn words_below(&self, _: Option<&Self::Row>, _: &Model) -> Option<(String, Tint)> {
-        self.failure.as_ref().map(|failure| (failure.words(), Tint::Problem))
+    fn words_below(list: &ArtefactList, _: &Model) -> Option<Words> {
+        list.source.failure.as_ref().map(|failure| (failure.words(), Tint::Problem))
+    }
+}
+
+impl DrawList for CommandList {
+    /// Where the names begin, and the words.
+    type Columns = (usize, usize);
+
+    fn title(list: &Palette, _: &Model) -> String {
+        list.source.title().to_owned()
+    }
+
+    fn prompt(_: &Palette) -> String {
+        ":".to_owned()
+    }
+
+    fn absent(list: &Palette, model: &Model) -> String {
+        match list.source.hidden() {
+            0 => "no match".to_owned(),
+            hidden => format!("no match; {} shows the {hidden} that do not apply here", model.way_to("show-off")),
+        }
+    }
+
+    fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> (usize, usize) {
+        let widest = |cell: fn(&PaletteItem) -> &str| list.shown().map(|item| cell(item).columns()).max().unwrap_or(0);
+        let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
+        (keys, keys + widest(|item| item.name).min(room / 3) + 2)
+    }
+
+    fn draw_row(
+        _: &Palette,
+        mut line: LineWriter<'_, '_>,
+        (names, words): &(usize, usize),
+        item: &PaletteItem,
+        _: &Model,
+    ) {
+        let (key, name) = if item.off.is_some() { (Tint::Faint, Tint::Faint) } else { (Tint::Key, Tint::Strong) };
+        line.within(names - 1, |line| line.own(&item.keys, key));
+        line.tab(*names);
+        line.own_cut(item.name, words - names - 1, name);
+        line.tab(*words);
+        match (&item.off, item.price(line.room())) {
+            (Some(why), _) => line.own(&format!("off: {why}"), Tint::Faint),
+            (None, Some(price)) => {
+                line.own(&price, Tint::Price);
+                line.own(&format!(" · {}", item.help), Tint::Text);
+            }
+            (None, None) => line.own(item.help, Tint::Text),
+        }
+    }
+
+    fn words_below(list: &Palette, _: &Model) -> Option<Words> {
+        let item = list.chosen()?;
+        let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
+        Some((format!("{}.{off}", item.help), Tint::Detail))
     }
 }
 
@@ -321,7 +378,7 @@ impl DrawForm for SaveTarget {
         format!("Write {} to a file", form.words())
     }
 
-    fn words(form: &SaveForm, _: &Model) -> Vec<(String, Tint)> {
+    fn words(form: &SaveForm, _: &Model) -> Vec<Words> {
         let (words, meaning) = match (form.source.is_under_way, &form.failure, form.is_held()) {
             (true, ..) => return vec![("◌ writing …".to_owned(), Tint::Strong)],
             (false, Some(failure), _) => return vec![(failure.words(), Tint::Problem)],

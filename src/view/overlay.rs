@@ -8,7 +8,6 @@ use super::theme::Tint;
 use crate::app::over::detail::{AnswerTree, Detail};
 use crate::app::over::generic::{IdleLine, ListSource, ListView, TypeAheadGuard};
 use crate::app::over::held::{AgeForm, AgeInDays, NoteForm, TypedNote};
-use crate::app::over::palette::{Palette, PaletteItem, told};
 use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::Confirmation;
 use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
@@ -24,8 +23,8 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
             draw_rows(buffer, inside, sheet);
         }
         Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
-        Overlay::Palette(palette) => draw_palette(buffer, area, palette, model),
-        Overlay::Finder(finder) => super::compare::draw_finder(buffer, area, finder, model),
+        Overlay::Palette(list) => draw_list(buffer, area, list, model),
+        Overlay::Finder(list) => draw_list(buffer, area, list, model),
         Overlay::Prompt(form) => form::draw(buffer, area, form, model),
         Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
         Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
@@ -33,7 +32,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Indicators(list) => draw_list(buffer, area, list, model),
         Overlay::Artefacts(list) => draw_list(buffer, area, list, model),
         Overlay::Save(form) => form::draw(buffer, area, form, model),
-        Overlay::Compare(compare) => super::compare::draw(buffer, area, compare, model),
+        Overlay::Compare(list) => draw_list(buffer, area, list, model),
         Overlay::OtherFile(list) => draw_list(buffer, area, list, model),
         Overlay::Spots(list) => draw_list(buffer, area, list, model),
         Overlay::Held(list) => draw_list(buffer, area, list, model),
@@ -41,58 +40,6 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Submit(form) => form::draw(buffer, area, form, model),
         Overlay::Age(form) => form::draw(buffer, area, form, model),
         Overlay::Idle(form) => form::draw(buffer, area, form, model),
-    }
-}
-
-fn draw_palette(buffer: &mut Canvas<'_>, area: Area, palette: &Palette, model: &Model) {
-    let found = palette.matching();
-    let inside = inside(buffer, area, model, palette.title(), (0, 0), 0);
-    draw_line(buffer, inside, 0, (":", Tint::Strong), &palette.typed, true);
-    let told = u16::try_from(told(inside.height)).unwrap_or(0);
-    let columns = columns(&found, inside.width.into());
-    let rows = inside.height.saturating_sub(told);
-    for (row, (position, item)) in (2..rows).zip(found.iter().enumerate().skip(palette.scroll.top)) {
-        let line = LineWriter::of_list(buffer, inside, row, position == palette.scroll.cursor);
-        draw_item(line, columns, item);
-    }
-    match found.get(palette.scroll.cursor) {
-        Some(item) => {
-            let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
-            let columns = usize::from(inside.width).max(10);
-            let about = words_in_rows_cut(&format!("{}.{off}", item.help), columns, told.into());
-            buffer.write_rows(inside, rows, about.into_iter().map(|row| (row, Tint::Detail)));
-        }
-        None => {
-            let words = match palette.off() {
-                (count @ 1.., false) => {
-                    format!("no match; {} shows the {count} that do not apply here", model.way_to("show-off"))
-                }
-                _ => "no match".to_owned(),
-            };
-            LineWriter::new(buffer, inside, 2).own(&words, Tint::Faint);
-        }
-    }
-}
-
-fn columns(found: &[&PaletteItem], room: usize) -> (usize, usize) {
-    let widest = |cell: fn(&PaletteItem) -> &str| found.iter().map(|item| cell(item).columns()).max().unwrap_or(0);
-    let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
-    (keys, keys + widest(|item| item.name).min(room / 3) + 2)
-}
-
-fn draw_item(mut line: LineWriter<'_, '_>, (names, words): (usize, usize), item: &PaletteItem) {
-    let (key, name) = if item.off.is_some() { (Tint::Faint, Tint::Faint) } else { (Tint::Key, Tint::Strong) };
-    line.within(names - 1, |line| line.own(&item.keys, key));
-    line.tab(names);
-    line.own_cut(item.name, words - names - 1, name);
-    line.tab(words);
-    match (&item.off, item.price(line.room())) {
-        (Some(why), _) => line.own(&format!("off: {why}"), Tint::Faint),
-        (None, Some(price)) => {
-            line.own(&price, Tint::Price);
-            line.own(&format!(" · {}", item.help), Tint::Text);
-        }
-        (None, None) => line.own(item.help, Tint::Text),
     }
 }
 
@@ -293,60 +240,83 @@ fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Mod
 }
 
 pub(super) trait DrawList: ListSource + Sized {
-    type Columns;
+    type Columns: Default;
 
-    const EMPTY: &'static str = "no match";
+    /// Whether the frame says which rows are in sight.
+    const COUNTS_ROWS: bool = true;
 
+    /// What can be typed, while nothing is.
     const HINT: &'static str = "";
 
     fn title(list: &ListView<Self>, model: &Model) -> String;
 
-    fn columns(&self, rows: &[&Self::Row], room: usize, model: &Model) -> Self::Columns;
+    /// What stands before the typed words.
+    fn prompt(_: &ListView<Self>) -> String {
+        "/".to_owned()
+    }
 
-    fn draw_head(&self, _line: LineWriter<'_, '_>, _columns: &Self::Columns) {}
+    /// The words in the place of rows where none is shown.
+    fn absent(_: &ListView<Self>, _: &Model) -> String {
+        "no match".to_owned()
+    }
 
-    fn draw_row(&self, line: LineWriter<'_, '_>, columns: &Self::Columns, row: &Self::Row, model: &Model);
+    /// Where columns begin, for the rows in sight.
+    fn columns(_: &ListView<Self>, _: &[&Self::Row], _: usize, _: &Model) -> Self::Columns {
+        Self::Columns::default()
+    }
 
-    fn words_below(&self, _chosen: Option<&Self::Row>, _model: &Model) -> Option<(String, Tint)> {
+    fn draw_head(_: &ListView<Self>, _: &mut Canvas<'_>, _: Area, _: &Self::Columns, _: &Model) {}
+
+    fn draw_row<'a>(
+        list: &'a ListView<Self>,
+        line: LineWriter<'a, '_>,
+        columns: &Self::Columns,
+        row: &Self::Row,
+        model: &Model,
+    );
+
+    fn words_below(_: &ListView<Self>, _: &Model) -> Option<Words> {
         None
     }
 }
 
-/// Where it begins what can be typed: behind the cursor of the line.
-const HINT: usize = 4;
-
 pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: &ListView<S>, model: &Model) {
-    let rows = list.rows(model.overlay_room());
+    let rows = list.window(model.overlay_room(), model);
     let part = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
-    let (filter, above, below) = (part(list.filter.rows()), part(rows.above), part(rows.below));
-    let shown = (list.scroll.top, rows.count);
-    let inside = inside(buffer, area, model, &S::title(list, model), shown, above + below);
+    let shown = (list.scroll.top, if S::COUNTS_ROWS { rows.count } else { 0 });
+    let inside = inside(buffer, area, model, &S::title(list, model), shown, part(rows.above + rows.below));
+    let filter = part(list.filter.rows());
     if filter > 0 {
-        draw_line(buffer, inside, 0, ("/", Tint::Strong), &list.filter.typed, list.filter.is_typing);
-        if list.filter.typed.is_empty() {
-            let mut hint = LineWriter::new(buffer, inside, 0);
-            hint.tab(HINT);
-            hint.own(S::HINT, Tint::Faint);
-        }
+        draw_filter(buffer, inside, list);
     }
-    let above = above.min(inside.height);
+    let (above, below) = (part(rows.above).min(inside.height), part(rows.below));
     let body = Area { y: inside.y + above, height: inside.height.saturating_sub(above + below), ..inside };
     let window: Vec<_> = list.shown().skip(list.scroll.top).take(body.height.into()).collect();
-    let columns = list.source.columns(&window, body.width.into(), model);
-    if above > filter && list.counts().1 > 0 {
-        list.source.draw_head(LineWriter::new(buffer, inside, filter), &columns);
-    }
+    let columns = S::columns(list, &window, body.width.into(), model);
+    let head = Area { y: inside.y + filter, height: above.saturating_sub(filter), ..inside };
+    S::draw_head(list, buffer, head, &columns, model);
     if window.is_empty() {
-        let words = if list.counts().1 == 0 { S::EMPTY } else { "no match" };
-        LineWriter::new(buffer, body, 0).own(words, Tint::Faint);
+        LineWriter::new(buffer, body, 0).own(&S::absent(list, model), Tint::Faint);
     }
     for (at, (position, row)) in (0..body.height).zip((list.scroll.top..).zip(&window)) {
         let line = LineWriter::of_list(buffer, body, at, position == list.scroll.cursor);
-        list.source.draw_row(line, &columns, row, model);
+        S::draw_row(list, line, &columns, row, model);
     }
-    let Some((words, meaning)) = list.source.words_below(list.chosen(), model).filter(|_| below > 0) else { return };
+    let Some((words, meaning)) = S::words_below(list, model).filter(|_| below > 0) else { return };
     // Where there is room an empty row stands before the words.
     let told = words_in_rows_cut(&words, usize::from(inside.width).max(10), below.into());
     let first = inside.height - below.min(inside.height) + u16::from(told.len() < below.into() && below > 2);
     buffer.write_rows(inside, first, told.into_iter().map(|row| (row, meaning)));
+}
+
+fn draw_filter<S: DrawList>(buffer: &mut Canvas<'_>, inside: Area, list: &ListView<S>) {
+    let (line, prompt) = (&list.filter, S::prompt(list));
+    let meaning = if line.is_suggested { Tint::Cursor } else { Tint::Strong };
+    draw_line(buffer, inside, 0, (&prompt, meaning), &line.quest.typed, line.is_typing);
+    if line.quest.typed.is_empty() {
+        let mut hint = LineWriter::new(buffer, inside, 0);
+        // Behind the cursor of the line.
+        hint.tab(prompt.columns() + 3);
+        hint.own(S::HINT, Tint::Faint);
+    }
 }

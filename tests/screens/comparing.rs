@@ -44,6 +44,9 @@ fn a_row_leads_to_where_it_was_seen_and_back() {
     stage.keys("c");
     assert!(stage.screen().contains("Compare · all panes"), "{}", stage.screen());
     assert!(stage.screen().contains("/ lumen"), "{}", stage.screen());
+    // The filter goes before the comparison does.
+    stage.keys("esc");
+    assert!(stage.screen().contains("203 of 203 items"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 1);
 }
 

@@ -124,11 +124,11 @@ fn what_is_open_stays_open_but_for_what_was_deleted() {
     let before = stage.screen();
     assert!(before.contains("file 1 of 2"), "{before}");
     // One that is not looked at.
-    stage.keys("H / D r o i d enter d y esc");
+    stage.keys("H / D r o i d enter d y esc esc");
     let screen = stage.screen();
     assert_eq!(screen, before.replace("6 of 6", "5 of 6"), "{screen}");
     // The one that is looked at.
-    stage.keys("H / C A P E enter d y esc");
+    stage.keys("H / C A P E enter d y esc esc");
     let screen = stage.screen();
     assert!(screen.contains("file 1 of 2") && screen.contains("open · 1 request"), "{screen}");
 }

@@ -5,7 +5,6 @@ use crate::app::commands::{
     A_REPORT, A_SERVICE, A_STORE, chosen_report, first_page, is_chosen_held, is_next, next_page,
 };
 use crate::app::commands::{Act, When};
-use crate::app::find::Finder;
 use crate::app::keys::{BACK_TAB, DOWN, ENTER, ESC, TAB, UP, key};
 use crate::app::keys::{
     FILE, FILTER, FILTERED, FOLLOWED, FORM, FOUND, HITS, LIST, LISTED, NAMED, OPEN, PANE, SOUGHT, START,
@@ -41,9 +40,7 @@ commands! {
     "go-to-hit" [ENTER] "go there", 1, FOUND,
         "Go to the chosen hit, in its report and pane" => Local(Model::go_to_hit);
     "change-search" [key('/')] "change the words", 2, HITS,
-        "Change the words of the search" => Local(|m| {
-            m.over.top_as_mut::<Finder>().into_iter().for_each(|finder| finder.is_typed = true);
-        });
+        "Change the words of the search" => Local(|m| m.seek_in_list(true));
     "expression" [Key::Ctrl('r')] "regex", 2, SOUGHT,
         "Take the words as a regular expression, or as plain words again"
         => Local(|m| m.change_how(|how| how.is_regex = !how.is_regex));

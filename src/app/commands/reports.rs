@@ -6,7 +6,7 @@ use crate::app::commands::{
     A_REPORT, A_SERVICE, A_STORE, Act, When, can_go_back, form_request, has_kind_before, has_next_kind, has_report,
     has_rows_below, has_service, in_answer, in_tree, is_folded, rows_of_tree,
 };
-use crate::app::compare::{Compare, Only, OtherFile};
+use crate::app::compare::{Compare, Comparison, Only, OtherFile};
 use crate::app::keys::{
     ANSWER, BACK_TAB, COMPARE, CONFIRM, COPIED, DETAIL, DOWN, END, ENTER, ESC, EVERYWHERE, FILE, FORM, HOME, LEFT,
     NOTED, OPEN, PAGE_DOWN, PAGE_UP, PALETTE, PANE, PICKER, Places, READING, RIGHT, ROW, ROWS, SIFTED, SOUGHT_LINE,
@@ -15,7 +15,7 @@ use crate::app::keys::{
 use crate::app::over::{
     AgeForm, AgeInDays, AnswerTree, Detail, HeldScreen, IdleLine, IndicatorList, NoteForm, Palette, Sheet, Spots,
 };
-use crate::app::panes::{Move, Scroll};
+use crate::app::panes::Move;
 use crate::app::spending::{Planner, Prompt};
 use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
 use crate::quota::Kind;
@@ -59,7 +59,7 @@ const SOMETHING_HELD: When = When::Has("something stored", has_held);
 const ALL_SHOWN: When = When::HasAll(&[
     ("something stored", has_held),
     ("all rows shown, for it deletes others as well", |m| {
-        m.over.top_as::<HeldScreen>().is_some_and(|held| held.filter.typed.is_empty())
+        m.over.top_as::<HeldScreen>().is_some_and(|held| held.filter.quest.typed.is_empty())
     }),
 ]);
 
@@ -153,38 +153,38 @@ commands! {
         });
     "compare-all" [key('a')] "seen by all", 3, COMPARE,
         "Show only what every stored sandbox saw, or everything again"
-        => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::All)));
+        => Local(|m| m.change_comparison(|compare| compare.show(Only::All)));
     "compare-some" [key('d')] "differs", 3, COMPARE,
         "Show only what some saw and others did not, or what differs (≠), or everything again"
-        => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::Some)));
+        => Local(|m| m.change_comparison(|compare| compare.show(Only::Some)));
     "compare-here" [key('u')] "only here", 3, COMPARE,
         "Show only what the chosen column alone saw, or everything again"
-        => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::Here)));
+        => Local(|m| m.change_comparison(|compare| compare.show(Only::Here)));
     "compare-not-here" [key('x')] "not here", 3, COMPARE,
         "Show only what others saw and the chosen column did not, or everything again"
-        => Local(|m| m.with_over(|compare: &mut Compare| compare.show(Only::NotHere)));
+        => Local(|m| m.change_comparison(|compare| compare.show(Only::NotHere)));
     "compare-next-column" [RIGHT, key('l')] "column", 4, COMPARE,
-        "Choose the next stored column" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_column(true)));
+        "Choose the next stored column" => Local(|m| m.change_comparison(|compare| compare.step_column(true)));
     "compare-previous-column" [LEFT, key('h')] "column before", 0, COMPARE,
-        "Choose the stored column before" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_column(false)));
+        "Choose the stored column before" => Local(|m| m.change_comparison(|compare| compare.step_column(false)));
     "compare-without" [key('-')] "leave out", 5, COMPARE,
         "Leave the chosen column out, and compare the others; at least two remain"
-        if When::Has("another two stored columns", |m| m.comparing().is_some_and(Compare::can_leave_out))
+        if When::Has("another two stored columns", |m| m.comparing().is_some_and(|found| found.source.can_leave_out()))
         => Local(|m| {
-            m.with_over(Compare::leave_out);
+            m.change_comparison(Comparison::leave_out);
             m.compare_anew()
         });
     "compare-every" [key('+')] "bring back", 2, COMPARE,
         "Compare every column again that was left out"
-        if When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.without.is_empty()))
+        if When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.source.without.is_empty()))
         => Local(|m| {
-            m.with_over(Compare::bring_back);
+            m.change_comparison(Comparison::bring_back);
             m.compare_anew()
         });
     "compare-next-pane" [TAB] "next pane", 4, COMPARE,
-        "Compare the items of the next pane; after the last one, of all" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_pane(true)));
+        "Compare the items of the next pane; after the last one, of all" => Local(|m| m.change_comparison(|compare| compare.step_pane(true)));
     "compare-previous-pane" [BACK_TAB] "pane before", 0, COMPARE,
-        "Compare the items of the pane before" => Local(|m| m.with_over(|compare: &mut Compare| compare.step_pane(false)));
+        "Compare the items of the pane before" => Local(|m| m.change_comparison(|compare| compare.step_pane(false)));
     "compare-with" [key('w')] "other file", 5, COMPARE,
         "Compare with another file that has stored reports; costs nothing"
         if When::Has("another file with stored reports", Model::can_compare_files)
@@ -271,10 +271,7 @@ commands! {
         "Run the chosen command"
         if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;
     "show-off" [TAB] "show or hide disabled", 2, PALETTE,
-        "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.with_over(|palette: &mut Palette| {
-            palette.shows_off = !palette.shows_off;
-            palette.scroll = Scroll::default();
-        }));
+        "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.with_over(Palette::toggle_off));
     "ask" [ENTER] "ask", 1, FORM,
         "Send the typed request; a stored response costs nothing"
         if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::ask(form_request);
@@ -358,7 +355,7 @@ commands! {
     "last" [key('G'), END] "last", 0, EVERYWHERE,
         "To the last row" => Local(|m| m.go(Move::Last));
     "back" [ESC] "back", 5, EVERYWHERE,
-        "Go back one step: close, shrink, to the list of sandboxes; the file itself is left by other-file"
+        "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; the file itself is left by other-file"
         if When::Has("something to go back from", can_go_back) => Local(Model::go_back);
     "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,
         "Stop waiting for the calls in flight; they may be charged, and the ledger counts them"

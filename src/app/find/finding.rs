@@ -61,7 +61,7 @@ impl Model {
         if self.is_filtering() {
             return self.filter_mut().map(|filter| &mut filter.quest);
         }
-        self.over.top_as_mut::<Finder>().map(|finder| &mut finder.quest)
+        self.over.top_as_mut::<Finder>().map(|finder| &mut finder.filter.quest)
     }
 
     pub(in crate::app) fn type_filter(&mut self, key: Key) -> bool {
@@ -162,7 +162,7 @@ impl Model {
         let earlier = self.kept_search(is_held).and_then(Option::take);
         let words = if is_held { Quest::default() } else { self.sought.clone() };
         let mut finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
-        (finder.is_suggested, finder.is_typed) = (!finder.quest.typed.is_empty(), true);
+        (finder.filter.is_suggested, finder.filter.is_typing) = (!finder.filter.quest.typed.is_empty(), true);
         self.over.put(finder);
         self.seek_hits()
     }
@@ -171,19 +171,19 @@ impl Model {
         let (number, report) = (self.next_number(), self.open().map(|open| open.report.clone()));
         let of = self.open().map(|open| open.opening);
         let Some(finder) = self.over.top_as_mut::<Finder>() else { return };
-        finder.of = of.filter(|_| !finder.is_held);
-        if !finder.quest.renew_pattern() {
+        finder.source.of = of.filter(|_| !finder.source.is_held);
+        let quest = &mut finder.filter.quest;
+        if !quest.renew_pattern() {
             // Hits of the previous words do not belong to these.
-            finder.quest.run = None;
-            finder.forget_hits();
-            return;
+            quest.run = None;
+            return finder.forget_hits();
         }
-        let Some(pattern) = finder.quest.pattern.clone() else { return };
-        let ticket = finder.quest.begin(number);
-        match (finder.is_held, report) {
+        let Some(pattern) = quest.pattern.clone() else { return };
+        let ticket = quest.begin(number);
+        match (finder.source.is_held, report) {
             (true, _) => self.emit(SearchJob::Stored { ticket, pattern }),
             (false, Some(report)) => {
-                let process = finder.process.clone();
+                let process = finder.source.process.clone();
                 self.emit(SearchJob::Panes { ticket, report, pattern, process });
             }
             (false, None) => {}
@@ -194,22 +194,22 @@ impl Model {
         let over = self.over.find_mut::<Finder>();
         let finders = over.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
         for finder in finders {
-            let Some(run) = finder.quest.run_mut(search) else { continue };
+            let Some(run) = finder.filter.quest.run_mut(search) else { continue };
             if std::mem::take(&mut run.is_new) {
                 finder.forget_hits();
             }
             finder.add(groups);
-            finder.searched = searched;
+            finder.source.searched = searched;
             if let Some(end) = ended {
-                finder.quest.run = None;
-                finder.quest.problem = end.err();
+                finder.filter.quest.run = None;
+                finder.filter.quest.problem = end.err();
             }
             break;
         }
     }
 
     pub(in crate::app) fn go_to_hit(&mut self) {
-        let chosen = self.over.top_as::<Finder>().and_then(|finder| finder.chosen());
+        let chosen = self.over.top_as::<Finder>().and_then(|finder| finder.hit());
         let Some(out_of_reach) = chosen.map(|(group, _)| group.of.out_of_reach()) else { return };
         if let Some(why) = out_of_reach {
             return self.warn(why);
@@ -220,7 +220,7 @@ impl Model {
     }
 
     pub(super) fn go_to_found(&mut self) {
-        let Some((group, hit)) = self.search().and_then(Finder::chosen) else { return };
+        let Some((group, hit)) = self.search().and_then(Finder::hit) else { return };
         if let Some(why) = group.of.out_of_reach() {
             return self.warn(why);
         }
@@ -280,7 +280,7 @@ pub(in crate::app) enum ReturnPoint {
     Compare {
         /// The file whose comparison it is: the row may be of the one that it was compared with. None for a document.
         file: Option<Sha256>,
-        spots: Spots,
+        spots: Box<Spots>,
     },
     Other {
         /// The opening whose rows it shows, where they are those of the report that was open.
@@ -323,7 +323,7 @@ impl Model {
         match (over, below.pop()) {
             (Overlay::Spots(spots), Some(Overlay::Compare(compare))) => {
                 self.keep_comparison(compare);
-                Some(ReturnPoint::Compare { file: self.file().cloned(), spots })
+                Some(ReturnPoint::Compare { file: self.file().cloned(), spots: Box::new(spots) })
             }
             (Overlay::Finder(mut finder), _) => {
                 finder.choose_hit();
@@ -353,17 +353,19 @@ impl Model {
     pub(in crate::app) fn return_to_list(&mut self) {
         match self.files.shown_mut().and_then(|file| file.left.take()) {
             Some(ReturnPoint::Finder) => {
-                let is_held = self.search().is_some_and(|finder| finder.is_held);
+                let is_held = self.search().is_some_and(|finder| finder.source.is_held);
                 let finder = self.kept_search(is_held).and_then(Option::take);
                 // The user comes back to the hits: the next key is none of the words.
-                let hits = finder.map(|finder| Finder { is_typed: false, is_suggested: false, ..finder });
-                hits.into_iter().for_each(|hits| self.over.put(hits));
+                if let Some(mut finder) = finder {
+                    (finder.filter.is_typing, finder.filter.is_suggested) = (false, false);
+                    self.over.put(finder);
+                }
             }
             Some(ReturnPoint::Compare { file, spots }) => {
                 file.into_iter().for_each(|file| self.open_file(file));
                 let compare = self.files.shown_mut().and_then(|file| file.compared.take());
                 compare.into_iter().for_each(|compare| self.over.put(compare));
-                self.over.put(spots);
+                self.over.put(*spots);
             }
             Some(ReturnPoint::Other { over, .. }) => over.into_iter().for_each(|over| self.over.put(over)),
             None => {}
@@ -375,7 +377,7 @@ impl Model {
     pub(super) fn search(&self) -> Option<&Finder> {
         let file = self.shown();
         let here = file.and_then(OpenFile::open).map(|open| open.opening);
-        file.and_then(|file| file.finder.as_ref()).filter(|finder| finder.of == here).or(self.finder.as_ref())
+        file.and_then(|file| file.finder.as_ref()).filter(|finder| finder.source.of == here).or(self.finder.as_ref())
     }
 
     pub(super) fn kept_search(&mut self, is_held: bool) -> Option<&mut Option<Finder>> {
@@ -384,15 +386,15 @@ impl Model {
 
     /// Keeps a search that is left or closed: its hits can still be gone through.
     pub(in crate::app) fn keep_search(&mut self, finder: Finder) {
-        if finder.chosen().is_none() {
+        if finder.hit().is_none() {
             return;
         }
-        if finder.is_held {
+        if finder.source.is_held {
             self.prefer_held_search();
         } else {
-            self.sought = finder.quest.unsought();
+            self.sought = finder.filter.quest.unsought();
         }
-        if let Some(kept) = self.kept_search(finder.is_held) {
+        if let Some(kept) = self.kept_search(finder.source.is_held) {
             *kept = Some(finder);
         }
     }
@@ -408,7 +410,7 @@ impl Model {
             self.step_wanted(forward);
             return;
         }
-        let is_held = self.search().is_some_and(|finder| finder.is_held);
+        let is_held = self.search().is_some_and(|finder| finder.source.is_held);
         let finder = self.kept_search(is_held).and_then(Option::as_mut);
         finder.into_iter().for_each(|finder| finder.step(forward));
         self.go_to_found();
@@ -426,7 +428,7 @@ impl Model {
     /// Which hit of the last search is chosen, counted from 1, and how many there are.
     pub fn hit(&self) -> Option<(u64, u64)> {
         let finder = self.search()?;
-        finder.chosen()?;
-        Some((finder.number(), finder.count()))
+        finder.hit()?;
+        Some((finder.number(), finder.source.count()))
     }
 }

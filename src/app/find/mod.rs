@@ -2,11 +2,10 @@
 
 pub mod finding;
 
-use crate::app::keys::type_over;
-use crate::app::over::{OverlayScreen, RowWindow, TYPED};
+use crate::app::over::{ListSource, ListView};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::{Before, Scroll};
-use crate::app::{Key, Opening, Place as KeyPlace, Size};
+use crate::app::{Model, Opening, Place as KeyPlace, Size};
 use crate::report::find::{self, How, Pattern, Scope};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::records::{leaves, pointer};
@@ -124,22 +123,28 @@ impl Filter {
     }
 }
 
+pub type Finder = ListView<FoundHits>;
+
 /// Hits over all panes of a report, or over all stored reports.
 #[derive(Debug, Default)]
-pub struct Finder {
-    pub quest: Quest,
-    /// Whether the words are suggested from the last search or a row: the first letter replaces them.
-    pub is_suggested: bool,
-    pub is_typed: bool,
+pub struct FoundHits {
     pub is_held: bool,
     pub groups: Vec<HitGroup>,
-    pub scroll: Scroll,
+    rows: Vec<HitRow>,
     /// Reports that have been searched, and reports in all; nothing where one report is searched.
     pub searched: (u64, u64),
     /// The opening that is searched, where it is one report.
     pub(super) of: Option<Opening>,
     /// The one process that is meant, where others have the name that is sought.
     pub process: Option<ProcessRef>,
+}
+
+/// A row of the list: the head of a group, one of its hits, or how many more there are.
+#[derive(Debug, Clone, Copy)]
+pub struct HitRow {
+    pub group: usize,
+    /// 0 is the head; the hits count from 1.
+    pub at: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -244,92 +249,28 @@ fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<
     Some([Piece::Own("  ".into()), Piece::Detail(name), Piece::Own(": ".into()), Piece::Detail(text)])
 }
 
-#[derive(Debug, Clone, Copy)]
-pub enum HitLine<'a> {
-    Group(&'a HitGroup),
-    Hit(&'a HitGroup, &'a Hit),
-    /// How many further hits there are.
-    More(&'a HitGroup),
+impl ListSource for FoundHits {
+    type Row = HitRow;
+
+    const PLACES: (KeyPlace, KeyPlace) = (KeyPlace::Finder, KeyPlace::Hits);
+
+    fn rows(&self) -> &[HitRow] {
+        &self.rows
+    }
+
+    fn matching(&self, _: &str) -> Option<Vec<u32>> {
+        Some((0..).take(self.rows.len()).collect())
+    }
+
+    /// What there is to say of the words.
+    fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
+        (1, 0)
+    }
 }
 
-impl HitGroup {
-    fn has_more(&self) -> bool {
-        self.count > self.hits.len() as u64
-    }
-
-    fn lines(&self) -> impl Iterator<Item = HitLine<'_>> {
-        let hits = self.hits.iter().map(move |hit| HitLine::Hit(self, hit));
-        std::iter::once(HitLine::Group(self)).chain(hits).chain(self.has_more().then_some(HitLine::More(self)))
-    }
-}
-
-impl Finder {
-    pub fn of(quest: Quest, is_held: bool) -> Self {
-        Self { is_suggested: !quest.typed.is_empty(), is_typed: true, quest, is_held, ..Self::default() }
-    }
-
-    pub(super) fn forget_hits(&mut self) {
-        self.groups.clear();
-        self.scroll = Scroll::default();
-        self.searched = (0, 0);
-    }
-
-    pub fn lines(&self) -> impl Iterator<Item = HitLine<'_>> {
-        self.groups.iter().flat_map(HitGroup::lines)
-    }
-
-    pub fn count(&self) -> u64 {
-        self.groups.iter().map(|group| group.count).sum()
-    }
-
-    /// The hit under the cursor, or the first of the group under it.
-    pub fn chosen(&self) -> Option<(&HitGroup, &Hit)> {
-        match self.lines().nth(self.scroll.cursor)? {
-            HitLine::Hit(group, hit) => Some((group, hit)),
-            HitLine::Group(group) => Some((group, group.hits.first()?)),
-            HitLine::More(group) => Some((group, group.hits.last()?)),
-        }
-    }
-
-    /// The number of the chosen hit among all of them, counted from 1; of those that are only counted none is ever chosen.
-    pub(super) fn number(&self) -> u64 {
-        let mut before = 0;
-        let mut at = self.scroll.cursor;
-        for group in &self.groups {
-            let lines = group.lines().count();
-            if at < lines {
-                return before + (at as u64).clamp(1, group.hits.len().max(1) as u64);
-            }
-            at -= lines;
-            before += group.count;
-        }
-        before
-    }
-
-    pub(super) fn choose_hit(&mut self) {
-        let cursor = self.scroll.cursor;
-        let chosen = match self.lines().nth(cursor) {
-            Some(HitLine::Group(group)) if !group.hits.is_empty() => cursor + 1,
-            Some(HitLine::More(_)) => cursor.saturating_sub(1),
-            _ => cursor,
-        };
-        self.scroll.cursor = chosen;
-    }
-
-    pub(super) fn step(&mut self, forward: bool) {
-        let hits: Vec<usize> =
-            (0..).zip(self.lines()).filter(|(_, line)| matches!(line, HitLine::Hit(..))).map(|(at, _)| at).collect();
-        let cursor = self.scroll.cursor;
-        let found = if forward {
-            hits.iter().find(|at| **at > cursor).or(hits.first())
-        } else {
-            hits.iter().rfind(|at| **at < cursor).or(hits.last())
-        };
-        self.scroll.cursor = found.copied().unwrap_or(cursor);
-    }
-
+impl FoundHits {
     /// Adds hits to their groups; panes come in their order, reports as they are found.
-    pub(super) fn add(&mut self, more: Vec<HitGroup>) {
+    fn add(&mut self, more: Vec<HitGroup>) {
         for group in more {
             match self.groups.iter_mut().find(|known| known.of == group.of) {
                 Some(known) => {
@@ -348,27 +289,71 @@ impl Finder {
             HitSource::Pane(pane) => Some(pane),
             HitSource::Report { .. } | HitSource::Notes { .. } => None,
         });
+        let rows = self.groups.iter().enumerate().flat_map(|(number, group)| {
+            let has_more = group.count > group.hits.len() as u64;
+            let row = move |at| HitRow { group: number, at };
+            (0..=group.hits.len() + usize::from(has_more)).map(row)
+        });
+        self.rows = rows.collect();
+    }
+
+    pub fn count(&self) -> u64 {
+        self.groups.iter().map(|group| group.count).sum()
+    }
+
+    fn is_hit(&self, row: &HitRow) -> bool {
+        self.groups.get(row.group).is_some_and(|group| (1..=group.hits.len()).contains(&row.at))
     }
 }
 
-impl OverlayScreen for Finder {
-    fn place(&self) -> KeyPlace {
-        if self.is_typed { KeyPlace::Finder } else { KeyPlace::Hits }
+impl Finder {
+    pub fn of(quest: Quest, is_held: bool) -> Self {
+        Self::typing(FoundHits { is_held, ..FoundHits::default() }, quest)
     }
 
-    fn choice(&self, _: Size) -> Option<RowWindow> {
-        Some(RowWindow { scroll: self.scroll, count: self.lines().count(), above: TYPED, below: 0 })
+    pub(super) fn forget_hits(&mut self) {
+        self.change(None, |found| {
+            found.groups.clear();
+            found.rows.clear();
+            found.searched = (0, 0);
+        });
+        self.scroll = Scroll::default();
     }
 
-    fn scroll(&mut self) -> Option<&mut Scroll> {
-        Some(&mut self.scroll)
+    pub(super) fn add(&mut self, more: Vec<HitGroup>) {
+        self.change(None, |found| found.add(more));
     }
 
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        let is_changed = self.is_typed && type_over(&mut self.quest.typed, &mut self.is_suggested, key, most);
-        if is_changed {
-            self.process = None;
-        }
-        is_changed
+    /// The hit under the cursor; of the head of a group its first, of the row below its hits the last.
+    pub fn hit(&self) -> Option<(&HitGroup, &Hit)> {
+        let row = self.chosen()?;
+        let group = self.source.groups.get(row.group)?;
+        Some((group, group.hits.get(row.at.saturating_sub(1)).or(group.hits.last())?))
+    }
+
+    /// The number of the chosen hit among all of them, counted from 1; of those that are only counted none is ever chosen.
+    pub(super) fn number(&self) -> u64 {
+        let Some(row) = self.chosen() else { return 0 };
+        let before = self.source.groups.iter().take(row.group).map(|group| group.count).sum::<u64>();
+        let most = self.source.groups.get(row.group).map_or(1, |group| group.hits.len().max(1));
+        before + row.at.clamp(1, most) as u64
+    }
+
+    /// Puts the cursor on a hit, where it is on a row above hits or below them.
+    pub(super) fn choose_hit(&mut self) {
+        let Some(row) = self.chosen().filter(|row| !self.source.is_hit(row)) else { return };
+        self.scroll.cursor = if row.at == 0 { self.scroll.cursor + 1 } else { self.scroll.cursor.saturating_sub(1) };
+    }
+
+    pub(super) fn step(&mut self, forward: bool) {
+        let hits: Vec<usize> =
+            (0..).zip(&self.source.rows).filter(|(_, row)| self.source.is_hit(row)).map(|(at, _)| at).collect();
+        let cursor = self.scroll.cursor;
+        let found = if forward {
+            hits.iter().find(|at| **at > cursor).or(hits.first())
+        } else {
+            hits.iter().rfind(|at| **at < cursor).or(hits.last())
+        };
+        self.scroll.cursor = found.copied().unwrap_or(cursor);
     }
 }

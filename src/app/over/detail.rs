@@ -132,13 +132,13 @@ impl OverlayScreen for Detail {
         self.count()
     }
 
-    fn go(&mut self, movement: Move, room: Size) {
+    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
         self.scroll_by(movement, room.height.into());
     }
 
-    fn fit(&mut self, room: Size) {
+    fn fit(&mut self, room: Size, rows: Option<RowWindow>) {
         self.lay_out(room.width.into());
-        self.go(Move::Up(0), room);
+        self.go(Move::Up(0), room, rows);
     }
 }
 
@@ -235,7 +235,7 @@ impl OverlayScreen for AnswerTree {
         Place::Answer
     }
 
-    fn choice(&self, _: Size) -> Option<RowWindow> {
+    fn choice(&self, _: Size, _: &Model) -> Option<RowWindow> {
         Some(RowWindow { scroll: self.scroll, count: self.count(), ..RowWindow::default() })
     }
 

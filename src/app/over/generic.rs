@@ -1,27 +1,41 @@
-//! The two generic overlays: a list of which a row is chosen, and a form whose lines are typed into; and what each kind adds to these.
+//! The two generic overlays: a list whose rows are filtered, chosen and gone to, and a form of text fields; and what each kind adds to these.
 
 use crate::app::compare::Compare;
-use crate::app::keys::{type_into, type_over};
+use crate::app::find::{Finder, Quest};
+use crate::app::keys::type_over;
 use crate::app::over::{OverlayScreen, RowWindow, SMALL};
 use crate::app::panes::{Move, Scroll};
 use crate::app::{Command, Failure, Key, Model, Place, Size};
 use crate::report::Report;
 use std::fmt;
 
-pub trait ListSource {
+pub trait ListSource: Sized {
     type Row;
+
+    /// The place while the line is typed, and the place while rows are chosen.
+    const PLACES: (Place, Place) = (Place::SoughtLine, Place::Picker);
+
+    /// Whether the best row comes first, and each typed letter chooses it.
+    const IS_RANKED: bool = false;
 
     fn rows(&self) -> &[Self::Row];
 
+    /// The numbers of the rows that are shown, where the source finds them; none where the words of each row decide.
+    fn matching(&self, _typed: &str) -> Option<Vec<u32>> {
+        None
+    }
+
     /// What a row is filtered by; rows of the open report are read in it.
-    fn text(row: &Self::Row, open: Option<&Report>) -> String;
+    fn text(_: &Self::Row, _open: Option<&Report>) -> String {
+        String::new()
+    }
 
     fn first(&self) -> usize {
         0
     }
 
     /// Screen rows above and below those of the list, in so much room.
-    fn beside(&self, _: Size) -> (usize, usize) {
+    fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
         (0, 0)
     }
 
@@ -37,24 +51,37 @@ pub struct ListView<S> {
     pub scroll: Scroll,
     pub filter: ListFilter,
     /// The rows that are shown, by their number.
-    shown: Vec<usize>,
+    shown: Vec<u32>,
     /// What each row is filtered by, once something is typed: reading all rows at each key takes too long.
     texts: Vec<String>,
 }
 
 impl<S: ListSource> ListView<S> {
     pub fn new(source: S) -> Self {
-        let shown = (0..source.rows().len()).collect();
         let scroll = Scroll { cursor: source.first(), top: 0 };
-        Self { source, scroll, filter: ListFilter::default(), shown, texts: Vec::new() }
+        let mut list = Self { source, scroll, filter: ListFilter::default(), shown: Vec::new(), texts: Vec::new() };
+        list.shown = list.matching(None);
+        list
+    }
+
+    /// A list whose line is typed, with words that are suggested for it.
+    pub(in crate::app) fn typing(source: S, quest: Quest) -> Self {
+        let mut list = Self::new(source);
+        list.filter = ListFilter { is_suggested: !quest.typed.is_empty(), is_typing: true, quest };
+        list
     }
 
     pub fn chosen(&self) -> Option<&S::Row> {
-        self.source.rows().get(*self.shown.get(self.scroll.cursor)?)
+        self.source.rows().get(self.chosen_number()? as usize)
+    }
+
+    /// The number of the chosen row among all rows of the source.
+    pub(in crate::app) fn chosen_number(&self) -> Option<u32> {
+        self.shown.get(self.scroll.cursor).copied()
     }
 
     pub fn shown(&self) -> impl Iterator<Item = &S::Row> {
-        self.shown.iter().filter_map(|number| self.source.rows().get(*number))
+        self.shown.iter().filter_map(|number| self.source.rows().get(*number as usize))
     }
 
     /// How many rows are shown, and how many there are.
@@ -62,7 +89,15 @@ impl<S: ListSource> ListView<S> {
         (self.shown.len(), self.source.rows().len())
     }
 
-    /// Changes what the list is of; the cursor keeps its place.
+    /// The rows among what stands above and below them, in so much room.
+    pub fn window(&self, room: Size, model: &Model) -> RowWindow {
+        let filter = self.filter.rows();
+        let left = Size { height: room.height.saturating_sub(u16::try_from(filter).unwrap_or(0)), ..room };
+        let (above, below) = self.source.beside(left, model);
+        RowWindow { scroll: self.scroll, count: self.shown.len(), above: filter + above, below }
+    }
+
+    /// Changes what the list is of; the cursor stays on its row, or near it.
     pub fn change(&mut self, open: Option<&Report>, change: impl FnOnce(&mut S)) {
         change(&mut self.source);
         self.texts.clear();
@@ -70,74 +105,86 @@ impl<S: ListSource> ListView<S> {
     }
 
     fn apply_filter(&mut self, open: Option<&Report>) {
+        let chosen = self.chosen_number().filter(|_| !S::IS_RANKED);
+        self.shown = self.matching(open);
+        chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
+    }
+
+    fn matching(&mut self, open: Option<&Report>) -> Vec<u32> {
+        if let Some(found) = self.source.matching(&self.filter.quest.typed) {
+            return found;
+        }
         let rows = self.source.rows();
-        if self.filter.typed.is_empty() {
-            self.shown = (0..rows.len()).collect();
-            return;
+        if self.filter.quest.typed.is_empty() {
+            return (0..).take(rows.len()).collect();
         }
         if self.texts.len() != rows.len() {
             self.texts = rows.iter().map(|row| S::text(row, open).to_lowercase()).collect();
         }
-        let matches = |(_, text): &(usize, &String)| self.filter.is_in(text);
-        self.shown = self.texts.iter().enumerate().filter(matches).map(|(number, _)| number).collect();
-    }
-
-    /// The rows among what stands above and below them, in so much room.
-    pub fn rows(&self, room: Size) -> RowWindow {
-        let filter = self.filter.rows();
-        let left = Size { height: room.height.saturating_sub(u16::try_from(filter).unwrap_or(0)), ..room };
-        let (above, below) = self.source.beside(left);
-        RowWindow { scroll: self.scroll, count: self.shown.len(), above: filter + above, below }
+        let found = (0..).zip(&self.texts).filter(|(_, text)| self.filter.is_in(text));
+        found.map(|(number, _)| number).collect()
     }
 }
 
 impl<S: ListSource> OverlayScreen for ListView<S> {
     fn place(&self) -> Place {
-        if self.filter.is_typing { Place::SoughtLine } else { Place::Picker }
+        if self.filter.is_typing { S::PLACES.0 } else { S::PLACES.1 }
     }
 
     fn height(&self, columns: usize) -> usize {
         self.source.height(columns).saturating_add(self.filter.rows())
     }
 
-    fn choice(&self, room: Size) -> Option<RowWindow> {
-        Some(self.rows(room))
+    fn choice(&self, room: Size, model: &Model) -> Option<RowWindow> {
+        Some(self.window(room, model))
     }
 
     fn scroll(&mut self) -> Option<&mut Scroll> {
         Some(&mut self.scroll)
     }
 
-    fn sought(&mut self) -> Option<&mut ListFilter> {
+    fn filter(&mut self) -> Option<&mut ListFilter> {
         Some(&mut self.filter)
     }
 
-    fn sift(&mut self, open: Option<&Report>) {
-        let chosen = self.shown.get(self.scroll.cursor).copied();
+    fn clear_filter(&mut self) -> bool {
+        let is_filtered = S::PLACES.0 == Place::SoughtLine && self.filter.rows() > 0;
+        if is_filtered {
+            self.filter = ListFilter::default();
+        }
+        is_filtered
+    }
+
+    fn apply_filter(&mut self, open: Option<&Report>) {
         self.apply_filter(open);
-        chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
+        if S::IS_RANKED {
+            self.scroll = Scroll::default();
+        }
     }
 }
 
+/// The line of a list: words that filter its rows, or that are searched for.
 #[derive(Debug, Clone, Default)]
 pub struct ListFilter {
-    pub typed: String,
+    pub quest: Quest,
     pub is_typing: bool,
+    /// Whether the program suggested the words: the first letter replaces them.
+    pub is_suggested: bool,
 }
 
 impl ListFilter {
     /// The rows that it takes above those of the list.
     pub fn rows(&self) -> usize {
-        usize::from(self.is_typing || !self.typed.is_empty())
+        usize::from(self.is_typing || !self.quest.typed.is_empty())
     }
 
     /// Whether a row that says this in small letters holds every word that is typed.
     pub fn is_in(&self, text: &str) -> bool {
-        self.typed.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
+        self.quest.typed.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
     pub(in crate::app) fn press(&mut self, key: Key, most: usize) -> bool {
-        self.is_typing && type_into(&mut self.typed, key, most)
+        self.is_typing && type_over(&mut self.quest.typed, &mut self.is_suggested, key, most)
     }
 }
 
@@ -167,21 +214,26 @@ impl Model {
         }
     }
 
-    /// Starts or ends typing into the filter line; the filter stays.
+    /// Starts or ends typing into the line of a list; its words stay.
     pub(in crate::app) fn seek_in_list(&mut self, is_typing: bool) {
-        if let Some(line) = self.over.top_mut().and_then(|over| over.screen_mut().sought()) {
+        if let Some(line) = self.over.top_mut().and_then(|over| over.screen_mut().filter()) {
             line.is_typing = is_typing;
         }
         self.settle_over();
     }
 
-    pub(in crate::app) fn sift_list(&mut self) {
+    /// Applies the words of the top list after a change, beside the loop where that takes long.
+    pub(in crate::app) fn apply_list_filter(&mut self) {
+        if let Some(finder) = self.over.top_as_mut::<Finder>() {
+            finder.source.process = None;
+            return self.seek_hits();
+        }
         if self.over.top_as::<Compare>().is_some() {
-            return self.sift();
+            return self.filter_comparison();
         }
         let report = self.open().map(|open| open.report.clone());
         if let Some(list) = self.over.top_mut() {
-            list.screen_mut().sift(report.as_ref());
+            list.screen_mut().apply_filter(report.as_ref());
         }
         self.settle_over();
     }
@@ -261,7 +313,7 @@ impl<S: FormSource> OverlayScreen for InputForm<S> {
         S::press(self, key, most)
     }
 
-    fn go(&mut self, movement: Move, _: Size) {
+    fn go(&mut self, movement: Move, _: Size, _: Option<RowWindow>) {
         S::go(self, movement);
     }
 }

@@ -91,7 +91,7 @@ impl ListSource for StoreContents {
     }
 
     /// The heading; an empty row, and details of the chosen item.
-    fn beside(&self, room: Size) -> (usize, usize) {
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
         (1, if room.height < 10 { 3 } else { 4 })
     }
 }
@@ -159,12 +159,7 @@ impl Model {
     }
 
     pub(in crate::app) fn delete_chosen(&mut self) {
-        let what = self.chosen_held().map(|line| match &line.what {
-            Held::Report(identifier) | Held::Notes(identifier) => {
-                Purge::Report { service: line.service.clone(), identifier: identifier.clone() }
-            }
-            Held::Answer { place, .. } => Purge::Answer(place.clone()),
-        });
+        let what = self.chosen_held().map(Holding::purge);
         what.into_iter().for_each(|what| self.confirm_purge(what));
     }
 

@@ -1,7 +1,7 @@
 //! What a report leads to, as lists over the screen: indicators, which others can look for, and artefacts, which are fetched at a price.
 
 use crate::app::away::SaveForm;
-use crate::app::over::{ListSource, ListView, RowPicker, Shows, Spot, Spots, TYPED, Target};
+use crate::app::over::{ListSource, ListView, RowPicker, Shows, Spot, Spots, Target};
 use crate::app::panes::Scroll;
 use crate::app::{Failure, Model, Opening, Overlay, ReportJob, Size};
 use crate::export::file;
@@ -42,8 +42,8 @@ impl ListSource for FoundIndicators {
     }
 
     /// The kinds, and an empty row.
-    fn beside(&self, _: Size) -> (usize, usize) {
-        (TYPED, 0)
+    fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
+        (2, 0)
     }
 }
 
@@ -160,7 +160,7 @@ impl ListSource for Artefacts {
         artefact.words().to_owned()
     }
 
-    fn beside(&self, room: Size) -> (usize, usize) {
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
         (0, self.failure_rows(room.width.into()))
     }
 

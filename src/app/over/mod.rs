@@ -12,7 +12,7 @@ pub use detail::{AnswerTree, Detail, DetailRow};
 pub use generic::{FormSource, IdleLine, InputForm, ListFilter, ListSource, ListView, TextField, TypeAheadGuard};
 pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
 pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
-pub use palette::Palette;
+pub use palette::{CommandList, Palette};
 pub(super) use sheet::paragraph;
 pub use sheet::{Sheet, SheetRow};
 pub(super) use spots::NotableScope;
@@ -147,9 +147,6 @@ overlays! {
 /// Rows of what asks something.
 pub(in crate::app) const SMALL: usize = 6;
 
-/// Rows that the line which is typed into takes, the empty one below it included.
-pub(in crate::app) const TYPED: usize = 2;
-
 pub(in crate::app) trait OverlayScreen {
     fn place(&self) -> Place;
 
@@ -159,7 +156,7 @@ pub(in crate::app) trait OverlayScreen {
     }
 
     /// The rows that are chosen from, in so much room; none where nothing is chosen.
-    fn choice(&self, _: Size) -> Option<RowWindow> {
+    fn choice(&self, _: Size, _: &Model) -> Option<RowWindow> {
         None
     }
 
@@ -167,27 +164,31 @@ pub(in crate::app) trait OverlayScreen {
         None
     }
 
-    fn go(&mut self, movement: Move, room: Size) {
-        let rows = self.choice(room);
+    fn go(&mut self, movement: Move, room: Size, rows: Option<RowWindow>) {
         if let Some((rows, scroll)) = rows.zip(self.scroll()) {
             scroll.go(movement, rows.count, rows.height(room));
         }
     }
 
-    fn fit(&mut self, room: Size) {
-        self.go(Move::Up(0), room);
+    fn fit(&mut self, room: Size, rows: Option<RowWindow>) {
+        self.go(Move::Up(0), room, rows);
     }
 
-    fn sought(&mut self) -> Option<&mut ListFilter> {
+    fn filter(&mut self) -> Option<&mut ListFilter> {
         None
     }
 
+    /// Empties the filter and ends typing into it; returns whether there was one.
+    fn clear_filter(&mut self) -> bool {
+        false
+    }
+
     /// Applies the filter; the cursor keeps its row where that matches. Rows of the open report are read in it.
-    fn sift(&mut self, _: Option<&Report>) {}
+    fn apply_filter(&mut self, _: Option<&Report>) {}
 
     /// Types a key into its line, up to a length in bytes; returns whether the line takes the key.
     fn press(&mut self, key: Key, most: usize) -> bool {
-        self.sought().is_some_and(|line| line.press(key, most))
+        self.filter().is_some_and(|line| line.press(key, most))
     }
 }
 
@@ -266,22 +267,8 @@ impl Model {
         Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
     }
 
-    /// The room that one has for its rows: the legend of a comparison takes some.
-    pub(in crate::app) fn room_of(&self, overlay: &Overlay) -> Size {
-        let room = self.overlay_room();
-        Size { height: room.height.saturating_sub(self.legend_of(overlay)), ..room }
-    }
-
-    fn legend_of(&self, overlay: &Overlay) -> u16 {
-        match overlay {
-            Overlay::Compare(compare) => u16::try_from(self.compare_head(compare).len() + 1).unwrap_or(u16::MAX),
-            _ => 0,
-        }
-    }
-
+    /// The rows of the top overlay that are chosen from.
     pub fn rows_over(&self) -> Option<RowWindow> {
-        let over = self.over.top()?;
-        let rows = over.screen().choice(self.room_of(over))?;
-        Some(RowWindow { above: rows.above + usize::from(self.legend_of(over)), ..rows })
+        self.over.top()?.screen().choice(self.overlay_room(), self)
     }
 }

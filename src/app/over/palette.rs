@@ -1,22 +1,22 @@
 //! The palette and the help, which are one list: what can be done, with keys, prices and reasons, found by typing some of its
 //! letters.
 
-use crate::app::keys::type_into;
-use crate::app::over::{OverlayScreen, RowWindow, TYPED};
+use crate::app::find::Quest;
+use crate::app::over::{ListSource, ListView};
 use crate::app::panes::Scroll;
 use crate::app::spending::{ASKS, Ask, Prompt, Tag};
-use crate::app::{Command, Key, Model, Overlay, Place, Size};
+use crate::app::{Command, Model, Overlay, Place, Size};
 use crate::request::Request;
 use crate::text::Columns;
 
+pub type Palette = ListView<CommandList>;
+
 /// A list of keys and commands: everything, or what a key does right here.
 #[derive(Debug)]
-pub struct Palette {
-    pub typed: String,
-    pub scroll: Scroll,
+pub struct CommandList {
     items: Vec<PaletteItem>,
     is_help: bool,
-    pub(in crate::app) shows_off: bool,
+    shows_off: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct PaletteItem {
     pub does: PaletteAction,
     pub keys: String,
     pub name: &'static str,
+    /// What the bar calls it.
+    pub label: &'static str,
     pub help: &'static str,
     pub tag: Tag,
     pub requests: Vec<Request>,
@@ -40,34 +42,21 @@ pub enum PaletteAction {
 impl Palette {
     /// Every command and question; what does not apply right now comes last, with the reason.
     pub fn everything(model: &Model) -> Self {
-        let off = model.is_document().then(|| "it needs a service".to_owned());
-        let questions = ASKS.iter().map(|ask| PaletteItem {
-            does: PaletteAction::Ask(ask),
-            keys: String::new(),
-            name: ask.name,
-            help: ask.help,
-            tag: Tag::Free,
-            requests: Vec::new(),
-            off: off.clone(),
-        });
-        Self::new(Command::all().map(|command| item(command, model)).chain(questions).collect(), false)
+        Self::typing(CommandList { items: items(model, false), is_help: false, shows_off: true }, Quest::default())
     }
 
     /// The keys that do something right here; the others can be shown as well.
     pub fn keys(model: &Model) -> Self {
-        let items = Command::all().map(|command| item(command, model)).filter(|item| !item.keys.is_empty());
-        Self::new(items.collect(), true)
+        Self::typing(CommandList { items: items(model, true), is_help: true, shows_off: false }, Quest::default())
     }
 
-    fn again(&self, model: &Model) -> Self {
-        let fresh = if self.is_help { Self::keys(model) } else { Self::everything(model) };
-        Self { typed: self.typed.clone(), scroll: self.scroll, shows_off: self.shows_off, ..fresh }
+    pub(in crate::app) fn toggle_off(&mut self) {
+        self.change(None, |list| list.shows_off = !list.shows_off);
+        self.scroll = Scroll::default();
     }
+}
 
-    fn new(items: Vec<PaletteItem>, is_help: bool) -> Self {
-        Self { typed: String::new(), scroll: Scroll::default(), items, is_help, shows_off: !is_help }
-    }
-
+impl CommandList {
     pub fn title(&self) -> &'static str {
         match (self.is_help, self.shows_off) {
             (true, false) => "Keys that apply here",
@@ -77,54 +66,63 @@ impl Palette {
         }
     }
 
-    /// How many items do not apply right now, and whether they are shown.
-    pub fn off(&self) -> (usize, bool) {
-        (self.items.iter().filter(|item| item.off.is_some()).count(), self.shows_off)
+    /// How many items that do not apply right now are hidden.
+    pub fn hidden(&self) -> usize {
+        self.items.iter().filter(|item| !self.shows_off && item.off.is_some()).count()
     }
+}
 
-    /// The items that match what has been typed, the best first; those that are off after all others.
-    pub fn matching(&self) -> Vec<&PaletteItem> {
-        let shown = self.items.iter().filter(|item| self.shows_off || item.off.is_none());
-        let rated = shown.filter_map(|item| Some((item.off.is_some(), rate(&self.typed, item)? + item.later(), item)));
-        let mut found: Vec<_> = rated.collect();
-        found.sort_by_key(|(is_off, rating, _)| (*is_off, *rating));
-        found.into_iter().map(|(.., item)| item).collect()
+fn items(model: &Model, is_help: bool) -> Vec<PaletteItem> {
+    let commands = Command::all().map(|command| item(command, model));
+    if is_help {
+        return commands.filter(|item| !item.keys.is_empty()).collect();
     }
-
-    pub fn chosen(&self) -> Option<&PaletteItem> {
-        self.matching().get(self.scroll.cursor).copied()
-    }
+    let off = model.is_document().then(|| "it needs a service".to_owned());
+    let questions = ASKS.iter().map(|ask| PaletteItem {
+        does: PaletteAction::Ask(ask),
+        keys: String::new(),
+        name: ask.name,
+        label: ask.name,
+        help: ask.help,
+        tag: Tag::Free,
+        requests: Vec::new(),
+        off: off.clone(),
+    });
+    commands.chain(questions).collect()
 }
 
 /// Rows for the whole text of the chosen item.
 const TOLD: usize = 2;
 
 /// Rows from which the chosen item is shown whole.
-const TALL: usize = 10;
+const TALL: usize = 9;
 
-pub fn told(rows: u16) -> usize {
-    if usize::from(rows) >= TALL { TOLD } else { 0 }
-}
+impl ListSource for CommandList {
+    type Row = PaletteItem;
 
-impl OverlayScreen for Palette {
-    fn place(&self) -> Place {
-        Place::Palette
+    const PLACES: (Place, Place) = (Place::Palette, Place::Palette);
+
+    const IS_RANKED: bool = true;
+
+    fn rows(&self) -> &[PaletteItem] {
+        &self.items
     }
 
-    fn choice(&self, room: Size) -> Option<RowWindow> {
-        Some(RowWindow { scroll: self.scroll, count: self.matching().len(), above: TYPED, below: told(room.height) })
+    /// The items that match what has been typed, the best first; those that are off after all others.
+    fn matching(&self, typed: &str) -> Option<Vec<u32>> {
+        let shown = (0..).zip(&self.items).filter(|(_, item)| self.shows_off || item.off.is_none());
+        let rated = shown.filter_map(|(number, item)| {
+            let rating = rate(typed, item)? + item.later();
+            Some((item.off.is_some(), rating, number))
+        });
+        let mut found: Vec<_> = rated.collect();
+        found.sort();
+        Some(found.into_iter().map(|(.., number)| number).collect())
     }
 
-    fn scroll(&mut self) -> Option<&mut Scroll> {
-        Some(&mut self.scroll)
-    }
-
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        let is_typed = type_into(&mut self.typed, key, most);
-        if is_typed {
-            self.scroll = Scroll::default();
-        }
-        is_typed
+    /// An empty row; and where it is high, the whole text of the chosen item.
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
+        (1, if usize::from(room.height) >= TALL { TOLD } else { 0 })
     }
 }
 
@@ -146,6 +144,7 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
         does: PaletteAction::Command(command),
         keys: model.settings.keys.words(command),
         name: command.name,
+        label: command.label,
         help: command.help,
         tag: if off.is_none() { model.tag(command) } else { Tag::Free },
         requests: if off.is_none() { command.requests(model) } else { Vec::new() },
@@ -193,14 +192,15 @@ impl Model {
             return;
         }
         // Prices depend on the place below the palette.
-        if let Some(Overlay::Palette(palette)) = self.over.close() {
-            let palette = palette.again(self);
+        if let Some(Overlay::Palette(mut palette)) = self.over.close() {
+            let items = items(self, palette.source.is_help);
+            palette.change(None, |list| list.items = items);
             self.over.put(palette);
         }
     }
 }
 
-/// How well letters match: as key, in the name, spread in the name, in the help; none where not at all.
+/// How well letters match: as key, in the name, in the bar's label, spread in the name, in the help; none where not at all.
 fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
         return Some(0);
@@ -210,6 +210,7 @@ fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     let words = || typed.split_whitespace().all(|word| help.contains(word)).then_some(1_000);
     let at_once = item.name.find(&typed).map(|at| 1 + at);
     at_once
+        .or_else(|| item.label.to_lowercase().find(&typed).map(|at| 50 + at))
         .or_else(|| gaps(&typed, item.name).map(|gaps| 100 + gaps))
         .or_else(|| help.contains(&typed).then_some(500))
         .or_else(words)

@@ -1,7 +1,7 @@
 //! Pages of text: prices, ledger, counters, the start of processes.
 
 use crate::app::commands::Act;
-use crate::app::over::OverlayScreen;
+use crate::app::over::{OverlayScreen, RowWindow};
 use crate::app::panes::Move;
 use crate::app::panes::moving::scrolled;
 use crate::app::scan::follow::looks;
@@ -106,13 +106,13 @@ impl OverlayScreen for Sheet {
         self.count()
     }
 
-    fn go(&mut self, movement: Move, room: Size) {
+    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
         self.top = scrolled(self.top, movement, self.count(), room.height.into());
     }
 
-    fn fit(&mut self, room: Size) {
+    fn fit(&mut self, room: Size, rows: Option<RowWindow>) {
         self.lay_out(room.width.into());
-        self.go(Move::Up(0), room);
+        self.go(Move::Up(0), room, rows);
     }
 }
 

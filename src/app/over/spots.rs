@@ -169,7 +169,7 @@ impl ListSource for RowPicker {
         self.spots.iter().position(|spot| spot.target.is_some()).unwrap_or(0)
     }
 
-    fn beside(&self, room: Size) -> (usize, usize) {
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
         (0, self.told(room))
     }
 
@@ -498,7 +498,7 @@ impl Model {
             self.over.close();
             self.list_notable();
             self.spots_mut().into_iter().zip(filter).for_each(|(list, filter)| list.filter = filter);
-            return self.sift_list();
+            return self.apply_list_filter();
         }
         self.reach_held()
     }

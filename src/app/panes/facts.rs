@@ -260,7 +260,7 @@ impl Model {
         let quest = Quest { typed: name, ..Quest::default() };
         let process = self.namesake();
         let mut finder = Finder::of(quest, false);
-        finder.process = process;
+        finder.source.process = process;
         self.over.put(finder);
         self.seek_hits()
     }

@@ -46,7 +46,7 @@ impl Scroll {
     }
 
     /// Stays on what has this number, or goes to the nearest of those that are shown now, given in order.
-    pub(in crate::app) fn stay_on(&mut self, number: usize, shown: &[usize]) {
+    pub(in crate::app) fn stay_on(&mut self, number: u32, shown: &[u32]) {
         let after = shown.partition_point(|shown| *shown < number);
         let around = shown.iter().enumerate().skip(after.saturating_sub(1)).take(2);
         let nearest = around.min_by_key(|(_, shown)| shown.abs_diff(number));
@@ -77,9 +77,9 @@ pub(in crate::app) fn scrolled(top: usize, movement: Move, count: usize, height:
 impl Model {
     pub(in crate::app) fn go(&mut self, movement: Move) {
         let height = self.height();
-        if let Some(room) = self.over.top().map(|over| self.room_of(over)) {
-            self.over.top_mut().into_iter().for_each(|over| over.screen_mut().go(movement, room));
-            return;
+        let (room, rows) = (self.overlay_room(), self.rows_over());
+        if let Some(over) = self.over.top_mut() {
+            return over.screen_mut().go(movement, room, rows);
         }
         if self.screen == Screen::Start {
             let count = self.start.recent.len();
@@ -114,9 +114,10 @@ impl Model {
 
     /// Moves by a page less one row, so that the eye finds its place again.
     pub(in crate::app) fn go_page(&mut self, direction: fn(usize) -> Move) {
-        let height = match self.over.top() {
-            Some(over) => self.room_of(over).height.into(),
-            None => self.height(),
+        let room = self.overlay_room();
+        let height = match self.over.is_empty() {
+            true => self.height(),
+            false => self.rows_over().map_or(room.height.into(), |rows| rows.height(room)),
         };
         self.go(direction(height.saturating_sub(1).max(1)))
     }
@@ -146,8 +147,9 @@ impl Model {
     }
 
     pub(in crate::app) fn settle_over(&mut self) {
-        let rooms: Vec<_> = self.over.all.iter().map(|over| self.room_of(over)).collect();
-        self.over.all.iter_mut().zip(rooms).for_each(|(over, room)| over.screen_mut().fit(room));
+        let room = self.overlay_room();
+        let windows: Vec<_> = self.over.all.iter().map(|over| over.screen().choice(room, self)).collect();
+        self.over.all.iter_mut().zip(windows).for_each(|(over, rows)| over.screen_mut().fit(room, rows));
     }
 
     pub(super) fn go_to_pane(&mut self, pane: Pane) {
