@@ -4,6 +4,7 @@
 use crate::app::compare::Compare;
 use crate::app::find::Finder;
 use crate::app::find::finding::ReturnPoint;
+use crate::app::model::OpenDocument;
 use crate::app::over::Target;
 use crate::app::panes::PaneOrder;
 use crate::app::{
@@ -264,6 +265,24 @@ impl Model {
         let closed: Vec<_> = before.iter().filter(|file| self.files.of(file).is_none()).map(Sha256::short).collect();
         if !closed.is_empty() {
             self.say(format!("Closed to make room, as at most {MOST} files are open at once: {}.", closed.join(", ")));
+        }
+    }
+
+    /// Takes what a document has that was shown before all of it was read: as a rule the one report
+    /// that it began as.
+    pub(super) fn document_read(&mut self, document: OpenDocument, problems: &str) {
+        let entry = self.list_mut().filter(|list| list.file().is_none()).and_then(List::chosen_mut);
+        match (entry, &*document.1) {
+            (None, _) | (_, []) => {}
+            (Some(entry), [(_, report)]) => entry.take_verdict(report.verdict.as_ref()),
+            _ => {
+                self.leave_shown();
+                self.close(self.files.shown);
+                self.open_documents(vec![document]);
+            }
+        }
+        if !problems.is_empty() {
+            self.warn(problems.trim_end());
         }
     }
 

@@ -390,6 +390,11 @@ impl ListEntry {
         }
     }
 
+    /// Takes the verdict of a report that was listed while it was being read.
+    pub(super) fn take_verdict(&mut self, verdict: Option<&Untrusted>) {
+        self.report.iter_mut().for_each(|report| report.verdict = verdict.cloned());
+    }
+
     /// Closes the report if it is like this, and says whether it was; its filters are kept for when it is opened again.
     pub(super) fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) -> bool {
         let closed = self.open.take_if(|open| is_it(open));

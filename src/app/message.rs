@@ -3,6 +3,7 @@
 use crate::app::away::{Copied, NotSaved, Save};
 use crate::app::find::finding::SearchEnd;
 use crate::app::find::{HitGroup, Ticket};
+use crate::app::model::OpenDocument;
 use crate::app::over::{NotableRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::pointer::Pointer;
@@ -144,6 +145,11 @@ pub enum StoreEvent {
         file: Sha256,
         loaded: LoadedFile,
     },
+    /// A large report of a file that was loaded is here to its end.
+    ReportRead {
+        identifier: Identifier,
+        verdict: Option<Untrusted>,
+    },
     Checked {
         request: Request,
         /// When its response was stored.
@@ -176,13 +182,39 @@ pub enum StoreEvent {
 
 #[derive(Debug)]
 pub enum ReportEvent {
-    Indexed { opening: Opening, batch: Batch },
-    Unreadable { opening: Opening, why: String },
-    Evaluated { opening: Opening, marks: Marks },
-    Indicators { opening: Opening, result: Result<Indicators, String> },
-    RulesLoaded { rules: Arc<Rules>, problems: Vec<String> },
-    AllEvaluated { number: u64, found: Vec<NotableRow> },
-    Compared { number: u64, result: Result<Arc<Matrix>, String> },
+    Indexed {
+        opening: Opening,
+        batch: Batch,
+    },
+    Unreadable {
+        opening: Opening,
+        why: String,
+    },
+    Evaluated {
+        opening: Opening,
+        marks: Marks,
+    },
+    Indicators {
+        opening: Opening,
+        result: Result<Indicators, String>,
+    },
+    RulesLoaded {
+        rules: Arc<Rules>,
+        problems: Vec<String>,
+    },
+    AllEvaluated {
+        number: u64,
+        found: Vec<NotableRow>,
+    },
+    Compared {
+        number: u64,
+        result: Result<Arc<Matrix>, String>,
+    },
+    /// What a document has that was shown before all of it was read.
+    DocumentRead {
+        document: OpenDocument,
+        problems: String,
+    },
 }
 
 #[derive(Debug)]
@@ -247,9 +279,10 @@ pub struct LoadedReport {
 }
 
 impl LoadedReport {
-    /// Reads the verdict, which takes long for a large report: not in the loop.
+    /// Reads the verdict, which takes long for a large report: not in the loop. One that is still
+    /// being read tells it later.
     pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
-        let verdict = ReportSummary::of(&Report::open(&body)).words();
+        let verdict = body.is_whole().then(|| ReportSummary::of(&Report::open(&body)).words()).flatten();
         Self { received, body, unkept, verdict, imported: None }
     }
 }
@@ -370,6 +403,11 @@ pub enum ReportJob {
         sample: Option<Sha256>,
         rules: Option<Arc<Rules>>,
         marks: Option<Arc<Marks>>,
+    },
+    /// Looks at a document that is shown while it is being read.
+    CheckDocument {
+        name: String,
+        body: Body,
     },
     /// Compares reports; none means one that is not stored.
     Compare {

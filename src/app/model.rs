@@ -12,7 +12,7 @@ use crate::app::scan::follow::{Follow, Pace};
 use crate::app::spending::price::{Figures, Offers};
 use crate::app::spending::{Barred, Calls, InFlightCall, OpenAllBatch};
 use crate::app::start::{Remembered, StartScreen};
-use crate::app::{Effect, Layout, List, ListEntry, LoadedReport, OpenReport, Opening, Size, Sizes};
+use crate::app::{Effect, Layout, List, ListEntry, LoadedReport, OpenReport, Opening, ReportJob, Size, Sizes};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
@@ -122,6 +122,12 @@ impl Model {
         let several = Some(documents.len()).filter(|documents| *documents > 1);
         let title = several.map(|several| format!("one of {} documents", thousands(several as u64)));
         let name = title.or_else(|| documents.first().map(|(name, _)| name.clone())).unwrap_or_default();
+        if let [(name, reports)] = &*documents
+            && let [(_, report)] = &**reports
+            && !report.body.is_whole()
+        {
+            self.emit(ReportJob::CheckDocument { name: name.clone(), body: report.body.clone() });
+        }
         let entries = documents.into_iter().flat_map(|(name, reports)| {
             let document = several.map(|_| Untrusted::from(name));
             let entry = move |(identifier, report)| {

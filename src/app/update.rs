@@ -155,6 +155,9 @@ impl Model {
                 self.recall_scan(&file, scan);
             }
             StoreEvent::CompareFileLoaded { file, loaded } => self.recalled_beside(&file, loaded),
+            StoreEvent::ReportRead { identifier, verdict } => {
+                self.files.each_entry_mut(&identifier).for_each(|entry| entry.take_verdict(verdict.as_ref()));
+            }
             StoreEvent::Checked { request, since, missing } => self.looked_up(request, since, missing),
             StoreEvent::WriteFinished => {
                 self.writes = self.writes.saturating_sub(1);
@@ -196,6 +199,7 @@ impl Model {
             }
             ReportEvent::AllEvaluated { number, found } => self.judged_held(number, found),
             ReportEvent::Compared { number, result } => self.compared(number, result),
+            ReportEvent::DocumentRead { document, problems } => self.document_read(document, &problems),
         }
     }
 

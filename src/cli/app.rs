@@ -129,7 +129,7 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
     need_terminal(display(&config))?;
     let (mut documents, mut remarks) = (Vec::new(), Vec::new());
     for file in files {
-        match opened(file, common, &mut remarks) {
+        match opened(file, files.len() == 1, common, &mut remarks) {
             Ok(document) => documents.push(document),
             Err(why) if files.len() == 1 => return Err(why),
             Err(why) => remarks.push(format!("Not opened: {}.", said(format!("{why:#}")))),
@@ -148,6 +148,7 @@ pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
 /// Reads a document, or the stored report of an identifier; returns its title and reports.
 fn opened(
     file: &OsStr,
+    is_alone: bool,
     common: &Common,
     remarks: &mut Vec<String>,
 ) -> anyhow::Result<(String, document::FoundReports)> {
@@ -161,6 +162,9 @@ fn opened(
             None if identifier.is_documented() => return Err(show::not_stored(&identifier)),
             None => {}
         }
+    }
+    if let Some(begun) = document::begin(Path::new(file)).filter(|_| is_alone) {
+        return Ok(begun);
     }
     let document = document::read(file)?;
     remarks.extend(document.remarks.iter().map(|remark| format!("{remark}.")));

@@ -162,8 +162,12 @@ impl CompareArgs {
         files.extend(self.with.as_deref().map(parse_sha256).transpose()?);
         let mut columns = Vec::new();
         for (side, file) in files.iter().enumerate() {
+            let (loaded, unread) = load_file(&gateway, file)?;
+            for (report, rest) in unread {
+                rest.finish(report.bytes()?);
+            }
             let mut list = List::unasked(file.clone());
-            list.take_loaded(load_file(&gateway, file)?);
+            list.take_loaded(loaded);
             columns.extend(list.entries.iter().map(|entry| {
                 let body = entry.report().map(|report| report.body.clone());
                 column(side, Some(file), None, (entry.identifier.clone(), body))

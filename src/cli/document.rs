@@ -4,7 +4,7 @@ use super::FailureKind;
 use crate::app::LoadedReport;
 use crate::export::file;
 use crate::report::Body;
-use crate::report::body::LARGEST;
+use crate::report::body::{LARGE, LARGEST, WINDOW};
 use crate::report::document::{self, DocumentError, decoded, is_encoded};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::text::{self, Untrusted};
@@ -114,6 +114,26 @@ pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
     of(path.as_ref(), &body(path.as_ref())?)
 }
 
+/// Begins to read a large report: its first rows are shown while a thread reads the rest. `None` for
+/// anything else.
+pub(super) fn begin(path: &Path) -> Option<(String, FoundReports)> {
+    let path = file::typed(path);
+    let about = std::fs::metadata(&path).ok()?;
+    let mut file = File::open(&path).ok().filter(|_| about.is_file() && about.len() > LARGE)?;
+    let mut bytes = Vec::with_capacity(WINDOW);
+    file.by_ref().take(WINDOW as u64).read_to_end(&mut bytes).ok()?;
+    let identifier = document::begins_as_report(&bytes).filter(|_| is_json(&bytes))?;
+    let (body, rest) = Body::begun(bytes.clone());
+    std::thread::spawn(move || {
+        bytes.reserve_exact(usize::try_from(about.len()).unwrap_or(0));
+        // What cannot be read is reported as the cut end of the document.
+        let _ = file.take(LARGEST as u64).read_to_end(&mut bytes);
+        rest.finish(bytes);
+    });
+    let report = LoadedReport::new(crate::clock::now(), body, None);
+    Some((name(&path), vec![(Some(identifier), report)]))
+}
+
 /// Reads one of several documents; one that cannot be read is reported, and has no reports.
 pub(super) fn read_of(path: &Path, all: usize) -> anyhow::Result<Document> {
     match read(path) {
@@ -130,14 +150,11 @@ pub(super) fn read_of(path: &Path, all: usize) -> anyhow::Result<Document> {
 pub(super) fn of(path: &Path, body: &Body) -> anyhow::Result<Document> {
     let (name, received) = (name(path), crate::clock::now());
     let shown = if path == Path::new(STANDARD_INPUT) { name.clone() } else { text::path(path).to_string() };
-    let (mut reports, mut problems, mut places) = (Vec::new(), Vec::new(), Vec::new());
-    for value in document::values(body) {
-        let (found, errors) = value.map_or_else(|error| (Vec::new(), vec![error]), |value| value.reports());
-        problems.extend(errors);
-        for report in found {
-            places.extend(Some(report.pointer).filter(|pointer| !pointer.is_empty()));
-            reports.push((report.identifier, LoadedReport::new(received, report.body, None)));
-        }
+    let (found, problems) = document::reports(body);
+    let (mut reports, mut places) = (Vec::new(), Vec::new());
+    for report in found {
+        places.extend(Some(report.pointer).filter(|pointer| !pointer.is_empty()));
+        reports.push((report.identifier, LoadedReport::new(received, report.body, None)));
     }
     if reports.is_empty() {
         let why = problems.into_iter().next().unwrap_or(DocumentError::Empty);

@@ -134,6 +134,24 @@ pub fn values(body: &Body) -> Vec<Result<DocumentValue, DocumentError>> {
     spans.into_iter().map(value).collect()
 }
 
+/// The reports of all values of a document, and what keeps others from being read.
+pub fn reports(body: &Body) -> (Vec<FoundReport>, Vec<DocumentError>) {
+    let (mut reports, mut problems) = (Vec::new(), Vec::new());
+    for value in values(body) {
+        let (found, errors) = value.map_or_else(|error| (Vec::new(), vec![error]), |value| value.reports());
+        reports.extend(found);
+        problems.extend(errors);
+    }
+    (reports, problems)
+}
+
+/// The identifier of a large document that begins like a report, by its first bytes; the rest is
+/// checked once it is here.
+pub fn begins_as_report(first: &[u8]) -> Option<Identifier> {
+    let report = read_until_known(&Body::in_memory(first.to_vec()));
+    report.identifier().filter(|_| report.is_behaviour() && !report.index.is_page)
+}
+
 /// Where a value stands.
 struct ValueSpan {
     range: Range<usize>,

@@ -6,6 +6,7 @@ use super::records::Store;
 use super::shelf::{
     Escaped, Header, IMPORTED, INCOMING, QUARANTINE, REPORTS, Shelf, flat, folder_of, moment, place, unflat,
 };
+use crate::report::body::{LARGE, Rest, WINDOW};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, is_abstract};
@@ -68,10 +69,25 @@ pub struct PageReport {
 impl StoredReport {
     /// Its bytes. Fails if its file was deleted or damaged meanwhile.
     pub fn body(&self) -> io::Result<Body> {
-        let gone = || io::Error::new(io::ErrorKind::NotFound, "it was deleted meanwhile, or its file was damaged");
-        let (_, bytes) = self.shelf.load(&self.name)?.ok_or_else(gone)?;
-        Ok(Body::in_memory(bytes))
+        self.bytes().map(Body::in_memory)
     }
+
+    pub fn bytes(&self) -> io::Result<Vec<u8>> {
+        self.shelf.load(&self.name)?.map(|(_, bytes)| bytes).ok_or_else(gone)
+    }
+
+    /// Like [`Self::body`]; of a large report only the first bytes, and what takes the rest.
+    pub fn begin(&self) -> io::Result<(Body, Option<Rest>)> {
+        if self.length <= LARGE {
+            return Ok((self.body()?, None));
+        }
+        let (body, rest) = Body::begun(self.shelf.first(&self.name, WINDOW)?.ok_or_else(gone)?);
+        Ok((body, Some(rest)))
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "it was deleted meanwhile, or its file was damaged")
 }
 
 impl PageReport {

@@ -119,6 +119,16 @@ impl Shelf {
         self.read(name, |reader| header(reader).map(|(header, _)| header))
     }
 
+    /// The first bytes of a file, which its checksum has not confirmed yet; otherwise like `load`.
+    pub(super) fn first(&self, name: &str, most: usize) -> io::Result<Option<Vec<u8>>> {
+        self.read(name, |reader| {
+            let mut bytes = Vec::with_capacity(most);
+            let decoder = zstd::stream::read::Decoder::with_buffer(header(reader)?.1)?;
+            decoder.take(most as u64).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        })
+    }
+
     fn read<T>(&self, name: &str, read: impl FnOnce(Box<dyn BufRead>) -> io::Result<T>) -> io::Result<Option<T>> {
         let reader: Box<dyn BufRead> = match self {
             Self::Memory(files) => match lock(files).get(name) {

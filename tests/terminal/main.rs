@@ -153,6 +153,44 @@ fn several_documents_are_opened_beside_each_other() {
 }
 
 #[test]
+fn a_large_report_is_shown_before_its_end_and_its_end_is_not_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, file) = (folder.path().join("large.json"), "ab".repeat(32));
+    let first = format!(
+        r#"{{"id":"{file}_Box-1","attributes":{{"tags":["FIRST"],"mutexes_created":["{}"]}}}}"#,
+        "z".repeat(2 << 20)
+    );
+    let cut = &first[..first.len() - 9];
+    let second = r#"{"id":"x","attributes":{"tags":["SECOND"]}}"#;
+    std::fs::write(&path, &first).unwrap();
+    let mut terminal = Terminal::start(&["import", path.to_str().unwrap()]);
+    assert_eq!(terminal.wait_for_end(), 0);
+    for (document, is) in [(cut.to_owned(), "is cut short"), (format!("{first}\n{second}"), "Sandboxes 2")] {
+        std::fs::write(&path, document).unwrap();
+        terminal = terminal.start_again(&["open", path.to_str().unwrap()]);
+        terminal.wait_for("FIRST");
+        terminal.wait_for(is);
+        terminal.press("q");
+        assert_eq!(terminal.wait_for_end(), 0);
+    }
+    for is in ["FIRST", "was damaged"] {
+        terminal = terminal.start_again(&["--offline", &file]);
+        terminal.wait_for(is);
+        terminal.press("q");
+        assert_eq!(terminal.wait_for_end(), 0);
+        let data = ["Library/Application Support", ".local/share"].map(|folder| terminal.home().join(folder));
+        let mut data = data.iter().map(|folder| folder.join("behaview/reports/imported").join(&file));
+        // In the end it is in quarantine.
+        let Some(stored) = data.find_map(|folder| std::fs::read_dir(folder).ok()?.next()) else { continue };
+        let stored = stored.unwrap().path();
+        let mut bytes = std::fs::read(&stored).unwrap();
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        std::fs::write(&stored, bytes).unwrap();
+    }
+}
+
+#[test]
 fn hostile_strings_reach_the_terminal_as_text_only() {
     let mut terminal = Terminal::start(&["demo"]);
     terminal.wait_for("Sandboxes 4 of 6");

@@ -192,7 +192,7 @@ impl Report {
     pub fn searchable(&self) -> usize {
         let last = |section: &Section| section.starts.last().map(|start| *start as usize);
         match self.index.is_complete {
-            true => self.body.len(),
+            true => self.body.so_far().len(),
             false => self.index.sections.iter().filter_map(last).max().unwrap_or(0),
         }
     }
@@ -354,7 +354,8 @@ impl Report {
             later.filter_map(|next| next.start(0)).next()
         };
         let end = self.section(section).and_then(Section::end).or_else(next);
-        end.map_or(self.body.len(), |end| (end as usize).min(self.body.len()))
+        let here = self.body.so_far().len();
+        end.map_or(here, |end| (end as usize).min(here))
     }
 
     /// Offsets of the bytes that a row begins in, up to the next row's: of a process those before its first child.

@@ -10,6 +10,7 @@ use crate::export::{Job, Summary};
 use crate::files;
 use crate::gateway::{Gateway, GatewayError, look_at};
 use crate::quota::{Period, Unit};
+use crate::report::body::Rest;
 use crate::report::identifier::Hashes;
 use crate::report::identifier::Sha256;
 use crate::report::note::Note;
@@ -17,7 +18,7 @@ use crate::report::page::Page;
 use crate::report::rules::Rules;
 use crate::report::{Cancel, Holding};
 use crate::request::{Listing, Request, ScanOptions, Submission};
-use crate::store::{Keep, LedgerEntry, StoreError};
+use crate::store::{Keep, LedgerEntry, StoreError, StoredReport};
 use crate::text::{Untrusted, bytes, count, said};
 use jiff::Timestamp;
 use std::collections::HashSet;
@@ -75,14 +76,17 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
     match job {
         StoreJob::FindRecent => work.send(StoreEvent::RecentFiles(store.recent_files(service, RECENT)?)),
         StoreJob::LoadFile(file) => {
-            let (loaded, scan) = (load_file(gateway, &file)?, store.pending_scan(service, &file)?);
+            let (loaded, unread) = load_file(gateway, &file)?;
+            let scan = store.pending_scan(service, &file)?;
             work.send(StoreEvent::FileLoaded { file: file.clone(), loaded, scan });
             warn_if_list_quarantined(gateway, work, &file);
             work.send(StoreEvent::Notes(store.notes()?));
+            read_rest(gateway, work, unread)?;
         }
         StoreJob::LoadCompareFile(file) => {
-            let loaded = load_file(gateway, &file)?;
+            let (loaded, unread) = load_file(gateway, &file)?;
             work.send(StoreEvent::CompareFileLoaded { file, loaded });
+            read_rest(gateway, work, unread)?;
         }
         StoreJob::Check(request) => {
             let since = gateway.held(&request).ok().flatten().map(|held| held.received);
@@ -197,7 +201,8 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> 
 }
 
 /// Loads a file's stored list pages and reports; no request is sent.
-pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<LoadedFile, StoreError> {
+/// Large reports come with their first rows, and with what takes the rest.
+pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(StoredReport, Rest)>), StoreError> {
     let listing = gateway.client.profile().listing;
     // A run that was killed may have left a report that is not read yet.
     gateway.read_unread()?;
@@ -210,12 +215,33 @@ pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<LoadedFile, StoreEr
         reports.extend(gateway.store.report(&gateway.service, identifier)?);
     }
     // One whose file is damaged is not stored any more.
+    let mut unread = Vec::new();
     let reports = reports.into_iter().filter_map(|stored| {
-        let body = stored.body().ok()?;
+        let (body, rest) = stored.begin().ok()?;
+        unread.extend(rest.map(|rest| (stored.clone(), rest)));
         let report = LoadedReport::new(stored.received, body, None);
         Some((stored.identifier, LoadedReport { imported: stored.imported, ..report }))
     });
-    Ok((pages, reports.collect()))
+    Ok(((pages, reports.collect()), unread))
+}
+
+/// Reads the rest of large reports; one that turns out to be damaged is not stored any more.
+fn read_rest(gateway: &Gateway, work: &Work, unread: Vec<(StoredReport, Rest)>) -> Result<(), StoreError> {
+    for (report, rest) in unread {
+        match report.bytes() {
+            Ok(bytes) => {
+                let body = rest.finish(bytes);
+                let verdict = LoadedReport::new(report.received, body, None).verdict;
+                work.send(StoreEvent::ReportRead { identifier: report.identifier, verdict });
+            }
+            Err(why) => {
+                drop(rest);
+                let words = format!("{} cannot be read: {why}", report.identifier.text().visible_cut(100));
+                work.send(StoreEvent::Deleted { words, lines: inventory(gateway)? });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The stored list pages of a file, as far as each leads to the next.

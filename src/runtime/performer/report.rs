@@ -3,9 +3,11 @@
 use super::{Performer, SendPace, Work, renew};
 use crate::app::message::Opening;
 use crate::app::over::spots::NotableRow;
-use crate::app::{ReportEvent, ReportJob};
+use crate::app::{LoadedReport, ReportEvent, ReportJob};
+use crate::clock;
 use crate::files;
 use crate::report::compare::Matrix;
+use crate::report::document::{self, FoundReport};
 use crate::report::rules::Rules;
 use crate::report::{Body, Cancel, Indexer, Indicators, Place, body};
 use crate::text::bytes;
@@ -61,6 +63,13 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
             let result = found.map(|found| found.with_sample(sample.as_ref())).map_err(|error| error.to_string());
             work.send(ReportEvent::Indicators { opening, result });
         }
+        ReportJob::CheckDocument { name, body } => {
+            let (found, problems) = document::reports(&body);
+            let loaded = |report: FoundReport| (report.identifier, LoadedReport::new(clock::now(), report.body, None));
+            let document = (name, found.into_iter().map(loaded).collect());
+            let problems = problems.iter().map(|problem| format!("{problem}. ")).collect();
+            work.send(ReportEvent::DocumentRead { document, problems });
+        }
         ReportJob::Compare { number, bodies } => {
             work.send(ReportEvent::Compared { number, result: Ok(Arc::new(Matrix::of(&bodies))) });
         }
@@ -69,12 +78,17 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
 
 /// Finds a report's rows, and sends them as they are found.
 fn index(work: &Work, opening: Opening, body: &Body, cancel: &Cancel) {
+    let (mut indexer, mut pace) = (Indexer::default(), SendPace::default());
+    let first = body.window(0..body::WINDOW);
+    indexer.feed(first);
+    if pace.is_due() {
+        work.send(ReportEvent::Indexed { opening, batch: indexer.take() });
+    }
     if body.len() > body::LARGEST {
         let why = format!("it is larger than {}", bytes(body::LARGEST as u64));
         return work.send(ReportEvent::Unreadable { opening, why });
     }
-    let (mut indexer, mut pace) = (Indexer::default(), SendPace::default());
-    for window in body.chunks(body::WINDOW) {
+    for window in body.get(first.len()..).unwrap_or_default().chunks(body::WINDOW) {
         indexer.feed(window);
         if cancel.is_cancelled() {
             return;
