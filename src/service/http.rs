@@ -5,11 +5,11 @@
 use super::error::{ServiceError, reason};
 use super::profile::{LONGEST_CERTIFICATES, PROXY_OF_SYSTEM, Profile, is_proxy};
 use crate::environment::variable;
-use flate2::write::MultiGzDecoder;
+use flate2::write::GzDecoder;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Response, Url};
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -152,14 +152,16 @@ const FIRST: u8 = 0x1f;
 /// Decodes the bytes of an answer.
 pub(super) enum ContentDecoder {
     None,
-    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
+    Gzip(Box<GzDecoder<Vec<u8>>>),
+    /// Behind the last gzip member: what is there is no part of the answer.
+    Ended,
     /// The label is not trusted: the first byte decides.
     Unlabelled,
 }
 
 impl ContentDecoder {
     fn gzip() -> Self {
-        Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))
+        Self::Gzip(Box::new(GzDecoder::new(Vec::new())))
     }
 
     /// The decoder for the headers of a response: a proxy may have unpacked it and left the label.
@@ -182,7 +184,7 @@ impl ContentDecoder {
     pub(super) fn at_once(&self) -> usize {
         match self {
             Self::None => usize::MAX,
-            Self::Gzip(_) | Self::Unlabelled => AT_ONCE,
+            Self::Gzip(_) | Self::Unlabelled | Self::Ended => AT_ONCE,
         }
     }
 
@@ -192,17 +194,34 @@ impl ContentDecoder {
         }
         match self {
             Self::None | Self::Unlabelled => Ok(Cow::Borrowed(piece)),
-            Self::Gzip(gzip) => match gzip.write_all(piece).and_then(|()| gzip.flush()) {
-                Ok(()) => Ok(Cow::Owned(std::mem::take(gzip.get_mut()))),
-                Err(_) => Err(damaged()),
-            },
+            Self::Gzip(_) | Self::Ended => self.unpack(piece).map(Cow::Owned).map_err(|_| damaged()),
         }
+    }
+
+    /// Unpacks one gzip member after another, up to bytes that do not begin one.
+    fn unpack(&mut self, mut piece: &[u8]) -> io::Result<Vec<u8>> {
+        let mut unpacked = Vec::new();
+        while let Self::Gzip(gzip) = self {
+            let taken = gzip.write(piece)?;
+            piece = piece.get(taken..).unwrap_or_default();
+            gzip.flush()?;
+            unpacked.append(gzip.get_mut());
+            match piece.first() {
+                None => break,
+                Some(_) if taken > 0 => {}
+                Some(first) => {
+                    gzip.try_finish()?;
+                    *self = if *first == FIRST { Self::gzip() } else { Self::Ended };
+                }
+            }
+        }
+        Ok(unpacked)
     }
 
     pub(super) fn end(self) -> Result<Vec<u8>, ServiceError> {
         match self {
             Self::Gzip(gzip) => gzip.finish().map_err(|_| damaged()),
-            Self::None | Self::Unlabelled => Ok(Vec::new()),
+            Self::None | Self::Unlabelled | Self::Ended => Ok(Vec::new()),
         }
     }
 }
@@ -249,6 +268,7 @@ mod tests {
                 assert!(decoded(&[&one[..], &two[..two.len() - cut]].concat(), step).is_err(), "{step}: {cut}");
             }
             assert!(decoded(b"no such thing", step).is_err());
+            assert!(decoded(&[&one[..], &two, b"\n\0 behind it \x1f\x8b"].concat(), step).unwrap() == whole, "{step}");
         }
     }
 }
