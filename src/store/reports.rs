@@ -81,7 +81,7 @@ impl StoredReport {
         if self.length <= LARGE {
             return Ok((self.body()?, None));
         }
-        let (body, rest) = Body::begun(self.shelf.first(&self.name, WINDOW)?.ok_or_else(gone)?);
+        let (body, rest) = Body::begun(self.shelf.first(&self.name, WINDOW)?.ok_or_else(gone)?.1);
         Ok((body, Some(rest)))
     }
 }

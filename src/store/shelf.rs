@@ -116,36 +116,43 @@ impl Shelf {
 
     /// The header of a file, without its bytes; otherwise like `load`.
     pub(super) fn header(&self, name: &str) -> io::Result<Option<Header>> {
-        self.read(name, |reader| header(reader).map(|(header, _)| header))
+        Ok(self.read(name, |reader| header(reader).map(|(header, _)| (header, ())))?.map(|(header, ())| header))
     }
 
     /// The first bytes of a file, which its checksum has not confirmed yet; otherwise like `load`.
-    pub(super) fn first(&self, name: &str, most: usize) -> io::Result<Option<Vec<u8>>> {
+    pub(super) fn first(&self, name: &str, most: usize) -> io::Result<Option<(Header, Vec<u8>)>> {
         self.read(name, |reader| {
+            let (header, reader) = header(reader)?;
             let mut bytes = Vec::with_capacity(most);
-            let decoder = zstd::stream::read::Decoder::with_buffer(header(reader)?.1)?;
+            let decoder = zstd::stream::read::Decoder::with_buffer(reader)?;
             decoder.take(most as u64).read_to_end(&mut bytes)?;
-            Ok(bytes)
+            Ok((header, bytes))
         })
     }
 
-    fn read<T>(&self, name: &str, read: impl FnOnce(Box<dyn BufRead>) -> io::Result<T>) -> io::Result<Option<T>> {
-        let reader: Box<dyn BufRead> = match self {
-            Self::Memory(files) => match lock(files).get(name) {
-                Some(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
-                None => return Ok(None),
-            },
-            Self::Folder(folder) => match files::open_ordinary(&folder.join(name)) {
-                Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
-                opened => Box::new(BufReader::new(opened?.0)),
-            },
+    fn read<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(Box<dyn BufRead>) -> io::Result<(Header, T)>,
+    ) -> io::Result<Option<(Header, T)>> {
+        let open = || -> io::Result<Box<dyn BufRead>> {
+            Ok(match self {
+                Self::Memory(files) => {
+                    let bytes = lock(files).get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
+                    Box::new(Cursor::new(bytes))
+                }
+                Self::Folder(folder) => Box::new(BufReader::new(files::open_ordinary(&folder.join(name))?.0)),
+            })
         };
-        match read(reader) {
-            Ok(read) => Ok(Some(read)),
-            // An error with an OS code concerns the disk, any other one the bytes.
+        // The file of another response, in the place of this one, counts as damaged.
+        let is_own = |(header, _): &(Header, T)| name.contains(&digest(&[&header.key.bytes()]));
+        match open().and_then(read) {
+            Ok(read) if name.starts_with(QUARANTINE) || is_own(&read) => Ok(Some(read)),
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+            // An error with an OS code concerns the disk, any other one the file: its bytes, or its kind.
             Err(why) if why.raw_os_error().is_some() => Err(why),
-            Err(_) if name.starts_with(QUARANTINE) => Ok(None),
-            Err(_) => self.quarantine(name, crate::clock::now()).map(|()| None),
+            _ if name.starts_with(QUARANTINE) => Ok(None),
+            _ => self.quarantine(name, crate::clock::now()).map(|()| None),
         }
     }
 
@@ -199,7 +206,8 @@ impl Shelf {
             Self::Memory(files) => drop(lock(files).remove(name)),
             Self::Folder(folder) => {
                 let path = folder.join(name);
-                present(fs::remove_file(&path))?;
+                let is_folder = path.is_dir() && !path.is_symlink();
+                present(if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) })?;
                 // A folder that is not empty stays.
                 let _ = path.parent().map(fs::remove_dir);
             }
@@ -310,11 +318,12 @@ fn gather(root: &Path, folder: &str, found: &mut Vec<String>) -> io::Result<()> 
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         let name = format!("{folder}/{name}");
-        match entry.file_type()? {
-            kind if kind.is_dir() => gather(root, &name, found)?,
-            // The temporary file of a killed program has another extension.
-            kind if kind.is_file() && name.ends_with(ENDING) => found.push(name),
-            _ => {}
+        // The temporary file of a killed program has another extension. Whatever has this one is in
+        // the place of a response, be it a pipe or a folder.
+        if name.ends_with(ENDING) {
+            found.push(name);
+        } else if entry.file_type()?.is_dir() {
+            gather(root, &name, found)?;
         }
     }
     Ok(())
