@@ -120,7 +120,7 @@ impl Model {
             TerminalEvent::Resize(size) => {
                 self.size = size;
                 self.settle();
-                if self.over.top_as::<Sheet>().is_some_and(|sheet| sheet.title == TIMELINE) {
+                if self.over.top_as::<Sheet>().is_some_and(|sheet| sheet.title.starts_with(TIMELINE)) {
                     self.show_figures(Sheet::timeline(self, self.overlay_room().width.into()), false);
                 }
             }

@@ -222,20 +222,12 @@ impl Sheet {
         let (mut starts, all) = starts(model);
         starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
         let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);
-        let mut paragraphs: Vec<_> = starts.iter().map(|start| row(start, last, columns)).collect();
-        let known = starts.len();
-        paragraphs.push(paragraph("", ""));
-        paragraphs.push(paragraph("", words(known, all)));
-        Self::new(TIMELINE, paragraphs, columns)
-    }
-}
-
-fn words(known: usize, all: usize) -> String {
-    let (known_words, all_words) = (thousands(known as u64), thousands(all as u64));
-    match known {
-        0 => "The report does not say when its processes started.".to_owned(),
-        _ if known == all => format!("All {all_words} processes, each from its start on."),
-        _ => format!("{known_words} of {all_words} processes say when they started, or are among the first {MOST}."),
+        let rows: Vec<_> = starts.iter().map(|start| row(start, last, columns)).collect();
+        // The rows in sight are counted, so that only processes are rows.
+        let known = if rows.len() == all { String::new() } else { format!("{} of ", thousands(rows.len() as u64)) };
+        let none = paragraph("", "The report does not say when its processes started.");
+        let rows = if rows.is_empty() { vec![none] } else { rows };
+        Self::new(&format!("{TIMELINE} · {known}{}", count(all as u64, "process")), rows, columns)
     }
 }
 
