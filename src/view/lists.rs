@@ -4,7 +4,7 @@ use super::canvas::{Canvas, LineWriter, Words};
 use super::form::DrawForm;
 use super::list::{progress, since};
 use super::overlay::DrawList;
-use super::pane::{columns_of, draw_labelled, draw_pieces};
+use super::pane::{columns_of, draw_labelled, draw_pieces, width_of};
 use super::theme::Tint;
 use crate::app::away::{SaveForm, SaveTarget};
 use crate::app::keys::{Key, KeyName};
@@ -109,9 +109,6 @@ fn about(thing: &Holding, model: &Model) -> String {
     format!("{name}{from}, {when} · {size}{service}")
 }
 
-/// The most columns that our own words before a row take.
-const HEAD: usize = 46;
-
 const SIGN: usize = 2;
 
 #[derive(Default)]
@@ -149,9 +146,13 @@ impl DrawList for RowPicker {
             return SpotColumns { seen_by: SIGN, label: SIGN, labels, tells_below };
         }
         let sign = if list.source.is_notable() { SIGN } else { 0 };
-        let seen_by = sign + widest(|spot| spot.head.columns()).min(HEAD.min(room * 2 / 5)) + 1;
         let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width())).min(20);
-        let label = if by == 0 { seen_by } else { seen_by + by + 1 };
+        let by = if by == 0 { 0 } else { by + 1 };
+        // The words before a row have what the widest row in sight leaves them.
+        let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0);
+        let spare = room.saturating_sub(sign + 1 + by + labels + row).max(room * 2 / 5);
+        let seen_by = sign + widest(|spot| spot.head.columns()).min(spare) + 1;
+        let label = seen_by + by;
         SpotColumns { seen_by, label, labels, tells_below }
     }
 

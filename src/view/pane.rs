@@ -327,7 +327,7 @@ fn value_room(pieces: &[Piece], room: usize) -> usize {
     room.saturating_sub(width_of(pieces) - first).max(room * 3 / 5)
 }
 
-fn width_of(pieces: &[Piece]) -> usize {
+pub(super) fn width_of(pieces: &[Piece]) -> usize {
     pieces.iter().map(piece_width).sum()
 }
 
