@@ -138,7 +138,7 @@ impl Budget {
         limits.into_iter().find_map(|(span, limit, spent)| {
             let (limit, spent) = (limit?, spent.most());
             let fits = spent.zip(worst).is_some_and(|(spent, worst)| spent.saturating_add(worst) <= limit);
-            (!fits).then_some(OverBudget { span, limit, spent, worst, unit })
+            (!fits && worst != Some(0)).then_some(OverBudget { span, limit, spent, worst, unit })
         })
     }
 }
@@ -146,13 +146,11 @@ impl Budget {
 impl fmt::Display for OverBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let worst = self.worst.map_or("an unknown number of units".to_owned(), |worst| self.unit.count(worst));
-        let (limit, span) = (
-            thousands(self.limit),
-            match self.span {
-                Span::Session => "that this run may spend",
-                Span::Day => "that may be spent today (UTC)",
-            },
-        );
+        let limit = thousands(self.limit);
+        let span = match self.span {
+            Span::Session => "that this run may spend",
+            Span::Day => "that may be spent today (UTC)",
+        };
         write!(f, "over the budget: it may cost {worst}, and ")?;
         match self.spent {
             Some(spent) => write!(f, "{} of the {limit} {span} is left", thousands(self.limit.saturating_sub(spent))),

@@ -129,6 +129,8 @@ fn a_dry_run_knows_what_the_day_has_cost_before() {
     assert!(desk.run(&["list", &main_file()]).status.success());
     assert_eq!(dry(), Some(11), "the list has cost one of the two");
     assert_eq!(desk.paid(), 1);
+    let free = desk.run(&["call", "--dry-run", "v3-quotas", "--set", "budget.daily=0"]);
+    assert!(free.status.success(), "what is free is in any budget: {free:?}");
 }
 
 #[test]
