@@ -297,7 +297,10 @@ impl Gateway {
                 None => Box::pin(self.ask_unless(quote, progress, cancel, is_refresh)).await,
             };
         }
-        let taken = self.send(request, progress, cancel).await;
+        let mut taken = self.send(request, progress, cancel).await;
+        if let Err(ServiceError::Refused(refusal)) = &mut taken {
+            refusal.has_licence = whole.needs_licence() && self.licence() == Some(Some(true));
+        }
         let settled = price.settle(reading::outcome(request, &taken));
         let outcome = match &taken {
             Ok(_) => ANSWERED.to_owned(),
@@ -405,7 +408,7 @@ impl Gateway {
         }
         let short = Some(&*body).filter(|body| body.len() as u64 <= LONGEST_ERROR);
         if let Some(refusal) = short.and_then(|body| Refusal::in_answer(body, received)) {
-            return Err(ServiceError::Refused(refusal));
+            return Err(ServiceError::Refused(refusal.of_request(request)));
         }
         let lost = |why: StoreError| format!("could not be kept, so asking again costs again: {why}");
         let pending = reading::is_pending(request, &body);

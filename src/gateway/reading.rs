@@ -56,7 +56,7 @@ fn submissions(body: &[u8], files: usize) -> Units {
             _ => None,
         }
     };
-    let each: Vec<_> = elements(answer).iter().map(of).collect();
+    let each: Vec<_> = answer.each().iter().map(of).collect();
     let is_of_all = each.len() >= files.max(1) && answer.bytes().len() == answer.length_to_end();
     let max = each.iter().copied().sum::<Option<u64>>().filter(|_| is_of_all);
     Units { min: each.into_iter().flatten().sum(), max }
@@ -70,7 +70,7 @@ pub(super) const PENDING: &str = "is not final, so it is not stored: to ask agai
 pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
     match request {
         Request::V2Reports { .. } | Request::V2Submissions { .. } => {
-            let files = elements(Raw::new(body));
+            let files = Raw::new(body).each();
             !files.is_empty() && files.iter().all(is_queued)
         }
         Request::Analysis { .. } => {
@@ -90,11 +90,6 @@ pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
     let is_json = || serde_json::from_slice::<IgnoredAny>(body).is_ok();
     let is_sound = matches!(request, Request::Artefact { .. }) || is_json();
     (!is_sound).then_some("is not valid JSON, and was read as far as possible")
-}
-
-/// The elements of an array; any other value by itself.
-fn elements(answer: Raw<'_>) -> Vec<Raw<'_>> {
-    if answer.kind() == Kind::Array { answer.elements().collect() } else { vec![answer] }
 }
 
 /// Reads an answer whose bytes are stored, and moves it to its place or to the quarantine. Returns a
@@ -149,7 +144,6 @@ pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Resu
         return match () {
             () if body.is_empty() => unusable(Unusable::Cut),
             () if *artefact != Artefact::Html && is_page(body) => unusable(Unusable::WebPage),
-            () if Raw::new(body).member("error").is_some() => unusable(Unusable::NoFile),
             () => Ok(Vec::new()),
         };
     }
@@ -236,7 +230,7 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
             let has = |one: &Raw<'_>, name| one.member(name).is_some();
             let is_of_v2 =
                 |one: &Raw<'_>| has(one, "response_code") || has(one, "submissions") || !names(*one).is_empty();
-            (elements(answer).iter().all(is_of_v2), "an answer of API v2")
+            (answer.each().iter().all(is_of_v2), "an answer of API v2")
         }
         _ => (true, ""),
     };
@@ -245,7 +239,7 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
     }
     let other = match request {
         Request::V2Reports { files } | Request::V2Submissions { files } => {
-            elements(answer).into_iter().find_map(|one| another(&names(one), files))
+            answer.each().into_iter().find_map(|one| another(&names(one), files))
         }
         Request::V2Scan { file: Some((file, _)), .. } => {
             FileHash::parse(file.as_str()).and_then(|file| another(&names(answer), &[file]))
@@ -269,7 +263,7 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
 
 /// The parts of an answer about several hashes, each with the key under which it is stored.
 fn by_hash(request: &Request, body: &Body) -> Vec<(Vec<u8>, Range<usize>)> {
-    let elements = elements(Raw::new(body));
+    let elements = Raw::new(body).each();
     let part = |(file, one): (FileHash, Request)| {
         let resource = |element: &Raw<'_>| hash(element.member("resource")?.text().as_bytes());
         let of = elements.iter().find(|element| resource(element).as_ref() == Some(&file));

@@ -303,6 +303,11 @@ impl<'a> Raw<'a> {
         std::iter::from_fn(move || next_value(&mut rest))
     }
 
+    /// An array's elements; any other value by itself.
+    pub fn each(self) -> Vec<Self> {
+        if self.kind() == Kind::Array { self.elements().collect() } else { vec![self] }
+    }
+
     /// The first member of this name.
     pub fn member(self, name: &str) -> Option<Raw<'a>> {
         let is_it = |found: &Raw<'_>| match found.content() {

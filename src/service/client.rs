@@ -1,12 +1,11 @@
 //! Sends one request once, to one host, and receives its response completely or returns the error.
 
 use super::credential::Credential;
-use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Reason, Refusal, ServiceError, not_sent_or_lost, reason};
+use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Refusal, ServiceError, not_sent_or_lost, reason};
 use super::http::{CallTimeout, ContentDecoder, build};
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use super::redact::Redactor;
-use crate::request::{Address, Method, Password, Request, RequestContext, Version};
-use crate::text::Untrusted;
+use crate::request::{Address, Method, Request, RequestContext, Version};
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING};
 use reqwest::{RequestBuilder, Response, StatusCode, Url, Version as HttpVersion};
@@ -158,8 +157,7 @@ impl Client {
         }
     }
 
-    /// The service's refusal. The key is removed, and so is a message that repeats a password of
-    /// the request, because refusals are logged.
+    /// The service's refusal, without the key.
     async fn refused(&self, mut response: Response, timeout: &CallTimeout, request: &Request) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -167,15 +165,8 @@ impl Client {
         if self.receive(&mut response, LONGEST_ERROR, timeout, &mut words).await.is_err() {
             words.clear();
         }
-        let mut refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
-        if request.address(&self.context()).upload.is_some() && refusal.is_of_password() {
-            refusal.reason = Reason::WrongPassword;
-        }
-        if let Some(password) = request.password().map(Password::expose).filter(|password| !password.is_empty()) {
-            let repeats = |words: &Untrusted| memchr::memmem::find(words.as_bytes(), password.as_bytes()).is_some();
-            refusal.message = refusal.message.filter(|message| !repeats(message));
-        }
-        ServiceError::Refused(refusal)
+        let refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
+        ServiceError::Refused(refusal.of_request(request))
     }
 
     /// Whether typed text contains the key: a key pasted instead of a hash resembles one.

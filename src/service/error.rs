@@ -1,5 +1,7 @@
 //! Errors of calls: each describes the failure and the next step.
 
+use crate::report::json::{Kind, Raw};
+use crate::request::{Password, Request};
 use crate::text::Untrusted;
 use std::error::Error as _;
 use std::time::Duration;
@@ -53,6 +55,8 @@ pub struct Refusal {
     pub retry_after: Option<Duration>,
     /// Whether it calls the identifier invalid, or does not find it, by the service's own code.
     pub is_invalid: bool,
+    /// Whether the counters of this run show the licence that the call needs.
+    pub has_licence: bool,
 }
 
 /// The kind of a refusal.
@@ -93,8 +97,6 @@ pub enum Unusable {
     WebPage,
     #[error("it is packed (gzip), and does not say so")]
     Unsaid,
-    #[error("it is JSON, and no file")]
-    NoFile,
     #[error("it is for another report: {}", .0.visible_cut(100))]
     Foreign(Untrusted),
     #[error("it is about something else: {}", .0.visible_cut(100))]
@@ -153,10 +155,6 @@ impl ServiceError {
                 Unusable::WebPage => {
                     "Look at the network: something answers in the service's place. What is held stays."
                 }
-                Unusable::Unsaid => {
-                    "Its bytes are in quarantine in the store. Something between here and the service may have packed it."
-                }
-                Unusable::NoFile => "Asking again costs again.",
                 Unusable::Silent(_) => "Nothing of it is kept.",
                 Unusable::Foreign(_) => "It is in quarantine, not shown under this name.",
                 Unusable::Other(_) => "It is not taken for what was asked.",
@@ -188,36 +186,52 @@ impl Refusal {
         let codes = ["NotFoundError", "BadRequestError", "InvalidArgumentError"];
         let is_invalid = matches!(status, 400 | 404) && code.is_some_and(|code| codes.contains(&&*code));
         let retry_after = retry_after.and_then(|text| wait(text, now));
-        Self { reason, status, message, retry_after, is_invalid }
+        Self { reason, status, message, retry_after, is_invalid, has_licence: false }
     }
 
-    /// The error in a response with status 200, if it is one: an object with `error` and without
-    /// `data`.
+    /// The error in a response with status 200, if it has nothing else: no `data`, and no
+    /// `response_code` of API v2.
     pub fn in_answer(body: &[u8], now: jiff::Timestamp) -> Option<Self> {
-        use crate::report::json::{Kind, Raw};
-        let answer = Raw::new(body.trim_ascii_start());
-        let is_error = answer.member("data").is_none() && answer.member("error")?.kind() == Kind::Object;
-        is_error.then(|| Self::of(200, None, body, now))
+        let has = |one: &Raw<'_>, name: &str| {
+            one.member(name).is_some_and(|value| !matches!(value.bytes(), b"null" | b"false" | b"\"\""))
+        };
+        let is_error = |one: &Raw<'_>| has(one, "error") && !has(one, "data") && !has(one, "response_code");
+        let answers = Raw::new(body).each();
+        (!answers.is_empty() && answers.iter().all(is_error)).then(|| Self::of(200, None, body, now))
     }
 
-    /// Whether the message mentions a password, as it does if that of an archive is wrong.
-    pub fn is_of_password(&self) -> bool {
-        matches!(self.status, 400 | 401) && self.says(&["password"])
+    /// The refusal of this request: of an upload, it may be the archive's password that is wrong.
+    /// A message that repeats the password is removed, because refusals are logged.
+    pub fn of_request(mut self, request: &Request) -> Self {
+        let is_upload = matches!(request, Request::PrivateScan { .. } | Request::V2Scan { .. });
+        if is_upload && matches!(self.status, 200 | 400 | 401) && self.says(&["password"]) {
+            self.reason = Reason::WrongPassword;
+        }
+        if let Some(password) = request.password().map(Password::expose).filter(|password| !password.is_empty()) {
+            let repeats = |words: &Untrusted| memchr::memmem::find(words.as_bytes(), password.as_bytes()).is_some();
+            self.message = self.message.filter(|message| !repeats(message));
+        }
+        self
     }
 
+    /// Whether the message has one of these, in lower case; a blank in them is the edge of a word.
     fn says(&self, words: &[&str]) -> bool {
-        let message = self.message.as_ref().map(|message| message.as_bytes().to_ascii_lowercase()).unwrap_or_default();
-        words.iter().any(|word| memchr::memmem::find(&message, word.as_bytes()).is_some())
+        let bytes = self.message.iter().flat_map(|message| message.as_bytes());
+        let letters = bytes.map(|byte| if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b' ' });
+        let text: Vec<u8> = [b' '].into_iter().chain(letters).chain([b' ']).collect();
+        words.iter().any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
     }
 
     /// Advice for a 403, by the reason in the message if there is one.
     fn forbidden_advice(&self) -> &'static str {
-        if self.says(&["user_role", "role"]) {
+        if self.says(&[" role"]) {
             "Your user lacks a role (USER_ROLE_PRIVATE_SCANNING); the group's administrator can grant it."
-        } else if self.says(&["quota", "cap ", "limit"]) {
+        } else if self.says(&["quota", " cap ", " caps ", "limit"]) {
             "A personal cap (quota_limits) may be reached; the group's administrator can raise it."
+        } else if self.has_licence {
+            "The counters show the licence: the role (USER_ROLE_PRIVATE_SCANNING) may be missing, or a personal cap reached."
         } else if self.says(&["licens", "licenc"]) {
-            "The service misses a licence; `behaview quota` shows, for nothing, whether there is one."
+            "The service says that a licence is missing; `behaview quota` (free) shows whether there is one."
         } else {
             "No licence, no role (USER_ROLE_PRIVATE_SCANNING) or a personal cap; `behaview quota` (free) shows the licence."
         }
@@ -273,10 +287,10 @@ impl std::fmt::Display for Refusal {
 
 /// Code and message of an error body; `None` if the body has another form.
 fn words(body: &[u8]) -> (Option<String>, Option<Untrusted>) {
-    use crate::report::json::Raw;
-    let Some(error) = Raw::new(body).member("error") else { return (None, None) };
+    let Some(error) = Raw::new(body).each().first().and_then(|one| one.member("error")) else { return (None, None) };
     let code = error.member("code").and_then(|code| String::from_utf8(code.text().as_bytes().to_vec()).ok());
-    (code, error.member("message").map(Raw::text))
+    let message = if error.kind() == Kind::Text { Some(error) } else { error.member("message") };
+    (code, message.map(Raw::text))
 }
 
 /// Parses the seconds or the date of `Retry-After`. An invalid value counts as absent; a long wait
@@ -304,16 +318,15 @@ pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
 
 /// Why the service's certificate is not trusted, if that is the cause.
 fn refused_certificate(error: &reqwest::Error) -> Option<String> {
-    let mut cause: Option<&dyn std::error::Error> = error.source();
-    while let Some(here) = cause {
-        if let Some(rustls::Error::InvalidCertificate(why)) = here.downcast_ref() {
-            return Some(certificate_words(why));
-        }
+    std::iter::successors(error.source(), |&cause| {
         // An I/O error hides its inner error from `source()`.
-        let inside = here.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        cause = inside.map(|inside| inside as &dyn std::error::Error).or_else(|| here.source());
-    }
-    None
+        let inside = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        inside.map(|inside| inside as &dyn std::error::Error).or_else(|| cause.source())
+    })
+    .find_map(|cause| match cause.downcast_ref() {
+        Some(rustls::Error::InvalidCertificate(why)) => Some(certificate_words(why)),
+        _ => None,
+    })
 }
 
 fn certificate_words(why: &rustls::CertificateError) -> String {
@@ -335,11 +348,7 @@ pub(super) fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "the service was silent for too long".to_owned();
     }
-    let mut cause = error.source();
-    while let Some(deeper) = cause.and_then(std::error::Error::source) {
-        cause = Some(deeper);
-    }
-    cause.map_or_else(
+    std::iter::successors(error.source(), |&cause| cause.source()).last().map_or_else(
         || "the connection failed".to_owned(),
         |cause| Untrusted::from(cause.to_string()).visible_cut(120).to_string(),
     )

@@ -64,12 +64,21 @@ fn a_403_gives_the_reason_that_the_service_gives() {
         ("You are not authorized", "No licence, no role (USER_ROLE_PRIVATE_SCANNING) or a personal cap"),
         ("Missing role USER_ROLE_PRIVATE_SCANNING", "Your user lacks a role"),
         ("User quota_limits reached", "A personal cap (quota_limits)"),
-        ("A private scanning license is required", "`behaview quota` shows, for nothing, whether there is one"),
+        ("A private scanning license is required", "`behaview quota` (free) shows whether there is one"),
+        ("You have reached your personal cap", "A personal cap (quota_limits)"),
     ] {
         let output = shown("403 Forbidden", "", error("ForbiddenError", message));
         assert_eq!(output.status.code(), Some(4), "{message}: {output:?}");
         assert!(errors(&output).contains(words), "{message}: {output:?}");
     }
+    let set = service(|path| match path.contains("quotas") {
+        true => ("200 OK", "", r#"{"data":{"private_scans_monthly":{"user":{"allowed":100,"used":1}}}}"#.to_owned()),
+        false => ("403 Forbidden", "", error("ForbiddenError", "A private scanning license is required")),
+    });
+    let desk = Desk::new();
+    let mut command = desk.command(&["list", &main_file(), "--set", &set]);
+    let output = command.env_remove("BEHAVIEW_ENTITLEMENTS_PRIVATE_SCANNING").output().unwrap();
+    assert!(errors(&output).contains("The counters show the licence"), "{output:?}");
 }
 
 #[test]
@@ -77,6 +86,12 @@ fn an_error_with_status_200_is_a_refusal() {
     for (code, exit) in [("QuotaExceededError", 6), ("NotFoundError", 5), ("ForbiddenError", 4), ("Unheard", 1)] {
         let output = shown("200 OK", "", error(code, "no"));
         assert_eq!(output.status.code(), Some(exit), "{code}: {output:?}");
+    }
+    for body in [r#"{"error":"no"}"#, r#"{"error":{},"data":null}"#, r#"[{"error":{"code":"X"}}]"#] {
+        let (desk, set) = (Desk::new(), service(move |_| ("200 OK", "", body.to_owned())));
+        for command in [&["delete", "--yes"][..], &["call", "v3-file"], &["call", "v3-rescan", "--yes"]] {
+            desk.fails(&[command, &[&main_file(), "--set", &set]].concat(), 1, &["the service refused (200)"]);
+        }
     }
 }
 
@@ -92,6 +107,8 @@ fn a_refused_upload_speaks_of_the_archive_or_its_size() {
     let wrong = upload("401 Unauthorized", error("WrongCredentialsError", "Wrong password"));
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
     assert!(errors(&wrong).contains("the archive's password is wrong (401)"), "{wrong:?}");
+    let inside = upload("200 OK", error("WrongCredentialsError", "Wrong password"));
+    assert_eq!(inside.status.code(), Some(2), "{inside:?}");
     let key = upload("401 Unauthorized", error("WrongCredentialsError", "Wrong API key"));
     assert_eq!(key.status.code(), Some(3), "{key:?}");
     let large = upload("413 Payload Too Large", "<html>413</html>".to_owned());
