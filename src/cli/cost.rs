@@ -67,15 +67,15 @@ impl CostArgs {
             }
             operations.push(Operation { kind, numbers });
         }
+        let (read_before, minute_limit) = known(&folders, &config)?;
         let balances = match &self.balances_from {
-            Some(path) => Some(read_balances(&read(path, &mut is_input_read)?)?),
+            Some(path) => Some(read_balances(&read(path, &mut is_input_read)?)?.with_minute_limit(minute_limit)),
             None if self.balances => Some(ask_balances(&setup(common, Spending::default())?)?),
             None => None,
         };
         // The options take precedence, then the config file, then the user object, then the balances.
         let shown = balances.as_ref().map(Entitlements::from_balances).unwrap_or_default();
-        let read = privileges(&folders, &config)?;
-        let entitled = shown.updated(read).updated(config.entitlements.known()).updated(self.entitled.known());
+        let entitled = shown.updated(read_before).updated(config.entitlements.known()).updated(self.entitled.known());
         let is_balanced = balances.is_some();
         let forecast = Plan::of(operations, &entitled).forecast(&balances.unwrap_or_default(), crate::clock::now());
         let text = || forecast_text(&forecast, is_balanced);
@@ -135,12 +135,14 @@ impl CostArgs {
     }
 }
 
-/// The entitlements of the last user object; nothing without a store.
-fn privileges(folders: &Folders, config: &Config) -> anyhow::Result<Entitlements> {
-    let profile = config.profile()?;
+/// The entitlements of the last user object, and the limit of requests a minute with what is used of it.
+fn known(folders: &Folders, config: &Config) -> anyhow::Result<(Entitlements, Option<(u64, u64)>)> {
+    let (profile, limit) = (config.profile()?, config.budget().per_minute);
     let whose = Whose { profile: &profile.name, service: &service_of(&profile), owner: None };
     let store = folders.store.exists().then(|| open_to_look(&folders.store).ok()).flatten();
-    Ok(store.and_then(|store| store.privileges(whose).ok()).unwrap_or_default())
+    let Some(store) = store else { return Ok((Entitlements::default(), limit.map(|limit| (limit, 0)))) };
+    let minute = store.minute_limit(whose, limit, crate::clock::now()).unwrap_or_default();
+    Ok((store.privileges(whose).unwrap_or_default(), minute))
 }
 
 /// Parses an item of a plan: an operation, and the words and options after it in any order.

@@ -203,11 +203,8 @@ impl Forecast {
                 format!("fits at {} a minute: about {}", thousands(allowed), count(needed.div_ceil(allowed), "minute"))
             }
             (Fit::Perhaps, Some(line)) => {
-                format!(
-                    "fits if it takes no more than the {} {}",
-                    line.unit.count(line.limit.remaining),
-                    line.left_words()
-                )
+                let left = line.unit.count(line.limit.remaining);
+                format!("fits if it takes no more than the {left} {}", line.left_words())
             }
             (Fit::Fits, Some(line)) => {
                 format!("fits; {} {}", line.unit.count(line.at_worst.unwrap_or(line.at_best)), line.left_words())
@@ -265,20 +262,25 @@ const HORIZON: SignedDuration = SignedDuration::from_hours(10 * 366 * 24);
 
 /// When the last of `needed` units fits within all of these limits, if units are spent as soon as
 /// every limit allows; `None` after more than ten years.
-///
-/// Ignores limits by the minute: they delay a plan by minutes only.
 fn ready_at<'a>(limits: impl IntoIterator<Item = &'a Limit>, mut needed: u64, now: Timestamp) -> Option<Timestamp> {
-    let limits = limits.into_iter().filter(|limit| limit.period > Period::Minute);
-    let mut left: Vec<_> = limits.map(|limit| (limit.period, limit.allowed, limit.remaining)).collect();
+    let (short, long): (Vec<&Limit>, Vec<_>) = limits.into_iter().partition(|limit| limit.period == Period::Minute);
+    let a_minute = short.iter().map(|limit| limit.allowed).min().unwrap_or(u64::MAX);
+    let mut this_minute = short.iter().map(|limit| limit.remaining).min().unwrap_or(u64::MAX);
+    let mut left: Vec<_> = long.iter().map(|limit| (limit.period, limit.allowed, limit.remaining)).collect();
     let step = left.iter().map(|(period, ..)| *period).min().unwrap_or(Period::Monthly);
     let mut at = now;
     while now.duration_until(at) < HORIZON {
-        let fits = left.iter().map(|(.., left)| *left).min().unwrap_or(u64::MAX);
+        let (minute, next) = (Period::Minute.began(at), step.next_reset(at));
+        let later_minutes = u64::try_from(minute.duration_until(next).as_mins() - 1).unwrap_or(0);
+        let paced = this_minute.saturating_add(a_minute.saturating_mul(later_minutes));
+        let fits = left.iter().map(|(.., left)| *left).min().unwrap_or(u64::MAX).min(paced);
         if needed <= fits {
-            return Some(at);
+            let minutes = needed.saturating_sub(this_minute).div_ceil(a_minute.max(1));
+            let wait = SignedDuration::from_mins(i64::try_from(minutes).ok()?);
+            return if minutes == 0 { Some(at) } else { minute.checked_add(wait).ok() };
         }
         needed -= fits;
-        let next = step.next_reset(at);
+        this_minute = a_minute;
         for (period, allowed, left) in &mut left {
             *left = if period.is_renewed(at, next) { *allowed } else { *left - fits };
         }

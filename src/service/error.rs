@@ -143,14 +143,10 @@ impl ServiceError {
             Self::ForeignUpload(_) => {
                 "If it may have your files, name it as upload_host in the profile; the key is not sent there."
             }
-            Self::KeyInAddress => {
-                "No address with the key in it is used: whoever passes it on reads the key. Tell who runs the service."
-            }
+            Self::KeyInAddress => "Who passes such an address on reads the key: tell who runs the service.",
             Self::Unsent => "",
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
-            Self::TooLong(_) => {
-                "The service may have counted the call; largest_answer in the profile is what is taken at most."
-            }
+            Self::TooLong(_) => "The service may have counted the call; largest_answer in the profile is the limit.",
             Self::Unusable(why) => match why {
                 Unusable::WebPage => {
                     "Look at the network: something answers in the service's place. What is held stays."

@@ -231,6 +231,8 @@ fn the_exit_code_says_whether_it_fits_in_saved_balances() {
         let told = if code == 0 { "" } else { "behaview: it does not fit now, or not for certain\n" };
         assert_eq!(errors(&output), told);
     }
+    let limited = [&report[..], &["--set", "limits.per_minute=4"]].concat();
+    assert!(text(&with_balances(&limited, &saved(600, 9_000, None))).contains("fits at 4 a minute: about 150 minutes"));
 }
 
 #[test]

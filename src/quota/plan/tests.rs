@@ -80,6 +80,11 @@ fn plans_are_told_in_words() {
             &[(DAILY, Some((0, 0)), None)],
             "1 hash: 1 request more than are left to the user today; not complete within 10 years",
         ),
+        (
+            report(100_000),
+            &[("api_requests_per_minute", Some((1, 0)), None), (DAILY, Some((5000, 0)), None)],
+            "100,000 hashes: 95,000 requests more than are left to the user today; complete after 2027-01-28 19:17 UTC",
+        ),
         (analysis, &[(DAILY, Some((1000, 0)), None)], "1 call: fits; 999 requests left to the user today"),
     ] {
         assert_eq!(words(&[operation], rows), told);
@@ -176,33 +181,37 @@ fn a_total_is_said_in_units() {
     }
 }
 
-/// The day on which the last unit fits, spending a day at a time.
-fn simulated(daily: (u64, u64), monthly: (u64, u64), mut needed: u64) -> jiff::civil::Date {
+/// The day on which the last unit fits, spending a day at a time, at most so many a minute.
+fn simulated(minute: u64, daily: (u64, u64), monthly: (u64, u64), mut needed: u64) -> jiff::civil::Date {
     let mut day = now().to_zoned(jiff::tz::TimeZone::UTC).date();
     let (mut today, mut this_month) = (daily.0 - daily.1, monthly.0 - monthly.1);
+    // 8 hours and 38 minutes of the first day are over.
+    let mut paced = minute * (24 * 60 - 518);
     loop {
-        let spent = needed.min(today).min(this_month);
+        let spent = needed.min(today).min(this_month).min(paced);
         needed -= spent;
         if needed == 0 {
             return day;
         }
         let next = day.tomorrow().unwrap();
         this_month = if next.month() == day.month() { this_month - spent } else { monthly.0 };
-        (day, today) = (next, daily.0);
+        (day, today, paced) = (next, daily.0, minute * 24 * 60);
     }
 }
 
 proptest! {
     #[test]
     fn forecast_waits_as_long_as_a_simulation(
-        (daily, daily_used) in (50..500_u64).prop_flat_map(|allowed| (Just(allowed), 0..=allowed)),
-        (monthly, monthly_used) in (500..9_000_u64).prop_flat_map(|allowed| (Just(allowed), 0..=allowed)),
+        minute in prop_oneof![1..3_u64, 1000..1001_u64],
+        (daily, daily_used) in (50..5_000_u64).prop_flat_map(|allowed| (Just(allowed), 0..=allowed)),
+        (monthly, monthly_used) in (500..90_000_u64).prop_flat_map(|allowed| (Just(allowed), 0..=allowed)),
         needed in 1..20_000_u64,
     ) {
-        let rows = [(DAILY, Some((daily, daily_used)), None), (MONTHLY, Some((monthly, monthly_used)), None)];
+        let by_minute = ("api_requests_per_minute", Some((minute, 0)), None);
+        let rows = [by_minute, (DAILY, Some((daily, daily_used)), None), (MONTHLY, Some((monthly, monthly_used)), None)];
         let limits = balances(&rows).limits(Unit::Request);
         let ready = ready_at(&limits, needed, now()).unwrap();
         let day = ready.to_zoned(jiff::tz::TimeZone::UTC).date();
-        prop_assert_eq!(day, simulated((daily, daily_used), (monthly, monthly_used), needed));
+        prop_assert_eq!(day, simulated(minute, (daily, daily_used), (monthly, monthly_used), needed));
     }
 }
