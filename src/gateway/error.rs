@@ -28,6 +28,8 @@ pub enum GatewayError {
     Offline,
     #[error("nothing was sent: {0}")]
     OverBudget(OverBudget),
+    #[error("nothing was sent: the day of the budget is not known, because the counters could not be read: {0}")]
+    DayUnknown(ServiceError),
     #[error("nothing was sent, because the ledger could not be written: {0}")]
     Ledger(StoreError),
     #[error(transparent)]

@@ -370,7 +370,7 @@ impl Gateway {
                 Reserved::InFlight => return Err(GatewayError::InFlight),
                 Reserved::OverBudget(_) if !is_reread && self.spent_in(Period::Daily)?.has_unsure() => {
                     is_reread = true;
-                    self.read_counters().await;
+                    let _ = self.read_counters().await;
                 }
                 Reserved::OverBudget(over) => return Err(GatewayError::OverBudget(over)),
                 Reserved::NotBefore(at) => {
@@ -442,7 +442,10 @@ impl Gateway {
         let knows_day = seen.is_some_and(|seen| !Period::Daily.is_renewed(seen, (self.clock)()));
         let needs_date = self.budget.daily.is_some() && !quote.price().is_free() && !knows_day;
         if may_cost_more || needs_date || quote.needs_licence() && self.licence().is_none() {
-            self.read_counters().await;
+            let read = self.read_counters().await;
+            if needs_date && self.state().clocks.is_none() {
+                read.map_err(GatewayError::DayUnknown)?;
+            }
         }
         match self.licence() {
             Some(Some(false)) if quote.needs_licence() => Err(GatewayError::NotEntitled(NO_LICENCE)),
@@ -456,11 +459,11 @@ impl Gateway {
     }
 
     /// Reads the counters. A reading that fails explains nothing.
-    async fn read_counters(&self) {
-        let Some(before) = self.begin_reading() else { return };
-        if let Ok((body, ..)) = self.gather(&Request::Quotas, &|_| {}, &CancellationToken::new()).await {
-            self.note_reading(before, self.now(), &body);
-        }
+    async fn read_counters(&self) -> Result<(), ServiceError> {
+        let Some(before) = self.begin_reading() else { return Ok(()) };
+        let (body, ..) = self.gather(&Request::Quotas, &|_| {}, &CancellationToken::new()).await?;
+        self.note_reading(before, self.now(), &body);
+        Ok(())
     }
 
     /// Starts a reading of the counters; `None` if it cannot be compared with the ledger.

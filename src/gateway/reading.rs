@@ -45,14 +45,14 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
 fn submissions(body: &[u8], files: usize) -> Units {
     let answer = Raw::new(body.trim_ascii_end());
     let of = |file: &Raw<'_>| {
-        let only = |wanted: &[u8]| {
-            let mut found = file.members().filter(|(name, _)| name.as_bytes() == wanted).map(|(_, value)| value);
-            (found.next(), found.next().is_some())
+        let all = |wanted: &[u8]| {
+            let members = file.members().filter(|(name, value)| name.as_bytes() == wanted && value.bytes() != b"null");
+            members.map(|(_, value)| value).collect::<Vec<_>>()
         };
-        match (only(b"submissions"), only(b"response_code")) {
-            ((Some(found), false), _) if found.kind() == Kind::Array => Some(found.elements().count() as u64),
-            // A hash that the service does not know has no submissions to return.
-            ((None, _), (Some(code), false)) if code.bytes() == b"0" => Some(0),
+        match (&*all(b"submissions"), &*all(b"response_code")) {
+            ([found], _) if found.kind() == Kind::Array => Some(found.elements().count() as u64),
+            // A hash that the service does not know, or has in its queue, has no submissions to return.
+            ([], [code]) if matches!(code.content(), b"0" | b"-2") => Some(0),
             _ => None,
         }
     };
@@ -82,7 +82,7 @@ pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
 }
 
 fn is_queued(element: &Raw<'_>) -> bool {
-    element.member("response_code").is_some_and(|code| code.bytes() == b"-2")
+    element.member("response_code").is_some_and(|code| code.content() == b"-2")
 }
 
 /// The remark on an answer that is broken JSON; it was read tolerantly.

@@ -9,7 +9,9 @@
 //! A user's counter also counts other programs and machines with the same key. So it can rise by
 //! more than this program's calls cost, but never by less. If the certain charges explain the rise
 //! exactly, the unsure calls were free; the recorded cost then equals the counted cost, whether or
-//! not the prices are right. A rise below the certain charges lowers them: a price was too high.
+//! not the prices are right. A rise below the certain charges lowers them: a price was too high. A
+//! rise above them raises a call that counts as less than its price, or as nothing: the counter
+//! lagged, or a price was too low. Where others may be the cause, it is raised too.
 //! Doubtful cases get no verdict: a call in flight during a reading, a period that ended between
 //! the readings, a clock that was changed, another key.
 
@@ -61,6 +63,8 @@ pub struct AuditedCall {
     pub operation: String,
     /// Its known cost; a range if it is uncertain, then possibly nothing.
     pub charge: Units,
+    /// The most that it may have cost whatever its outcome says; at least one.
+    pub most: u64,
 }
 
 /// The time between two readings, with its calls and the counter's rise.
@@ -273,7 +277,27 @@ fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[AuditedC
         unsure,
         account: first.account.clone(),
         is_final: is_quiet || between.is_empty(),
-        calls: between.to_vec(),
+        calls: between.iter().filter(|call| call.charge != Units::NOTHING).cloned().collect(),
+    })
+}
+
+/// The last call that the counters show to have cost more than it was settled at: its number, its
+/// cost, and the evidence. A rise later than an hour after a call is not of that call.
+pub fn too_low(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Option<(i64, u64, String)> {
+    let by_account = by_account(looks, calls);
+    let mut pairs = by_account.values().flat_map(|looks| (0..calls.len()).rev().map(move |at| (looks, at)));
+    pairs.find_map(|(looks, at)| {
+        let call = calls.get(at)?;
+        let settled = call.charge.exact().filter(|settled| *settled < call.most)?;
+        let first = looks.iter().rfind(|look| look.calls <= at)?;
+        let is_late = |look: &LookPosition<'_>| call.until.duration_until(look.look.asked) >= LATE;
+        let mut later = looks.iter().filter(|look| look.calls > at && look.is_quiet);
+        let second = later.clone().find(|look| is_late(look)).or_else(|| later.next_back())?;
+        let window = window(first, second, calls, unit)?;
+        let rest = window.rose.checked_sub(window.certain.checked_add(window.unsure?)?).filter(|rest| *rest > 0)?;
+        let (rose, certain) = (window.rose, window.certain);
+        let words = format!("the counter rose by {rose}, this program accounted for {certain}: it counts as charged");
+        Some((call.number, settled.saturating_add(rest).min(call.most), words))
     })
 }
 

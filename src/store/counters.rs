@@ -34,7 +34,10 @@ impl Store {
                 let mut settled = windows.iter().map(|window| settle(transaction, window));
                 match settled.find(|settled| !matches!(settled, Ok(0))) {
                     Some(settled) => drop(settled?),
-                    None => return Ok(()),
+                    None => match audit::too_low(&looks, &calls, Unit::Request) {
+                        Some((call, units, why)) => correct(transaction, call, (State::Charged, Some(units)), &why)?,
+                        None => return Ok(()),
+                    },
                 }
             }
         })
@@ -125,16 +128,24 @@ fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
         Finding::Contradicted if window.calls.len() == 1 => (State::Charged, Some(window.rose)),
         _ => return Ok(0),
     };
+    let is_settled = |call: &&audit::AuditedCall| call.is_unsure() || finding == Finding::Contradicted;
+    let calls: Vec<_> = window.calls.iter().filter(is_settled).collect();
+    calls.iter().try_for_each(|call| correct(connection, call.number, (state, units), &window.words()))?;
+    Ok(calls.len())
+}
+
+/// Corrects the cost of a call by the evidence of the counters; without units to its maximum.
+fn correct(
+    connection: &Connection,
+    call: i64,
+    (state, units): (State, Option<u64>),
+    evidence: &str,
+) -> rusqlite::Result<()> {
     let mut update = connection.prepare_cached(
         "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3 WHERE id = ?4",
     )?;
-    let is_settled = |call: &&audit::AuditedCall| call.is_unsure() || finding == Finding::Contradicted;
-    let mut changed = 0;
-    for call in window.calls.iter().filter(is_settled) {
-        changed += update.execute(params![state.name(), units.map(integer), window.words(), call.number])?;
-        records::write_checksum(connection, "ledger", call.number)?;
-    }
-    Ok(changed)
+    update.execute(params![state.name(), units.map(integer), evidence, call])?;
+    records::write_checksum(connection, "ledger", call)
 }
 
 /// The readings of the counters, and the entries after the first of them.

@@ -180,7 +180,7 @@ impl LedgerEntry {
         Some(rest.strip_prefix(" until ").and_then(|rest| rest.split_once(": ")?.0.parse().ok()))
     }
 
-    /// The call as input for the audit of the counters; `None` if it cannot have been counted.
+    /// The call as input for the audit of the counters; `None` if they do not count it.
     pub(super) fn call(&self) -> Option<AuditedCall> {
         let charge = match self.state {
             State::Charged => Units::exactly(self.careful()),
@@ -193,8 +193,9 @@ impl LedgerEntry {
         };
         let (number, from) = (self.number, self.at);
         let (account, operation) = (self.account.clone(), self.operation.clone());
-        let is_counted = self.unit == Unit::Request.name() && charge != Units::NOTHING;
-        is_counted.then_some(AuditedCall { number, from, until, account, operation, charge })
+        let most = self.predicted_max.unwrap_or(0).max(1);
+        let is_counted = self.unit == Unit::Request.name() && self.state != State::Unsent;
+        is_counted.then_some(AuditedCall { number, from, until, account, operation, charge, most })
     }
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {

@@ -119,6 +119,26 @@ async fn a_lost_call_that_was_counted_is_charged_and_one_that_was_not_is_free() 
 }
 
 #[tokio::test]
+async fn a_counter_that_lags_raises_what_it_had_settled() {
+    // Within an hour of the call; a rise after that is of others.
+    for (minutes, state, settled) in [(50, State::Charged, 1), (61, State::Charged, 1), (200, State::Free, 0)] {
+        let scene = Scene::begin().await;
+        scene.fail("reset").await;
+        scene.look_later().await;
+        assert_eq!(scene.states(), [State::Free]);
+        if minutes > 100 {
+            pass(&scene.visit.demo, 61);
+            scene.look().await;
+        }
+        scene.visit.reference(&first_report()).await;
+        pass(&scene.visit.demo, minutes);
+        scene.look().await;
+        let entry = scene.gateway.store.entries(scene.gateway.whose()).unwrap().pop().unwrap();
+        assert_eq!((entry.state, entry.settled), (state, Some(settled)), "{minutes}: {:?}", entry.counted);
+    }
+}
+
+#[tokio::test]
 async fn what_others_spend_leaves_a_call_unknown_and_is_explained() {
     let scene = Scene::begin().await;
     scene.fail("reset").await;
@@ -263,6 +283,10 @@ async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new()
     let charged = scene.visit.charged();
     scene.gateway.ask(&quote(new), &|_| {}).await.unwrap();
     assert_eq!((scene.visit.charged(), scene.gateway.spent().unwrap().total()), (charged, charged));
+    // Where the counters show that it was charged all the same, it counts.
+    scene.visit.reference(&first_report()).await;
+    scene.look_later().await;
+    assert_eq!(scene.gateway.spent().unwrap().total(), scene.visit.charged());
 }
 
 #[tokio::test]

@@ -156,6 +156,7 @@ async fn submissions_that_an_answer_does_not_count_are_not_free() {
         ("{\"submissions\":[1,2]}\n", State::Charged),
         (r#"{"response_code":0,"resource":"x","verbose_msg":"not known"}"#, State::Charged),
         (r#"{"response_code":0,"response_code":1}"#, State::Unknown),
+        (r#"[{"response_code":"0","submissions":null},{"response_code":-2}]"#, State::Charged),
         (r#"{"response_code":1,"submissions":{"a":1}}"#, State::Unknown),
         (r#"{"data":[{"submissions":[1,2,3]}]}"#, State::Unknown),
         (r#"[{"submissions":[1,2]},{"sha256":"x"}]"#, State::Unknown),

@@ -14,7 +14,7 @@ fn look(second: i64, after: i64, used: u64) -> Look {
 
 fn call(number: i64, second: i64, charge: Units) -> AuditedCall {
     let (account, operation) = (Some("me".to_owned()), "private-behaviour".to_owned());
-    AuditedCall { number, from: at(second), until: at(second + 1), account, operation, charge }
+    AuditedCall { number, from: at(second), until: at(second + 1), account, operation, charge, most: 1 }
 }
 
 const ONE: Units = Units::exactly(1);
