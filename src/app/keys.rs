@@ -538,10 +538,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_of_each_change() {
-        let all = mistake(&[("zooom", &["x"]), ("zoom", &["hyper-x"]), ("refresh", &["R"])]);
+        let all = mistake(&[("zooom", &["x"]), ("zoom", &["hyper-x"]), ("refetch", &["R"])]);
         assert!(all.contains("0: no command is called `zooom`; perhaps zoom"), "{all}");
         assert!(all.contains("1: `hyper-x`: unknown key"), "{all}");
-        assert!(all.contains("2: R does refresh-list already, in the list of sandboxes"), "{all}");
+        assert!(all.contains("2: R does relist already, in the list of sandboxes"), "{all}");
         assert!(mistake(&[("quit", &["none"])]).contains("quit needs a key"));
         assert!(mistake(&[("confirm", &["x"])]).contains("each question names"));
         assert!(mistake(&[("choose", &["x"])]).contains("typed as a letter"));
@@ -551,6 +551,6 @@ mod tests {
     #[test]
     fn commands_that_never_meet_share_a_key_and_two_can_change_places() {
         read(&[("open", &["f9"]), ("whole-row", &["f9"]), ("next-page", &["f9"])]).unwrap();
-        read(&[("refresh", &["R"]), ("refresh-list", &["r"])]).unwrap();
+        read(&[("refetch", &["R"]), ("relist", &["r"])]).unwrap();
     }
 }

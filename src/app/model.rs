@@ -10,7 +10,7 @@ use crate::app::panes::{PaneOrder, PaneState};
 use crate::app::pointer::Mouse;
 use crate::app::scan::follow::{Follow, Pace};
 use crate::app::spending::price::{Figures, Offers};
-use crate::app::spending::{Barred, Calls, InFlightCall, OpenAllBatch};
+use crate::app::spending::{Calls, InFlightCall, Obstacle, OpenAllBatch};
 use crate::app::start::{Remembered, StartScreen};
 use crate::app::{Effect, Layout, List, ListEntry, LoadedReport, OpenReport, Opening, ReportJob, Size, Sizes};
 use crate::report::Pane;
@@ -82,10 +82,10 @@ pub struct Service {
 }
 
 impl Service {
-    pub fn barred(&self) -> Option<Barred> {
+    pub fn barred(&self) -> Option<Obstacle> {
         match self {
-            Self { is_offline: true, .. } => Some(Barred::Offline),
-            Self { has_key: false, .. } => Some(Barred::NoKey),
+            Self { is_offline: true, .. } => Some(Obstacle::Offline),
+            Self { has_key: false, .. } => Some(Obstacle::NoKey),
             _ => None,
         }
     }

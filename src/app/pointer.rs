@@ -3,7 +3,6 @@
 use crate::app::keys::ENTER;
 use crate::app::layout::Edge;
 use crate::app::panes::Move;
-use crate::app::spending::Tag;
 use crate::app::{Command, Model, Screen};
 use jiff::Timestamp;
 use std::ops::RangeInclusive;
@@ -129,7 +128,7 @@ impl Model {
     fn enter_by_mouse(&mut self) {
         let Some(command) = Command::of(ENTER, self).or_else(|| Command::of_enter(self)) else { return };
         let tag = self.tag(command);
-        if matches!(tag, Tag::Free | Tag::Held) {
+        if tag.plan.prices.is_empty() {
             return self.run(command);
         }
         let key = self.key_of(command).map_or_else(|| command.name.to_owned(), |key| key.to_string());

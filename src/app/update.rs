@@ -6,7 +6,7 @@ use crate::app::over::Sheet;
 use crate::app::over::sheet::TIMELINE;
 use crate::app::panes::Scroll;
 use crate::app::spending::price::Offers;
-use crate::app::spending::{Confirmation, Prompt, Tag};
+use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{
     Command, Effect, FileEvent, Key, Message, Model, Overlay, ReportEvent, ReportJob, ResponseSource, Screen,
     SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
@@ -274,12 +274,11 @@ impl Model {
     pub fn run(&mut self, command: &Command) {
         match &command.act {
             Act::Local(act) | Act::Leads { to: act, .. } => act(self),
-            Act::Each { begin, .. } => match self.tag(command) {
-                tag @ Tag::OverBudget(_) => {
-                    self.refuse_several(command.label, &tag);
+            Act::Each { begin, .. } => {
+                if !self.refuse(&self.tag(command)) {
+                    begin(self)
                 }
-                _ => begin(self),
-            },
+            }
             Act::Chosen => self.choose(),
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {

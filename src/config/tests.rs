@@ -131,7 +131,7 @@ fn a_key_that_cannot_be_given_is_named_by_its_line() {
     for (text, line, wanted) in [
         ("[keys]\nhelp = \"f1\"\nzooom = \"Z\"\n", 3, "perhaps zoom"),
         ("[keys]\nhelp = \"hyper-h\"\n", 2, "unknown key"),
-        ("profile = \"virustotal\"\n[keys]\n\nhelp = \"f1\"\nrefresh = \"R\"\n", 5, "does refresh-list already"),
+        ("profile = \"virustotal\"\n[keys]\n\nhelp = \"f1\"\nrefetch = \"R\"\n", 5, "does relist already"),
         ("[keys]\nhelp = 5\n", 2, "a key such as"),
         ("[keys]\n\"5ecretK3y\" = \"5ecretK3y\"\n", 2, "no command"),
     ] {
@@ -144,9 +144,9 @@ fn a_key_that_cannot_be_given_is_named_by_its_line() {
         let found = Config::check(&path).unwrap();
         assert!(found.len() == 1 && found[0].line == line && found[0].words.contains(wanted), "{found:?}");
     }
-    let set = [("keys.refresh".to_owned(), "R".to_owned())];
+    let set = [("keys.refetch".to_owned(), "R".to_owned())];
     let error = Config::load(Path::new("/nonexistent/config.toml"), &set, |_| None).unwrap_err().to_string();
-    assert!(error.starts_with("flag: ") && error.contains("does refresh-list already"), "{error}");
+    assert!(error.starts_with("flag: ") && error.contains("does relist already"), "{error}");
 }
 
 #[test]

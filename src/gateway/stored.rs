@@ -175,8 +175,8 @@ impl Gateway {
         let stored = self.store.reports(&self.service, file)?.len() as u64;
         let scan = self.store.pending_scan(&self.service, file)?;
         let before = match scan.filter(|scan| scan.identifier.is_some() && scan.is_pending(self.now())) {
-            Some(scan) => format!("A scan of it was under way on {}", moment(scan.since)),
-            None if stored > 0 => format!("Scanned before: {} of it held", count(stored, "report")),
+            Some(scan) => format!("A scan of it was running on {}", moment(scan.since)),
+            None if stored > 0 => format!("Scanned before: {} stored", count(stored, "report")),
             None => return Ok(None),
         };
         Ok(Some(format!("{before}. To send it is another scan.")))

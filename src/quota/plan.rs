@@ -4,6 +4,7 @@ use super::{Balances, Entitlements, Holder, Limit, Operation, Period, Price, Uni
 use crate::text::{count, thousands};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
+use std::fmt;
 
 /// Operations planned together, each with its price.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,6 +106,20 @@ impl Plan {
         if totals.is_empty() { "free".to_owned() } else { totals.join(" and ") }
     }
 
+    /// The units of all kinds that it takes at most; `None` if unknown.
+    pub fn worst(&self) -> Option<u64> {
+        self.prices.iter().try_fold(0_u64, |sum, price| sum.checked_add(price.units.max?))
+    }
+
+    /// The price where there is little room: "600 req + 3 rules".
+    pub fn brief(&self) -> String {
+        match (self.prices.as_slice(), self.refusal()) {
+            (_, Some(_)) => "refused".to_owned(),
+            ([one], None) => one.brief(),
+            _ => joined(self.totals().into_iter().map(|(unit, total)| total.brief(unit)), " + "),
+        }
+    }
+
     /// Compares the plan with the quota left at `now`.
     pub fn forecast(self, balances: &Balances, now: Timestamp) -> Forecast {
         let totals = self.totals();
@@ -121,6 +136,22 @@ impl Plan {
         forecast.words = format!("{}: {}", forecast.plan.words(), forecast.verdict(&totals, now));
         forecast
     }
+}
+
+/// The price in words: "600 requests and 3 rules", "0", "refused: no private scanning licence".
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.prices.as_slice(), self.refusal()) {
+            (_, Some(reason)) => write!(f, "refused: {reason}"),
+            ([one], None) => f.write_str(&one.short()),
+            _ => f.write_str(&joined(self.totals().into_iter().map(|(unit, total)| total.words(unit)), " and ")),
+        }
+    }
+}
+
+fn joined(totals: impl Iterator<Item = String>, between: &str) -> String {
+    let totals: Vec<_> = totals.collect();
+    if totals.is_empty() { "0".to_owned() } else { totals.join(between) }
 }
 
 impl ForecastLine {

@@ -41,12 +41,14 @@ impl Units {
 
     /// The number with its unit: "3 rules", "0 or 1 request", "at least 2 requests".
     pub fn words(self, unit: Unit) -> String {
-        format!("{self} {}", if self.max == Some(1) { unit.name().to_owned() } else { unit.plural() })
+        let is_one = self.max == Some(1) || self == Self { min: 1, max: None };
+        format!("{self} {}", if is_one { unit.name().to_owned() } else { unit.plural() })
     }
 
-    /// Like [`Self::words`], with "req" for requests.
+    /// Like [`Self::words`], with "req" for requests, and "2-5" for "2 to 5".
     pub fn brief(self, unit: Unit) -> String {
-        if unit == Unit::Request { format!("{self} req") } else { self.words(unit) }
+        let words = if unit == Unit::Request { format!("{self} req") } else { self.words(unit) };
+        words.replace(" to ", "-")
     }
 }
 

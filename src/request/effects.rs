@@ -27,7 +27,7 @@ impl Request {
         match self {
             Self::PrivateDelete { file, only_from_storage: false } => Some(format!(
                 "The service deletes the file {} with all its reports and scans, for everybody in the group and for ever. \
-                 What is held on this machine stays.",
+                 What is stored here stays.",
                 file.short()
             )),
             Self::PrivateDelete { file, .. } => Some(format!(

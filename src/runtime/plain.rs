@@ -6,7 +6,6 @@
 use super::signals::Signals;
 use super::{Clipboard, Exit, Session};
 use crate::app::commands::Command;
-use crate::app::spending::price::Tag;
 use crate::app::{Key, Message, Model, Place, Remembered, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
@@ -202,7 +201,7 @@ impl Dialogue {
             return self.say(&format!("{} does not apply here: {why}", command.name));
         }
         let (label, tag) = (command.meant(model).label, model.tag(command));
-        if matches!(&tag, Tag::OverBudget(tag) if tag.spends().is_some()) {
+        if tag.is_over_budget() && tag.spends().is_some() {
             let words = tag.words();
             return self.say(&format!(
                 "{label}: {words}. Nothing was sent: `behaview config show` says what sets the budget."

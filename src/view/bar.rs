@@ -6,7 +6,7 @@ use crate::app::commands::{Act, Command};
 use crate::app::over::Overlay;
 use crate::app::over::sheet;
 use crate::app::spending::price::RemainingQuota;
-use crate::app::spending::price::Tag;
+use crate::app::spending::{Obstacle, Tag};
 use crate::app::{Area, Key, Model};
 use crate::quota::{Holder, Spent, Unit, in_units};
 use crate::text::{Columns, Untrusted, thousands};
@@ -25,9 +25,6 @@ const HELP: usize = 10;
 
 /// Columns from which on the bar says which keys are free.
 const ROOMY: usize = 60;
-
-/// Columns from which on no priced key is only counted.
-const WIDE: usize = 100;
 
 /// How many words the second row spends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -111,15 +108,15 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
 /// Whether a command's key is shown with its price: it asks the service, or leads to what can be asked.
 fn is_priced(model: &Model, command: &Command) -> bool {
     match &command.act {
-        Act::Chosen => model.tag(command) != Tag::Free,
-        Act::Leads { .. } => !matches!(model.tag(command), Tag::Barred(_)),
+        Act::Chosen => model.tag(command) != Tag::default(),
+        Act::Leads { .. } => model.service.barred().is_none(),
         _ => command.asks(),
     }
 }
 
 fn label(model: &Model, command: &Command) -> &'static str {
     match command.name {
-        "notable-all" if model.leads_back_to_one() => "this sandbox",
+        "findings-all" if model.leads_back_to_one() => "this sandbox",
         _ => way_back(model, command).unwrap_or(command.label),
     }
 }
@@ -135,14 +132,13 @@ type PriceText = fn(&PricedKey) -> &str;
 
 impl PricedKey {
     fn new(key: Key, label: &'static str, tag: &Tag) -> Self {
-        let meaning = match tag {
-            Tag::Costs(price) if !price.is_free() || price.refusal.is_some() => Tint::Price,
-            Tag::Together(_) | Tag::Later(_) => Tint::Price,
-            Tag::Wait(_) | Tag::Barred(_) | Tag::OverBudget(_) => Tint::Problem,
-            _ => Tint::Free,
+        let meaning = match tag.obstacle {
+            Some(Obstacle::Stored | Obstacle::InFlight) => Tint::Free,
+            None if tag.plan.refusal().is_none() && tag.plan.worst() == Some(0) => Tint::Free,
+            None => Tint::Price,
+            Some(_) => Tint::Problem,
         };
-        let (spends, words) = (tag.spends().is_some(), tag.words());
-        let brief = if let Tag::OverBudget(_) = tag { "over budget".to_owned() } else { tag.short() };
+        let (spends, words, brief) = (tag.spends().is_some(), tag.words(), tag.short());
         // The word "then" implies that nothing is charged yet.
         let words = words.strip_prefix("0 now, ").unwrap_or(&words).to_owned();
         Self { key, label, words, brief, meaning, spends }
@@ -165,13 +161,19 @@ fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<Words>,
     if width(&pieces) + FREE <= room {
         return (pieces, false);
     }
-    let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends || room >= WIDE;
+    let help = if room >= ROOMY { HELP } else { 0 };
+    let brief = |keys: &[&PricedKey], hidden| {
+        let named = |named| grouped(model, keys, named, hidden, |known| &known.brief);
+        (0..=keys.len()).rev().map(named).find(|pieces| width(pieces) + help <= room)
+    };
+    if let Some(pieces) = brief(&all, 0) {
+        return (pieces, false);
+    }
+    let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends;
     let kept: Vec<_> = priced.iter().enumerate().filter(is_kept).map(|(_, known)| known).collect();
     let hidden = priced.len() - kept.len();
-    let brief = |named| grouped(model, &kept, named, hidden, |known| &known.brief);
-    let help = if room >= ROOMY { HELP } else { 0 };
-    let pieces = (0..=kept.len()).rev().map(brief).find(|pieces| width(pieces) + help <= room);
-    (pieces.unwrap_or_else(|| brief(0)), hidden > 0)
+    let pieces = brief(&kept, hidden).unwrap_or_else(|| grouped(model, &kept, 0, hidden, |known| &known.brief));
+    (pieces, hidden > 0)
 }
 
 /// Keys grouped by price, the first of them named; then the count of hidden ones.
@@ -253,7 +255,7 @@ fn spent(model: &Model, wordy: Verbosity) -> Words {
 
 /// That the service refuses for a spent quota what its counters leave, and what reads them again.
 fn says_spent(model: &Model, wordy: Verbosity) -> String {
-    let asks = model.way_to("balances");
+    let asks = model.way_to("counters");
     match wordy {
         Verbosity::Full => format!(" the service says: quota spent; its counters differ ({asks} rereads, 0):"),
         Verbosity::Short => format!(" refused as spent, yet ({asks} rereads, 0)"),
@@ -262,7 +264,7 @@ fn says_spent(model: &Model, wordy: Verbosity) -> String {
 }
 
 fn unknown(model: &Model, wordy: Verbosity) -> String {
-    let asks = model.way_to("balances");
+    let asks = model.way_to("counters");
     match (&model.figures.failure, wordy) {
         _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),

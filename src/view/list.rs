@@ -9,7 +9,7 @@ use crate::app::list::{List, ListEntry, Next};
 use crate::app::over::SheetRow;
 use crate::app::over::held::MARK;
 use crate::app::spending::InFlightCall;
-use crate::app::{Area, Failure, Focus, Key, Model};
+use crate::app::{Area, Failure, Focus, Key, Model, ResponseSource};
 use crate::report::identifier::Parts;
 use crate::report::page::NO_WAY_ON;
 use crate::request::Request;
@@ -158,9 +158,10 @@ fn next_price(list: &List, model: &Model) -> String {
     list.next_page(model.service.listing).map_or_else(String::new, |request| words(model, &request))
 }
 
+/// The price of a request, or what keeps it from being sent.
 fn words(model: &Model, request: &Request) -> String {
-    let price = model.price(request);
-    model.service.barred().map_or_else(|| price.short(), |barred| barred.words().to_owned())
+    let tag = model.tag_of_request(request, ResponseSource::StoredOrService);
+    if tag.obstacle.is_some() { tag.short() } else { tag.words() }
 }
 
 /// How long a call has been running, and what has come.
@@ -244,7 +245,7 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
         (Next::Circle, _) => vec![text("The service repeats a page that came before. No further page is asked for.")],
         (Next::Lost, _) => vec![text(NO_WAY_ON)],
         (Next::Nothing, true) => {
-            let again = model.way_to("refresh-list");
+            let again = model.way_to("relist");
             let why = "The analysis may still be running, or the reports have expired.";
             vec![strong("The service lists no sandbox for this file."), text(format!("{why} {again} lists again."))]
         }

@@ -259,7 +259,7 @@ fn start_words(model: &Model) -> Vec<Words> {
     let [demo, help, palette, back, quit] = ["demo", "help", "palette", "back", "quit"].map(|name| model.way_to(name));
     let stored = match model.settings.forgets {
         true => "Each paid response is free from then on, and gone when this run ends.",
-        false => "Each paid response is stored on this machine, and free from then on.",
+        false => "Each paid response is stored here, and free from then on.",
     };
     let words = if model.service.is_offline {
         vec![("This run is offline: stored reports open, and nothing is sent.".to_owned(), Tint::Free)]

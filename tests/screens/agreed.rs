@@ -181,7 +181,7 @@ fn following_that_may_cost_more_than_is_let_pass_wants_a_yes() {
     let mut stage = Stage::at(file("Still in the queue"), options());
     stage.confirm_above(19);
     stage.keys("W");
-    assert!(stage.screen().contains("To follow its scan costs at most 20 requests."), "{}", stage.screen());
+    assert!(stage.screen().contains("To follow its scan costs 1 to 20 requests."), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
     stage.keys("y");
     assert!(stage.paid_calls() > 0, "{}", stage.screen());
@@ -272,17 +272,25 @@ fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
     minute(&mut stage, 4, 4);
+    stage.later(58);
+    assert!(stage.screen().contains("wait 2 s: enter open  R relist  A open all"), "{}", stage.screen());
+    // A key whose price is not shown begins nothing that would be sent later.
     stage.keys("A");
+    assert!(stage.screen().contains("Nothing was sent: wait 2 s."), "{}", stage.screen());
+    stage.later(2);
+    stage.rest();
     assert_eq!(stage.calls(Endpoint::Behaviour), 0);
+    stage.keys("A");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
+    minute(&mut stage, 4, 4);
     stage.later(59);
     stage.rest();
-    assert_eq!(stage.calls(Endpoint::Behaviour), 0);
-    stage.later(1);
-    stage.rest();
     assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
-    stage.later(15);
-    stage.rest();
-    assert_eq!(stage.calls(Endpoint::Behaviour), 4, "{}", stage.screen());
+    for (seconds, calls) in [(1, 2), (15, 4)] {
+        stage.later(seconds);
+        stage.rest();
+        assert_eq!(stage.calls(Endpoint::Behaviour), calls, "{}", stage.screen());
+    }
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn changed_keys_are_shown_everywhere_and_do_what_they_say() {
         ("whole-row", "space"),
         ("fold", "alt-f"),
         ("help", "f1"),
-        ("refresh", "none"),
+        ("refetch", "none"),
     ]);
     stage.keys("enter");
     assert_eq!(stage.paid_calls(), 0);

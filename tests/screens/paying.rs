@@ -139,9 +139,9 @@ fn a_spent_quota_is_told_before_anything_is_sent() {
     assert_eq!(stage.calls(Endpoint::Behaviour), 0);
     stage.keys("$");
     let screen = stage.screen();
-    assert!(!screen.contains("0 now, then 1 request") && !screen.contains("0 now, then at most"), "{screen}");
+    assert!(!screen.contains("0 now, then 1 request") && !screen.contains("0 now, then 1 to"), "{screen}");
     assert!(screen.contains("quota spent until"), "{screen}");
-    let downloads = "d             downloads · 0; what it leads to: quota spent until 00:00 UTC";
+    let downloads = "d             artifacts · 0; what it leads to: quota spent until 00:00 UTC";
     assert!(screen.contains(downloads), "the way to what is barred is open: {screen}");
 }
 
@@ -270,11 +270,13 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
     assert!(screen.contains("1 req: enter open ") && screen.contains("over budget: A open all  W follow"), "{screen}");
     let paid = stage.paid_calls();
     stage.keys("A");
-    assert!(stage.screen().contains("over budget. Nothing was sent"), "{}", stage.screen());
+    assert!(stage.screen().contains("Nothing was sent: 4 requests, over budget."), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), paid);
     stage.budget(1);
     assert!(stage.screen().contains("over budget: enter open"), "{}", stage.screen());
-    for (width, words) in [(80, "over budget: enter open  R relist"), (42, "over budget: enter")] {
+    for (width, words) in
+        [(80, "over budget: enter open  R relist  A open all  W  U  E │ "), (42, "over budget: enter")]
+    {
         let screen = stage.size(width, 24).screen();
         assert!(screen.contains(words) && !screen.contains("A 4 "), "{screen}");
     }
@@ -290,10 +292,10 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
 fn every_key_that_can_cost_is_priced_though_it_asks_first() {
     let mut stage = Stage::listed();
     let priced = [
-        ("W", "follow", "at most 20 requests"),
+        ("W", "follow", "1 to 20 requests"),
         ("U", "submit", "1 scan"),
         ("E", "delete", "1 request"),
-        ("d", "downloads", "1 request"),
+        ("d", "artifacts", "1 request"),
     ];
     stage.keys("$");
     for (key, label, price) in priced {

@@ -39,7 +39,7 @@ fn a_file_is_submitted_and_followed_until_its_reports_are_there() {
     assert_eq!(held["sandboxes"].as_array().unwrap().len(), 3);
     // Whoever sends it once more is told of them.
     let again = desk.run(&["submit", "--dry-run", &path]);
-    assert!(errors(&again).contains("Scanned before: 3 reports of it held. To send it is another scan."), "{again:?}");
+    assert!(errors(&again).contains("Scanned before: 3 reports stored. To send it is another scan."), "{again:?}");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_scan_is_known_to_later_runs_until_its_end_was_seen() {
     let file = submitted["file"].as_str().unwrap();
     let calls = |endpoint| desk.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
     let again = desk.run(&["submit", "--dry-run", &path]);
-    assert!(errors(&again).contains("A scan of it was under way on"), "{again:?}");
+    assert!(errors(&again).contains("A scan of it was running on"), "{again:?}");
     let short = desk.run(&["follow", "--looks", "1", file]);
     assert_eq!((short.status.code(), calls(Endpoint::PrivateAnalyses)), (Some(12), 0), "it need not be looked for");
     let found = json(&desk.run(&["follow", "--interval", "1", file]));

@@ -14,7 +14,7 @@ use crate::app::scan::SubmitForm;
 use crate::app::scan::follow::followed;
 use crate::app::spending::last_days;
 use crate::app::{Command, Key, Model, Place, TerminalAction};
-use crate::quota::Kind;
+use crate::quota::{Kind, Operation};
 use crate::request::Request;
 
 const A_HIT: When = When::Has("a filter or a search", Model::has_hits);
@@ -79,11 +79,11 @@ commands! {
                 m.enter_group();
             }
         }, anew: false };
-    "refresh" [key('r')] "refetch", 2, FILE,
+    "refetch" [key('r')] "refetch", 2, FILE,
         "Fetch a stored report once more; it stays until the new one is there"
         if When::Has("a stored report", |m| is_chosen_held(m) && chosen_report(m).is_some())
         => Act::ask_anew(chosen_report);
-    "refresh-list" [key('R')] "relist", 3, LIST,
+    "relist" [key('R')] "relist", 3, LIST,
         "List once more; if the first page changed, further ones cost again"
         if When::Has("a list that has been asked for", |m| first_page(m).is_some())
         => Act::ask_anew(first_page);
@@ -99,7 +99,7 @@ commands! {
     "stop" [key('s')] "stop", 1, FILE,
         "Stop opening all: nothing further is sent"
         if When::Has("reports that are being opened", |m| m.batch.is_some()) => Local(|m| m.stop_batch("Stopped."));
-    "balances" [key('b')] "counters", 9, LIST,
+    "counters" [key('b')] "counters", 9, LIST,
         "Ask for the service's own counters: the quota left to the user and the group; takes no quota"
         if A_SERVICE => Act::ask_anew(|_| Some(Request::Quotas));
     "usage" [key('u')] "usage", 9, LIST,
@@ -145,32 +145,32 @@ commands! {
             is_there && m.batch.is_none() && m.following().is_some()
         }) => Local(Model::stop_following);
     "submit-file" [key('U')] "submit", 7, OPEN,
-        "Submit a file of this machine for a private scan: say which, and with which options; nothing is sent before its price is shown"
+        "Submit a local file for a private scan: its path and options; nothing is sent before its price is shown"
         if A_SERVICE => Act::Leads {
             to: |m| m.over.put(SubmitForm::empty()),
-            price: |m| m.price_of_one(Kind::PrivateScan),
+            price: |m| m.plan([Operation::once(Kind::PrivateScan)]),
         };
     "next-field" [TAB, DOWN] "next field", 2, FORM,
         "Go to the next field of the form" if NOT_SENT => Local(|m| m.with_over(|form: &mut SubmitForm| form.step(1)));
     "field-before" [BACK_TAB, UP] "field before", 0, FORM,
         "Go to the field before" if NOT_SENT => Local(|m| m.with_over(|form: &mut SubmitForm| form.step(-1)));
-    "look-at-file" [ENTER] "look at the file", 1, FORM,
-        "Look at the file that is typed, and say what it would cost; nothing is sent"
-        if When::Has("a file that has not been looked at", |m| {
+    "look-at-file" [ENTER] "inspect", 1, FORM,
+        "Inspect the typed file, and show what it would cost; nothing is sent"
+        if When::Has("a file that is not inspected yet", |m| {
             m.submitting().is_some() && m.direct_scan().is_none() && m.large_scan().is_none()
         }) => Local(Model::look_at_file);
     "submit" [ENTER] "submit it", 1, FORM,
         "Upload the file for a private scan"
-        if When::Has("a file that has been looked at", |m| m.direct_scan().is_some())
+        if When::Has("an inspected file", |m| m.direct_scan().is_some())
         => Act::ask_anew(Model::direct_scan);
     "submit-large" [ENTER] "submit it", 1, FORM,
         "Ask for an address that takes a large file, and upload it there for a private scan"
-        if When::Has("a large file that has been looked at, and no other that is being sent", |m| {
+        if When::Has("a large inspected file, and no other that is being sent", |m| {
             m.large_scan().is_some() && !m.calls.has(&Request::UploadAddress) && !m.is_form_sent()
         })
         => Act::Each { requests: |m| m.large_scan().map(|submission| Request::PrivateScan { submission, to: None }).into_iter().collect(), price: Model::large_price, begin: Model::submit_large };
     "delete-at-service" [key('E')] "delete", 8, LIST,
         "Delete the file at the service, with its reports or without, after confirmation; reports stored here stay"
         if A_FILE
-        => Act::Leads { to: Model::delete_at_service, price: |m| m.price_of_one(Kind::PrivateDelete) };
+        => Act::Leads { to: Model::delete_at_service, price: |m| m.plan([Operation::once(Kind::PrivateDelete)]) };
 }

@@ -31,8 +31,9 @@ use crate::app::list::Next;
 use crate::app::over::AnswerTree;
 use crate::app::over::palette::PaletteAction;
 use crate::app::panes::PANES;
-use crate::app::spending::{Prompt, Together};
+use crate::app::spending::Prompt;
 use crate::app::{Focus, Key, Model, Overlay, Place, Screen};
+use crate::quota::Plan;
 use crate::report::Pane;
 use crate::request::Request;
 
@@ -77,14 +78,14 @@ pub enum Act {
     /// Opens an overlay that sends requests, and shows their price again.
     Leads {
         to: fn(&mut Model),
-        price: fn(&Model) -> Together,
+        price: fn(&Model) -> Plan,
     },
     Chosen,
     /// Asks the service several questions, one after another.
     Each {
         /// The requests, or their subject: what the user confirms.
         requests: fn(&Model) -> Vec<Request>,
-        price: fn(&Model) -> Together,
+        price: fn(&Model) -> Plan,
         begin: fn(&mut Model),
     },
     /// Sends a request unless its response is stored.

@@ -18,7 +18,7 @@ use crate::app::over::{
 use crate::app::panes::Move;
 use crate::app::spending::{Planner, Prompt};
 use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
-use crate::quota::Kind;
+use crate::quota::{Kind, Operation};
 use crate::report::Holding;
 
 /// Columns that one press gives the list, or takes from it.
@@ -67,7 +67,7 @@ commands! {
     "whole-row" [ENTER] "whole row", 4, PANE,
         "Show the row whole, with every field"
         if When::Has("a row", |m| m.place_here().is_some()) => Local(Model::open_detail);
-    "notable" [key('!')] "findings", 5, FILE,
+    "findings" [key('!')] "findings", 5, FILE,
         "List the rows that rules mark, the most severe first, to go there: ! high, * medium, + low, ~ noise"
         if A_REPORT => Local(Model::list_notable);
     "hide-noise" [key('~')] "hide noise", 7, FILE,
@@ -207,7 +207,7 @@ commands! {
     "end-idle-line" [ENTER] "close", 1, FORM,
         "Close the line that ignores typed letters"
         if When::Has("a line that ignores letters", |m| m.over.top_as::<IdleLine>().is_some()) => Local(Model::go_back);
-    "notable-all" [TAB] "all sandboxes", 3, PICKER,
+    "findings-all" [TAB] "all sandboxes", 3, PICKER,
         "List the findings of every stored report of the file, or of the open one again; costs nothing"
         if When::Has(
             "a list of findings, and several stored reports of the file",
@@ -251,15 +251,15 @@ commands! {
     "save" [ENTER] "write it", 1, FORM,
         "Write the file; an existing one is overwritten only after confirmation"
         if When::Has("the path of a file", |m| m.over.top_as::<SaveForm>().is_some()) => Local(Model::save);
-    "artefacts" [key('d')] "downloads", 6, FILE,
+    "artifacts" [key('d')] "artifacts", 6, FILE,
         "Show the artifacts beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged"
         if When::Has("a report with artifacts", |m| {
             has_report(m) && has_service(m) && m.chosen().is_some_and(|entry| entry.identifier.is_some())
                 && m.claimed_artefacts().next().is_some()
-        }) => Act::Leads { to: Model::show_artefacts, price: |m| m.price_of_one(Kind::PrivateArtefact) };
+        }) => Act::Leads { to: Model::show_artefacts, price: |m| m.plan([Operation::once(Kind::PrivateArtefact)]) };
     "fetch" [ENTER] "fetch", 1, PICKER,
         "Fetch the artifact; a stored one costs nothing and can be written to a file"
-        if When::Has("a list of downloads", |m| m.chosen_artefact().is_some()) => Act::Ask {
+        if When::Has("a list of artifacts", |m| m.chosen_artefact().is_some()) => Act::Ask {
             request: Model::chosen_artefact,
             is_held: Model::is_chosen_artefact_held,
             with_held: Model::save_artefact,
@@ -305,7 +305,8 @@ commands! {
             match planner.add() {
                 Ok(None) => {}
                 Ok(Some(path)) => m.emit(FileJob::CountHashes(path)),
-                Err(missing) => m.warn(format!("Nothing was added: {missing}.")),
+                // Its rows say why.
+                Err(_) => m.warn("Nothing was added."),
             }
         });
     "prices" [key('$')] "why this price", 4, FILE,
@@ -328,7 +329,7 @@ commands! {
     "sort-stored" [key('s')] "sort", 2, PICKER,
         "Sort by age, size, file or expiry" if SOMETHING_HELD => Local(Model::sort_held);
     "delete-stored" [key('d')] "delete", 2, PICKER,
-        "Delete the chosen report from this machine, after confirmation"
+        "Delete the chosen report from the store, after confirmation"
         if SOMETHING_HELD => Local(Model::delete_chosen);
     "delete-file" [key('D')] "delete file", 3, PICKER,
         "Delete everything stored of the chosen report's file, after confirmation"

@@ -214,7 +214,7 @@ impl Model {
         let length = crate::text::bytes(length);
         let way = match self.over.top() {
             Some(Overlay::Artefacts(_)) => format!("{} writes it to a file", self.way_to("fetch")),
-            _ => format!("{} shows it, to be written to a file", self.way_to("artefacts")),
+            _ => format!("{} shows it, to be written to a file", self.way_to("artifacts")),
         };
         self.say(format!("Stored: {what}, {length}. {way}."));
     }

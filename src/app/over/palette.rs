@@ -84,7 +84,7 @@ fn items(model: &Model, is_help: bool) -> Vec<PaletteItem> {
         name: ask.name,
         label: ask.name,
         help: ask.help,
-        tag: Tag::Free,
+        tag: Tag::default(),
         requests: Vec::new(),
         off: off.clone(),
     });
@@ -146,7 +146,7 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
         name: command.name,
         label: command.label,
         help: command.help,
-        tag: if off.is_none() { model.tag(command) } else { Tag::Free },
+        tag: if off.is_none() { model.tag(command) } else { Tag::default() },
         requests: if off.is_none() { command.requests(model) } else { Vec::new() },
         off,
     }

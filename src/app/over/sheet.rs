@@ -1,14 +1,12 @@
 //! Pages of text: prices, ledger, counters, the start of processes.
 
-use crate::app::commands::Act;
 use crate::app::over::{OverlayScreen, RowWindow};
 use crate::app::panes::Move;
 use crate::app::panes::moving::scrolled;
-use crate::app::scan::follow::looks;
-use crate::app::spending::Tag;
+use crate::app::spending::Obstacle;
 use crate::app::spending::price::RemainingQuota;
 use crate::app::{Command, Key, Model, Place, Size};
-use crate::quota::{Holder, Price, RULES, Unit, price};
+use crate::quota::{Holder, Price, RULES, Unit};
 use crate::report::index::Form;
 use crate::report::{Piece, command_line};
 use crate::text::{Untrusted, count, last_part, thousands, words_in_rows};
@@ -121,13 +119,12 @@ pub(in crate::app) fn paragraph(head: &str, text: impl Into<String>) -> SheetRow
 }
 
 fn price_of(model: &Model, key: Key, command: &Command) -> SheetRow {
-    let words = match model.tag(command) {
-        Tag::UnderWay => "0, the same request is in flight".to_owned(),
+    let tag = model.tag(command);
+    let words = match &tag.obstacle {
+        Some(Obstacle::InFlight) => "0, the same request is in flight".to_owned(),
         // What bars a call does not bar the way to it.
-        tag @ (Tag::Spent(_) | Tag::Wait(_) | Tag::Barred(_)) if matches!(command.act, Act::Leads { .. }) => {
-            format!("0; what it leads to: {}", tag.words())
-        }
-        tag => tag.words(),
+        Some(obstacle) if tag.is_later && !tag.is_over_budget() => format!("0; what it leads to: {obstacle}"),
+        _ => tag.words(),
     };
     paragraph(&key.to_string(), format!("{} · {words}", command.label))
 }
@@ -155,19 +152,8 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason
 }
 
 fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
-    let tag = match model.tag(command) {
-        Tag::OverBudget(tag) => *tag,
-        tag => tag,
-    };
-    match tag {
-        Tag::Held | Tag::UnderWay | Tag::Free => Vec::new(),
-        // The price of one: their number is unknown.
-        Tag::Together(together) | Tag::Later(together) if together.is_at_most => {
-            vec![price(&looks(1), &model.figures.entitlements)]
-        }
-        Tag::Together(together) | Tag::Later(together) => together.plan.prices,
-        _ => command.request(model).map(|request| model.price(&request)).into_iter().collect(),
-    }
+    let tag = model.tag(command);
+    if tag.obstacle == Some(Obstacle::InFlight) { Vec::new() } else { tag.plan.prices }
 }
 
 fn seen(model: &Model, operation: &str) -> String {

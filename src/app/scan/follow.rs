@@ -1,9 +1,9 @@
 //! A scan that is followed: how far it is, and what the next look asks.
 
 use crate::app::over::{Sheet, SheetRow};
-use crate::app::spending::{Consent, KeyedAnswer, Tag, Together};
+use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Failure, Model, ResponseSource, StoreJob};
-use crate::quota::{Kind, Numbers, Operation, Price};
+use crate::quota::{Kind, Numbers, Operation, Plan, Price};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
@@ -151,15 +151,17 @@ impl Model {
         crate::quota::price(&looks(made), &self.figures.entitlements)
     }
 
-    pub fn follow_price(&self) -> Together {
-        Together { is_at_most: true, ..Together::of(looks(self.settings.pace.most), &self.figures.entitlements) }
+    pub fn follow_price(&self) -> Plan {
+        let mut plan = self.plan([looks(self.settings.pace.most)]);
+        // It ends as soon as the scan does.
+        plan.prices.iter_mut().for_each(|price| price.verdict.units.min = price.units.min.min(1));
+        plan
     }
 
     /// Asks before the scan of a file with reports is followed; the budget refuses at once, not after confirmation.
     pub(in crate::app) fn ask_to_follow(&mut self) {
-        match self.in_budget(Tag::Together(self.follow_price())) {
-            tag @ Tag::OverBudget(_) => self.refuse_several("follow", &tag),
-            _ => self.ask_why_follow("Reports of the file are listed already. "),
+        if !self.refuse(&self.tag_of(self.follow_price())) {
+            self.ask_why_follow("Reports of the file are listed already. ")
         }
     }
 
@@ -175,9 +177,6 @@ impl Model {
     /// Begins to follow the scan of the file that is shown; its price was on the screen.
     pub(in crate::app) fn follow(&mut self) {
         let Some(file) = self.file().cloned() else { return };
-        if self.refuse_unsendable(crate::quota::price(&looks(1), &self.figures.entitlements).refusal) {
-            return;
-        }
         let scan = self.scans.get(&file).cloned();
         self.note_pending(&file);
         self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
@@ -246,7 +245,7 @@ impl Model {
         let listing = self.service.listing;
         let next_page = self.list_of(&follow.file).and_then(|list| list.next_page(listing));
         let (request, file) = (follow.request(listing, next_page), follow.file.clone());
-        if self.awaits_minute(&request) {
+        if self.figures.waits(self.now).is_some() {
             return;
         }
         let is_sent = self.ask_agreed(request, ResponseSource::Service);

@@ -4,7 +4,7 @@ pub mod follow;
 
 use crate::app::keys::key;
 use crate::app::over::{FormSource, InputForm, SMALL};
-use crate::app::spending::{Consent, InFlightCall, KeyedAnswer, Together};
+use crate::app::spending::{Consent, InFlightCall, KeyedAnswer};
 use crate::app::{Failure, FileJob, Key, List, Model, ResponseSource, StoreJob};
 use crate::export::file;
 use crate::quota::{Entitlements, Plan};
@@ -51,7 +51,7 @@ pub static FIELDS: [ScanField; 6] = [
     field("Internet", "yes or no; empty for the service's default", ScanOption::Internet),
     field("Keep days", "1 to 28; empty for the service's default", ScanOption::Retention),
     field("Command line", "what it is run with", ScanOption::CommandLine),
-    field("Password", "what it is encrypted with; never shown, kept or logged", ScanOption::Password),
+    field("Password", "what it is encrypted with; never shown, stored or logged", ScanOption::Password),
 ];
 
 const fn field(label: &'static str, hint: &'static str, option: ScanOption) -> ScanField {
@@ -120,14 +120,14 @@ pub fn yes_or_no(typed: &str) -> Result<bool, String> {
 
 pub fn days(typed: &str) -> Result<u8, String> {
     let days = typed.parse().ok().filter(|days| (1..=LONGEST_RETENTION).contains(days));
-    days.ok_or_else(|| format!("a file is kept for 1 to {LONGEST_RETENTION} days"))
+    days.ok_or_else(|| format!("the service stores a file for 1 to {LONGEST_RETENTION} days"))
 }
 
 /// What a submission costs in all; a large file needs an address first.
-pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Together {
+pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Plan {
     let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
     let address = (limit == UploadLimit::Large).then(|| Request::UploadAddress.operation());
-    Together { plan: Plan::of([scan.operation()].into_iter().chain(address), entitled), is_at_most: false }
+    Plan::of([scan.operation()].into_iter().chain(address), entitled)
 }
 
 impl Model {
@@ -282,7 +282,7 @@ impl Model {
         let why = format!(
             "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \
              scans; or the file alone, so that nobody can fetch it or scan it again, and its reports stay until they \
-             expire. The {} of it held on this machine stay{} either way.",
+             expire. The {} stored here stay{} either way.",
             file.short(),
             count(held as u64, "report"),
             if held == 1 { "s" } else { "" }

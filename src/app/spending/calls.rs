@@ -1,9 +1,9 @@
 //! Calls in flight, and opening all sandboxes of a file: the total is shown first, the calls go one after another at the pace of
 //! the minute limit, and the first failure stops them.
 
-use crate::app::spending::{Consent, KeyedAnswer, Together};
+use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Model, ResponseSource};
-use crate::quota::{Kind, Numbers, Operation, Period, Unit};
+use crate::quota::{Kind, Numbers, Operation, Period, Plan, Unit};
 use crate::report::identifier::Sha256;
 use crate::request::{Request, Submission};
 use jiff::{SignedDuration, Timestamp};
@@ -105,13 +105,13 @@ impl Model {
         requests.filter(|request| !self.calls.has(request)).collect()
     }
 
-    pub fn missing_price(&self) -> Together {
+    pub fn missing_price(&self) -> Plan {
         self.price_of(&self.missing_reports())
     }
 
-    pub(super) fn price_of(&self, reports: &[Request]) -> Together {
+    pub(super) fn price_of(&self, reports: &[Request]) -> Plan {
         let numbers = Numbers { calls: reports.len() as u64, ..Numbers::default() };
-        Together::of(Operation { kind: Kind::PrivateBehaviour, numbers }, &self.figures.entitlements)
+        self.plan([Operation { kind: Kind::PrivateBehaviour, numbers }])
     }
 
     pub(in crate::app) fn open_missing(&mut self) {
@@ -146,8 +146,8 @@ impl Model {
     pub(in crate::app) fn next_in_batch(&mut self) {
         let is_free = !self.calls.awaits_paid();
         let (pace, passed) = (self.pace(), self.passed);
-        let next = self.batch.as_ref().and_then(|batch| batch.waiting.front());
-        if next.is_some_and(|next| self.awaits_minute(next)) {
+        let has_next = self.batch.as_ref().is_some_and(|batch| !batch.waiting.is_empty());
+        if has_next && self.figures.waits(self.now).is_some() {
             return;
         }
         let Some(batch) = self.batch.as_mut().filter(|batch| is_free && batch.not_before <= passed) else {

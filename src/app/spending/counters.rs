@@ -1,7 +1,7 @@
 //! Pages of text on quota: the service's counters, usage by day, the ledger.
 
 use crate::app::over::{Sheet, SheetRow, paragraph};
-use crate::quota::{Balance, Balances, Counter, Holder, Period, Spent, Unit, Usage};
+use crate::quota::{Balance, Balances, Counter, Holder, Period, Spent, Unit, Units, Usage};
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,32 +166,21 @@ pub(super) fn when(at: Timestamp, now: Timestamp) -> String {
 }
 
 fn words(line: &LedgerLine) -> String {
-    let predicted = match line.predicted_max {
-        Some(max) if max == line.predicted_min => thousands(max),
-        Some(max) => format!("{} to {}", thousands(line.predicted_min), thousands(max)),
-        None => amount(line.predicted_min, true),
-    };
-    let predicted = match line.unit {
-        Some(unit) if line.predicted_max == Some(1) => format!("{predicted} {}", unit.name()),
-        Some(unit) => format!("{predicted} {}", unit.plural()),
-        None => predicted,
-    };
+    let predicted = Units { min: line.predicted_min, max: line.predicted_max };
+    let predicted = line.unit.map_or_else(|| predicted.to_string(), |unit| predicted.words(unit));
     let counted = line.counted.as_ref().map(|counted| format!(" · {counted}")).unwrap_or_default();
-    let counts_as = amount(line.counts_as, line.is_open);
+    let counts_as = units(line.counts_as, line.is_open);
     format!("{} · predicted {predicted} · {} {counts_as}{counted}", line.what, line.state)
 }
 
 /// Sums of units, each by itself: a scan is no request.
 fn amounts(spent: &BTreeMap<Unit, Spent>) -> String {
     let spent = spent.iter().filter(|(_, spent)| spent.total() > 0 || spent.is_open);
-    let words = |(unit, spent): (&Unit, &Spent)| match spent.is_open {
-        true => format!("at least {}", unit.count(spent.total())),
-        false => unit.count(spent.total()),
-    };
+    let words = |(unit, spent): (&Unit, &Spent)| units(spent.total(), spent.is_open).words(*unit);
     let each: Vec<_> = spent.map(words).collect();
     if each.is_empty() { "0".to_owned() } else { each.join(" and ") }
 }
 
-fn amount(units: u64, is_open: bool) -> String {
-    format!("{}{}", if is_open { "at least " } else { "" }, thousands(units))
+fn units(least: u64, is_open: bool) -> Units {
+    Units { min: least, max: (!is_open).then_some(least) }
 }

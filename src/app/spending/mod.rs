@@ -12,7 +12,7 @@ use crate::app::over::{OverlayScreen, SMALL, pieces_in_rows};
 use crate::app::scan::follow::followed;
 use crate::app::scan::{price_of, unsent};
 use crate::app::{Failure, FileJob, Key, Model, Overlay, Place, ResponseSource, ServiceCall, StoreJob};
-use crate::quota::{Period, Plan};
+use crate::quota::Plan;
 use crate::report::identifier::Sha256;
 use crate::report::note::Note;
 use crate::report::{Doomed, Holding, Purge};
@@ -20,7 +20,7 @@ use crate::request::{Quote, Request, Submission, UploadAddress, UploadLimit};
 use crate::text::words_in_rows;
 pub use calls::{Calls, InFlightCall, OpenAllBatch};
 use jiff::Timestamp;
-pub use price::{Barred, Tag, Together};
+pub use price::{Obstacle, Tag};
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -41,10 +41,9 @@ impl Model {
         if let Some(why) = request.warning().or_else(dear) {
             return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(request.clone(), source)));
         }
-        if self.refuse_for_now(&quote) {
-            return;
+        if !self.refuse_for_now(&quote) {
+            self.send(quote, source)
         }
-        self.send(quote, source)
     }
 
     pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: ResponseSource) -> bool {
@@ -73,12 +72,12 @@ impl Model {
     /// Refuses what cannot be sent at all, and says why; whether it did.
     pub(in crate::app) fn refuse_unsendable(&mut self, refusal: Option<&'static str>) -> bool {
         let why = match (self.service.barred(), refusal) {
-            (Some(Barred::Offline), _) => {
+            (Some(Obstacle::Offline), _) => {
                 "Nothing was sent: this run is offline. Start again without --offline, and without `offline` in the \
                  config file."
                     .to_owned()
             }
-            (Some(Barred::NoKey), _) => {
+            (Some(_), _) => {
                 "Nothing was sent: no API key. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.".to_owned()
             }
             (None, Some(reason)) => {
@@ -91,19 +90,8 @@ impl Model {
     }
 
     fn refuse_for_now(&mut self, quote: &Quote) -> bool {
-        let Some(bar) = self.figures.bar(quote.price(), self.now) else { return false };
-        let way = match bar {
-            Tag::Wait(_) => "The service refuses until then; a new start of behaview sends all the same.".to_owned(),
-            _ => format!("{} asks the counters again, for nothing.", self.way_to("balances")),
-        };
-        self.warn(format!("Nothing was sent: {}. {way}", bar.words()));
-        true
-    }
-
-    /// Whether a confirmed request has to wait for the next minute's limit.
-    pub(in crate::app) fn awaits_minute(&self, request: &Request) -> bool {
-        let limit = self.figures.used_up(&self.price(request), self.now);
-        limit.is_some_and(|limit| limit.period == Period::Minute && limit.allowed > 0)
+        let obstacle = self.figures.bar(quote.price(), self.now);
+        self.refuse(&Tag { obstacle, ..Tag::default() })
     }
 
     fn send(&mut self, quote: Quote, source: ResponseSource) {
@@ -145,13 +133,9 @@ impl Model {
 }
 
 impl Model {
-    pub fn large_price(&self) -> Together {
-        self.price_of_large(self.large_scan().as_ref())
-    }
-
-    pub(super) fn price_of_large(&self, submission: Option<&Arc<Submission>>) -> Together {
-        let price = |submission| price_of(submission, UploadLimit::Large, &self.figures.entitlements);
-        submission.map_or_else(|| Together { plan: Plan::default(), is_at_most: false }, price)
+    pub fn large_price(&self) -> Plan {
+        let price = |submission| price_of(&submission, UploadLimit::Large, &self.figures.entitlements);
+        self.large_scan().map(price).unwrap_or_default()
     }
 
     pub(in crate::app) fn submit_large(&mut self) {
@@ -188,7 +172,7 @@ impl Model {
                 return;
             }
             Ok((file, _)) if file == agreed.file && sent > agreed.sent => "it was sent meanwhile".to_owned(),
-            Ok(_) => "it has changed since it was looked at".to_owned(),
+            Ok(_) => "it has changed since it was inspected".to_owned(),
             Err(why) => why,
         };
         self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
@@ -283,13 +267,15 @@ impl Model {
 
     /// What an answer would cost, and whether the budget allows that.
     pub fn price_tag(&self, answer: &KeyedAnswer) -> Tag {
-        self.in_budget(match &answer.consent {
-            Consent::Send(request, source) => self.tag_of(request, self.price_from(request, *source)),
-            Consent::OpenAll(reports) => self.several_tag(self.price_of(reports), Tag::Together),
-            Consent::SubmitLarge(submission) => self.several_tag(self.price_of_large(Some(submission)), Tag::Together),
-            Consent::Follow => self.several_tag(self.follow_price(), Tag::Together),
-            _ => Tag::Free,
-        })
+        match &answer.consent {
+            Consent::Send(request, source) => self.tag_of_request(request, *source),
+            Consent::OpenAll(reports) => self.tag_of(self.price_of(reports)),
+            Consent::SubmitLarge(submission) => {
+                self.tag_of(price_of(submission, UploadLimit::Large, &self.figures.entitlements))
+            }
+            Consent::Follow => self.tag_of(self.follow_price()),
+            _ => Tag::default(),
+        }
     }
 
     pub(in crate::app) fn ask_first(&mut self, details: String, answer: KeyedAnswer) {
@@ -327,10 +313,7 @@ impl Model {
                 }
                 return;
             }
-            _ if matches!(tag, Tag::OverBudget(_)) => {
-                self.refuse_several(answer.label, &tag);
-                return;
-            }
+            _ if answer.consent.asks() && self.refuse(&tag) => return,
             _ => {}
         }
         self.over.close();

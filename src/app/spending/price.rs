@@ -2,130 +2,86 @@
 //! service's counters, what this session has spent, entitlements, the budget.
 
 use crate::app::commands::Act;
-use crate::app::spending::counters::when;
 use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{Command, Key, Model, Overlay, ResponseSource};
 use crate::quota::{
-    Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Operation, Period, Plan, Price, Spent, Unit, Units,
-    Usage, price,
+    Balances, Budget, Entitlements, Fit, Holder, Limit, Operation, Period, Plan, Price, Spent, Unit, Usage, price,
 };
 use crate::request::Request;
-use crate::text::thousands;
+use crate::text::{lasting, thousands};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::fmt;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tag {
-    Free,
-    Held,
-    Costs(Box<Price>),
-    UnderWay,
-    /// Nothing, because the quota is spent: when it is worth trying again, as far as that is known.
-    Spent(String),
-    /// Nothing, because the service refuses: until when.
-    Wait(String),
-    Together(Together),
-    /// Nothing now; what it opens asks for this.
-    Later(Together),
-    OverBudget(Box<Self>),
-    Barred(Barred),
+/// What a key costs right now, and what keeps it from asking.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tag {
+    /// What it asks of the service; nothing for a key that costs nothing.
+    pub plan: Plan,
+    /// Whether that is asked only on the screen that the key opens.
+    pub is_later: bool,
+    pub obstacle: Option<Obstacle>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Barred {
+/// Why a key sends nothing now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    Stored,
+    InFlight,
     Offline,
     NoKey,
+    /// When it is worth trying again, as far as that is known.
+    QuotaSpent(String),
+    /// For how long the service refuses.
+    Wait(String),
+    OverBudget,
 }
 
-impl Barred {
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Offline => "offline",
-            Self::NoKey => "no key",
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Together {
-    pub(in crate::app) plan: Plan,
-    /// Whether it may end before all of them are asked.
-    pub(in crate::app) is_at_most: bool,
-}
-
-impl Together {
-    pub(in crate::app) fn of(operation: Operation, entitled: &Entitlements) -> Self {
-        Self { plan: Plan::of([operation], entitled), is_at_most: false }
-    }
-
-    /// The most that it can cost; none if that is unknown.
-    pub(in crate::app) fn worst(&self) -> Option<u64> {
-        let total = self.plan.totals().into_iter().fold(Units::NOTHING, |sum, (_, total)| sum.plus(total));
-        total.max
-    }
-
-    /// It where there is hardly any room, each unit by its name.
-    fn brief(&self) -> String {
-        if self.plan.refusal().is_some() {
-            return "refused".to_owned();
-        }
-        let totals: Vec<_> = self.plan.totals().into_iter().map(|(unit, total)| total.brief(unit)).collect();
-        format!("{}{}", if self.is_at_most { "≤" } else { "" }, totals.join(" + "))
-    }
-}
-
-impl fmt::Display for Together {
+impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(reason) = self.plan.refusal() {
-            return write!(f, "refused: {reason}");
+        match self {
+            Self::Stored => f.write_str("stored"),
+            Self::InFlight => f.write_str("in flight"),
+            Self::Offline => f.write_str("offline"),
+            Self::NoKey => f.write_str("no key"),
+            Self::QuotaSpent(until) => write!(f, "quota spent until {until}"),
+            Self::Wait(time) => write!(f, "wait {time}"),
+            Self::OverBudget => f.write_str("over budget"),
         }
-        let totals: Vec<_> = self.plan.totals().into_iter().map(|(unit, total)| total.words(unit)).collect();
-        write!(f, "{}{}", if self.is_at_most { "at most " } else { "" }, totals.join(" and "))
     }
 }
 
 impl Tag {
-    /// What would be spent, in words; none where it is nothing.
+    /// What the next press would spend, in words; none where it is nothing.
     pub fn spends(&self) -> Option<String> {
-        match self {
-            Self::Costs(price) if !price.is_free() && price.refusal.is_none() => Some(price.short()),
-            Self::Together(together) => Some(together.to_string()),
-            Self::OverBudget(tag) => tag.spends(),
-            _ => None,
-        }
+        let is_sent = !self.is_later && matches!(self.obstacle, None | Some(Obstacle::OverBudget));
+        let is_paid = self.plan.refusal().is_none() && self.plan.worst() != Some(0);
+        (is_sent && is_paid).then(|| self.plan.to_string())
+    }
+
+    pub fn is_over_budget(&self) -> bool {
+        self.obstacle == Some(Obstacle::OverBudget)
     }
 
     /// The price in the words of a wide bar.
     pub fn words(&self) -> String {
-        match self {
-            Self::Free => "0".to_owned(),
-            Self::Held => "0, stored".to_owned(),
-            Self::Costs(price) => price.short(),
-            Self::UnderWay => "in flight".to_owned(),
-            Self::Spent(until) => format!("quota spent until {until}"),
-            Self::Wait(until) => format!("wait until {until}"),
-            Self::Barred(barred) => barred.words().to_owned(),
-            Self::Together(together) | Self::Later(together) if together.plan.refusal().is_some() => {
-                together.to_string()
-            }
-            Self::Together(together) => format!("{together} in all"),
-            Self::Later(together) => format!("0 now, then {together}"),
-            Self::OverBudget(tag) => format!("{}, over budget", tag.words()),
+        let later = if self.is_later && self.plan.refusal().is_none() { "0 now, then " } else { "" };
+        match &self.obstacle {
+            None => format!("{later}{}", self.plan),
+            Some(Obstacle::Stored) => "0, stored".to_owned(),
+            Some(Obstacle::OverBudget) => format!("{later}{}, over budget", self.plan),
+            Some(obstacle) => obstacle.to_string(),
         }
     }
 
     /// The price where there is little room; of what a key leads to, the price that is asked there.
     pub fn short(&self) -> String {
-        match self {
-            Self::Costs(price) => price.brief(),
-            Self::Free | Self::Held => "0".to_owned(),
-            Self::UnderWay => "…".to_owned(),
-            Self::Spent(_) => "spent".to_owned(),
-            Self::Wait(_) => "wait".to_owned(),
-            Self::Barred(barred) => barred.words().to_owned(),
-            Self::Together(together) | Self::Later(together) => together.brief(),
-            Self::OverBudget(tag) => format!("{}, over budget", tag.short()),
+        match &self.obstacle {
+            None => self.plan.brief(),
+            Some(Obstacle::Stored) => "0".to_owned(),
+            Some(Obstacle::InFlight) => "…".to_owned(),
+            Some(Obstacle::QuotaSpent(_)) => "quota spent".to_owned(),
+            Some(obstacle) => obstacle.to_string(),
         }
     }
 }
@@ -136,8 +92,8 @@ impl Model {
     }
 
     /// How little the service's counters leave, where that is known not to pay for all of this.
-    pub(super) fn too_little_left(&self, together: &Together) -> Option<String> {
-        let forecast = together.plan.clone().forecast(&self.figures.balances_now(self.now)?, self.now);
+    pub(super) fn too_little_left(&self, plan: &Plan) -> Option<String> {
+        let forecast = plan.clone().forecast(&self.figures.balances_now(self.now)?, self.now);
         let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
         let limit = short.map(|line| line.limit).min_by_key(|limit| limit.remaining)?;
         let (left, period) = (thousands(limit.remaining), limit.period.current());
@@ -147,35 +103,66 @@ impl Model {
         })
     }
 
-    /// What one call of a kind would cost.
-    pub(in crate::app) fn price_of_one(&self, kind: Kind) -> Together {
-        Together::of(Operation::once(kind), &self.figures.entitlements)
+    /// What these operations cost together.
+    pub(in crate::app) fn plan(&self, operations: impl IntoIterator<Item = Operation>) -> Plan {
+        Plan::of(operations, &self.figures.entitlements)
     }
 
-    /// What pressing a command's key would cost, and whether the budget allows that.
+    /// What pressing a command's key would cost, and what keeps it from that.
     pub fn tag(&self, command: &Command) -> Tag {
-        self.in_budget(self.tag_of_any_budget(command))
-    }
-
-    pub(in crate::app) fn in_budget(&self, tag: Tag) -> Tag {
-        let worst = match &tag {
-            Tag::Costs(price) if price.refusal.is_none() => price.units.max,
-            Tag::Together(together) | Tag::Later(together) if together.plan.refusal().is_some() => return tag,
-            Tag::Together(together) | Tag::Later(together) => together.worst(),
-            _ => return tag,
+        let (request, is_held, is_anew) = match &command.act {
+            Act::Local(_) => return Tag::default(),
+            Act::Chosen => return self.chosen_item().map(|item| item.tag.clone()).unwrap_or_default(),
+            Act::Leads { price, .. } => return Tag { is_later: true, ..self.tag_of(price(self)) },
+            Act::Each { price, .. } => return self.tag_of(price(self)),
+            Act::Ask { request, is_held, anew, .. } => (request, is_held, *anew),
         };
-        let is_allowed = self.figures.allowance.allows(worst, self.spent().into_values().sum());
-        if is_allowed { tag } else { Tag::OverBudget(Box::new(tag)) }
-    }
-
-    pub(in crate::app) fn refuse_several(&mut self, label: &str, tag: &Tag) {
-        let way = match tag {
-            Tag::OverBudget(tag) if matches!(&**tag, Tag::Together(together) if together.is_at_most) => {
-                "fewer polls may fit: [follow] in the config."
+        match request(self) {
+            None => Tag::default(),
+            Some(_) if is_held(self) || self.is_typed_held(command) => {
+                Tag { obstacle: Some(Obstacle::Stored), ..Tag::default() }
             }
-            _ => "one by one the budget may allow some of them.",
+            Some(request) => {
+                let source = if is_anew { ResponseSource::Service } else { ResponseSource::StoredOrService };
+                self.tag_of_request(&request, source)
+            }
+        }
+    }
+
+    /// The tag of one request to this source.
+    pub fn tag_of_request(&self, request: &Request, source: ResponseSource) -> Tag {
+        let tag = self.tag_of(Plan { prices: vec![self.price_from(request, source)] });
+        if self.calls.has(request) { Tag { obstacle: Some(Obstacle::InFlight), ..tag } } else { tag }
+    }
+
+    /// What asking all of this costs, and what keeps it from being asked.
+    pub(in crate::app) fn tag_of(&self, plan: Plan) -> Tag {
+        let is_paid = plan.refusal().is_none() && plan.worst() != Some(0);
+        let is_over = || !self.figures.allowance.allows(plan.worst(), self.spent().into_values().sum());
+        let bar = || plan.prices.iter().find_map(|price| self.figures.bar(price, self.now));
+        let paid = || bar().or_else(|| is_over().then_some(Obstacle::OverBudget));
+        let obstacle = self.service.barred().or_else(|| if is_paid { paid() } else { None });
+        Tag { plan, is_later: false, obstacle }
+    }
+
+    /// Refuses what something keeps from being sent now, and says why; whether it did.
+    pub(in crate::app) fn refuse(&mut self, tag: &Tag) -> bool {
+        if self.refuse_unsendable(tag.plan.refusal()) {
+            return true;
+        }
+        let way = match &tag.obstacle {
+            None | Some(Obstacle::Stored | Obstacle::InFlight) => return false,
+            Some(Obstacle::QuotaSpent(_)) => {
+                format!(" {} asks the counters again, for nothing.", self.way_to("counters"))
+            }
+            Some(Obstacle::OverBudget) if tag.plan.prices.iter().any(|price| price.units.exact().is_none()) => {
+                " Fewer polls may fit: [follow] in the config.".to_owned()
+            }
+            Some(Obstacle::OverBudget) => " One by one the budget may allow some.".to_owned(),
+            Some(_) => String::new(),
         };
-        self.warn(format!("{label}: {}. Nothing was sent; {way}", tag.words()));
+        self.warn(format!("Nothing was sent: {}.{way}", tag.words()));
+        true
     }
 
     /// What this run has spent of each unit, with calls in flight at their worst, as the gateway counts.
@@ -191,24 +178,6 @@ impl Model {
         spent
     }
 
-    fn tag_of_any_budget(&self, command: &Command) -> Tag {
-        let (request, is_held, is_anew) = match &command.act {
-            Act::Local(_) => return Tag::Free,
-            Act::Chosen => return self.chosen_item().map_or(Tag::Free, |item| item.tag.clone()),
-            Act::Leads { price, .. } => return self.several_tag(price(self), Tag::Later),
-            Act::Each { price, .. } => return self.several_tag(price(self), Tag::Together),
-            Act::Ask { request, is_held, anew, .. } => (request, is_held, *anew),
-        };
-        match request(self) {
-            None => Tag::Free,
-            Some(_) if is_held(self) || self.is_typed_held(command) => Tag::Held,
-            Some(request) => {
-                let source = if is_anew { ResponseSource::Service } else { ResponseSource::StoredOrService };
-                self.tag_of(&request, self.price_from(&request, source))
-            }
-        }
-    }
-
     /// The price of a request to this source, which may have a part of it already.
     pub fn price_from(&self, request: &Request, source: ResponseSource) -> Price {
         let forms = self.over.all.iter().filter_map(|over| match over {
@@ -218,26 +187,6 @@ impl Model {
         let quote = request.clone().quote(&self.figures.entitlements);
         let missing = forms.filter(|(asked, _)| asked == request).map(|(_, missing)| missing.clone()).next();
         missing.map_or(quote.clone(), |missing| quote.of_missing(missing)).price().clone()
-    }
-
-    pub(super) fn tag_of(&self, request: &Request, price: Price) -> Tag {
-        if self.calls.has(request) {
-            return Tag::UnderWay;
-        }
-        if let Some(barred) = self.service.barred() {
-            return Tag::Barred(barred);
-        }
-        self.figures.bar(&price, self.now).unwrap_or_else(|| Tag::Costs(Box::new(price)))
-    }
-
-    /// What several questions cost, unless something bars one of them for now.
-    pub(super) fn several_tag(&self, together: Together, tag: fn(Together) -> Tag) -> Tag {
-        if let Some(barred) = self.service.barred() {
-            return Tag::Barred(barred);
-        }
-        let bar = |price: &Price| self.figures.bar(price, self.now);
-        let bar = together.plan.prices.iter().find_map(bar).filter(|_| together.plan.refusal().is_none());
-        bar.unwrap_or_else(|| tag(together))
     }
 
     pub(in crate::app) fn is_typed_held(&self, command: &Command) -> bool {
@@ -386,22 +335,36 @@ impl Figures {
         RemainingQuota { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) }
     }
 
-    pub fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
+    /// A limit of which nothing is left, that of the minute aside.
+    fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
         let limits = [Holder::User, Holder::Group].map(|holder| self.scarcest(price.unit, holder, now));
-        let mut limits = limits.into_iter().flatten().map(|left| left.limit).filter(|_| !price.is_free());
-        limits.find(|limit| limit.remaining == 0)
+        limits.into_iter().flatten().map(|left| left.limit).find(|limit| limit.remaining == 0 && !is_paced(limit))
     }
 
+    /// Until when no paid call can be sent: the service refuses, or the minute's requests are used.
     pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {
-        self.wait_until.filter(|until| *until > now)
+        let mut limits = self.left(Unit::Request, now).into_iter().map(|left| left.limit);
+        let minute = limits.find(|limit| limit.remaining == 0 && is_paced(limit));
+        let minute = minute.map(|limit| limit.period.next_reset(now));
+        self.wait_until.into_iter().chain(minute).filter(|until| *until > now).max()
     }
 
     /// What prevents a paid call now: the quota is spent, or the service refuses.
-    pub fn bar(&self, price: &Price, now: Timestamp) -> Option<Tag> {
-        let spent = self.used_up(price, now).map(|limit| Tag::Spent(limit.period.reset_words(now)));
-        let wait = || self.waits(now).filter(|_| !price.is_free());
-        spent.or_else(|| Some(Tag::Wait(format!("{} UTC", when(wait()?, now)))))
+    pub fn bar(&self, price: &Price, now: Timestamp) -> Option<Obstacle> {
+        if price.is_free() {
+            return None;
+        }
+        let spent = self.used_up(price, now).map(|limit| Obstacle::QuotaSpent(limit.period.reset_words(now)));
+        spent.or_else(|| {
+            let milliseconds = u64::try_from(now.duration_until(self.waits(now)?).as_millis()).unwrap_or_default();
+            Some(Obstacle::Wait(lasting(milliseconds.div_ceil(1000))))
+        })
     }
+}
+
+/// Whether a limit is soon renewed: what exceeds it waits.
+fn is_paced(limit: &Limit) -> bool {
+    limit.period == Period::Minute && limit.allowed > 0
 }
 
 /// The budget, and what others have spent of it.

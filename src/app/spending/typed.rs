@@ -66,7 +66,7 @@ impl Ask {
 }
 
 fn hash(typed: &str) -> Result<FileHash, String> {
-    FileHash::parse(typed).ok_or_else(|| "that is no MD5, SHA-1 or SHA-256".to_owned())
+    FileHash::parse(typed).ok_or_else(|| "not an MD5, SHA-1 or SHA-256".to_owned())
 }
 
 fn hashes(typed: &str) -> Result<Vec<FileHash>, String> {
@@ -74,8 +74,9 @@ fn hashes(typed: &str) -> Result<Vec<FileHash>, String> {
     if words.is_empty() {
         return Err("no hash yet".to_owned());
     }
-    let number =
-        |(at, word): (usize, &&str)| hash(word).map_err(|_| format!("number {} is no MD5, SHA-1 or SHA-256", at + 1));
+    let number = |(at, word): (usize, &&str)| {
+        hash(word).map_err(|_| format!("number {} is not an MD5, SHA-1 or SHA-256", at + 1))
+    };
     let mut found = words.iter().enumerate().map(number).collect::<Result<Vec<_>, _>>()?;
     // However often one is named, it is asked about once, and paid for once.
     let mut known = HashSet::new();
@@ -317,7 +318,10 @@ mod tests {
         assert_eq!(make("v2-file-report", &format!("{a} {b} {a}")), make("v2-file-report", &format!("{a} {b}")));
         let key = |typed: &str| make("v2-file-report", typed).unwrap().holding_key();
         assert_eq!(key(&format!("{a} {b}")), key(&format!("{b} {a}")), "in any order it is one question");
-        assert_eq!(make("v2-file-report", &format!("{a} x")), Err("number 2 is no MD5, SHA-1 or SHA-256".to_owned()));
+        assert_eq!(
+            make("v2-file-report", &format!("{a} x")),
+            Err("number 2 is not an MD5, SHA-1 or SHA-256".to_owned())
+        );
         assert!(make("v3-analysis", "..").is_err() && make("v2-file-scan", " ").is_err());
         assert!(matches!(make("v3-usage", ""), Ok(Request::Usage { .. })));
     }

@@ -38,7 +38,7 @@ impl Performer {
         let Some(gateway) = self.gateway.clone() else { return };
         let is_write = job.is_write();
         let failed = match job {
-            StoreJob::WriteNote { .. } => "The note could not be kept: ",
+            StoreJob::WriteNote { .. } => "The note could not be stored: ",
             StoreJob::Delete(_) => "It was deleted. What is left could not be read: ",
             StoreJob::DeleteNote(_) => "The note could not be deleted: ",
             StoreJob::RecordScan { .. } => "The scan is not remembered: ",
@@ -130,7 +130,7 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
 }
 
 fn key_in_note() -> Message {
-    Message::Notice("The note was not kept: it has the API key in it.".to_owned())
+    Message::Notice("The note was not stored: it contains the API key.".to_owned())
 }
 
 /// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
@@ -288,7 +288,7 @@ fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<Strin
         Saved::Value { text, is_raw: false } => writeln!(out, "{}", text.visible().disarmed()).map(|()| None),
         Saved::Held(request) => {
             let held = gateway.map(|gateway| gateway.held(request)).transpose().map_err(io::Error::other)?;
-            let held = held.flatten().ok_or_else(|| io::Error::other("it is not held any more"))?;
+            let held = held.flatten().ok_or_else(|| io::Error::other("it is not stored any more"))?;
             out.write_all(&held.body).map(|()| None)
         }
     });

@@ -267,7 +267,7 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
         }
         Request::PrivateDelete { .. } => Ok(Response::Deleted),
         _ if body.len() as u64 > LARGEST_TREE => {
-            Err(format!("the answer is held, and is larger than {}", bytes(LARGEST_TREE)))
+            Err(format!("the answer is stored, but is larger than {}", bytes(LARGEST_TREE)))
         }
         _ => Ok(Response::Tree(received, lines(&body))),
     }
