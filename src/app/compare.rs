@@ -1,6 +1,7 @@
 //! A comparison of a file's sandboxes, or of two files: its columns, the visible items, and the price of missing reports.
 
 use crate::app::files::OpenFile;
+use crate::app::find::in_circle;
 use crate::app::over::{ListSource, ListView, RowPicker, Spot, Spots, Target, pieces_in_rows};
 use crate::app::panes::PANES;
 use crate::app::{List, ListEntry, LoadedFile, Model, Place, ReportJob, SearchJob, Size, StoreJob};
@@ -195,10 +196,8 @@ impl Comparison {
     }
 
     pub(super) fn step_column(&mut self, forward: bool) {
-        let count = self.columns.len();
-        let steps = (1..=count).map(|n| if forward { self.here + n } else { self.here + count * 2 - n } % count.max(1));
         let held = |column: &usize| self.columns.get(*column).is_some_and(MatrixColumn::is_compared);
-        self.here = steps.into_iter().find(held).unwrap_or(self.here);
+        self.here = in_circle(self.here, self.columns.len(), forward).find(held).unwrap_or(self.here);
     }
 
     pub(super) fn can_leave_out(&self) -> bool {

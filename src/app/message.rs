@@ -4,7 +4,7 @@ use crate::app::away::{Copied, NotSaved, Save};
 use crate::app::find::finding::SearchEnd;
 use crate::app::find::{HitGroup, Ticket};
 use crate::app::model::OpenDocument;
-use crate::app::over::{NotableRow, ReportToEvaluate};
+use crate::app::over::{ReportToEvaluate, Spot};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::pointer::Pointer;
 use crate::app::spending::Deletion;
@@ -204,7 +204,7 @@ pub enum ReportEvent {
     },
     AllEvaluated {
         number: u64,
-        found: Vec<NotableRow>,
+        found: Vec<Spot>,
     },
     Compared {
         number: u64,

@@ -28,14 +28,19 @@ impl DrawList for StoreContents {
     type Columns = HeldColumns;
 
     fn title(list: &HeldScreen, _: &Model) -> String {
-        let StoreContents { lines, order } = &list.source;
+        let lines = &list.source.lines;
         let sum = |of: fn(&Holding) -> u64| bytes(lines.iter().map(of).fold(0, u64::saturating_add));
         let all = thousands(lines.len() as u64);
         let count = match list.filter.quest.typed.is_empty() {
             true => all,
             false => format!("{} of {all}", thousands(list.counts().0 as u64)),
         };
-        format!("Stored: {count} · {} · {} on disk · {}", sum(|l| l.bytes), sum(|l| l.on_disk), order.name())
+        format!(
+            "Stored: {count} · {} · {} on disk · {}",
+            sum(|l| l.bytes),
+            sum(|l| l.on_disk),
+            list.source.order_name()
+        )
     }
 
     fn absent(list: &HeldScreen, _: &Model) -> String {

@@ -2,7 +2,7 @@
 //! its rows comes back as it was left.
 
 use crate::app::files::OpenFile;
-use crate::app::find::{Filter, Finder, HitGroup, HitSource, Quest};
+use crate::app::find::{Filter, Finder, HitGroup, HitSource, Quest, in_circle};
 use crate::app::keys::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
 use crate::app::over::{NotableScope, Spots, Target};
 use crate::app::panes::PaneState;
@@ -246,18 +246,13 @@ impl Model {
             let place = state.place(report, pane, *at);
             place.is_some_and(|place| state.is_wanted(place))
         };
-        let (after, before) =
-            ((cursor + 1..count).chain(0..cursor), (0..cursor).rev().chain((cursor + 1..count).rev()));
-        let found = if forward { after.into_iter().find(is_wanted) } else { before.into_iter().find(is_wanted) };
-        let is_one = found.is_none() && is_wanted(&cursor);
+        let found = in_circle(cursor, count, forward).find(is_wanted);
         state.scroll.cursor = found.unwrap_or(cursor);
         state.scroll.settle(count, height);
-        if found.is_none() {
-            self.say(if is_one {
-                "This is the only hit."
-            } else {
-                "Nothing in this pane holds what the filter seeks."
-            });
+        match found {
+            Some(found) if found == cursor => self.say("This is the only hit."),
+            Some(_) => {}
+            None => self.say("Nothing in this pane holds what the filter seeks."),
         }
     }
 }

@@ -346,14 +346,14 @@ impl Finder {
     }
 
     pub(super) fn step(&mut self, forward: bool) {
-        let hits: Vec<usize> =
-            (0..).zip(&self.source.rows).filter(|(_, row)| self.source.is_hit(row)).map(|(at, _)| at).collect();
-        let cursor = self.scroll.cursor;
-        let found = if forward {
-            hits.iter().find(|at| **at > cursor).or(hits.first())
-        } else {
-            hits.iter().rfind(|at| **at < cursor).or(hits.last())
-        };
-        self.scroll.cursor = found.copied().unwrap_or(cursor);
+        let rows = &self.source.rows;
+        let is_hit = |at: &usize| rows.get(*at).is_some_and(|row| self.source.is_hit(row));
+        let found = in_circle(self.scroll.cursor, rows.len(), forward).find(is_hit);
+        self.scroll.cursor = found.unwrap_or(self.scroll.cursor);
     }
+}
+
+/// The places after a cursor, or before it, past the end to the cursor itself.
+pub(in crate::app) fn in_circle(cursor: usize, count: usize, forward: bool) -> impl Iterator<Item = usize> {
+    (1..=count).map(move |n| if forward { cursor + n } else { cursor + 2 * count - n } % count)
 }

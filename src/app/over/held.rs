@@ -10,48 +10,31 @@ use crate::report::{Doomed, Held, Holding, Place, Purge, Report, whose};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::slice::from_ref;
 
 const DAY: i64 = 86_400;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum InventoryOrder {
-    #[default]
-    Newest,
-    Oldest,
-    Largest,
-    File,
-    /// What the service still has first.
-    Expiry,
-}
+/// An order of the list: its name, and how it sorts at a moment.
+type InventoryOrder = (&'static str, fn(&mut [Holding], Timestamp));
 
-/// The orders by their names, each before the one that the key for it leads to.
-const ORDERS: [(InventoryOrder, &str); 5] = [
-    (InventoryOrder::Newest, "newest first"),
-    (InventoryOrder::Oldest, "oldest first"),
-    (InventoryOrder::Largest, "largest first"),
-    (InventoryOrder::File, "by file"),
-    (InventoryOrder::Expiry, "by expiry"),
+/// The orders, each before the one that the key for it leads to.
+const ORDERS: [InventoryOrder; 5] = [
+    ("newest first", |lines, _| lines.sort_by_key(|line| Reverse(line.received))),
+    ("oldest first", |lines, _| lines.sort_by_key(|line| line.received)),
+    ("largest first", |lines, _| lines.sort_by_key(|line| Reverse(line.on_disk))),
+    ("by file", |lines, _| lines.sort_by_key(|line| (line.file.clone(), title(line)))),
+    ("by expiry", |lines, now| lines.sort_by_key(|line| Reverse(line.retention(now)))),
 ];
-
-impl InventoryOrder {
-    pub fn name(self) -> &'static str {
-        ORDERS.iter().find(|(order, _)| *order == self).map_or("", |(_, name)| name)
-    }
-
-    fn next(self) -> Self {
-        let next = ORDERS.iter().skip_while(|(order, _)| *order != self).nth(1);
-        next.map_or(Self::default(), |(order, _)| *order)
-    }
-}
 
 pub type HeldScreen = ListView<StoreContents>;
 
 #[derive(Debug, Default)]
 pub struct StoreContents {
     pub lines: Vec<Holding>,
-    pub order: InventoryOrder,
+    /// Which of the orders.
+    order: usize,
 }
 
 /// The sandbox, or the request in words.
@@ -63,15 +46,17 @@ pub fn title(thing: &Holding) -> Visible {
 }
 
 impl StoreContents {
+    fn order(&self) -> Option<&InventoryOrder> {
+        ORDERS.get(self.order % ORDERS.len())
+    }
+
+    pub fn order_name(&self) -> &'static str {
+        self.order().map_or("", |(name, _)| name)
+    }
+
     fn sort(&mut self, now: Timestamp) {
-        let by_file = |line: &Holding| (line.file.clone(), title(line));
-        match self.order {
-            InventoryOrder::Newest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.received)),
-            InventoryOrder::Oldest => self.lines.sort_by_key(|line| line.received),
-            InventoryOrder::Largest => self.lines.sort_by_key(|line| std::cmp::Reverse(line.on_disk)),
-            InventoryOrder::File => self.lines.sort_by_key(by_file),
-            InventoryOrder::Expiry => self.lines.sort_by_key(|line| std::cmp::Reverse(line.retention(now))),
-        }
+        let sort = self.order().map(|(_, sort)| *sort);
+        sort.into_iter().for_each(|sort| sort(&mut self.lines, now));
     }
 }
 
@@ -114,7 +99,7 @@ impl Model {
             // The user is typing.
             None if has_line => {}
             None => {
-                let mut all = StoreContents { lines, order: InventoryOrder::default() };
+                let mut all = StoreContents { lines, order: 0 };
                 all.sort(now);
                 self.over.put(HeldScreen::new(all));
             }
@@ -134,7 +119,7 @@ impl Model {
         let now = self.now;
         if let Some(held) = self.held_mut() {
             held.change(None, |all| {
-                all.order = all.order.next();
+                all.order += 1;
                 all.sort(now);
             });
         }

@@ -16,7 +16,7 @@ pub use palette::{CommandList, Palette};
 pub(super) use sheet::paragraph;
 pub use sheet::{Sheet, SheetRow};
 pub(super) use spots::NotableScope;
-pub use spots::{NotableRow, ReportToEvaluate, RowPicker, Shows, Spot, Spots, Target};
+pub use spots::{ReportToEvaluate, RowPicker, Shows, Spot, Spots, Target};
 
 use crate::app::away::SaveForm;
 use crate::app::compare::{Compare, OtherFile};

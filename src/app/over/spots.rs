@@ -274,36 +274,25 @@ pub struct ReportToEvaluate {
     pub body: Body,
 }
 
-/// A finding, in one or several reports.
-#[derive(Debug)]
-pub struct NotableRow {
-    pub rule: u16,
-    pub row: Row,
-    /// The sandboxes that saw it: the first by its name, the others counted.
-    pub seen_by: Visible,
-    pub target: Target,
-    pub also: Vec<(usize, Place)>,
-}
-
 /// Most findings of one report: a list is read, and this is more than anybody reads.
 const MOST_FINDINGS: usize = 5_000;
 
 /// Columns of a sandbox's name.
 const NAME: usize = 16;
 
-impl NotableRow {
+impl Spot {
     /// The rows of several reports that the rules mark, the most severe first, as in the list of one report; a row that
-    /// several sandboxes saw is listed once.
+    /// several sandboxes saw is listed once: the first by its name, the others counted.
     pub fn find_all(reports: &[ReportToEvaluate], rules: &Rules, cancel: &Cancel) -> Result<Vec<Self>, Cancelled> {
-        let mut found = Vec::<(_, NotableRow)>::new();
+        let mut found = Vec::<(_, Self)>::new();
         let mut known: HashMap<(u16, Vec<u8>), usize> = HashMap::new();
         for judged in reports {
             let report = Report::open(&judged.body);
             let marks = rules.judge(&report, cancel)?;
-            for (section, row, rule) in marks.notable().take(MOST_FINDINGS) {
-                let Some(severity) = rules.rule(rule).map(|rule| rule.severity) else { continue };
+            for (section, row, number) in marks.notable().take(MOST_FINDINGS) {
+                let Some(rule) = rules.rule(number) else { continue };
                 let (place, row) = (Place { section, row }, report.row(section, row));
-                let at = *known.entry((rule, row.text())).or_insert(found.len());
+                let at = *known.entry((number, row.text())).or_insert(found.len());
                 if let Some((_, before)) = found.get_mut(at) {
                     before.also.push((judged.entry, place));
                     continue;
@@ -311,20 +300,22 @@ impl NotableRow {
                 let pane = report.section(section).map(|found| (found.pane(), found.rank));
                 let (identifier, entry) = (judged.identifier.clone(), judged.entry);
                 let target = Target { file: None, identifier, entry, place: Some(place) };
-                let (seen_by, also) = (judged.name.visible_cut(NAME), Vec::new());
-                found.push(((severity, pane, entry, place.row), NotableRow { rule, row, seen_by, target, also }));
+                let seen_by = Some(judged.name.visible_cut(NAME));
+                let spot = Self { seen_by, ..spot(rule, Shows::Row(row), target) };
+                found.push(((rule.severity, pane, entry, place.row), spot));
             }
         }
         found.sort_by_key(|(rank, _)| *rank);
-        let mut rows: Vec<_> = found.into_iter().map(|(_, row)| row).collect();
-        for row in &mut rows {
-            let others: BTreeSet<_> = row.also.iter().map(|(entry, _)| *entry).collect();
-            let others = others.into_iter().filter(|entry| *entry != row.target.entry).count();
-            if others > 0 {
-                row.seen_by = said(format!("{} +{others}", row.seen_by));
+        let mut spots: Vec<_> = found.into_iter().map(|(_, spot)| spot).collect();
+        for spot in &mut spots {
+            let entry = spot.target.as_ref().map(|target| target.entry);
+            let others: BTreeSet<_> = spot.also.iter().map(|(entry, _)| *entry).collect();
+            let others = others.into_iter().filter(|other| Some(*other) != entry).count();
+            if let Some(by) = spot.seen_by.as_mut().filter(|_| others > 0) {
+                *by = said(format!("{by} +{others}"));
             }
         }
-        Ok(rows)
+        Ok(spots)
     }
 }
 
@@ -516,17 +507,12 @@ impl Model {
         self.emit(ReportJob::EvaluateAll { number, reports, rules });
     }
 
-    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<NotableRow>) {
-        let Some(rules) = self.rules.clone() else { return };
+    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Spot>) {
         let which = if self.is_document() { "reports that are open" } else { "stored reports of the file" };
         if self.spots_mut().is_none_or(|list| list.source.notable != Some(NotableScope::Held(number))) {
             return;
         }
-        let spots = found.into_iter().filter_map(|NotableRow { rule, row, seen_by, target, also }| {
-            let spot = spot(rules.rule(rule)?, Shows::Row(row), target);
-            Some(Spot { seen_by: Some(seen_by), also, ..spot })
-        });
-        let all = RowPicker::new(format!("Findings in all {which}"), spots.collect());
+        let all = RowPicker::new(format!("Findings in all {which}"), found);
         self.spots_mut().into_iter().for_each(|list| list.scroll = Scroll::default());
         self.change_spots(|picker| *picker = RowPicker { notable: Some(NotableScope::Held(number)), ..all });
         if let Some(words) = self.not_judged().filter(|_| self.notice.is_none()) {

@@ -2,7 +2,7 @@
 
 use super::{Performer, SendPace, Work, renew};
 use crate::app::message::Opening;
-use crate::app::over::spots::NotableRow;
+use crate::app::over::Spot;
 use crate::app::{LoadedReport, ReportEvent, ReportJob};
 use crate::clock;
 use crate::files;
@@ -46,7 +46,7 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
             }
         }
         ReportJob::EvaluateAll { number, reports, rules } => {
-            if let Ok(found) = NotableRow::find_all(&reports, &rules, cancel) {
+            if let Ok(found) = Spot::find_all(&reports, &rules, cancel) {
                 work.send(ReportEvent::AllEvaluated { number, found });
             }
         }
