@@ -91,11 +91,6 @@ impl Pane {
     }
 }
 
-/// Groups of fields that identify a record.
-///
-/// Every present field of a group counts; the next group is used only when the group before has none.
-type ToldBy = &'static [&'static [&'static str]];
-
 /// One report attribute (specification §2.1, and what the service adds to it).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attribute {
@@ -107,7 +102,9 @@ pub struct Attribute {
     pub shape: Shape,
     /// When two of its values are one item of a comparison.
     pub sameness: Sameness,
-    pub told_by: ToldBy,
+    /// Groups of fields that identify a record: every present field of a group counts; the next group is used only when the group
+    /// before has none.
+    pub told_by: Vec<Vec<&'static str>>,
     /// Members of its values that contain indicators. Other members are not searched: a version
     /// number is not an address.
     pub holds: Vec<Source>,
@@ -236,19 +233,24 @@ impl Attribute {
 
 /// A row with the pane's default sameness and nothing else set.
 const fn row(name: &'static str, pane: Pane, label: &'static str, shape: Shape) -> Attribute {
-    Attribute { name, pane, label, shape, sameness: Sameness::of(pane), told_by: &[], holds: Vec::new() }
+    Attribute { name, pane, label, shape, sameness: Sameness::of(pane), told_by: Vec::new(), holds: Vec::new() }
 }
 
 const fn list(name: &'static str, pane: Pane, label: &'static str) -> Attribute {
     row(name, pane, label, Shape::Strings)
 }
 
-/// A list of objects, by the fields of their rows and those that say which object it is.
-fn records(name: &'static str, pane: Pane, label: &'static str, fields: &'static str, told_by: ToldBy) -> Attribute {
-    Attribute { told_by, ..row(name, pane, label, Shape::Records(Field::all(fields))) }
+/// A list of objects, by the fields of their rows.
+fn records(name: &'static str, pane: Pane, label: &'static str, fields: &'static str) -> Attribute {
+    row(name, pane, label, Shape::Records(Field::all(fields)))
 }
 
 impl Attribute {
+    /// The groups of fields that say which object it is, parted by `|`.
+    fn told_by(self, groups: &'static str) -> Self {
+        Self { told_by: groups.split('|').map(|group| group.split(' ').collect()).collect(), ..self }
+    }
+
     fn same(self, sameness: Sameness) -> Self {
         Self { sameness, ..self }
     }
@@ -305,82 +307,61 @@ pub static ATTRIBUTES: LazyLock<Vec<Attribute>> = LazyLock::new(|| {
         row("processes_tree", Processes, "", ProcessTree)
             .same(Sameness::Program)
             .holds(&[is("files_opened", Kind::Path), left("files_written", Kind::Path)]),
-        records(PROCESS_LIST, Processes, "", "{name}  {process_id} · parent {parent_process_id}", &[&["name"]])
+        records(PROCESS_LIST, Processes, "", "{name}  {process_id} · parent {parent_process_id}")
+            .told_by("name")
             .same(Sameness::Program)
             .holds(&[is("files_opened", Kind::Path), left("files_written", Kind::Path)]),
         list("processes_injected", Processes, "injected").holds(OTHERS),
         list("processes_created", Processes, "created").holds(WORDS),
         list("processes_killed", Processes, "killed"),
         list("processes_terminated", Processes, "ended"),
-        records(
-            "memory_dumps",
-            Processes,
-            "dumped",
-            "{process} · {process_id} · {stage} → {file_name}",
-            &[&["process"], &["file_name"]],
-        )
-        .same(Sameness::Program),
+        records("memory_dumps", Processes, "dumped", "{process} · {process_id} · {stage} → {file_name}")
+            .told_by("process|file_name")
+            .same(Sameness::Program),
         list("tags", Tags, ""),
-        records("registry_keys_set", Registry, "set", "{key} = {value}", &[&["key"]])
+        records("registry_keys_set", Registry, "set", "{key} = {value}")
+            .told_by("key")
             .holds(&[left("key", Kind::Key), DATA]),
         list("registry_keys_deleted", Registry, "deleted").holds(KEYS),
         list("registry_keys_opened", Registry, "opened").holds(KEYS),
-        records(
-            "files_dropped",
-            Files,
-            "dropped",
-            "{path} · {type} · by {process_name} · {sha256}",
-            &[&["path"], &["sha256"]],
-        )
-        .holds(&[left("sha256", Kind::Hash), left("path", Kind::Path)]),
+        records("files_dropped", Files, "dropped", "{path} · {type} · by {process_name} · {sha256}")
+            .told_by("path|sha256")
+            .holds(&[left("sha256", Kind::Hash), left("path", Kind::Path)]),
         list("files_written", Files, "written").holds(LEFT_PATHS),
         list("files_deleted", Files, "deleted").holds(PATHS),
-        records("files_copied", Files, "copied", "{source} → {destination}", &[&["source", "destination"]])
+        records("files_copied", Files, "copied", "{source} → {destination}")
+            .told_by("source destination")
             .holds(&[is("source", Kind::Path), left("destination", Kind::Path)]),
         list("files_attribute_changed", Files, "changed").holds(PATHS),
         list("files_opened", Files, "opened").holds(PATHS),
-        records(
-            "ids_alerts",
-            Network,
-            "alert",
-            "{!alert_severity} · {rule_msg} · {rule_category}",
-            &[&["rule_msg"], &["rule_id"]],
-        )
-        .holds(ALERT),
-        records(
-            "ids_results",
-            Network,
-            "IDS result",
-            "{!alert_severity} · {rule_msg} · {rule_category}",
-            &[&["rule_msg"], &["rule_id"]],
-        )
-        .holds(ALERT),
-        records("dns_lookups", Network, "name", "{hostname} → {resolved_ips} · txt {txt_records}", &[&["hostname"]])
+        records("ids_alerts", Network, "alert", "{!alert_severity} · {rule_msg} · {rule_category}")
+            .told_by("rule_msg|rule_id")
+            .holds(ALERT),
+        records("ids_results", Network, "IDS result", "{!alert_severity} · {rule_msg} · {rule_category}")
+            .told_by("rule_msg|rule_id")
+            .holds(ALERT),
+        records("dns_lookups", Network, "name", "{hostname} → {resolved_ips} · txt {txt_records}")
+            .told_by("hostname")
             .holds(&[is("hostname", Kind::Host), is("resolved_ips", Kind::Address)]),
-        records(
-            "http_conversations",
-            Network,
-            "http",
-            "{request_method} {*url} → {response_status_code}",
-            &[&["request_method", "url"]],
-        )
-        .same(Sameness::Exact)
-        .holds(&[is("url", Kind::Url)]),
+        records("http_conversations", Network, "http", "{request_method} {*url} → {response_status_code}")
+            .told_by("request_method url")
+            .same(Sameness::Exact)
+            .holds(&[is("url", Kind::Url)]),
         records(
             "ip_traffic",
             Network,
             "address",
             "{destination_ip}:{destination_port} {transport_layer_protocol} · AS{destination_ip_asn}",
-            &[&["destination_ip", "destination_port", "transport_layer_protocol"]],
         )
+        .told_by("destination_ip destination_port transport_layer_protocol")
         .holds(&[is("destination_ip", Kind::Address)]),
         records(
             "smtp_conversations",
             Network,
             "smtp",
             "{smtp_from} → {smtp_to} · {subject} · {*hostname} · {*destination_ip}:{destination_port}",
-            &[&["hostname", "destination_ip", "smtp_to", "subject"]],
         )
+        .told_by("hostname destination_ip smtp_to subject")
         .holds(&[
             is("hostname", Kind::Host),
             is("destination_ip", Kind::Address),
@@ -392,7 +373,8 @@ pub static ATTRIBUTES: LazyLock<Vec<Attribute>> = LazyLock::new(|| {
             words("html_body"),
             is("sha256", Kind::Hash),
         ]),
-        records("tls", Network, "tls", "{*sni} · {version} · {*thumbprint} · ja4 {ja4}", &[&["sni", "thumbprint"]])
+        records("tls", Network, "tls", "{*sni} · {version} · {*thumbprint} · ja4 {ja4}")
+            .told_by("sni thumbprint")
             .holds(&[
                 is("sni", Kind::Host),
                 is("thumbprint", Kind::Certificate),
@@ -408,13 +390,16 @@ pub static ATTRIBUTES: LazyLock<Vec<Attribute>> = LazyLock::new(|| {
         list("calls_highlighted", Modules, "call").same(Sameness::Exact),
         // On Windows these are calls of WMI.
         list("system_property_lookups", Modules, "property").same(Sameness::Exact),
-        records("system_property_sets", Modules, "property set", "{key} = {value}", &[&["key"]]).same(Sameness::Exact),
+        records("system_property_sets", Modules, "property set", "{key} = {value}")
+            .told_by("key")
+            .same(Sameness::Exact),
         list("modules_loaded", Modules, "loaded").holds(MODULES),
         list("invokes", Modules, "invoked").same(Sameness::Exact),
         list("signals_observed", Modules, "signal").same(Sameness::Exact),
         list("signals_hooked", Modules, "hooked").same(Sameness::Exact),
         list("permissions_requested", Services, "permission").same(Sameness::Exact),
-        records("permissions_checked", Services, "checked", "{permission} · {owner}", &[&["permission"]])
+        records("permissions_checked", Services, "checked", "{permission} · {owner}")
+            .told_by("permission")
             .same(Sameness::Exact),
         list("services_created", Services, "created"),
         list("services_started", Services, "started"),
@@ -431,45 +416,42 @@ pub static ATTRIBUTES: LazyLock<Vec<Attribute>> = LazyLock::new(|| {
             Techniques,
             "technique",
             "{!severity} · {id} {signature_description} ← {?refs}",
-            &[&["id"]],
-        ),
-        records("attack_techniques", Techniques, "technique", "{!severity} · {id} {description} ← {?refs}", &[&["id"]]),
+        )
+        .told_by("id"),
+        records("attack_techniques", Techniques, "technique", "{!severity} · {id} {description} ← {?refs}")
+            .told_by("id"),
         records(
             "signature_matches",
             Techniques,
             "signature",
             "{!severity} · {name} · {id} · {description} ← {?match_data} ← {?events} ← {?refs}",
-            &[&["id"], &["name"], &["description"]],
         )
+        .told_by("id|name|description")
         .holds(&[words("match_data")]),
         records(
             "sigma_analysis_results",
             Techniques,
             "sigma",
             "{!rule_level} · {rule_title} · {rule_source} ← {?match_context}",
-            &[&["rule_id"], &["rule_title"]],
-        ),
-        records(
-            "mbc",
-            Techniques,
-            "mbc",
-            "{id} {behavior} · {method} · {objective} ← {?refs}",
-            &[&["id"], &["behavior", "method"]],
-        ),
+        )
+        .told_by("rule_id|rule_title"),
+        records("mbc", Techniques, "mbc", "{id} {behavior} · {method} · {objective} ← {?refs}")
+            .told_by("id|behavior method"),
         list("text_highlighted", Text, "seen").holds(WORDS),
         list("text_decoded", Text, "decoded").holds(WORDS),
         list("crypto_algorithms_observed", Text, "algorithm"),
         list("crypto_keys", Text, "key"),
         list("crypto_plain_text", Text, "plain text").holds(WORDS),
         list("encoding_algorithms_observed", Text, "encoding"),
-        records("sms_sent", Mobile, "sms", "{destination} · {body}", &[&["destination", "body"]])
+        records("sms_sent", Mobile, "sms", "{destination} · {body}")
+            .told_by("destination body")
             .holds(&[words("body")]),
         list("activities_started", Mobile, "activity"),
         list("content_model_observers", Mobile, "observes"),
-        records("content_model_sets", Mobile, "content", "{key} = {value}", &[&["key"]]).holds(&[words("value")]),
+        records("content_model_sets", Mobile, "content", "{key} = {value}").told_by("key").holds(&[words("value")]),
         list("databases_opened", Mobile, "database").holds(PATHS),
         list("databases_deleted", Mobile, "database gone").holds(PATHS),
-        records("shared_preferences_sets", Mobile, "preference", "{key} = {value}", &[&["key"]]).holds(&[DATA]),
+        records("shared_preferences_sets", Mobile, "preference", "{key} = {value}").told_by("key").holds(&[DATA]),
         list("shared_preferences_lookups", Mobile, "looked up"),
         row("context_attributes", Pane::Other, "context", Value).holds(&[
             is("sha256", Kind::Hash),

@@ -34,7 +34,7 @@ pub(super) struct Way {
     /// A hash of the pane and of the word beside the row.
     kind: u64,
     sameness: Sameness,
-    told_by: &'static [&'static [&'static str]],
+    told_by: &'static [Vec<&'static str>],
     /// The fields that a record's row shows.
     fields: &'static [Field],
     form: Form,
@@ -50,7 +50,7 @@ const OWN: &[&str] = &["process_id", "stage", "file_name"];
 impl Way {
     /// The way for a section; none where its rows are not compared.
     pub(super) fn of(section: &Section, registry: ValueMember, keys: &impl BuildHasher) -> Option<Self> {
-        let known = section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.told_by));
+        let known = section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.told_by.as_slice()));
         let (label, sameness, told_by) = known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
         let kind = keys.hash_one((section.pane() as u8, label));
         let fields = match section.attribute.map(|known| &known.shape) {
