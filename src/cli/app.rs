@@ -332,11 +332,11 @@ fn display(config: &Config) -> Display {
 }
 
 /// The first of the locale's variables that is set, which determines the character set.
-pub(super) fn locale(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+fn locale(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable)
 }
 
-pub(super) fn is_utf8(locale: &str) -> bool {
+fn is_utf8(locale: &str) -> bool {
     locale.to_lowercase().replace('-', "").contains("utf8")
 }
 

@@ -3,7 +3,7 @@
 
 use super::counters::ask_balances;
 use super::*;
-use crate::config::{Config, FILE_VARIABLE, Folders, SETTINGS};
+use crate::config::{Config, Folders};
 use crate::runtime;
 use crate::service::ProxyRoute;
 use crate::service::credential::{Configured, Credential, VARIABLES};
@@ -84,14 +84,14 @@ impl DoctorArgs {
         let config = common.config();
         match &config {
             Ok((_, config)) => {
-                checks.extend([file(&folders), variables(), service(config), key(config), entitlements(config)]);
+                checks.extend([file(&folders), service(config), key(config)]);
             }
             Err(error) => {
                 let advice = "correct it; until then nothing else runs";
                 checks.push(wrong("config", exit::kind_of(error), format!("{error:#}"), advice));
             }
         }
-        checks.extend([terminal(), characters(), store(&folders)]);
+        checks.extend([terminal(), store(&folders)]);
         if config.is_ok() && self.online {
             checks.extend(online(common));
         }
@@ -109,21 +109,6 @@ fn file(folders: &Folders) -> Check {
             wrong("config", FailureKind::Config, found, "behaview config check names every mistake")
         }
         Err(error) => wrong("config", FailureKind::Config, error.to_string(), "see who may read it"),
-    }
-}
-
-/// Finds misspelt variables of this program, which have no effect.
-fn variables() -> Check {
-    let known = |name: &str| {
-        name == FILE_VARIABLE
-            || VARIABLES.contains(&name)
-            || SETTINGS.iter().any(|setting| setting.variable().as_deref() == Some(name))
-    };
-    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let strange: Vec<_> = names.filter(|name| name.starts_with("BEHAVIEW_") && !known(name)).collect();
-    match strange.as_slice() {
-        [] => good("variables", "none that is not known"),
-        some => odd("variables", format!("{} is no setting", some.join(", ")), "behaview config show names them all"),
     }
 }
 
@@ -156,17 +141,6 @@ fn key(config: &Config) -> Check {
             let advice = "set BEHAVIEW_API_KEY, or api_key_command in the config file (behaview config init writes one to \
                           fill in); behaview demo needs none";
             wrong("key", FailureKind::Key, "there is none", advice)
-        }
-    }
-}
-
-fn entitlements(config: &Config) -> Check {
-    match config.entitlements.known().private_scanning.held() {
-        Some(true) => good("licence", "private scanning: yes, says the config"),
-        None => good("licence", "not set in the config; the service's counters show it (--online)"),
-        Some(false) => {
-            let advice = "without it private reports are refused; correct [entitlements] if it is there";
-            wrong("licence", FailureKind::Refused, "private scanning: no, says the config", advice)
         }
     }
 }
@@ -219,11 +193,9 @@ fn online(common: &Common) -> Vec<Check> {
         }
     };
     let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.held() {
-        Some(true) => good("licence now", "private scanning"),
-        None => good("licence now", "the counters do not show private scanning"),
-        Some(false) => {
-            wrong("licence now", FailureKind::Refused, "no private scanning", "ask the group's administrator")
-        }
+        Some(true) => good("licence", "private scanning"),
+        None => good("licence", "the counters do not show private scanning"),
+        Some(false) => wrong("licence", FailureKind::Refused, "no private scanning", "ask the group's administrator"),
     };
     let clock = match setup.gateway.behind().map(|behind| behind.as_secs()) {
         None => odd("clock", "the service's answer had no time", ""),
@@ -261,17 +233,5 @@ fn terminal() -> Check {
             odd("terminal", format!("{term}, {wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
         }
         Some((wide, high)) => good("terminal", format!("{term}, {wide} x {high}")),
-    }
-}
-
-fn characters() -> Check {
-    match super::app::locale(variable) {
-        Some(locale) if super::app::is_utf8(&locale) => good("characters", locale),
-        _ if cfg!(windows) => good("characters", "UTF-8"),
-        locale => {
-            let found =
-                locale.map_or("no locale is set".to_owned(), |locale| format!("the locale {locale} is not UTF-8"));
-            odd("characters", found, "set LANG=C.UTF-8, or borders and names may look wrong")
-        }
     }
 }
