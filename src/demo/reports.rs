@@ -18,13 +18,8 @@ pub struct DemoFile {
     pub about: &'static str,
 }
 
-/// One private file as embedded: its title, what it shows, its object, its reports.
-struct EmbeddedFile {
-    title: &'static str,
-    about: &'static str,
-    object: &'static str,
-    reports: &'static [&'static str],
-}
+/// A private file as embedded: its title, what it shows, its object, its reports.
+type EmbeddedFile = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 macro_rules! asset {
     ($path:literal) => {
@@ -40,11 +35,11 @@ const SANDBOXES: usize = 3;
 const HOSTILE: &str = "Unfriendly strings.bin";
 
 const EMBEDDED: [EmbeddedFile; 7] = [
-    EmbeddedFile {
-        title: "Quarterly statement viewer.exe",
-        about: "a Windows dropper, run in six sandboxes that each saw something else",
-        object: asset!("dropper/file.json"),
-        reports: &[
+    (
+        "Quarterly statement viewer.exe",
+        "a Windows dropper, run in six sandboxes that each saw something else",
+        asset!("dropper/file.json"),
+        &[
             asset!("dropper/1-cape.json"),
             asset!("dropper/2-zenbox.json"),
             asset!("dropper/3-lynxbox.json"),
@@ -52,48 +47,42 @@ const EMBEDDED: [EmbeddedFile; 7] = [
             asset!("dropper/5-observatory.json"),
             asset!("dropper/6-lantern-mobile.json"),
         ],
-    },
-    EmbeddedFile {
-        title: "Parcel tracker.apk",
-        about: "an Android app that reads and sends text messages",
-        object: asset!("parcel/file.json"),
-        reports: &[asset!("parcel/1-lantern-mobile.json"), asset!("parcel/2-droidyard.json")],
-    },
-    EmbeddedFile {
-        title: "Delivery note 20261109.docm",
-        about: "a document whose macro starts PowerShell; one report has an identifier of an odd shape",
-        object: asset!("document/file.json"),
-        reports: &[asset!("document/1-zenbox.json"), asset!("document/2-odd-identifier.json")],
-    },
-    EmbeddedFile {
-        title: "Blank reader.exe",
-        about: "reports with nothing, or next to nothing, in them",
-        object: asset!("blank/file.json"),
-        reports: &[asset!("blank/1-nothing.json"), asset!("blank/2-next-to-nothing.json")],
-    },
-    EmbeddedFile {
-        title: HOSTILE,
-        about: "strings that attack whoever shows them, and attributes of the wrong type",
-        object: asset!("hostile/file.json"),
-        reports: &[asset!("hostile/1-strings.json"), asset!("hostile/2-wrong-types.json")],
-    },
-    EmbeddedFile {
-        title: BUSY,
-        about: "a report made on the fly, of any size",
-        object: asset!("busy/file.json"),
-        reports: &[],
-    },
-    EmbeddedFile {
-        title: "Still in the queue.iso",
-        about: "a file that no sandbox ever finishes with: following it ends when the polls are used up",
-        object: asset!("queued/file.json"),
-        reports: &[],
-    },
+    ),
+    (
+        "Parcel tracker.apk",
+        "an Android app that reads and sends text messages",
+        asset!("parcel/file.json"),
+        &[asset!("parcel/1-lantern-mobile.json"), asset!("parcel/2-droidyard.json")],
+    ),
+    (
+        "Delivery note 20261109.docm",
+        "a document whose macro starts PowerShell; one report has an identifier of an odd shape",
+        asset!("document/file.json"),
+        &[asset!("document/1-zenbox.json"), asset!("document/2-odd-identifier.json")],
+    ),
+    (
+        "Blank reader.exe",
+        "reports with nothing, or next to nothing, in them",
+        asset!("blank/file.json"),
+        &[asset!("blank/1-nothing.json"), asset!("blank/2-next-to-nothing.json")],
+    ),
+    (
+        HOSTILE,
+        "strings that attack whoever shows them, and attributes of the wrong type",
+        asset!("hostile/file.json"),
+        &[asset!("hostile/1-strings.json"), asset!("hostile/2-wrong-types.json")],
+    ),
+    (BUSY, "a report made on the fly, of any size", asset!("busy/file.json"), &[]),
+    (
+        "Still in the queue.iso",
+        "a file that no sandbox ever finishes with: following it ends when the polls are used up",
+        asset!("queued/file.json"),
+        &[],
+    ),
 ];
 
 pub(super) fn private_files() -> Vec<DemoFile> {
-    let file = |file: &EmbeddedFile| DemoFile { sha256: digest(file.title), title: file.title, about: file.about };
-    EMBEDDED.iter().map(file).collect()
+    EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()
 }
 
 /// The SHA-256 of some bytes, in hexadecimal.
@@ -144,11 +133,10 @@ pub(super) fn made_for(sha256: &str, files: &[PrivateFile], now: i64) -> Vec<Dem
     files.iter().take(1).flat_map(|file| &file.reports).take(SANDBOXES).map(named).collect()
 }
 
-fn read(file: &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error> {
-    let sha256 = digest(file.title);
-    let mut reports =
-        file.reports.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<DemoReport>, _>>()?;
-    match file.title {
+fn read((title, _, object, reports): &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error> {
+    let sha256 = digest(title);
+    let mut reports = reports.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<DemoReport>, _>>()?;
+    match *title {
         BUSY => {
             let attributes = RawValue::from_string(generated::attributes(rows))?;
             let id = format!("{sha256}_{}-1794474845", generated::SANDBOX);
@@ -157,5 +145,5 @@ fn read(file: &EmbeddedFile, rows: u64) -> Result<PrivateFile, serde_json::Error
         HOSTILE => reports.push(serde_json::from_str(&generated::extreme_report(&sha256))?),
         _ => {}
     }
-    Ok(PrivateFile { sha256, object: serde_json::from_str(file.object)?, reports })
+    Ok(PrivateFile { sha256, object: serde_json::from_str(object)?, reports })
 }

@@ -303,15 +303,16 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
         return None;
     }
     let (mut written, mut places) = (Vec::with_capacity(bytes.len()), Vec::with_capacity(order.len()));
-    for (place, (row, _)) in order.iter().enumerate() {
+    for (row, _) in &order {
+        written.extend_from_slice(if written.is_empty() { b"" } else { b"," });
         places.push(first.saturating_add(u32::try_from(written.len()).unwrap_or(u32::MAX)));
         let element = elements.get(*row).cloned().unwrap_or_default();
         written.extend_from_slice(bytes.get(element).unwrap_or_default());
-        // What parts two elements stays between the places that they had.
-        let between = elements.get(place).map_or(0, |element| element.end);
-        let next = elements.get(place + 1).map_or(bytes.len(), |element| element.start);
-        written.extend_from_slice(bytes.get(between..next).unwrap_or_default());
     }
+    // What parted them was as long or longer; what stands behind the last keeps its place.
+    let last = elements.last().map_or(0, |last| last.end);
+    written.resize(last, b' ');
+    written.extend_from_slice(bytes.get(last..).unwrap_or_default());
     list.starts = places;
     let mut whole = body.window(0..first as usize).to_vec();
     whole.append(&mut written);
