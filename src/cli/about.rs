@@ -126,6 +126,16 @@ impl KeysArgs {
     }
 }
 
+impl KeyRow {
+    fn price(&self) -> &'static str {
+        match (self.asks, self.leads) {
+            (true, _) => "at the price in the bar",
+            (_, true) => "in what it opens, at the price in the bar",
+            _ => "",
+        }
+    }
+}
+
 fn key_row(command: &'static Command, map: &Keymap) -> KeyRow {
     let names = |keys: &[Key]| keys.iter().map(ToString::to_string).collect();
     KeyRow {
@@ -141,11 +151,7 @@ fn key_row(command: &'static Command, map: &Keymap) -> KeyRow {
 
 fn keys_text(rows: &[KeyRow]) -> String {
     let rows = rows.iter().map(|row| {
-        let price = match (row.asks, row.leads) {
-            (true, _) => "; asks the service, at the price in the bar",
-            (_, true) => "; what it opens asks the service, at the price in the bar",
-            _ => "",
-        };
+        let price = if row.asks || row.leads { format!("; asks the service {}", row.price()) } else { String::new() };
         let keys = if row.keys.is_empty() { "none".to_owned() } else { row.keys.join(" ") };
         [keys, row.command.to_owned(), row.place.clone(), format!("{}{price}", row.does)]
     });
@@ -156,12 +162,7 @@ fn keys_markdown(rows: &[KeyRow]) -> String {
     let heading = "| keys | command | where it works | what it does | asks the service |\n|---|---|---|---|---|\n";
     let rows = rows.iter().map(|row| {
         let keys: Vec<_> = row.keys.iter().map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
-        let asks = match (row.asks, row.leads) {
-            (true, _) => "at the price in the bar",
-            (_, true) => "in what it opens, at the price in the bar",
-            _ => "",
-        };
-        format!("| {} | {} | {} | {} | {asks} |\n", keys.join(" "), row.command, row.place, row.does)
+        format!("| {} | {} | {} | {} | {} |\n", keys.join(" "), row.command, row.place, row.does, row.price())
     });
     std::iter::once(heading.to_owned()).chain(rows).collect()
 }

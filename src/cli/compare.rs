@@ -319,25 +319,22 @@ impl CompareOutput {
             let held = if *held { "stored" } else { "not stored" };
             let _ = writeln!(text, "{number:>2}  {sandbox:<24}  {title:<13}  {held}");
         }
-        let remarks = [
-            self.missing
-                .as_ref()
-                .map(|price| format!("the missing reports cost {price}: behaview show <identifier>\n")),
-            self.more.then(|| {
-                "further sandboxes may be on pages that are not stored: behaview list --all <sha256>\n".into()
-            }),
-            (self.left_out > 0)
-                .then(|| format!("sandboxes left out: {}; {MOST_COLUMNS} are compared at most\n", self.left_out)),
-            self.items
-                .iter()
-                .any(|item| item.differs)
-                .then(|| "≠  differs from the first that saw it: below it, by number\n".into()),
-            self.items
-                .iter()
-                .any(|item| !item.perhaps_unlisted.is_empty())
-                .then(|| "?  not listed, by a list that was perhaps cut by the service, or not stored\n".into()),
-        ];
-        text.extend(remarks.into_iter().flatten().chain(["\n".to_owned()]));
+        if let Some(price) = &self.missing {
+            let _ = writeln!(text, "the missing reports cost {price}: behaview show <identifier>");
+        }
+        if self.more {
+            text += "further sandboxes may be on pages that are not stored: behaview list --all <sha256>\n";
+        }
+        if self.left_out > 0 {
+            let _ = writeln!(text, "sandboxes left out: {}; {MOST_COLUMNS} are compared at most", self.left_out);
+        }
+        if self.items.iter().any(|item| item.differs) {
+            text += "≠  differs from the first that saw it: below it, by number\n";
+        }
+        if self.items.iter().any(|item| !item.perhaps_unlisted.is_empty()) {
+            text += "?  not listed, by a list that was perhaps cut by the service, or not stored\n";
+        }
+        text.push('\n');
         for item in &self.items {
             let mark = |column: &ColumnOutput| match &column.number {
                 number if !column.held || item.perhaps_unlisted.contains(number) => '?',

@@ -95,17 +95,14 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-fn no_hash(text: &str) -> &'static str {
+fn no_hash(text: &str) -> String {
     let is_hexadecimal = text.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
-    match text.trim().len() {
-        32 if is_hexadecimal => {
-            "looks like an MD5: private files are known by their SHA-256 alone, 64 hexadecimal digits"
-        }
-        40 if is_hexadecimal => {
-            "looks like a SHA-1: private files are known by their SHA-256 alone, 64 hexadecimal digits"
-        }
-        _ => "is no SHA-256: it has 64 hexadecimal digits. Private files are known by nothing else",
-    }
+    let other = match text.trim().len() {
+        32 if is_hexadecimal => "an MD5",
+        40 if is_hexadecimal => "a SHA-1",
+        _ => return "is not a SHA-256 of 64 hexadecimal digits, the only hash that names a private file".to_owned(),
+    };
+    format!("looks like {other}: private files are known by their SHA-256 alone, 64 hexadecimal digits")
 }
 
 /// Maximum size of a list of identifiers, in bytes; a million identifiers are smaller.

@@ -76,21 +76,8 @@ struct EntryOutput {
     counted: Option<String>,
 }
 
-const COLUMNS: [&str; 13] = [
-    "time",
-    "session",
-    "operation",
-    "what",
-    "unit",
-    "predicted_min",
-    "predicted_max",
-    "settled",
-    "counts_as",
-    "at_least",
-    "state",
-    "outcome",
-    "counted",
-];
+const COLUMNS: &str = "time,session,operation,what,unit,predicted_min,predicted_max,settled,counts_as,at_least,\
+    state,outcome,counted";
 
 #[derive(Debug, Serialize)]
 struct LedgerTotal {
@@ -270,17 +257,15 @@ fn ledger_text(entries: &[EntryOutput], totals: &[LedgerTotal], compared: Option
 
 fn csv(rows: &[EntryOutput]) -> anyhow::Result<Vec<u8>> {
     let mut out = Vec::new();
-    csv::line(&mut out, COLUMNS)?;
+    csv::line(&mut out, COLUMNS.split(','))?;
     for row in rows {
         let row = serde_json::to_value(row)?;
-        csv::line(
-            &mut out,
-            COLUMNS.map(|name| match row.get(name) {
-                Some(Value::String(text)) => csv::safe(text),
-                None | Some(Value::Null) => csv::safe(""),
-                Some(other) => csv::safe(&other.to_string()),
-            }),
-        )?;
+        let cells = COLUMNS.split(',').map(|name| match row.get(name) {
+            Some(Value::String(text)) => csv::safe(text),
+            None | Some(Value::Null) => csv::safe(""),
+            Some(other) => csv::safe(&other.to_string()),
+        });
+        csv::line(&mut out, cells)?;
     }
     Ok(out)
 }

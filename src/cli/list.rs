@@ -158,7 +158,10 @@ impl ListArgs {
             remarks.for_each(|remark| say(format!("{}: {remark}", file.short())));
             let is_new = |entry: &&PageEntry| listed.seen.insert(entry.identifier.clone());
             let new: Vec<_> = page.entries.iter().filter(is_new).collect();
-            listed.sandboxes.extend(listed_entries(gateway, &new, got.received)?);
+            for PageEntry { identifier, report, .. } in &new {
+                let stored = gateway.store.report(&gateway.service, identifier)?;
+                listed.sandboxes.push(sandbox(Some(identifier), stored.as_ref(), report.as_ref(), Some(got.received)));
+            }
             cursor = page.cursor;
             listed.more = cursor.is_some() || page.is_lost;
             let is_enough = self.all && fetched >= MOST_PAGES;
@@ -270,19 +273,6 @@ fn columns(listed: &ListOutput) -> String {
     let heading = ["sandbox", "verdict", "when", "stored since", "identifier", "tags"];
     let more = if listed.more { "There are more pages; --all fetches them.\n" } else { "" };
     format!("{}{more}", table(heading, listed.sandboxes.iter().map(row)))
-}
-
-fn listed_entries(
-    gateway: &Gateway,
-    entries: &[&PageEntry],
-    received: Timestamp,
-) -> anyhow::Result<Vec<ListedSandbox>> {
-    let mut listed = Vec::new();
-    for PageEntry { identifier, report, .. } in entries {
-        let stored = gateway.store.report(&gateway.service, identifier)?;
-        listed.push(sandbox(Some(identifier), stored.as_ref(), report.as_ref(), Some(received)));
-    }
-    Ok(listed)
 }
 
 /// A sandbox with its stored report, or else with the report of a page or document.

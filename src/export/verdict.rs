@@ -14,27 +14,10 @@ use std::collections::BTreeSet;
 pub(super) const MOST: usize = 100;
 
 /// Words of verdicts, each with the one of STIX that they come to, the worst first.
-const VERDICTS: [(&str, &[&str]); 3] = [
-    (
-        "malicious",
-        &[
-            "MALWARE",
-            "MALICIOUS",
-            "RANSOM",
-            "RANSOMWARE",
-            "TROJAN",
-            "STEALER",
-            "RAT",
-            "PHISHING",
-            "BANKER",
-            "EXPLOIT",
-            "SPREADER",
-            "WORM",
-            "VIRUS",
-        ],
-    ),
-    ("suspicious", &["SUSPICIOUS", "GREYWARE", "ADWARE", "EVADER"]),
-    ("benign", &["CLEAN", "HARMLESS", "BENIGN"]),
+const VERDICTS: [(&str, &str); 3] = [
+    ("malicious", "MALWARE MALICIOUS RANSOM RANSOMWARE TROJAN STEALER RAT PHISHING BANKER EXPLOIT SPREADER WORM VIRUS"),
+    ("suspicious", "SUSPICIOUS GREYWARE ADWARE EVADER"),
+    ("benign", "CLEAN HARMLESS BENIGN"),
 ];
 
 /// What the sandbox thought of the sample, in the words of STIX.
@@ -45,9 +28,10 @@ pub(super) fn verdict(report: &Report) -> &'static str {
 }
 
 /// Whether a verdict says one of these words, and does not say that it is none.
-fn says_one_of(verdict: &str, wanted: &[&str]) -> bool {
+fn says_one_of(verdict: &str, wanted: &str) -> bool {
     let words: Vec<_> = verdict.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty()).collect();
-    !words.iter().any(|word| matches!(*word, "NOT" | "NO" | "NON")) && words.iter().any(|word| wanted.contains(word))
+    !words.iter().any(|word| matches!(*word, "NOT" | "NO" | "NON"))
+        && words.iter().any(|word| wanted.split(' ').any(|wanted| wanted == *word))
 }
 
 /// The techniques of MITRE ATT&CK that the rows which are meant name, each once; none where one kind of indicator is wanted alone.
