@@ -8,7 +8,7 @@ use crate::report::identifier::{FileHash, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, PageError, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
-use crate::request::{Artefact, Request};
+use crate::request::{Artefact, Request, hash};
 use crate::service::error::{ServiceError, Unusable};
 use crate::store::{NewAnswer, PageReport, Store};
 use crate::text::Untrusted;
@@ -280,10 +280,6 @@ fn names(object: Raw<'_>) -> Vec<FileHash> {
     let objects = [Some(object), object.member("attributes")].into_iter().flatten();
     let named = objects.flat_map(|object| NAMES.into_iter().filter_map(move |name| object.member(name)));
     named.filter_map(|name| hash(name.text().as_bytes())).collect()
-}
-
-fn hash(text: &[u8]) -> Option<FileHash> {
-    FileHash::parse(std::str::from_utf8(text).ok()?)
 }
 
 /// The hash that an answer names instead of these files. Hashes of different kinds may belong to

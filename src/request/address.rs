@@ -44,23 +44,38 @@ pub enum UploadLimit {
     Large,
 }
 
-/// An address that the service named for one upload. It permits uploads, so it is never shown.
+/// A value that is sent, and never shown.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct UploadAddress(Untrusted);
+pub struct Secret<T>(T);
+
+/// The password of an archive or a document.
+pub type Password = Secret<String>;
+
+/// An address that the service named for one upload: it permits uploads.
+pub type UploadAddress = Secret<Untrusted>;
+
+impl<T> Secret<T> {
+    pub fn expose(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> fmt::Debug for Secret<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
 
 impl UploadAddress {
     pub fn new(text: Untrusted) -> Self {
         Self(text)
     }
-
-    pub fn expose(&self) -> &Untrusted {
-        &self.0
-    }
 }
 
-impl fmt::Debug for UploadAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("UploadAddress(…)")
+impl Password {
+    /// Creates a password; `None` if the text is empty.
+    pub fn new(text: String) -> Option<Self> {
+        (!text.is_empty()).then_some(Self(text))
     }
 }
 
@@ -135,10 +150,6 @@ pub struct ScanOptions {
     pub password: Option<Password>,
 }
 
-/// The password of an archive or a document. It is never shown.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Password(String);
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScanOption {
@@ -197,22 +208,5 @@ impl ScanOption {
             Self::CommandLine => "command_line",
             Self::Password => "password",
         }
-    }
-}
-
-impl Password {
-    /// Creates a password; `None` if the text is empty.
-    pub fn new(text: String) -> Option<Self> {
-        (!text.is_empty()).then_some(Self(text))
-    }
-
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Password(…)")
     }
 }

@@ -1,30 +1,16 @@
 //! What a request publishes, deletes or may repeat, and what deleted items cost to fetch again.
 
 use super::{Request, shown};
-use crate::quota::{Entitlements, price};
+use crate::quota::{Entitlements, Kind, Operation, price};
 use crate::report::{Held, Holding, Retention};
-use crate::text::{count, thousands};
+use crate::text::count;
 use jiff::Timestamp;
 
 impl Request {
     /// The irreversible or possibly repeated effects of the request, if any. They need a
     /// confirmation, whatever the price.
     pub fn warning(&self) -> Option<String> {
-        let all: Vec<_> = [self.publishes(), self.destroys(), self.repeats()].into_iter().flatten().collect();
-        (!all.is_empty()).then(|| all.join(" "))
-    }
-
-    fn repeats(&self) -> Option<String> {
-        let Self::PrivateScan { submission, .. } = self else { return None };
-        let when = crate::text::moment(submission.sent?);
-        Some(format!(
-            "{} may have been sent for a scan on {when} already, and no answer came: it may have arrived, and been charged.",
-            submission.name()
-        ))
-    }
-
-    fn destroys(&self) -> Option<String> {
-        match self {
+        let own = match self {
             Self::PrivateDelete { file, only_from_storage: false } => Some(format!(
                 "The service deletes the file {} with all its reports and scans, for everybody in the group and for ever. \
                  What is stored here stays.",
@@ -35,8 +21,17 @@ impl Request {
                  they expire.",
                 file.short()
             )),
+            Self::PrivateScan { submission, .. } => submission.sent.map(|sent| {
+                format!(
+                    "{} may have been sent for a scan on {} already, and no answer came: it may have arrived, and been charged.",
+                    submission.name(),
+                    crate::text::moment(sent)
+                )
+            }),
             _ => None,
-        }
+        };
+        let all: Vec<_> = self.publishes().into_iter().chain(own).collect();
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     /// What the request publishes outside of the private corpus, if anything.
@@ -72,22 +67,12 @@ pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -
 }
 
 fn fetching(reports: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
-    let units = |thing: &&Holding| {
-        let identifier = thing.report()?.clone();
-        price(&Request::Behaviour { identifier }.operation(), entitlements).units.max
-    };
-    let units = reports.iter().filter_map(units).fold(0, u64::saturating_add);
-    let is_gone = |thing: &&&Holding| matches!(thing.retention(now), Some(Retention::Gone(_)));
-    let gone = reports.iter().filter(is_gone).count();
+    if reports.iter().all(|thing| matches!(thing.retention(now), Some(Retention::Gone(_)))) {
+        return "The service has deleted all of it: it cannot be fetched again.".to_owned();
+    }
+    let each = price(&Operation::once(Kind::PrivateBehaviour), entitlements).units.max.unwrap_or(1);
     // One list may return several of them.
     let most = if reports.len() > 1 { "at most " } else { "" };
-    let requests = count(units, "request");
-    match gone {
-        0 => format!("To fetch again: {most}{requests}, if the service still has it."),
-        all if all == reports.len() => "The service has deleted all of it: it cannot be fetched again.".to_owned(),
-        gone => format!(
-            "To fetch again: {most}{requests}, if the service still has it; {} it has deleted for certain.",
-            thousands(gone as u64)
-        ),
-    }
+    let requests = count(each.saturating_mul(reports.len() as u64), "request");
+    format!("To fetch again: {most}{requests}, if the service still has it.")
 }

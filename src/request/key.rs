@@ -20,14 +20,20 @@ pub enum Artefact {
 impl Artefact {
     pub const ALL: [Self; 4] = [Self::Html, Self::Pcap, Self::Evtx, Self::Memdump];
 
+    /// Its name, its words, and the report's attribute that states whether it exists.
+    fn row(self) -> [&'static str; 3] {
+        match self {
+            Self::Html => ["html", "HTML report", "has_html_report"],
+            Self::Pcap => ["pcap", "network capture", "has_pcap"],
+            Self::Evtx => ["evtx", "event log", "has_evtx"],
+            Self::Memdump => ["memdump", "memory dump", "has_memdump"],
+        }
+    }
+
     /// The name in addresses and on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Pcap => "pcap",
-            Self::Evtx => "evtx",
-            Self::Memdump => "memdump",
-        }
+        let [name, ..] = self.row();
+        name
     }
 
     pub fn named(name: &str) -> Option<Self> {
@@ -35,12 +41,8 @@ impl Artefact {
     }
 
     pub fn words(self) -> &'static str {
-        match self {
-            Self::Html => "HTML report",
-            Self::Pcap => "network capture",
-            Self::Evtx => "event log",
-            Self::Memdump => "memory dump",
-        }
+        let [_, words, _] = self.row();
+        words
     }
 
     pub fn extension(self) -> &'static str {
@@ -63,12 +65,8 @@ impl Artefact {
 
     /// The report's attribute that states whether it exists.
     pub fn attribute(self) -> &'static str {
-        match self {
-            Self::Html => "has_html_report",
-            Self::Pcap => "has_pcap",
-            Self::Evtx => "has_evtx",
-            Self::Memdump => "has_memdump",
-        }
+        let [.., attribute] = self.row();
+        attribute
     }
 }
 
@@ -160,7 +158,7 @@ fn page(listing: Listing, rest: &[u8]) -> Option<Request> {
     Some(Request::Behaviours { file, listing, cursor })
 }
 
-fn hash(bytes: &[u8]) -> Option<FileHash> {
+pub(crate) fn hash(bytes: &[u8]) -> Option<FileHash> {
     FileHash::parse(std::str::from_utf8(bytes).ok()?)
 }
 
