@@ -179,12 +179,10 @@ impl List {
         if cursor.is_none() {
             return self.begin_anew(page, received, unkept, total);
         }
-        let listed = self.entries.len();
         self.add(page.entries, received, unkept, &mut HashMap::new());
-        let is_new = self.entries.len() > listed;
         self.used_cursors.extend(cursor.cloned());
         self.next = match page.cursor {
-            Some(next) if self.used_cursors.contains(&next) || !is_new => Next::Circle,
+            Some(next) if self.used_cursors.contains(&next) => Next::Circle,
             next => Next::behind(next, page.is_lost),
         };
     }

@@ -133,7 +133,7 @@ impl ListArgs {
     fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut ListOutput) -> anyhow::Result<()> {
         let gateway = &setup.gateway;
         let listing = gateway.client.profile().listing;
-        let (mut cursor, mut fetched) = (None, 0);
+        let (mut cursor, mut fetched, mut cursors) = (None, 0, HashSet::new());
         loop {
             let is_first = cursor.is_none();
             // Only `--all` requests pages after the first; stored ones are always read.
@@ -169,13 +169,12 @@ impl ListArgs {
                 let words = "pages were fetched, and there are more: --all once more continues behind the stored ones";
                 say(format!("{}: {fetched} {words}", file.short()));
             }
-            if cursor.is_none() || is_enough || new.is_empty() && !is_first && !self.all {
+            if cursor.is_none() || is_enough {
                 return Ok(());
             }
-            if new.is_empty() && !is_first {
-                // A service that returns a page without new entries would repeat pages forever,
-                // each charged: only an empty first page may have a successor.
-                fail!(Partial, "a page had nothing new, and says that there is more: no further one is asked for");
+            if !cursors.insert(cursor.clone()) {
+                // Pages that repeat would be charged forever.
+                fail!(Partial, "the cursor of the next page was used before: no further page is asked for");
             }
         }
     }

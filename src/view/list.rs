@@ -145,7 +145,7 @@ fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, me
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
         (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
         (None, None, Next::Circle) => ("the service goes in circles".to_owned(), String::new()),
-        (None, None, Next::Lost) => ("no way to the next page".to_owned(), "its word is too long".to_owned()),
+        (None, None, Next::Lost) => ("no way to the next page".to_owned(), "its cursor is unusable".to_owned()),
         (None, None, Next::Nothing) => ("no sandbox listed".to_owned(), String::new()),
     };
     LineWriter::new(buffer, area, 0).base(meaning).own(&words, Tint::Text);

@@ -18,12 +18,8 @@ use crate::app::over::RowWindow;
 use crate::app::{Area, Model, Place, Size};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+pub use screen::draw;
 pub use theme::{Appearance, Depth, Theme};
-
-/// Draws the model over the whole of an empty buffer.
-pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
-    screen::draw(&mut canvas::Canvas::new(buffer, look), model);
-}
 
 /// Signs of frames, which lines do without.
 const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];

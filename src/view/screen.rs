@@ -1,7 +1,7 @@
 //! The whole screen: title, content, bar.
 
 use super::canvas::{Canvas, LineWriter, Words, wrapped};
-use super::theme::Tint;
+use super::theme::{Appearance, Tint};
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
@@ -10,6 +10,7 @@ use crate::app::panes::PaneInfo;
 use crate::app::{Area, Layout, Model, PANES, Screen};
 use crate::report::{Pane, Recent};
 use crate::text::{Columns, count, said, thousands, words_in_rows};
+use ratatui::buffer::Buffer;
 
 const NAME: usize = 40;
 
@@ -18,7 +19,9 @@ const NAMED: u16 = 80;
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
-pub(super) fn draw(buffer: &mut Canvas<'_>, model: &Model) {
+/// Draws the model over the whole of an empty buffer.
+pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
+    let buffer = &mut Canvas::new(buffer, look);
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
         let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.way_to("quit"));

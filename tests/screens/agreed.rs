@@ -3,26 +3,27 @@
 use crate::stage::{Stage, file, identifiers, main_file, options, public};
 use behaview::app::TerminalEvent;
 use behaview::demo::{Endpoint, Options};
-use behaview::quota::{Balances, Entitlement, Entitlements};
+use behaview::quota::{Entitlement, Entitlements};
+use jiff::SignedDuration;
 use std::time::Duration;
 
 fn slow(options: Options) -> Options {
     Options { delay: Duration::from_millis(300), ..options }
 }
 
-/// Counters that let so many requests through in a minute, of which so many are used.
-fn minute(stage: &mut Stage, allowed: u64, used: u64) {
-    let answer =
-        format!(r#"{{"data":{{"api_requests_per_minute":{{"user":{{"allowed":{allowed},"used":{used}}}}}}}}}"#);
-    stage.session.model.figures.balances = Some(Balances::parse(answer.as_bytes()).unwrap());
+/// A minute in which no further call is sent.
+fn minute(stage: &mut Stage) {
+    let model = &mut stage.session.model;
+    model.figures.wait_until = Some(model.now + SignedDuration::from_secs(60));
 }
 
 /// A stage on which one report of four has been opened, and the next is a minute away.
 fn opening_all() -> Stage {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
-    minute(&mut stage, 1, 0);
-    stage.keys("A");
+    stage.press("A");
+    minute(&mut stage);
+    stage.rest();
     assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
     stage
 }
@@ -50,6 +51,7 @@ fn while_all_is_opened_every_other_question_wants_its_yes() {
     stage.keys("enter");
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::Rescan), 0);
+    stage.session.model.figures.wait_until = None;
     stage.keys("y");
     assert_eq!(stage.calls(Endpoint::Rescan), 1);
     let mut stage = opening_all();
@@ -271,7 +273,7 @@ fn a_yes_is_one_to_a_question_that_stood_there() {
 fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
-    minute(&mut stage, 4, 4);
+    minute(&mut stage);
     stage.later(58);
     assert!(stage.screen().contains("wait 2 s: enter open  R relist  A open all"), "{}", stage.screen());
     // A key whose price is not shown begins nothing that would be sent later.
@@ -280,13 +282,9 @@ fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
     stage.later(2);
     stage.rest();
     assert_eq!(stage.calls(Endpoint::Behaviour), 0);
-    stage.keys("A");
-    assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
-    minute(&mut stage, 4, 4);
-    stage.later(59);
-    stage.rest();
-    assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
-    for (seconds, calls) in [(1, 2), (15, 4)] {
+    stage.press("A");
+    minute(&mut stage);
+    for (seconds, calls) in [(0, 1), (59, 1), (1, 4)] {
         stage.later(seconds);
         stage.rest();
         assert_eq!(stage.calls(Endpoint::Behaviour), calls, "{}", stage.screen());

@@ -305,7 +305,7 @@ fn a_list_that_goes_in_circles_says_so_and_is_not_followed() {
     let desk = Desk::new();
     let listed = desk.run(&["list", "--all", &main_file(), "--set", &service.set]);
     assert_eq!((listed.status.code(), service.asked().len()), (Some(12), 2), "{listed:?}");
-    assert!(errors(&listed).contains("a page had nothing new, and says that there is more"), "{listed:?}");
+    assert!(errors(&listed).contains("the cursor of the next page was used before"), "{listed:?}");
     assert_eq!(
         serde_json::from_slice::<serde_json::Value>(&listed.stdout).unwrap()["sandboxes"].as_array().unwrap().len(),
         1

@@ -26,6 +26,42 @@ macro_rules! commands {
 mod files;
 mod reports;
 
+mod everywhere {
+    use super::Act::Local;
+    use super::{Command, When, can_go_back};
+    use crate::app::keys::{DOWN, END, ESC, EVERYWHERE, HOME, PAGE_DOWN, PAGE_UP, UP, key};
+    use crate::app::panes::Move;
+    use crate::app::{Key, Model};
+
+    commands! {
+        "down" [DOWN, key('j')] "down", 0, EVERYWHERE,
+            "One row down" => Local(|m| m.go(Move::Down(1)));
+        "up" [UP, key('k')] "up", 0, EVERYWHERE,
+            "One row up" => Local(|m| m.go(Move::Up(1)));
+        "page-down" [PAGE_DOWN, Key::Ctrl('f')] "page down", 0, EVERYWHERE,
+            "One page down" => Local(|m| m.go_page(Move::Down));
+        "page-up" [PAGE_UP, Key::Ctrl('b')] "page up", 0, EVERYWHERE,
+            "One page up" => Local(|m| m.go_page(Move::Up));
+        "first" [key('g'), HOME] "first", 0, EVERYWHERE,
+            "To the first row" => Local(|m| m.go(Move::First));
+        "last" [key('G'), END] "last", 0, EVERYWHERE,
+            "To the last row" => Local(|m| m.go(Move::Last));
+        "back" [ESC] "back", 5, EVERYWHERE,
+            "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; the file itself is left by other-file"
+            if When::Has("something to go back from", can_go_back) => Local(Model::go_back);
+        "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,
+            "Stop waiting for the calls in flight; they may be charged, and the ledger counts them"
+            if When::Has("a call in flight", |m| !m.calls.is_empty()) => Local(Model::give_up);
+        "shell" [Key::Ctrl('z')] "shell", 0, EVERYWHERE,
+            "Give the terminal to the shell; `fg` brings the app back"
+            if When::Has("a terminal that can stop a program", |m| m.settings.has_shell)
+            => Local(Model::make_way);
+        "quit" [key('q'), Key::Ctrl('c')] "quit", 6, EVERYWHERE,
+            "Quit; a paid response in flight is waited for, pressing it again leaves at once"
+            => Local(Model::quit);
+    }
+}
+
 use crate::app::keys::{CONFIRM, ENTER, Places};
 use crate::app::list::Next;
 use crate::app::over::AnswerTree;
@@ -38,7 +74,7 @@ use crate::report::Pane;
 use crate::request::Request;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
-pub static COMMANDS: [&[Command]; 2] = [files::COMMANDS, reports::COMMANDS];
+pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, everywhere::COMMANDS];
 
 pub struct Command {
     /// Name in the palette, the README and the config's table of keys; unique.

@@ -1,21 +1,19 @@
-//! Commands on a report and on a comparison: panes, rows, trees, lists, copies and files of them; then those for overlays and the store, and those that work everywhere.
+//! Commands on a report and on a comparison: panes, rows, trees, lists, copies and files of them; then those for overlays and the store.
 
 use crate::app::away::SaveForm;
 use crate::app::commands::Act::Local;
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, A_STORE, Act, When, can_go_back, form_request, has_kind_before, has_next_kind, has_report,
-    has_rows_below, has_service, in_answer, in_tree, is_folded, rows_of_tree,
+    A_REPORT, A_SERVICE, A_STORE, Act, When, form_request, has_kind_before, has_next_kind, has_report, has_rows_below,
+    has_service, in_answer, in_tree, is_folded, rows_of_tree,
 };
 use crate::app::compare::{Compare, Comparison, Only, OtherFile};
 use crate::app::keys::{
-    ANSWER, BACK_TAB, COMPARE, CONFIRM, COPIED, DETAIL, DOWN, END, ENTER, ESC, EVERYWHERE, FILE, FORM, HOME, LEFT,
-    NOTED, OPEN, PAGE_DOWN, PAGE_UP, PALETTE, PANE, PICKER, Places, READING, RIGHT, ROW, ROWS, SIFTED, SOUGHT_LINE,
-    TAB, TREE, UP, VALUED, VIEWED, key,
+    ANSWER, BACK_TAB, COMPARE, CONFIRM, COPIED, DETAIL, ENTER, FILE, FORM, LEFT, NOTED, OPEN, PALETTE, PANE, PICKER,
+    Places, READING, RIGHT, ROW, ROWS, SIFTED, SOUGHT_LINE, TAB, TREE, VALUED, VIEWED, key,
 };
 use crate::app::over::{
     AgeForm, AgeInDays, AnswerTree, Detail, HeldScreen, IdleLine, IndicatorList, NoteForm, Palette, Sheet, Spots,
 };
-use crate::app::panes::Move;
 use crate::app::spending::{Planner, Prompt};
 use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
 use crate::quota::{Kind, Operation};
@@ -343,29 +341,4 @@ commands! {
     "take-age" [ENTER] "how many go", 1, FORM,
         "Name everything older than the typed days, and ask"
         if When::Has("an age that is typed", |m| m.over.top_as::<AgeForm>().is_some()) => Local(Model::delete_old);
-    "down" [DOWN, key('j')] "down", 0, EVERYWHERE,
-        "One row down" => Local(|m| m.go(Move::Down(1)));
-    "up" [UP, key('k')] "up", 0, EVERYWHERE,
-        "One row up" => Local(|m| m.go(Move::Up(1)));
-    "page-down" [PAGE_DOWN, Key::Ctrl('f')] "page down", 0, EVERYWHERE,
-        "One page down" => Local(|m| m.go_page(Move::Down));
-    "page-up" [PAGE_UP, Key::Ctrl('b')] "page up", 0, EVERYWHERE,
-        "One page up" => Local(|m| m.go_page(Move::Up));
-    "first" [key('g'), HOME] "first", 0, EVERYWHERE,
-        "To the first row" => Local(|m| m.go(Move::First));
-    "last" [key('G'), END] "last", 0, EVERYWHERE,
-        "To the last row" => Local(|m| m.go(Move::Last));
-    "back" [ESC] "back", 5, EVERYWHERE,
-        "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; the file itself is left by other-file"
-        if When::Has("something to go back from", can_go_back) => Local(Model::go_back);
-    "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,
-        "Stop waiting for the calls in flight; they may be charged, and the ledger counts them"
-        if When::Has("a call in flight", |m| !m.calls.is_empty()) => Local(Model::give_up);
-    "shell" [Key::Ctrl('z')] "shell", 0, EVERYWHERE,
-        "Give the terminal to the shell; `fg` brings the app back"
-        if When::Has("a terminal that can stop a program", |m| m.settings.has_shell)
-        => Local(Model::make_way);
-    "quit" [key('q'), Key::Ctrl('c')] "quit", 6, EVERYWHERE,
-        "Quit; a paid response in flight is waited for, pressing it again leaves at once"
-        => Local(Model::quit);
 }

@@ -1,12 +1,12 @@
-//! Calls in flight, and opening all sandboxes of a file: the total is shown first, the calls go one after another at the pace of
-//! the minute limit, and the first failure stops them.
+//! Calls in flight, and opening all sandboxes of a file: the total is shown first, the calls go one after another, and
+//! the first failure stops them.
 
 use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Model, ResponseSource};
-use crate::quota::{Kind, Numbers, Operation, Period, Plan, Unit};
+use crate::quota::{Kind, Numbers, Operation, Plan};
 use crate::report::identifier::Sha256;
 use crate::request::{Request, Submission};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -93,8 +93,6 @@ pub struct OpenAllBatch {
     pub(in crate::app) file: Option<Sha256>,
     pub waiting: VecDeque<Request>,
     pub total: usize,
-    /// When the next may be asked, in time that has passed: the clock may be set back meanwhile.
-    not_before: SignedDuration,
 }
 
 impl Model {
@@ -130,7 +128,7 @@ impl Model {
     pub(super) fn open_each(&mut self, reports: Vec<Request>) {
         let waiting = VecDeque::from(reports);
         let file = self.file().cloned();
-        self.batch = Some(OpenAllBatch { file, total: waiting.len(), waiting, not_before: self.passed });
+        self.batch = Some(OpenAllBatch { file, total: waiting.len(), waiting });
         self.next_in_batch()
     }
 
@@ -142,17 +140,10 @@ impl Model {
         }
     }
 
-    /// Asks the next question of the batch, if it is time and the last one is answered.
+    /// Sends the next request of the batch once the last one is answered and nothing makes it wait.
     pub(in crate::app) fn next_in_batch(&mut self) {
-        let is_free = !self.calls.awaits_paid();
-        let (pace, passed) = (self.pace(), self.passed);
-        let has_next = self.batch.as_ref().is_some_and(|batch| !batch.waiting.is_empty());
-        if has_next && self.figures.waits(self.now).is_some() {
-            return;
-        }
-        let Some(batch) = self.batch.as_mut().filter(|batch| is_free && batch.not_before <= passed) else {
-            return;
-        };
+        let has_to_wait = self.calls.awaits_paid() || self.figures.waits(self.now).is_some();
+        let Some(batch) = self.batch.as_mut().filter(|batch| !has_to_wait || batch.waiting.is_empty()) else { return };
         let Some(request) = batch.waiting.pop_front() else {
             let total = batch.total;
             self.batch = None;
@@ -163,18 +154,9 @@ impl Model {
             });
             return;
         };
-        batch.not_before = passed.saturating_add(pace);
         if !self.ask_agreed(request, ResponseSource::StoredOrService) && !self.calls.awaits_paid() {
             // Refused before it was sent, with its reason on the screen.
             self.batch = None;
         }
-    }
-
-    /// The time between two calls that keeps within the minute limit, where there is one.
-    fn pace(&self) -> SignedDuration {
-        let limits = self.figures.balances.iter().flat_map(|balances| balances.limits(Unit::Request));
-        let least = limits.filter(|limit| limit.period == Period::Minute).map(|limit| limit.allowed).min();
-        let milliseconds = least.filter(|allowed| *allowed > 0).map_or(0, |allowed| 60_000 / allowed);
-        SignedDuration::from_millis(i64::try_from(milliseconds).unwrap_or(0))
     }
 }

@@ -285,7 +285,7 @@ pub struct Figures {
     pub failure: Option<String>,
     /// Whether the service refused the last call that costs something because the quota is spent.
     pub says_spent: bool,
-    /// Until when the service refuses paid calls.
+    /// Until when the service refuses paid calls, or the limit of a minute holds one back.
     pub wait_until: Option<Timestamp>,
     pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
@@ -319,10 +319,12 @@ impl Figures {
         Some(balances.as_of(now, self.asked.unwrap_or(now)))
     }
 
-    /// The limit on this unit that leaves a holder the least.
+    /// The limit on this unit that leaves a holder the least. That of a minute is none: beyond it, calls wait.
     pub fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<RemainingQuota> {
-        let limit = self.balances_now(now)?.scarcest(unit, holder)?;
-        Some(self.left_of(limit, now))
+        let limits = self.left(unit, now).into_iter().filter(|left| {
+            left.limit.holder == holder && (left.limit.period != Period::Minute || left.limit.allowed == 0)
+        });
+        limits.min_by_key(|left| left.limit.remaining)
     }
 
     /// Every limit on this unit, the shortest period first, the user before the group.
@@ -335,18 +337,13 @@ impl Figures {
         RemainingQuota { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) }
     }
 
-    /// A limit of which nothing is left, that of the minute aside.
     fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
         let limits = [Holder::User, Holder::Group].map(|holder| self.scarcest(price.unit, holder, now));
-        limits.into_iter().flatten().map(|left| left.limit).find(|limit| limit.remaining == 0 && !is_paced(limit))
+        limits.into_iter().flatten().map(|left| left.limit).find(|limit| limit.remaining == 0)
     }
 
-    /// Until when no paid call can be sent: the service refuses, or the minute's requests are used.
     pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {
-        let mut limits = self.left(Unit::Request, now).into_iter().map(|left| left.limit);
-        let minute = limits.find(|limit| limit.remaining == 0 && is_paced(limit));
-        let minute = minute.map(|limit| limit.period.next_reset(now));
-        self.wait_until.into_iter().chain(minute).filter(|until| *until > now).max()
+        self.wait_until.filter(|until| *until > now)
     }
 
     /// What prevents a paid call now: the quota is spent, or the service refuses.
@@ -360,11 +357,6 @@ impl Figures {
             Some(Obstacle::Wait(lasting(milliseconds.div_ceil(1000))))
         })
     }
-}
-
-/// Whether a limit is soon renewed: what exceeds it waits.
-fn is_paced(limit: &Limit) -> bool {
-    limit.period == Period::Minute && limit.allowed > 0
 }
 
 /// The budget, and what others have spent of it.

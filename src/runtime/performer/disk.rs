@@ -1,6 +1,6 @@
 //! Reads and writes the store, and files of the user.
 
-use super::{Performer, Work, words};
+use super::{Performer, Work, with_usable_cursor, words};
 use crate::app::away::{NotSaved, Save, Saved};
 use crate::app::spending::Deletion;
 use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
@@ -252,6 +252,7 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
         let Some(held) = gateway.held(&request)? else { break };
         // A stored page that is no longer readable ends the list.
         let Ok(page) = Page::of_file(&held.body, file) else { break };
+        let page = with_usable_cursor(gateway, &request, page);
         cursor = page.cursor.clone();
         pages.push((held.received, page));
         if cursor.is_none() {
