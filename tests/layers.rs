@@ -16,7 +16,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("request", &["quota", "report", "text"]),
     ("service", &["clock", "environment", "files", "request", "report", "text"]),
     ("store", &["clock", "files", "request", "report", "quota", "text"]),
-    ("gateway", &["files", "log", "service", "store", "request", "report", "quota", "text"]),
+    ("gateway", &["log", "service", "store", "request", "report", "quota", "text"]),
     ("app", &["export", "quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
     ("export", &["report", "text"]),

@@ -5,7 +5,7 @@ use super::show::identifier;
 use super::*;
 use crate::app::{ASKS, Ask};
 use crate::export::file;
-use crate::gateway::look_at;
+use crate::gateway::hash_file;
 use crate::report::Report;
 use crate::request::{Artefact, UploadLimit};
 use crate::text::moment;
@@ -51,7 +51,7 @@ impl CallArgs {
         let mut request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
         // Its current hash and size show whether it was sent before; the gateway says why one cannot be sent.
         if let Request::V2Scan { path, file } = &mut request {
-            *file = look_at(path, setup.gateway.client.profile().largest(UploadLimit::Direct)).ok();
+            *file = hash_file(path, setup.gateway.client.profile().largest(UploadLimit::Direct)).ok();
         }
         if let Some(when) = request.publishes().map(|_| setup.gateway.unanswered(&request, None)).transpose()?.flatten()
         {
@@ -75,7 +75,11 @@ impl CallArgs {
                 "premium_intelligence": found.premium_intelligence.held(),
             }));
         }
-        print_body(&answer.body)
+        print_body(&answer.body)?;
+        if answer.is_partial {
+            fail!(Partial, "not all hashes have an answer");
+        }
+        Ok(())
     }
 
     fn typed(&self) -> anyhow::Result<String> {
@@ -178,7 +182,7 @@ impl FetchArgs {
     /// Why no call is made: the stored report states that the artefact does not exist.
     fn missing(&self, setup: &Setup, request: &Request) -> anyhow::Result<Option<String>> {
         let (Request::Artefact { identifier, artefact }, gateway) = (request, &setup.gateway) else { return Ok(None) };
-        if self.anyway || !self.refresh && gateway.held(request)?.is_some() {
+        if self.anyway || !self.refresh && gateway.stored(request)?.is_some() {
             return Ok(None);
         }
         let stored = gateway.store.report(&gateway.service, identifier)?;

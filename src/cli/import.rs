@@ -3,13 +3,14 @@
 
 use super::document::{STANDARD_INPUT, body};
 use super::*;
-use crate::gateway::{Import as One, ImportError, ImportOutcome, ImportedPage, import, import_page};
+use crate::gateway::find_parts;
 use crate::report::document::{DocumentError, DocumentValue, values};
 use crate::report::page::Page;
-use crate::report::{Body, Imported};
+use crate::report::{Body, Imported, Report};
 use crate::request::Listing;
-use crate::service::{Credential, without_keys};
-use crate::store::Store;
+use crate::service::error::Unusable;
+use crate::service::{Credential, ServiceError, without_keys};
+use crate::store::{IMPORTED, NewAnswer, ResponsePart, Store, bare};
 use std::borrow::Cow;
 
 const EXAMPLES: &str = "\
@@ -40,7 +41,7 @@ pub(super) struct ImportArgs {
 
 #[derive(Default)]
 struct Sums {
-    held: u64,
+    stored: u64,
     same: u64,
     refused: u64,
     passed_over: u64,
@@ -120,18 +121,21 @@ impl ImportFile<'_> {
             Cow::Owned(redacted) => DocumentValue { body: Body::in_memory(redacted), ..value },
         };
         let mut page = Some(&value).filter(|value| value.is_page).and_then(|value| Page::of(&value.body).ok());
-        let whole = page.as_ref().and_then(|_| import_page(self.store, &self.one(&value.body)).ok().flatten());
-        if let Some(imported) = whole {
-            sums.held += imported.reports.len() as u64;
-            lines.push(format!("imported the {}", imported.request.words()));
-            lines.extend(imported.reports.iter().map(|id| format!("imported {}", id.text().visible())));
-            page = page.map(|page| counted_entries(page, &imported));
+        let whole = page.as_ref().and_then(|_| self.import_page(&value.body).ok().flatten());
+        if let Some((request, reports)) = whole {
+            sums.stored += reports.len() as u64;
+            lines.push(format!("imported the {}", request.words()));
+            let identifiers = reports.iter().filter_map(ResponsePart::identifier);
+            lines.extend(identifiers.map(|id| format!("imported {}", id.text().visible())));
+            page = page.map(|page| counted_entries(page, &request));
         } else {
             // Stored reports are kept, and a page that does not name its request cannot be stored as
             // its response: import the reports one by one.
             let (reports, errors) = value.reports();
-            let imported = reports.iter().map(|report| import(self.store, &self.one(&report.body)));
-            lines.extend(imported.map(|outcome| sums.count(outcome)));
+            for report in &reports {
+                let line = self.import_report(&report.body, sums);
+                lines.push(line.unwrap_or_else(|error| sums.refuse(error)));
+            }
             // The import itself reports that a single report is truncated.
             let errors = errors.into_iter().filter(|error| value.is_page || !matches!(error, DocumentError::Cut));
             lines.extend(errors.map(|error| match error {
@@ -142,23 +146,84 @@ impl ImportFile<'_> {
         lines.extend(page.and_then(|page| sums.pass_over(&page)));
     }
 
-    fn one<'b>(&'b self, body: &'b Body) -> One<'b> {
-        One {
-            body,
-            file: self.file,
-            from: self.from,
-            now: crate::clock::now(),
-            replaces: self.replaces,
-            service: self.service,
-            profile: self.profile,
+    /// Imports a list page with its reports, unless it is nameless or a part of it is stored already.
+    fn import_page(&self, body: &Body) -> anyhow::Result<Option<(Request, Vec<ResponsePart>)>> {
+        let Some(request) = Request::of_page(body) else { return Ok(None) };
+        let reports = find_parts(&request, body, None)?;
+        let mut keys = request.holding_key().into_iter().chain(reports.iter().map(|report| report.key.clone()));
+        let is_new = self.replaces || !keys.any(|key| self.store.is_stored(self.service, &key));
+        Ok((is_new && self.store(&request, body, &reports)?).then_some((request, reports)))
+    }
+
+    /// Imports a report, unless one with its identifier is stored; returns a line about it. The same
+    /// bytes replace nothing, so that the origin of the stored ones is not lost.
+    fn import_report(&self, body: &Body, sums: &mut Sums) -> anyhow::Result<String> {
+        let report = Report::open(body);
+        let index = &report.index;
+        let Some(identifier) = report.identifier() else {
+            match (index.is_json, index.is_cut) {
+                (false, _) => fail!(BadAnswer, "it is no report: {}", ServiceError::Unusable(Unusable::NotJson)),
+                (true, true) => fail!(BadAnswer, "it is no report: {}", ServiceError::Unusable(Unusable::Cut)),
+                (true, false) => fail!(BadAnswer, "it gives no identifier, so it answers no question"),
+            }
+        };
+        let (request, shown) = (Request::Behaviour { identifier: identifier.clone() }, identifier.text().visible());
+        let mut parts = find_parts(&request, body, None).map_err(|why| anyhow::anyhow!("it is no report: {why}"))?;
+        if !index.is_attributed && (index.is_enveloped || !report.has_attribute()) {
+            fail!(BadAnswer, "it is only an identifier: the report did not come with it");
         }
+        let file = match (identifier.parts().file, self.file) {
+            (Some(found), Some(named)) if found != *named => fail!(BadAnswer, "it is of another file: {found}"),
+            (found, named) => found.or(named.cloned()),
+        };
+        if file.is_none() {
+            fail!(BadAnswer, "its identifier names no file: --file SHA256 says which it is of");
+        }
+        parts.iter_mut().for_each(|part| part.file = file.clone());
+        let other = |imported: Option<Imported>| {
+            let from =
+                imported.map_or("fetched from the service".to_owned(), |from| format!("imported {}", from.words()));
+            anyhow::anyhow!("another one is stored ({from}), and stays; --replace imports this one: {shown}")
+        };
+        let stored = self.store.report(self.service, &identifier)?;
+        // A damaged file has just been moved to the quarantine.
+        if let Some((stored, found)) = stored.and_then(|stored| stored.body().ok().map(|body| (stored, body))) {
+            match bare(&found) == bare(body) {
+                true if !self.replaces || stored.file.is_some() => {
+                    sums.same += 1;
+                    return Ok(format!("stored already, and the same: {shown}"));
+                }
+                false if !self.replaces => return Err(other(stored.imported)),
+                _ => {}
+            }
+        }
+        if !self.store(&request, body, &parts)? {
+            // Another program has imported one meanwhile.
+            return Err(other(None));
+        }
+        sums.stored += 1;
+        Ok(format!("imported {shown}"))
+    }
+
+    /// Stores it, and adds its files to the opened ones; returns whether it was stored.
+    fn store(&self, request: &Request, body: &Body, parts: &[ResponsePart]) -> anyhow::Result<bool> {
+        let (key, received) = (request.holding_key().unwrap_or_default(), crate::clock::now());
+        let (profile, imported) = (self.profile, Some(self.from));
+        let new = NewAnswer { service: IMPORTED, profile, key: &key, received, bytes: body, imported };
+        if !self.store.import(&new, parts, self.replaces)? {
+            return Ok(false);
+        }
+        for file in parts.iter().filter_map(|part| part.file.as_ref()) {
+            self.store.note_file(self.service, file, None, received)?;
+        }
+        Ok(true)
     }
 }
 
 /// The entries of an imported page that count. Those of other files do not; nor do bare identifiers
 /// if the page is a list of identifiers, because they are expected there.
-fn counted_entries(page: Page, held: &ImportedPage) -> Page {
-    let Request::Behaviours { file, listing, .. } = &held.request else { return page };
+fn counted_entries(page: Page, request: &Request) -> Page {
+    let Request::Behaviours { file, listing, .. } = request else { return page };
     let mut page = page.without_others(file);
     page.entries.retain(|entry| *listing == Listing::Reports || entry.report.is_some());
     page
@@ -176,15 +241,15 @@ impl Sums {
     }
 
     fn words(&self) -> String {
-        let Self { held, same, refused, passed_over } = self;
+        let Self { stored, same, refused, passed_over } = self;
         let passed_over = if *passed_over > 0 { format!(", passed over {passed_over}") } else { String::new() };
-        format!("imported {held}, stored already {same}, refused {refused}{passed_over}\n")
+        format!("imported {stored}, stored already {same}, refused {refused}{passed_over}\n")
     }
 
     /// The outcome of the run. If reports were refused and none is stored now, the files are at
     /// fault; any other problem is a partial failure.
     fn end(&self) -> anyhow::Result<()> {
-        let Self { held, same, refused, passed_over } = self;
+        let Self { stored, same, refused, passed_over } = self;
         let refused_words = (*refused > 0).then(|| format!("{refused} could not be imported"));
         let passed_over =
             (*passed_over > 0).then(|| format!("passed over, because they are no reports: {passed_over}"));
@@ -192,7 +257,7 @@ impl Sums {
         if why.is_empty() {
             return Ok(());
         }
-        let is_useless = *refused > 0 && held + same == 0;
+        let is_useless = *refused > 0 && stored + same == 0;
         let kind = if is_useless { FailureKind::BadAnswer } else { FailureKind::Partial };
         Err(kind.error(why).into())
     }
@@ -201,27 +266,6 @@ impl Sums {
     fn refuse(&mut self, why: impl ToString) -> String {
         self.refused += 1;
         format!("refused: {}", said(why.to_string()))
-    }
-
-    /// Counts the outcome of one report, and returns it as a line.
-    fn count(&mut self, outcome: Result<ImportOutcome, ImportError>) -> String {
-        match outcome {
-            Ok(ImportOutcome::Held(id)) => {
-                self.held += 1;
-                format!("imported {}", id.text().visible())
-            }
-            Ok(ImportOutcome::Same(id)) => {
-                self.same += 1;
-                format!("stored already, and the same: {}", id.text().visible())
-            }
-            Ok(ImportOutcome::Other(id, came)) => {
-                let came =
-                    came.map_or("fetched from the service".to_owned(), |came| format!("imported {}", came.words()));
-                let id = id.text().visible();
-                self.refuse(format!("another one is stored ({came}), and stays; --replace imports this one: {id}"))
-            }
-            Err(error) => self.refuse(error),
-        }
     }
 }
 

@@ -140,7 +140,7 @@ impl ListArgs {
             let may_ask = self.all || is_first;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
             let refresh = self.refresh && may_ask;
-            let is_stored = !refresh && gateway.held(&request)?.is_some();
+            let is_stored = !refresh && gateway.stored(&request)?.is_some();
             if !may_ask && !is_stored {
                 return Ok(());
             }

@@ -31,7 +31,7 @@ pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> anyhow::R
 pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GatewayError> {
     let Setup { gateway, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
-    if refresh || gateway.held(request)?.is_none() {
+    if refresh || gateway.stored(request)?.is_none() {
         say_before(gateway, &quote, refresh)?;
     }
     let meter = Mutex::new(Meter::default());
@@ -42,7 +42,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     if meter.lock().is_ok_and(|meter| meter.updated.is_some()) {
         let _ = write!(std::io::stderr(), "\x1b[K");
     }
-    if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.unkept.as_ref()) {
+    if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.remark.as_ref()) {
         say(format!("the answer {}", said(why)));
     }
     answer
@@ -81,7 +81,7 @@ async fn to_its_end(
 /// Warns before a call if its stored response was paid for and is damaged.
 pub(super) fn say_if_aside(gateway: &Gateway, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
-    let aside = if gateway.held(request)?.is_none() { gateway.quarantined(request)? } else { None };
+    let aside = if gateway.stored(request)?.is_none() { gateway.quarantined(request)? } else { None };
     if let Some(aside) = aside {
         let (what, price) = (request.words(), quote.price().short());
         say(format!("{what}: {}. To ask for it again costs {price}", aside));
@@ -198,12 +198,12 @@ pub(super) fn print_dry_run(
 
 fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> anyhow::Result<DryRunCall> {
     let gateway = &setup.gateway;
-    let held = !refresh && (is_repeated || gateway.held(&request)?.is_some());
+    let held = !refresh && (is_repeated || gateway.stored(&request)?.is_some());
     let mut quote = request.quote(&setup.entitled);
     if !held {
         say_before(gateway, &quote, refresh)?;
     }
-    if !refresh && let Some(missing) = gateway.missing_hashes(quote.request())? {
+    if !refresh && let Some(missing) = gateway.missing_hashes(quote.request()) {
         quote = quote.of_missing(missing);
     }
     Ok(DryRunCall { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })

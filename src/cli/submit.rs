@@ -3,7 +3,7 @@
 use super::follow::{Polls, follow, most, note};
 use super::query::check_budget;
 use super::*;
-use crate::gateway::look_at;
+use crate::gateway::hash_file;
 use crate::report::analysis::{submitted, upload_address};
 use crate::request::{LONGEST_RETENTION, Password, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::ask_hidden;
@@ -107,7 +107,7 @@ impl SubmitArgs {
         let unsendable = |why: &dyn std::fmt::Display| {
             FailureKind::Usage.error(format!("{} cannot be sent: {why}", crate::text::path(&self.file)))
         };
-        let found = look_at(&self.file, profile.largest_upload());
+        let found = hash_file(&self.file, profile.largest_upload());
         let (file, size) = found.map_err(|error| unsendable(&error))?;
         let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;
         let options = ScanOptions {

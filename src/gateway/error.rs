@@ -22,9 +22,9 @@ pub enum GatewayError {
         "nothing was sent: what was typed is the key itself, or holds it. The service knows no file or report by it. Take another key if it may have been seen"
     )]
     NamesKey,
-    #[error("nothing was sent: the answer was held, and is gone. To ask the service costs what is shown now")]
-    NotHeld,
-    #[error("nothing was sent: it is not held, and this run is offline")]
+    #[error("nothing was sent: the answer was stored, and is gone. To ask the service costs what is shown now")]
+    NotStored,
+    #[error("nothing was sent: it is not stored, and this run is offline")]
     Offline,
     #[error("nothing was sent: {0}")]
     OverBudget(OverBudget),
@@ -34,7 +34,7 @@ pub enum GatewayError {
     Ledger(StoreError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{error}")]
+    #[error("{error}{}", if *cost == Cost::Unrecorded { "; the ledger could not be written" } else { "" })]
     Service {
         error: ServiceError,
         cost: Cost,
@@ -51,6 +51,8 @@ pub enum Cost {
     Nothing,
     /// It may have been charged: at most this many of a unit, or `None` if no limit is known.
     Perhaps(Option<(u64, Unit)>),
+    /// It may have been charged, and the ledger could not be written.
+    Unrecorded,
 }
 
 impl GatewayError {
@@ -121,6 +123,7 @@ impl std::fmt::Display for Cost {
                 let units = unit.count(*units);
                 write!(f, "It may have cost {units}; the ledger counts it until the service's counters say otherwise.")
             }
+            Self::Unrecorded => f.write_str("It may have been charged; the ledger could not be written."),
             Self::Perhaps(None) => f.write_str("It may have been charged."),
         }
     }

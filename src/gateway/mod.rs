@@ -30,11 +30,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-use stored::joined;
-
+pub use crate::service::upload::hash_file;
 pub use crate::store::Answer;
 pub use error::{Cost, GatewayError};
-pub use stored::{Import, ImportError, ImportOutcome, ImportedPage, import, import_page, look_at};
+pub use reading::find_parts;
 pub use streaming::Received;
 
 /// Interval of the checks whether the limit of requests a minute allows a call.
@@ -185,16 +184,16 @@ impl Gateway {
 
     /// The stored answer, or else the service's.
     pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<Answer, GatewayError> {
-        match self.get_held(quote) {
-            Err(GatewayError::NotHeld) => self.ask_logged(quote, progress, false).await,
+        match self.get_stored(quote) {
+            Err(GatewayError::NotStored) => self.ask_logged(quote, progress, false).await,
             found => found,
         }
     }
 
     /// The stored answer. Sends nothing if none is stored.
-    pub fn get_held(&self, quote: &Quote) -> Result<Answer, GatewayError> {
-        let stored = self.held(quote.request())?.ok_or(GatewayError::NotHeld)?;
-        self.log.write(Level::Debug, "held", &[("what", &self.logged(quote))]);
+    pub fn get_stored(&self, quote: &Quote) -> Result<Answer, GatewayError> {
+        let stored = self.stored(quote.request())?.ok_or(GatewayError::NotStored)?;
+        self.log.write(Level::Debug, "stored", &[("what", &self.logged(quote))]);
         Ok(stored)
     }
 
@@ -264,22 +263,26 @@ impl Gateway {
         is_refresh: bool,
     ) -> Result<Answer, GatewayError> {
         let asked = quote.request();
-        let (mut whole, mut stored) = (self.with_content(quote, cancel).await?, Vec::new());
-        if !is_refresh && let Some(missing) = self.missing_hashes(asked)? {
-            let parts = asked.by_hash().into_iter().flatten().filter(|(file, _)| !missing.contains(file));
-            stored.extend(parts.filter_map(|(_, part)| self.held(&part).ok().flatten()));
+        let mut whole = self.with_content(quote, cancel).await?;
+        if !is_refresh && let Some(missing) = self.missing_hashes(asked) {
             whole = whole.of_missing(missing);
         }
         let (request, price) = (whole.request(), whole.price());
         let limit = if price.is_free() { None } else { self.minute_limit().map_err(GatewayError::Ledger)? };
         let limit = limit.map(|(limit, _)| limit);
         if let Some(parts) = limit.and_then(|limit| whole.split(limit)) {
-            // The answers before a failure are stored; what cannot be is handed over as received.
-            let mut answers = Vec::new();
+            let (mut came, mut failure) = (Vec::new(), None);
             for part in &parts {
-                answers.push(Box::pin(self.ask_unless(part, progress, cancel, is_refresh)).await?);
+                match Box::pin(self.ask_unless(part, progress, cancel, is_refresh)).await {
+                    Ok(answer) => came.push(answer),
+                    Err(error) if came.is_empty() => return Err(error),
+                    Err(error) => {
+                        failure = Some(error);
+                        break;
+                    }
+                }
             }
-            return Ok(self.held(asked)?.unwrap_or_else(|| joined(answers)));
+            return Ok(self.join(asked.by_hash().unwrap_or_default(), came, failure.as_ref(), is_refresh)?);
         }
         self.read_counters_before(&whole).await?;
         let call = match request {
@@ -288,11 +291,9 @@ impl Gateway {
         };
         // No other program can reserve the same request from here on, so an answer that is not
         // stored now is not in flight either.
-        let is_stored = self.held(request).is_ok_and(|stored| stored.is_some())
-            || self.missing_hashes(request).is_ok_and(|missing| missing.is_some());
-        if !is_refresh && call.is_some() && is_stored {
-            self.settle(call, UNSENT, "not sent: another program had got the answer");
-            return match self.held(asked)? {
+        if !is_refresh && call.is_some() && self.is_stored(request) {
+            self.settle(call, UNSENT, "not sent: another program had got the answer")?;
+            return match self.stored(asked)? {
                 Some(stored) => Ok(stored),
                 None => Box::pin(self.ask_unless(quote, progress, cancel, is_refresh)).await,
             };
@@ -302,33 +303,29 @@ impl Gateway {
             refusal.has_licence = whole.needs_licence() && self.licence() == Some(Some(true));
         }
         let settled = price.settle(reading::outcome(request, &taken));
-        let outcome = match &taken {
-            Ok(_) => ANSWERED.to_owned(),
-            Err(ServiceError::Refused(refusal)) if refusal.reason == Reason::TooFast => {
-                too_fast(refusal, refusal.retry_after.and_then(|wait| self.now().checked_add(wait).ok()))
-            }
-            Err(error) => error.to_string(),
-        };
-        self.settle(call, ledger_cost(settled, &taken), &outcome);
-        let cost = Cost::of(settled, price.unit);
-        let answer = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
-        if stored.is_empty() {
-            return Ok(answer);
+        let is_settled = self.settle(call, ledger_cost(settled, &taken), &outcome_words(&taken, self.now()));
+        let cost = is_settled.as_ref().map_or(Cost::Unrecorded, |()| Cost::of(settled, price.unit));
+        let mut answer = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
+        if let Err(why) = is_settled {
+            let unstored = answer.remark.map(|remark| remark + "; it ").unwrap_or_default();
+            answer.remark = Some(format!("{unstored}may be missing in the ledger, which could not be written: {why}"));
         }
-        stored.push(answer);
-        Ok(self.held(asked).ok().flatten().unwrap_or_else(|| joined(stored)))
+        match asked.by_hash() {
+            Some(parts) => Ok(self.join(parts, vec![answer], None, is_refresh)?),
+            None => Ok(answer),
+        }
     }
 
     /// The quote for the content of a file to upload, which decides whether the same is in flight.
     async fn with_content(&self, quote: &Quote, cancel: &CancellationToken) -> Result<Quote, GatewayError> {
         let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(quote.clone()) };
         let largest = self.client.profile().largest(UploadLimit::Direct);
-        let read = tokio::task::spawn_blocking(move || look_at(&path, largest));
+        let read = tokio::task::spawn_blocking(move || hash_file(&path, largest));
         let found = read.await.map_err(|error| GatewayError::bug(&error))?;
         if cancel.is_cancelled() {
             return Err(GatewayError::unsent(ServiceError::Unsent));
         }
-        let found = found.map_err(|why| GatewayError::unsent(ServiceError::Unsendable(why.to_string())))?;
+        let found = found.map_err(|why| GatewayError::unsent(ServiceError::Unsendable(why)))?;
         Ok(quote.clone().of_seen(found))
     }
 
@@ -364,7 +361,7 @@ impl Gateway {
             match self.store.reserve(&entry).map_err(GatewayError::Ledger)? {
                 Reserved::Entry(call) => {
                     let Err(sent) = self.check_unsent(request, call.entry) else { return Ok(call) };
-                    self.settle(Some(call), UNSENT, "not sent: the same may have arrived before");
+                    self.settle(Some(call), UNSENT, "not sent: the same may have arrived before")?;
                     return Err(sent);
                 }
                 Reserved::InFlight => return Err(GatewayError::InFlight),
@@ -384,11 +381,9 @@ impl Gateway {
     }
 
     /// Settles a call. If that cannot be written, the entry stays reserved, which counts as charged.
-    fn settle(&self, call: Option<Call>, cost: (State, Option<u64>), outcome: &str) {
+    fn settle(&self, call: Option<Call>, cost: (State, Option<u64>), outcome: &str) -> Result<(), StoreError> {
         let settled = call.map_or(Ok(()), |call| self.store.settle(call, cost, outcome, self.now()));
-        if let Err(why) = settled {
-            self.log.write(Level::Error, "not settled", &[("why", &why)]);
-        }
+        settled.inspect_err(|why| drop(self.log.write(Level::Error, "not settled", &[("why", why)])))
     }
 
     /// Sends a request, and stores and reads the answer.
@@ -410,15 +405,15 @@ impl Gateway {
         if let Some(refusal) = short.and_then(|body| Refusal::in_answer(body, received)) {
             return Err(ServiceError::Refused(refusal.of_request(request)));
         }
-        let lost = |why: StoreError| format!("could not be kept, so asking again costs again: {why}");
+        let lost = |why: StoreError| format!("could not be stored, so asking again costs again: {why}");
         let pending = reading::is_pending(request, &body);
-        let unkept = if let Some(key) = request.holding_key().filter(|_| !pending) {
+        let unstored = if let Some(key) = request.holding_key().filter(|_| !pending) {
             let (service, profile) = (&*self.service, &*self.client.profile().name);
-            let new = NewAnswer { service, profile, key: &key, received, bytes: &body };
+            let new = NewAnswer { service, profile, key: &key, received, bytes: &body, imported: None };
             match self.store.keep(&new) {
                 Ok(()) => reading::read_stored(&self.store, request, &new, &body, index)?,
                 Err(why) => {
-                    reading::read(request, &body, index)?;
+                    find_parts(request, &body, index)?;
                     Some(lost(why))
                 }
             }
@@ -429,7 +424,7 @@ impl Gateway {
             noted.and_then(|found| self.store.note_privileges(self.whose(), &found).err()).map(lost)
         };
         let remark = remark.or(pending.then_some(reading::PENDING)).or_else(|| reading::defect(request, &body));
-        Ok(Answer { received, body, unkept: unkept.or(remark.map(str::to_owned)) })
+        Ok(Answer { remark: unstored.or(remark.map(str::to_owned)), ..Answer::new(received, body) })
     }
 
     /// Reads the counters before a call that needs a licence, once in a run, and before one that may
@@ -487,6 +482,17 @@ impl Gateway {
         if let Err(why) = self.store.note_look(self.whose(), &self.session, &look) {
             self.log.write(Level::Error, "look not noted", &[("why", &why)]);
         }
+    }
+}
+
+/// The outcome of a call in the ledger.
+fn outcome_words(taken: &Result<Answer, ServiceError>, now: Timestamp) -> String {
+    match taken {
+        Ok(_) => ANSWERED.to_owned(),
+        Err(ServiceError::Refused(refusal)) if refusal.reason == Reason::TooFast => {
+            too_fast(refusal, refusal.retry_after.and_then(|wait| now.checked_add(wait).ok()))
+        }
+        Err(error) => error.to_string(),
     }
 }
 

@@ -10,10 +10,9 @@ use crate::report::page::{Page, PageError, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::{Artefact, Request, hash};
 use crate::service::error::{ServiceError, Unusable};
-use crate::store::{NewAnswer, PageReport, Store};
+use crate::store::{NewAnswer, ResponsePart, Store};
 use crate::text::Untrusted;
 use serde::de::IgnoredAny;
-use std::ops::Range;
 
 /// Number of leading bytes by which the type of a body is recognized.
 const LOOK: usize = 512;
@@ -101,18 +100,13 @@ pub(super) fn read_stored(
     body: &Body,
     index: Option<Index>,
 ) -> Result<Option<String>, ServiceError> {
-    let parts = by_hash(request, body);
-    match read(request, body, index) {
-        Ok(reports) => {
-            let why = store.accept(new, &reports, &parts).err();
-            Ok(why.map(|why| format!("could not be noted as read, so it is read again when it is next wanted: {why}")))
-        }
-        Err(error) => {
-            // An answer that cannot be moved is read again at the next request for it.
-            let _ = store.reject(new, &parts);
-            Err(error)
-        }
-    }
+    let read = find_parts(request, body, index);
+    // What an unusable answer says of some hashes may be sound. One that cannot be moved is read
+    // again at the next request for it.
+    let parts = read.as_ref().map_or_else(|_| by_hash(request, body), Clone::clone);
+    let why = store.move_read(new, &parts, read.is_ok()).err();
+    let remark = |why| format!("could not be noted as read, so it is read again when it is next wanted: {why}");
+    read.map(|_| why.map(remark))
 }
 
 /// Checks an answer that is not stored, such as the result of an action, against its request.
@@ -136,8 +130,8 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
     }
 }
 
-/// Checks a body against its request, and returns the reports in it.
-pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Result<Vec<PageReport>, ServiceError> {
+/// Checks a body against its request, and returns the parts of it that are stored by themselves.
+pub fn find_parts(request: &Request, body: &Body, index: Option<Index>) -> Result<Vec<ResponsePart>, ServiceError> {
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
     if let Request::Artefact { artefact, .. } = request {
         // Something between here and the service may have answered.
@@ -155,20 +149,19 @@ pub(super) fn read(request: &Request, body: &Body, index: Option<Index>) -> Resu
         return unusable(Unusable::Cut);
     }
     match request {
-        Request::Behaviours { file, .. } => Ok(PageReport::of_page(page_of(body, file)?, file)),
+        Request::Behaviours { file, .. } => Ok(ResponsePart::of_page(page_of(body, file)?, file)),
         Request::Behaviour { identifier } => {
             let report = Report::new(body.clone(), index);
             let is_behaviour = report.kind().is_none_or(|kind| is_behaviour(&kind));
             match report.identifier() {
                 Some(found) if found == *identifier && is_behaviour => {
-                    let file = identifier.parts().file;
-                    Ok(vec![PageReport { identifier: found, file, range: 0..body.len() }])
+                    Ok(vec![ResponsePart::report(&found, identifier.parts().file, 0..body.len())])
                 }
                 Some(found) if is_behaviour => unusable(Unusable::Foreign(found.text().clone())),
                 _ => unusable(Unusable::WrongType("a behaviour report")),
             }
         }
-        _ => check_subject(request, body).map(|()| Vec::new()),
+        _ => check_subject(request, body).map(|()| by_hash(request, body)),
     }
 }
 
@@ -261,18 +254,33 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
     other.map_or(Ok(()), |found| Err(ServiceError::Unusable(Unusable::Other(found))))
 }
 
-/// The parts of an answer about several hashes, each with the key under which it is stored.
-fn by_hash(request: &Request, body: &Body) -> Vec<(Vec<u8>, Range<usize>)> {
+/// The parts of an answer about several hashes.
+fn by_hash(request: &Request, body: &Body) -> Vec<ResponsePart> {
     let elements = Raw::new(body).each();
     let part = |(file, one): (FileHash, Request)| {
-        let resource = |element: &Raw<'_>| hash(element.member("resource")?.text().as_bytes());
-        let of = elements.iter().find(|element| resource(element).as_ref() == Some(&file));
-        let of = of.or_else(|| elements.iter().find(|element| names(**element).contains(&file)));
-        let of = of.filter(|element| !is_queued(element))?;
-        let start = body.len().checked_sub(of.length_to_end())?;
-        Some((one.holding_key()?, start..start + of.bytes().len()))
+        let of = element_of(&elements, &file).filter(|element| !is_queued(element))?;
+        let (key, start) = (one.holding_key()?, body.len().checked_sub(of.length_to_end())?);
+        Some(ResponsePart { file: Request::holding_file(&key), key, range: start..start + of.bytes().len() })
     };
     request.by_hash().into_iter().flatten().filter_map(part).collect()
+}
+
+/// The element about a hash.
+fn element_of<'e, 'a>(elements: &'e [Raw<'a>], file: &FileHash) -> Option<&'e Raw<'a>> {
+    let resource = |element: &Raw<'_>| hash(element.member("resource")?.text().as_bytes());
+    let of = elements.iter().find(|element| resource(element).as_ref() == Some(file));
+    of.or_else(|| elements.iter().find(|element| names(**element).contains(file)))
+}
+
+/// What an answer says of each of these hashes, by its number; what is about none of them has the
+/// number behind the last.
+pub(super) fn numbered(files: &[FileHash], body: &Body) -> Vec<(usize, Vec<u8>)> {
+    let elements = Raw::new(body).each();
+    let of: Vec<_> = files.iter().map(|file| element_of(&elements, file)).collect();
+    let is_other = |one: &&Raw<'_>| !of.iter().flatten().any(|of| of.length_to_end() == one.length_to_end());
+    let others = elements.iter().filter(is_other).map(|one| (files.len(), one));
+    let all = of.iter().enumerate().filter_map(|(at, one)| Some((at, (*one)?))).chain(others);
+    all.map(|(at, one)| (at, one.bytes().to_vec())).collect()
 }
 
 /// The hashes by which an object of the service names its file.

@@ -1,71 +1,17 @@
-//! Reads answers from the store, including those that an earlier run left unread; imports reports
-//! that a colleague exported; and looks for earlier submissions of a file.
+//! Reads answers from the store, including those that an earlier run left unread; joins answers
+//! about hashes; and looks for earlier calls of the same request.
 
 use super::{Answer, Gateway, GatewayError, reading};
-use crate::files;
-use crate::report::identifier::{FileHash, Identifier, Sha256};
-use crate::report::{Body, Imported, Report};
+use crate::report::Body;
+use crate::report::identifier::{FileHash, Sha256};
 use crate::request::{Request, Submission};
-use crate::service::error::{NOT_FOUND, ServiceError, Unusable};
-use crate::store::{NewAnswer, PageReport, Store, StoreError, bare};
-use crate::text::{bytes, count, moment};
+use crate::service::error::NOT_FOUND;
+use crate::store::{NewAnswer, StoreError};
+use crate::text::{count, moment};
 use jiff::{SignedDuration, Timestamp};
-use sha2::{Digest, Sha256 as Hash};
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
-
-/// Bytes per read of a file to submit.
-const PIECE: usize = 256 * 1024;
 
 /// How long a 404 is remembered.
 const MISSING: SignedDuration = SignedDuration::from_hours(1);
-
-/// A report to be imported, as if it was fetched: a group pays once for all of its members.
-#[derive(Debug)]
-pub struct Import<'a> {
-    pub body: &'a Body,
-    /// If its identifier does not name one.
-    pub file: Option<&'a Sha256>,
-    pub from: &'a Imported,
-    pub now: Timestamp,
-    pub replaces: bool,
-    /// The service whose start screen shows its file, and the profile that imports.
-    pub service: &'a str,
-    pub profile: &'a str,
-}
-
-/// Outcome of an import.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ImportOutcome {
-    Held(Identifier),
-    Same(Identifier),
-    /// Another report stays, of this origin if it was imported.
-    Other(Identifier, Option<Imported>),
-}
-
-/// A list page that was imported.
-#[derive(Debug)]
-pub struct ImportedPage {
-    pub request: Request,
-    pub reports: Vec<Identifier>,
-}
-
-/// Why a report is not imported.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    #[error("it gives no identifier, so it answers no question")]
-    Nameless,
-    #[error("its identifier names no file: --file SHA256 says which it is of")]
-    Fileless,
-    #[error("it is of another file: {0}")]
-    OtherFile(Sha256),
-    #[error("it is no report: {0}")]
-    Unusable(#[from] ServiceError),
-    #[error("it is only an identifier: the report did not come with it")]
-    Empty,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 impl Gateway {
     /// A warning of a quarantined answer to a request, if no other is stored.
@@ -96,41 +42,77 @@ impl Gateway {
     /// The stored answer, which costs nothing.
     ///
     /// An answer that was received but not read, because its program was killed, is read now.
-    pub fn held(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
+    pub fn stored(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
         if let Some(unread) = self.read_incoming(request, &key)? {
             return Ok(Some(unread));
         }
-        if request.by_hash().is_some() {
-            return self.stored_by_hash(request);
+        if let Some(parts) = request.by_hash() {
+            return Ok(Some(self.join(parts, Vec::new(), None, false)?).filter(|joined| !joined.is_partial));
         }
         if let Request::Behaviour { identifier } = request {
             let Some(report) = self.store.report(&self.service, identifier)? else { return Ok(None) };
             // A damaged report does not count as stored; another copy of it may be sound.
             if let Ok(body) = report.body() {
-                return Ok(Some(Answer { received: report.received, body, unkept: None }));
+                return Ok(Some(Answer::new(report.received, body)));
             }
         }
         self.store.answer(&self.service, &key)
     }
 
-    /// The answer about several hashes, joined from the stored answers about each.
-    fn stored_by_hash(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
-        let Some(parts) = request.by_hash() else { return Ok(None) };
-        let found = parts.iter().map(|(_, part)| self.held(part)).collect::<Result<Option<Vec<_>>, _>>()?;
-        Ok(found.map(joined))
-    }
-
-    /// For a request about several hashes, those without a stored answer, unless that is all.
-    pub fn missing_hashes(&self, request: &Request) -> Result<Option<Vec<FileHash>>, StoreError> {
-        let Some(parts) = request.by_hash() else { return Ok(None) };
-        let (all, mut missing) = (parts.len(), Vec::new());
-        for (file, part) in parts {
-            if self.held(&part)?.is_none() {
-                missing.push(file);
+    /// One answer about several hashes: what came of each, or else what is stored, unless all were
+    /// asked for anew. Names those of which there is neither, and why if that is known.
+    pub(super) fn join(
+        &self,
+        parts: Vec<(FileHash, Request)>,
+        came: Vec<Answer>,
+        why: Option<&GatewayError>,
+        is_refresh: bool,
+    ) -> Result<Answer, StoreError> {
+        let files: Vec<_> = parts.iter().map(|(file, _)| file.clone()).collect();
+        let mut elements: Vec<_> = came.iter().flat_map(|answer| reading::numbered(&files, &answer.body)).collect();
+        let is_nameless = elements.iter().any(|(at, _)| *at == files.len());
+        let (mut stored, mut missing) = (Vec::new(), Vec::new());
+        for (at, (file, part)) in parts.iter().enumerate() {
+            if elements.iter().any(|(of, _)| *of == at) {
+                continue;
+            }
+            match if is_refresh { None } else { self.stored(part)? } {
+                Some(answer) => {
+                    elements.extend(reading::numbered(&[], &answer.body).into_iter().map(|(_, one)| (at, one)));
+                    stored.push(answer);
+                }
+                None => missing.push(file.as_str()),
             }
         }
-        Ok(Some(missing).filter(|missing| missing.len() < all))
+        let is_partial = !missing.is_empty() && !is_nameless;
+        if let ([whole], true, false) = (came.as_slice(), stored.is_empty(), is_partial) {
+            return Ok(whole.clone());
+        }
+        elements.sort_by_key(|(at, _)| *at);
+        let elements: Vec<_> = elements.into_iter().map(|(_, element)| element).collect();
+        let body = Body::in_memory([b"[".as_slice(), &elements.join(&b","[..]), b"]"].concat());
+        let all = || came.iter().chain(&stored);
+        let why = why.map_or_else(|| "the service sent nothing of it".to_owned(), ToString::to_string);
+        let lacks = is_partial.then(|| format!("lacks {}: {why}", missing.join(", ")));
+        let remark = lacks.or_else(|| all().find_map(|answer| answer.remark.clone()));
+        let received = all().map(|answer| answer.received).min().unwrap_or_default();
+        Ok(Answer { received, body, remark, is_partial })
+    }
+
+    /// For a request about several hashes, those without a stored answer; `None` for
+    /// all or none of them.
+    pub fn missing_hashes(&self, request: &Request) -> Option<Vec<FileHash>> {
+        let parts = request.by_hash()?;
+        let all = parts.len();
+        let missing = parts.into_iter().filter(|(_, part)| !self.is_stored(part)).map(|(file, _)| file);
+        Some(missing.collect::<Vec<_>>()).filter(|missing| (1..all).contains(&missing.len()))
+    }
+
+    /// Whether an answer, or one about a part of the hashes, is stored by its name: it may be damaged.
+    pub(super) fn is_stored(&self, request: &Request) -> bool {
+        request.holding_key().is_some_and(|key| self.store.is_stored(&self.service, &key))
+            || request.by_hash().into_iter().flatten().any(|(_, part)| self.is_stored(&part))
     }
 
     /// Reads the answers that a killed program left unread, so that their reports can be found.
@@ -147,9 +129,10 @@ impl Gateway {
     fn read_incoming(&self, request: &Request, key: &[u8]) -> Result<Option<Answer>, StoreError> {
         let Some((profile, received, bytes)) = self.store.incoming(&self.service, key)? else { return Ok(None) };
         let body = Body::in_memory(bytes);
-        let new = NewAnswer { service: &self.service, profile: &profile, key, received, bytes: &body };
+        let service = &*self.service;
+        let new = NewAnswer { service, profile: &profile, key, received, bytes: &body, imported: None };
         let read = reading::read_stored(&self.store, request, &new, &body, None);
-        Ok(read.ok().flatten().map(|_| Answer { received, body, unkept: None }))
+        Ok(read.ok().flatten().map(|_| Answer::new(received, body)))
     }
 
     /// When the same request was sent without an answer, except by this entry: it may have arrived,
@@ -183,106 +166,7 @@ impl Gateway {
     }
 }
 
-/// Answers about hashes as one, with the time of the oldest.
-pub(super) fn joined(answers: Vec<Answer>) -> Answer {
-    let received = answers.iter().map(|answer| answer.received).min().unwrap_or_default();
-    let bare = |body: &[u8]| {
-        let inner = body.strip_prefix(b"[").and_then(|body| body.strip_suffix(b"]"));
-        inner.unwrap_or(body).to_vec()
-    };
-    let bodies: Vec<_> = answers.iter().map(|answer| bare(answer.body.trim_ascii())).collect();
-    let body = Body::in_memory([b"[".as_slice(), &bodies.join(&b","[..]), b"]"].concat());
-    Answer { received, body, unkept: answers.into_iter().find_map(|answer| answer.unkept) }
-}
-
 fn quarantined(what: &str, received: Timestamp) -> String {
     let when = received.strftime("%F %R UTC");
     format!("{what} of {when} is in quarantine, because it is damaged or of no use; behaview held has it")
-}
-
-/// The hash and the size in bytes of an ordinary file of at most `largest` bytes.
-pub fn look_at(path: &Path, largest: u64) -> io::Result<(Sha256, u64)> {
-    let (file, length) = files::open_ordinary(path)?;
-    match length {
-        0 => return Err(io::Error::other("it is empty")),
-        _ if length > largest => return Err(io::Error::other(format!("it is larger than {}", bytes(largest)))),
-        _ => {}
-    }
-    let (mut hash, mut size) = (Hash::new(), 0_u64);
-    // A file that grows as fast as it is read would never end.
-    let mut reader = BufReader::with_capacity(PIECE, file.take(length + 1));
-    while let piece = reader.fill_buf()?
-        && !piece.is_empty()
-    {
-        hash.update(piece);
-        let read = piece.len();
-        size += read as u64;
-        reader.consume(read);
-    }
-    if size != length {
-        return Err(io::Error::other("it changes while it is read"));
-    }
-    let digits = crate::text::hex(hash.finalize());
-    Sha256::parse(&digits).map(|file| (file, size)).ok_or_else(|| io::Error::other("it has no hash"))
-}
-
-/// Imports a report, unless one with its identifier is stored. The same bytes replace nothing, so
-/// that the origin of the stored ones is not lost.
-pub fn import(store: &Store, import: &Import<'_>) -> Result<ImportOutcome, ImportError> {
-    let report = Report::open(import.body);
-    let index = &report.index;
-    let identifier = report.identifier().ok_or_else(|| match (index.is_json, index.is_cut) {
-        (false, _) => ServiceError::Unusable(Unusable::NotJson).into(),
-        (true, true) => ServiceError::Unusable(Unusable::Cut).into(),
-        (true, false) => ImportError::Nameless,
-    })?;
-    let request = Request::Behaviour { identifier: identifier.clone() };
-    reading::read(&request, import.body, None)?;
-    if !index.is_attributed && (index.is_enveloped || !report.has_attribute()) {
-        return Err(ImportError::Empty);
-    }
-    let file = match (identifier.parts().file, import.file) {
-        (Some(found), Some(named)) if found != *named => return Err(ImportError::OtherFile(found)),
-        (found, named) => found.or(named.cloned()).ok_or(ImportError::Fileless)?,
-    };
-    let stored = store.report(import.service, &identifier)?;
-    // A damaged file has just been moved to the quarantine.
-    if let Some((stored, body)) = stored.and_then(|stored| stored.body().ok().map(|body| (stored, body))) {
-        match bare(&body) == bare(import.body) {
-            true if !import.replaces || stored.file.is_some() => return Ok(ImportOutcome::Same(identifier)),
-            false if !import.replaces => return Ok(ImportOutcome::Other(identifier, stored.imported)),
-            _ => {}
-        }
-    }
-    let reports = [PageReport { identifier: identifier.clone(), file: Some(file), range: 0..import.body.len() }];
-    match import.store(store, &request, &reports)? {
-        true => Ok(ImportOutcome::Held(identifier)),
-        // Another program has imported one meanwhile.
-        false => Ok(ImportOutcome::Other(identifier, None)),
-    }
-}
-
-/// Imports a list page with its reports, unless it is nameless or a part of it is stored already.
-pub fn import_page(store: &Store, import: &Import<'_>) -> Result<Option<ImportedPage>, ImportError> {
-    let Some(request) = Request::of_page(import.body) else { return Ok(None) };
-    let reports = reading::read(&request, import.body, None)?;
-    let key = request.holding_key().unwrap_or_default();
-    let mut is_any_stored = store.answer(import.service, &key)?.is_some();
-    for report in &reports {
-        is_any_stored |= store.report(import.service, &report.identifier)?.is_some();
-    }
-    if is_any_stored && !import.replaces || !import.store(store, &request, &reports)? {
-        return Ok(None);
-    }
-    let reports = reports.into_iter().map(|report| report.identifier).collect();
-    Ok(Some(ImportedPage { request, reports }))
-}
-
-impl Import<'_> {
-    /// Stores it, unless another program has imported the same; returns whether it was stored.
-    fn store(&self, store: &Store, request: &Request, reports: &[PageReport]) -> Result<bool, StoreError> {
-        let Self { now: received, from, service, profile, replaces, body: bytes, .. } = *self;
-        let key = request.holding_key().unwrap_or_default();
-        store.import(service, &NewAnswer { service, profile, key: &key, received, bytes }, from, reports, replaces)
-    }
 }

@@ -10,7 +10,7 @@ pub mod error;
 mod http;
 pub mod profile;
 mod redact;
-mod upload;
+pub mod upload;
 
 pub use client::Client;
 pub use credential::Credential;

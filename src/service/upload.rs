@@ -109,20 +109,29 @@ async fn read(upload: &Upload, limit: u64) -> Result<Bytes, ServiceError> {
 }
 
 fn read_unchanged(upload: &Upload, limit: u64) -> Result<Vec<u8>, String> {
-    let bytes = files::read(&upload.path, limit).map_err(|error| match error.kind() {
+    let (bytes, found) = read_hashed(&upload.path, limit)?;
+    match &upload.file {
+        Some(seen) if *seen != found => Err("it has changed since it was looked at".to_owned()),
+        _ => Ok(bytes),
+    }
+}
+
+/// The hash and the size in bytes of an ordinary file of at most `limit` bytes.
+pub fn hash_file(path: &Path, limit: u64) -> Result<(Sha256, u64), String> {
+    read_hashed(path, limit).map(|(_, found)| found)
+}
+
+fn read_hashed(path: &Path, limit: u64) -> Result<(Vec<u8>, (Sha256, u64)), String> {
+    let bytes = files::read(path, limit).map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => format!("it is larger than {}", crate::text::bytes(limit)),
         _ => error.to_string(),
     })?;
-    let is_other = |(hash, size): &(Sha256, u64)| {
-        bytes.len() as u64 != *size || crate::text::hex(Hash::digest(&bytes)) != hash.as_str()
-    };
     if bytes.is_empty() {
-        Err("it is empty".to_owned())
-    } else if upload.file.as_ref().is_some_and(is_other) {
-        Err("it has changed since it was looked at".to_owned())
-    } else {
-        Ok(bytes)
+        return Err("it is empty".to_owned());
     }
+    let hash = Sha256::parse(&crate::text::hex(Hash::digest(&bytes))).ok_or("it has no hash")?;
+    let size = bytes.len() as u64;
+    Ok((bytes, (hash, size)))
 }
 
 fn form(

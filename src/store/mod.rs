@@ -22,7 +22,7 @@ mod work;
 pub use inventory::Purged;
 pub use ledger::{ANSWERED, Call, LedgerEntry, NewEntry, Reserved, State, Whose, too_fast};
 pub use records::{Keep, Store};
-pub use reports::{Answer, NewAnswer, PageReport, StoredReport, bare};
+pub use reports::{Answer, NewAnswer, ResponsePart, StoredReport, bare};
 pub use shelf::{IMPORTED, service_id};
 
 use rusqlite::ErrorCode;

@@ -32,6 +32,7 @@ pub struct NewAnswer<'a> {
     pub key: &'a [u8],
     pub received: Timestamp,
     pub bytes: &'a [u8],
+    pub imported: Option<&'a Imported>,
 }
 
 /// An answer that was paid for, or was free.
@@ -40,7 +41,9 @@ pub struct Answer {
     pub received: Timestamp,
     pub body: Body,
     /// Why it may be lost when the program ends, or incomplete, in words that follow its name.
-    pub unkept: Option<String>,
+    pub remark: Option<String>,
+    /// Whether it lacks some of the hashes that were asked about.
+    pub is_partial: bool,
 }
 
 /// A report that is stored.
@@ -57,13 +60,20 @@ pub struct StoredReport {
     shelf: Arc<Shelf>,
 }
 
-/// A report within the bytes of a list page.
+/// A part of a response that has a place of its own: a report, alone or in a list page, or the
+/// answer about one of several hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageReport {
-    pub identifier: Identifier,
+pub struct ResponsePart {
+    pub key: Vec<u8>,
     /// The file it is of, if that is known.
     pub file: Option<Sha256>,
     pub range: Range<usize>,
+}
+
+impl Answer {
+    pub fn new(received: Timestamp, body: Body) -> Self {
+        Self { received, body, remark: None, is_partial: false }
+    }
 }
 
 impl StoredReport {
@@ -90,24 +100,31 @@ fn gone() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "it was deleted meanwhile, or its file was damaged")
 }
 
-impl PageReport {
+impl ResponsePart {
+    /// A report within these bytes of a response.
+    pub fn report(identifier: &Identifier, file: Option<Sha256>, range: Range<usize>) -> Self {
+        Self { key: key_of(identifier.as_bytes()), file, range }
+    }
+
     /// The reports of a page; of duplicates, the first.
     pub fn of_page(page: Page, file: &Sha256) -> Vec<Self> {
         let mut known = HashSet::new();
         let reports = page.without_others(file).entries.into_iter().filter_map(|entry| {
             entry.report?;
-            known.insert(entry.identifier.clone()).then(|| Self {
-                identifier: entry.identifier,
-                file: Some(file.clone()),
-                range: entry.range,
-            })
+            let is_first = known.insert(entry.identifier.clone());
+            is_first.then(|| Self::report(&entry.identifier, Some(file.clone()), entry.range))
         });
         reports.collect()
     }
 
+    /// The identifier of the report that it is.
+    pub fn identifier(&self) -> Option<Identifier> {
+        identifier_of(&self.key)
+    }
+
     /// Its bytes.
-    pub(super) fn of<'a>(&self, page: &'a [u8]) -> &'a [u8] {
-        page.get(self.range.clone()).unwrap_or_default()
+    pub fn of<'a>(&self, response: &'a [u8]) -> &'a [u8] {
+        response.get(self.range.clone()).unwrap_or_default()
     }
 }
 
@@ -136,88 +153,68 @@ impl Store {
         Ok(keys)
     }
 
-    /// Moves a response that was read and is valid to its place. The reports of a list page, and the
-    /// parts of an answer about several hashes, go to places of their own.
-    pub fn accept(
+    /// Moves a response that was read to its place, or to the quarantine if it is not usable. Its
+    /// parts go to places of their own.
+    pub fn move_read(
         &self,
         new: &NewAnswer<'_>,
-        reports: &[PageReport],
-        parts: &[(Vec<u8>, Range<usize>)],
+        parts: &[ResponsePart],
+        mut is_usable: bool,
     ) -> Result<(), StoreError> {
-        self.put_parts(new, parts)?;
-        let (place, incoming) = (place(new.service, new.key), incoming(new.service, new.key));
-        match Request::of_holding_key(new.key) {
-            Some(Request::Behaviours { cursor, .. }) => {
-                for report in reports {
-                    if self.may_replace(new.service, report, report.of(new.bytes), is_abstract)? {
-                        self.put_report(new, report, &None, true)?;
-                    }
-                }
-                let (skeleton, parts) = split(new.bytes, reports);
-                let before = self.stored(self.shelf.load(&place))?;
-                let is_same = before.is_some_and(|(header, bytes)| bytes == skeleton && header.parts == parts);
-                if cursor.is_none() && !is_same {
-                    self.delete_further_pages(&place)?;
-                }
-                let header = Header { parts, length: skeleton.len() as u64, ..header(new, None) };
-                self.put(&place, &header, &skeleton, true)?;
-            }
-            // A set of hashes is put together from the answers about each.
-            Some(request) if request.by_hash().is_some() && !parts.is_empty() => {}
-            Some(request) if request.by_hash().is_some() => return self.reject(new, &[]),
-            _ => {
-                return match reports.first() {
-                    Some(report) if !self.may_replace(new.service, report, new.bytes, |new, _| is_empty(new))? => {
-                        self.reject(new, &[])
-                    }
-                    _ => self.stored(self.shelf.rename(&incoming, &place)),
-                };
+        let (incoming, request) = (incoming(new.service, new.key), Request::of_holding_key(new.key));
+        for part in parts {
+            let may_replace = self.may_replace(new, part)?;
+            match part.key == new.key {
+                true => is_usable &= may_replace,
+                false if may_replace => drop(self.put_part(new, part, true)?),
+                false => {}
             }
         }
-        self.stored(self.shelf.remove(&incoming))
+        // An answer about several hashes is put together from the answers about each.
+        let is_set = request.as_ref().is_some_and(|request| request.by_hash().is_some());
+        self.stored(match request {
+            _ if !is_usable || is_set && parts.is_empty() => self.shelf.quarantine(&incoming, new.received),
+            Some(Request::Behaviours { .. }) => {
+                self.put_page(new, parts, true)?;
+                self.shelf.remove(&incoming)
+            }
+            _ if is_set => self.shelf.remove(&incoming),
+            _ => self.shelf.rename(&incoming, &place(new.service, new.key)),
+        })
     }
 
-    /// Moves a response that is unusable to the quarantine; its usable parts are stored.
-    pub fn reject(&self, new: &NewAnswer<'_>, parts: &[(Vec<u8>, Range<usize>)]) -> Result<(), StoreError> {
-        let parts = self.put_parts(new, parts);
-        self.stored(self.shelf.quarantine(&incoming(new.service, new.key), new.received)).and(parts)
+    /// Stores a part; returns whether it did. Unless `replaces` is set, a stored one stays.
+    fn put_part(&self, of: &NewAnswer<'_>, part: &ResponsePart, replaces: bool) -> Result<bool, StoreError> {
+        let one = NewAnswer { key: &part.key, bytes: part.of(of.bytes), ..*of };
+        self.put(&place(of.service, &part.key), &header(&one, part.file.as_ref()), one.bytes, replaces)
     }
 
-    fn put_parts(&self, new: &NewAnswer<'_>, parts: &[(Vec<u8>, Range<usize>)]) -> Result<(), StoreError> {
-        for (key, range) in parts {
-            let one = NewAnswer { key, bytes: new.bytes.get(range.clone()).unwrap_or_default(), ..*new };
-            let header = header(&one, Request::holding_file(key).as_ref());
-            self.put(&place(new.service, key), &header, one.bytes, true)?;
+    /// Stores a list page without its reports.
+    fn put_page(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<(), StoreError> {
+        let place = place(new.service, new.key);
+        let (skeleton, parts) = split(new.bytes, reports);
+        let before = self.stored(self.shelf.load(&place))?;
+        let is_same = before.is_some_and(|(header, bytes)| bytes == skeleton && header.parts == parts);
+        let is_first = matches!(Request::of_holding_key(new.key), Some(Request::Behaviours { cursor: None, .. }));
+        if is_first && !is_same && new.imported.is_none() {
+            self.delete_further_pages(&place)?;
         }
-        Ok(())
+        let header = Header { parts, length: skeleton.len() as u64, ..header(new, None) };
+        self.put(&place, &header, &skeleton, replaces).map(drop)
     }
 
-    fn put_report(
-        &self,
-        of: &NewAnswer<'_>,
-        report: &PageReport,
-        imported: &Option<[Escaped; 2]>,
-        replaces: bool,
-    ) -> Result<bool, StoreError> {
-        let key = key_of(report.identifier.as_bytes());
-        let one = NewAnswer { key: &key, bytes: report.of(of.bytes), ..*of };
-        let header = Header { imported: imported.clone(), ..header(&one, report.file.as_ref()) };
-        self.put(&place(of.service, &key), &header, one.bytes, replaces)
-    }
-
-    /// Whether a report may replace the stored one: not one that is less, nor one that another file
-    /// lists under the same identifier.
-    fn may_replace(
-        &self,
-        service: &str,
-        report: &PageReport,
-        bytes: &[u8],
-        is_less: impl Fn(&[u8], &[u8]) -> bool,
-    ) -> Result<bool, StoreError> {
-        let Some(found) = self.report(service, &report.identifier)? else { return Ok(true) };
-        let is_of_another = found.file.is_some() && report.file.is_some() && found.file != report.file;
-        let is_less = || found.body().is_ok_and(|stored| is_less(bytes, &stored));
+    /// Whether a part may replace the stored one: not a report that is less, nor one that another
+    /// file lists under the same identifier.
+    fn may_replace(&self, new: &NewAnswer<'_>, part: &ResponsePart) -> Result<bool, StoreError> {
+        let Some(identifier) = part.identifier() else { return Ok(true) };
+        let Some(found) = self.report(new.service, &identifier)? else { return Ok(true) };
+        let bytes = part.of(new.bytes);
+        let is_of_another = found.file.is_some() && part.file.is_some() && found.file != part.file;
         let is_shorter = (bytes.len() as u64) < found.length;
+        let is_less = || match part.key == new.key {
+            true => is_empty(bytes),
+            false => found.body().is_ok_and(|stored| is_abstract(bytes, &stored)),
+        };
         Ok(!(is_of_another || is_shorter && is_less()))
     }
 
@@ -234,6 +231,12 @@ impl Store {
         Ok(())
     }
 
+    /// Whether a response is stored under a key, by its name alone: it may be damaged.
+    pub fn is_stored(&self, service: &str, key: &[u8]) -> bool {
+        let places = [place(service, key), place(IMPORTED, key), incoming(service, key)];
+        places.iter().any(|name| self.shelf.size(name).is_some())
+    }
+
     /// The response that is stored under a key, from the service or imported.
     pub fn answer(&self, service: &str, key: &[u8]) -> Result<Option<Answer>, StoreError> {
         for of in [service, IMPORTED] {
@@ -243,8 +246,7 @@ impl Store {
                 self.report(service, &identifier).ok()??.body().ok().map(|body| body.to_vec())
             };
             let bytes = if header.parts.is_empty() { bytes } else { join(&bytes, &header.parts, report) };
-            let (received, body) = (moment(header.received), Body::in_memory(bytes));
-            return Ok(Some(Answer { received, body, unkept: None }));
+            return Ok(Some(Answer::new(moment(header.received), Body::in_memory(bytes))));
         }
         Ok(None)
     }
@@ -277,8 +279,7 @@ impl Store {
         let mut newest = BTreeMap::<_, StoredReport>::new();
         for name in names.into_iter().filter(|name| name.contains("/behaviour-")) {
             let Some(header) = self.stored(self.shelf.header(&name))? else { continue };
-            let key = header.key.bytes();
-            let identifier = key.strip_prefix(REPORT).map(Untrusted::from).and_then(Identifier::new);
+            let identifier = identifier_of(&header.key.bytes());
             let (Some(identifier), Some(of)) = (identifier, name.split('/').nth(1)) else { continue };
             let other = Some(of.to_owned()).filter(|of| of != service && of != IMPORTED);
             let report = StoredReport {
@@ -301,30 +302,16 @@ impl Store {
         Ok(found)
     }
 
-    /// Stores an export of a colleague, and adds its file to the opened files of `service`. Returns
-    /// whether it was stored: unless `replaces` is set, an earlier import stays.
-    pub fn import(
-        &self,
-        service: &str,
-        new: &NewAnswer<'_>,
-        from: &Imported,
-        reports: &[PageReport],
-        replaces: bool,
-    ) -> Result<bool, StoreError> {
-        let new = NewAnswer { service: IMPORTED, ..*new };
-        let imported = Some([from.from.as_bytes().into(), from.by.as_bytes().into()]);
+    /// Stores an export of a colleague; returns whether it did. Unless `replaces` is set, an earlier
+    /// import stays.
+    pub fn import(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<bool, StoreError> {
         for report in reports {
-            if !self.put_report(&new, report, &imported, replaces)? {
+            if !self.put_part(new, report, replaces)? {
                 return Ok(false);
-            }
-            if let Some(file) = &report.file {
-                self.note_file(service, file, None, new.received)?;
             }
         }
         if let Some(Request::Behaviours { .. }) = Request::of_holding_key(new.key) {
-            let (skeleton, parts) = split(new.bytes, reports);
-            let header = Header { parts, length: skeleton.len() as u64, imported, ..header(&new, None) };
-            self.put(&place(IMPORTED, new.key), &header, &skeleton, replaces)?;
+            self.put_page(new, reports, replaces)?;
         }
         Ok(true)
     }
@@ -367,6 +354,11 @@ pub(super) fn key_of(identifier: &[u8]) -> Vec<u8> {
     [REPORT, identifier].concat()
 }
 
+/// The identifier of the report that is stored under a key.
+fn identifier_of(key: &[u8]) -> Option<Identifier> {
+    key.strip_prefix(REPORT).map(Untrusted::from).and_then(Identifier::new)
+}
+
 /// The file of a response that is not read yet.
 fn incoming(service: &str, key: &[u8]) -> String {
     flat(INCOMING, &place(service, key), "")
@@ -379,17 +371,17 @@ fn header(new: &NewAnswer<'_>, file: Option<&Sha256>) -> Header {
         file: file.map(|file| file.as_str().to_owned()),
         received: new.received.as_millisecond(),
         length: new.bytes.len() as u64,
-        imported: None,
+        imported: new.imported.map(|imported| [imported.from.as_bytes().into(), imported.by.as_bytes().into()]),
         parts: Vec::new(),
     }
 }
 
 /// Splits a page into its skeleton and the offsets of these reports, which are sorted by range.
-pub(super) fn split(page: &[u8], reports: &[PageReport]) -> (Vec<u8>, Vec<(u64, Escaped)>) {
+pub(super) fn split(page: &[u8], reports: &[ResponsePart]) -> (Vec<u8>, Vec<(u64, Escaped)>) {
     let (mut skeleton, mut parts, mut at) = (Vec::new(), Vec::new(), 0);
     for report in reports {
         skeleton.extend_from_slice(page.get(at..report.range.start).unwrap_or_default());
-        parts.push((skeleton.len() as u64, report.identifier.as_bytes().into()));
+        parts.push((skeleton.len() as u64, report.key.strip_prefix(REPORT).unwrap_or_default().into()));
         at = report.range.end;
     }
     skeleton.extend_from_slice(page.get(at..).unwrap_or_default());
@@ -443,7 +435,7 @@ mod tests {
         };
         let (first, second, other) = (entry("A", "Box"), entry("B", "Box"), entry("C", "Tub"));
         let text = format!(r#" {{"data":[{first}, {second},{{"id":"x"}},{other}],"meta":{{"cursor":"n"}}}} "#);
-        let reports = PageReport::of_page(Page::of(&Body::in_memory(text.clone().into_bytes())).unwrap(), &file);
+        let reports = ResponsePart::of_page(Page::of(&Body::in_memory(text.clone().into_bytes())).unwrap(), &file);
         let bytes: Vec<_> = reports.iter().map(|report| report.of(text.as_bytes())).collect();
         assert_eq!(bytes, [first.as_bytes(), other.as_bytes()], "of two with one name the first");
         let (skeleton, parts) = split(text.as_bytes(), &reports);

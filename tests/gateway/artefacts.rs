@@ -57,8 +57,8 @@ async fn an_end_that_is_not_announced_is_stored_and_said() {
     let (_folder, gateway, _) = capture(vec![("200 OK".to_owned(), b"capture".to_vec())]);
     let answer = visit::ask(&gateway, &artefact(Artefact::Pcap)).await.unwrap();
     assert_eq!(bytes(&answer), b"capture");
-    assert!(answer.unkept.unwrap().contains("did not say how long it is"));
-    assert!(gateway.held(&artefact(Artefact::Pcap)).unwrap().is_some());
+    assert!(answer.remark.unwrap().contains("did not say how long it is"));
+    assert!(gateway.stored(&artefact(Artefact::Pcap)).unwrap().is_some());
 }
 
 #[tokio::test]
@@ -144,8 +144,8 @@ async fn a_part_that_nobody_asked_for_is_held_and_said_to_be_one() {
     let (_folder, gateway, _) = capture(vec![(head, report.clone().into_bytes())]);
     let answer = visit::ask(&gateway, &first_report()).await.unwrap();
     assert_eq!(bytes(&answer), report.as_bytes());
-    assert!(answer.unkept.unwrap().contains("is a part by the service's word"));
-    assert!(gateway.held(&first_report()).unwrap().is_some(), "what was paid for is held");
+    assert!(answer.remark.unwrap().contains("is a part by the service's word"));
+    assert!(gateway.stored(&first_report()).unwrap().is_some(), "what was paid for is held");
 }
 
 #[tokio::test]

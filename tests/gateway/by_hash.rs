@@ -1,9 +1,11 @@
 //! API v2 about several hashes at once: each is stored, priced and settled by itself.
 
+use super::secrets::gate_to;
 use super::*;
 use crate::faults::arm;
 use behaview::quota::Entitlements;
 use behaview::report::identifier::FileHash;
+use behaview::store::NewAnswer;
 
 pub fn hash(number: usize) -> FileHash {
     FileHash::parse(&Demo::public_files()[number].sha256).unwrap()
@@ -85,8 +87,23 @@ async fn only_a_final_answer_is_stored_and_what_came_is_counted() {
         let answer = answer.replace('A', a.as_str()).replace('B', b.as_str());
         let gateway = super::secrets::gate_to(answer.clone(), folder.path(), "a-key-of-this-test");
         let found = visit::ask(&gateway, &request).await.unwrap();
-        assert_eq!((bytes(&found), gateway.held(&part).unwrap().is_some()), (answer.clone().into_bytes(), is_stored));
-        assert!(found.unkept.unwrap_or_default().starts_with(remark), "{answer}");
+        assert_eq!((bytes(&found), gateway.stored(&part).unwrap().is_some()), (answer.clone().into_bytes(), is_stored));
+        assert!(found.remark.unwrap_or_default().starts_with(remark), "{answer}");
         assert_eq!(gateway.spent().unwrap().to_string(), spent, "{answer}");
     }
+}
+
+#[tokio::test]
+async fn a_hash_that_the_service_passes_over_is_named() {
+    let (folder, [one, two, three]) = (tempfile::tempdir().unwrap(), [0, 1, 2].map(hash));
+    let element = |file: &FileHash| format!(r#"{{"resource":"{}"}}"#, file.as_str());
+    let gateway = gate_to(format!("[ {} ]", element(&two)), folder.path(), "AKeyOfAServiceThatPassesOver0123456789");
+    let (key, stored) = (format!("v2-report {}", one.as_str()).into_bytes(), element(&one).into_bytes());
+    let (service, received) = (&*gateway.service, gateway.now());
+    let new = NewAnswer { service, profile: "lab", key: &key, received, bytes: &stored, imported: None };
+    gateway.store.keep(&new).and_then(|()| gateway.store.move_read(&new, &[], true)).unwrap();
+    let quote = Request::V2Reports { files: vec![one.clone(), two.clone(), three.clone()] }.quote(&visit::licensed());
+    let answer = gateway.get(&quote, &|_| {}).await.unwrap();
+    assert_eq!(String::from_utf8(bytes(&answer)).unwrap(), format!("[{},{}]", element(&one), element(&two)));
+    assert!(answer.is_partial && answer.remark.unwrap().contains(three.as_str()));
 }

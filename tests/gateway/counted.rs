@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use behaview::gateway::Gateway;
-use behaview::gateway::look_at;
+use behaview::gateway::hash_file;
 use behaview::quota::{Budget, Entitlements};
 use behaview::report::identifier::FileHash;
 use behaview::service::Client;
@@ -260,7 +260,7 @@ async fn the_key_cannot_be_told_from_the_account() {
 async fn upload(scene: &Scene) -> Request {
     let path = scene.visit.folder().join("new.bin");
     std::fs::write(&path, b"nobody has seen this before").unwrap();
-    let (file, _) = look_at(&path, u64::MAX).unwrap();
+    let (file, _) = hash_file(&path, u64::MAX).unwrap();
     visit::ask(&scene.gateway, &Request::V2Scan { path, file: None }).await.unwrap();
     Request::File { file: FileHash::parse(file.as_str()).unwrap() }
 }

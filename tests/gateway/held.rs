@@ -12,10 +12,10 @@ fn identifiers(file: &Sha256) -> Request {
 async fn what_was_offered_as_held_is_not_sent_for_when_it_is_gone() {
     let visit = Visit::begin().await;
     let quote = first_report().quote(&visit::licensed());
-    assert!(matches!(visit.gateway.get_held(&quote), Err(GatewayError::NotHeld)));
+    assert!(matches!(visit.gateway.get_stored(&quote), Err(GatewayError::NotStored)));
     assert_eq!((visit.demo.seen().len(), visit.gateway.spent().unwrap()), (0, Spent::default()));
     let answer = visit.ask(&first_report()).await.unwrap();
-    assert_eq!(bytes(&visit.gateway.get_held(&quote).unwrap()), bytes(&answer));
+    assert_eq!(bytes(&visit.gateway.get_stored(&quote).unwrap()), bytes(&answer));
     assert_eq!(visit.demo.seen().len(), 1);
 }
 
@@ -26,17 +26,6 @@ async fn quota_details_are_never_held() {
     assert_eq!(bytes(&answer), visit.reference(&Request::Quotas).await);
     assert_eq!(visit.held(&Request::Quotas), None);
     assert_eq!(visit.gateway.spent().unwrap(), Spent::default());
-}
-
-#[tokio::test]
-async fn what_arrives_is_what_is_held() {
-    let visit = Visit::begin().await;
-    let answer = visit.ask(&first_report()).await.unwrap();
-    let held = visit.gateway.held(&first_report()).unwrap().unwrap();
-    // The store keeps milliseconds.
-    assert_eq!(answer.received.as_millisecond(), held.received.as_millisecond());
-    let same = |one: &Body, other: &Body| one.to_vec() == other.to_vec();
-    assert!(same(&answer.body, &held.body));
 }
 
 #[tokio::test]

@@ -45,8 +45,10 @@ async fn an_answer_that_cannot_be_stored_is_handed_over() {
     visit.block("incoming");
     for (charged, request) in [(1, first_report()), (2, list(&dropper()))] {
         let answer = visit.ask(&request).await.unwrap();
-        assert!(bytes(&answer) == visit.reference(&request).await && answer.unkept.is_some());
-        assert!(visit.gateway.held(&request).is_ok_and(|held| held.is_none()) || visit.gateway.held(&request).is_err());
+        assert!(bytes(&answer) == visit.reference(&request).await && answer.remark.is_some());
+        assert!(
+            visit.gateway.stored(&request).is_ok_and(|held| held.is_none()) || visit.gateway.stored(&request).is_err()
+        );
         assert_eq!(visit.gateway.spent().unwrap(), Spent { charged, ..Spent::default() });
     }
 }
@@ -70,7 +72,7 @@ async fn an_answer_that_was_not_read_is_read_when_it_is_asked_for() {
         let visit = Visit::begin().await;
         visit.block("reports");
         let answer = visit.ask(&request).await.unwrap();
-        assert!(answer.unkept.is_some() && visit.files("incoming").len() == 1);
+        assert!(answer.remark.is_some() && visit.files("incoming").len() == 1);
         visit.unblock("reports");
         assert!(visit.held(&request) == Some(bytes(&answer)) && visit.files("incoming").is_empty());
         assert!(visit.held(&first_report()).is_some(), "what the list brought is stored");
@@ -99,7 +101,10 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
         let visit = Visit::begin().await;
         visit.meddle(&failing("full", "UPDATE OF state ON ledger"));
         arm(&visit.demo, fault);
-        assert_eq!(visit.ask(&first_report()).await.is_ok(), is_answered, "{fault}");
+        let asked = visit.ask(&first_report()).await.map(|answer| answer.remark.unwrap_or_default());
+        assert_eq!(asked.is_ok(), is_answered, "{fault}");
+        let said = asked.unwrap_or_else(|error| error.to_string());
+        assert!(said.contains("ledger") && said.contains("could not be written"), "{fault}: {said}");
         assert_eq!(visit.gateway.spent().unwrap(), Spent { unsure: 1, ..Spent::default() }, "{fault}");
         assert!(visit.gateway.spent().unwrap().total() >= visit.charged());
     }
@@ -113,7 +118,7 @@ async fn runs_at_the_same_time_share_what_is_held_and_not_what_they_spent() {
     let (answer, page) = tokio::join!(visit.ask(&one), visit::ask(&other, &two));
     assert!(answer.is_ok() && page.is_ok());
     for request in [one, two] {
-        assert!(visit.gateway.held(&request).unwrap().is_some() && other.held(&request).unwrap().is_some());
+        assert!(visit.gateway.stored(&request).unwrap().is_some() && other.stored(&request).unwrap().is_some());
     }
     for gateway in [&visit.gateway, &other] {
         assert_eq!(gateway.spent().unwrap(), Spent { charged: 1, ..Spent::default() });

@@ -11,7 +11,7 @@ fn page_at(cursor: Option<Untrusted>) -> Request {
 
 /// The page that is held, or the service's.
 async fn turn_to(visit: &Visit, request: &Request) -> Page {
-    let body = match visit.gateway.held(request).unwrap() {
+    let body = match visit.gateway.stored(request).unwrap() {
         Some(held) => held.body,
         None => visit.ask(request).await.unwrap().body,
     };
@@ -43,7 +43,7 @@ async fn a_report_of_another_file_costs_its_row_and_not_the_page() {
     let page = page.without_others(&dropper());
     assert_eq!((page.entries.len(), page.foreign), (4, 1));
     // Nothing is paid for twice, and the other file has nothing that nobody asked for.
-    assert!(visit.gateway.held(&page_at(None)).unwrap().is_some());
+    assert!(visit.gateway.stored(&page_at(None)).unwrap().is_some());
     let held = |file| visit.gateway.store.reports(&visit.gateway.service, file).unwrap().len();
     assert_eq!((held(&dropper()), files().iter().skip(1).map(held).sum::<usize>()), (4, 0));
     assert_eq!((visit.calls(), visit.gateway.spent().unwrap().total()), (1, visit.charged()));

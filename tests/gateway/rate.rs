@@ -4,6 +4,7 @@ use super::by_hash::hash;
 use super::counted::{Scene, pass, run, start_clock};
 use super::*;
 use crate::faults::arm;
+use behaview::demo::DemoAnswer;
 use behaview::gateway::{Gateway, Received};
 use behaview::quota::Budget;
 use behaview::store::State;
@@ -72,7 +73,7 @@ async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
     let answer = gateway.ask(&quote, &progress).await;
     assert!(matches!(&answer, Err(error) if error.is_unsent()), "{answer:?}");
     assert_eq!((visit.charged(), gateway.spent().unwrap().total()), (1, 1));
-    assert!(gateway.held(&request).unwrap().is_some());
+    assert!(gateway.stored(&request).unwrap().is_some());
 }
 
 #[tokio::test]
@@ -116,7 +117,15 @@ async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
     let resources: Vec<_> = found.as_array().unwrap().iter().map(|one| one["resource"].as_str().unwrap()).collect();
     assert_eq!(resources, files.iter().map(|file| file.as_str()).collect::<Vec<_>>());
     assert_eq!((waited, visit.charged(), gateway.spent().unwrap().total()), (2, 3, 3));
-    assert!(gateway.held(&request).unwrap().is_some());
+    assert!(gateway.stored(&request).unwrap().is_some());
+    // What came before a failure is handed over, and the rest is named.
+    let mut calls = 0;
+    visit.demo.intercept(Box::new(move |_, change| {
+        calls += 1;
+        change.answer = (calls > 2).then(|| Box::new(|_| DemoAnswer::error(503, "TransientError", "later")) as _);
+    }));
+    let answer = ask_pacing(&visit, &gateway, &request).await.1.unwrap();
+    assert!(answer.is_partial && answer.remark.unwrap().starts_with(&format!("lacks {}: ", files[2].as_str())));
 }
 
 #[tokio::test]

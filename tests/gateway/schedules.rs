@@ -190,7 +190,7 @@ impl Scene {
                     // Not the look before it: only what is asked for has this fault.
                     arm(&self.visit.demo, &format!("{}:{}*1", endpoint(what), FAULTS[fault]));
                 }
-                let is_held = self.runs[run].held(&request(what)).unwrap().is_some();
+                let is_held = self.runs[run].stored(&request(what)).unwrap().is_some();
                 let result = ask(&self.runs[run], what, anew).await;
                 self.refused += u64::from(matches!(result, Err(GatewayError::OverBudget(_))));
                 usize::from(is_sent(&result) && (anew || !is_held))

@@ -163,7 +163,7 @@ async fn a_key_in_an_answer_is_masked_and_the_answer_is_held() {
             let gateway = gate_to(with(form), folder.path(), KEY);
             let found = visit::ask(&gateway, &request).await.unwrap();
             assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(form)));
-            let held = gateway.held(&request).unwrap().map(|held| held.body.to_vec());
+            let held = gateway.stored(&request).unwrap().map(|held| held.body.to_vec());
             assert_eq!(held.is_some(), request.holding_key().is_some());
             assert!(held.is_none_or(|held| held == bytes(&found)), "{answer}");
             assert_eq!(files_with(KEY, folder.path()), [""; 0]);
@@ -211,7 +211,7 @@ async fn after_a_submission(password: &str, folder: &Path, status: &'static str,
     let gateway = gateway(&folder.join("store"), profile, KEY);
     let path = folder.join("sample.bin");
     std::fs::write(&path, b"nothing").unwrap();
-    let (file, size) = behaview::gateway::look_at(&path, 100).unwrap();
+    let (file, size) = behaview::gateway::hash_file(&path, 100).unwrap();
     let options = ScanOptions { password: Password::new(password.to_owned()), ..ScanOptions::default() };
     let submission = Arc::new(Submission { path, file, size, options, sent: None });
     said_of(visit::ask(&gateway, &Request::PrivateScan { submission, to: None }).await)

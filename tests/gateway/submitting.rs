@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use behaview::gateway::{Received, look_at};
+use behaview::gateway::{Received, hash_file};
 use behaview::quota::Entitlements;
 use behaview::report::analysis::{submitted, upload_address};
 use behaview::request::{Password, ScanOptions, Submission, UploadAddress};
@@ -21,7 +21,7 @@ fn file(visit: &Visit, name: &str, size: usize) -> PathBuf {
 }
 
 fn submission(path: PathBuf, options: ScanOptions) -> Arc<Submission> {
-    let (file, size) = look_at(&path, u64::MAX).unwrap();
+    let (file, size) = hash_file(&path, u64::MAX).unwrap();
     Arc::new(Submission { path, file, size, options, sent: None })
 }
 

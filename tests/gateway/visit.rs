@@ -74,7 +74,7 @@ impl Visit {
 
     /// What is held for a request, as bytes.
     pub fn held(&self, request: &Request) -> Option<Vec<u8>> {
-        self.gateway.held(request).unwrap().map(|held| held.body.to_vec())
+        self.gateway.stored(request).unwrap().map(|held| held.body.to_vec())
     }
 
     /// How many calls the service received.

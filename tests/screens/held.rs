@@ -68,7 +68,7 @@ fn what_came_after_the_question_does_not_go_with_its_yes() {
         let page = Request::Behaviours { file: main_file(), listing, cursor: Some(Untrusted::from("next")) };
         let (service, profile) = (&before[0].service, &before[0].profile);
         let (page, received, bytes) = (page.holding_key().unwrap(), before[0].received, &b"{\"data\":[]}"[..]);
-        other.keep(&NewAnswer { service, profile, key: &page, received, bytes }).unwrap();
+        other.keep(&NewAnswer { service, profile, key: &page, received, bytes, imported: None }).unwrap();
         stage.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), before.len() + 1, "{key}");
         let screen = stage.screen();

@@ -108,10 +108,10 @@ fn what_is_old_goes_by_age() {
     let key = format!("behaviour {}", id(1)).into_bytes();
     let received = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(40 * 24);
     let (service, bytes) = (service(&desk), &reports[1]);
-    let new = NewAnswer { service: &service, profile: "lab", key: &key, received, bytes };
+    let new = NewAnswer { service: &service, profile: "lab", key: &key, received, bytes, imported: None };
     let opened = Store::open(&store(&desk)).unwrap();
     opened.keep(&new).unwrap();
-    opened.accept(&new, &[], &[]).unwrap();
+    opened.move_read(&new, &[], true).unwrap();
     let gone = json(&desk.run(&["held", "--older-than", "30d", "--yes", "--json"]));
     assert_eq!((&gone["deleted"]["things"], gone["held"].as_array().unwrap().len()), (&1.into(), 2));
     assert_eq!(desk.run(&["held", "--older-than", "soon"]).status.code(), Some(2));

@@ -147,7 +147,7 @@ fn what_is_named_twice_is_paid_for_once() {
 #[test]
 fn offline_shows_what_is_held_and_sends_nothing() {
     let desk = Desk::new();
-    desk.fails(&["list", "--offline", &main_file()], 13, &["not held"]);
+    desk.fails(&["list", "--offline", &main_file()], 13, &["not stored"]);
     assert_eq!(desk.demo.seen().len(), 0);
     let listed = json(&desk.run(&["list", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();

@@ -116,10 +116,17 @@ fn limits_of_the_config_are_kept_at_the_start() {
         state.to_le_bytes()
     });
     let (bytes, received) = (noise.take(200_000).flatten().collect::<Vec<_>>(), jiff::Timestamp::now());
-    let new = behaview::store::NewAnswer { service: "s", profile: "lab", key: b"file x", received, bytes: &bytes };
+    let new = behaview::store::NewAnswer {
+        service: "s",
+        profile: "lab",
+        key: b"file x",
+        received,
+        bytes: &bytes,
+        imported: None,
+    };
     let opened = behaview::store::Store::open(&store(&desk)).unwrap();
     opened.keep(&new).unwrap();
-    opened.accept(&new, &[], &[]).unwrap();
+    opened.move_read(&new, &[], true).unwrap();
     drop(opened);
     let listed = desk.run(&["list", "--all", &main_file()]);
     assert!(errors(&listed).contains("[store] limits deleted 4 reports"), "{listed:?}");
@@ -175,8 +182,21 @@ fn holding_two() -> (Desk, Vec<String>) {
 #[test]
 fn a_damaged_report_is_quarantined_and_fetched_again() {
     let (desk, ids) = holding_two();
+    let (path, aside) = (report_file(&desk, &ids[0]), desk.home.path().join("aside"));
+    std::fs::rename(&path, &aside).unwrap();
+    // A folder, and another report, in the place of this one.
+    for is_folder in [true, false] {
+        let done = if is_folder {
+            std::fs::create_dir(&path)
+        } else {
+            std::fs::copy(report_file(&desk, &ids[1]), &path).map(drop)
+        };
+        done.unwrap();
+        desk.fails(&["show", "--offline", &ids[0]], 13, &["is in quarantine"]);
+    }
+    std::fs::rename(&aside, &path).unwrap();
     damage(&desk, &ids[0]);
-    assert_eq!(desk.run(&["show", "--offline", &ids[0]]).status.code(), Some(13));
+    desk.fails(&["show", "--offline", &ids[0]], 13, &["is in quarantine"]);
     assert!(desk.run(&["show", "--offline", &ids[1]]).status.success());
     let held = text(&desk.run(&["held"]));
     assert!(held.contains("quarantined") && held.contains("answer-"), "{held}");

@@ -8,7 +8,7 @@ use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEve
 use crate::export::file::{self, FileError};
 use crate::export::{Job, Summary};
 use crate::files;
-use crate::gateway::{Gateway, GatewayError, look_at};
+use crate::gateway::{Gateway, GatewayError, hash_file};
 use crate::quota::{Period, Unit};
 use crate::report::body::Rest;
 use crate::report::identifier::Hashes;
@@ -89,8 +89,8 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
             read_rest(gateway, work, unread)?;
         }
         StoreJob::Check(request) => {
-            let since = gateway.held(&request).ok().flatten().map(|held| held.received);
-            let missing = gateway.missing_hashes(&request).ok().flatten();
+            let since = gateway.stored(&request).ok().flatten().map(|held| held.received);
+            let missing = gateway.missing_hashes(&request);
             work.send(StoreEvent::Checked { request, since, missing });
         }
         StoreJob::RecordFile(file) if is_key(&file) => work.send(Message::Notice(GatewayError::NamesKey.to_string())),
@@ -249,7 +249,7 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
     let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
     while asked.insert(cursor.clone()) {
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
-        let Some(held) = gateway.held(&request)? else { break };
+        let Some(held) = gateway.stored(&request)? else { break };
         // A stored page that is no longer readable ends the list.
         let Ok(page) = Page::of_file(&held.body, file) else { break };
         let page = with_usable_cursor(gateway, &request, page);
@@ -265,7 +265,7 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
 /// Hashes a file for its submission, and reads what the store knows of it.
 fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>) {
     let largest = gateway.map_or(0, |gateway| gateway.client.profile().largest_upload());
-    let result = look_at(&path, largest).map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
+    let result = hash_file(&path, largest).map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
     let (mut sent, mut before) = (None, None);
     if let (Ok((file, size)), Some(gateway)) = (&result, gateway) {
         let (file, options) = (file.clone(), ScanOptions::default());
@@ -288,7 +288,7 @@ fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<Strin
         Saved::Value { text, is_raw: true } => out.write_all(text.as_bytes()).map(|()| None),
         Saved::Value { text, is_raw: false } => writeln!(out, "{}", text.visible().disarmed()).map(|()| None),
         Saved::Held(request) => {
-            let held = gateway.map(|gateway| gateway.held(request)).transpose().map_err(io::Error::other)?;
+            let held = gateway.map(|gateway| gateway.stored(request)).transpose().map_err(io::Error::other)?;
             let held = held.flatten().ok_or_else(|| io::Error::other("it is not stored any more"))?;
             out.write_all(&held.body).map(|()| None)
         }

@@ -184,7 +184,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         }
     };
     let result = match source {
-        ResponseSource::Stored => gateway.get_held(quote),
+        ResponseSource::Stored => gateway.get_stored(quote),
         ResponseSource::StoredOrService => gateway.get(quote, &progress).await,
         ResponseSource::Service => gateway.ask(quote, &progress).await,
     };
@@ -197,6 +197,11 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
     // Before the response, so that the screen never shows one without the other. The app knows which calls are in flight.
     if let Ok(spent) = gateway.store.settled(&gateway.session) {
         work.send(ServiceEvent::Spent(spent));
+    }
+    // Reports and lists tell of it in their own places.
+    let is_of_report = matches!(request, Request::Behaviour { .. } | Request::Behaviours { .. });
+    if let Some(remark) = result.as_ref().ok().and_then(|answer| answer.remark.as_ref()).filter(|_| !is_of_report) {
+        work.send(Message::Notice(format!("The answer {}.", words(remark))));
     }
     // A stored response says nothing of the quota.
     let says_spent = match &result {
@@ -261,10 +266,10 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
             Ok(user) => Ok(Response::Entitlements(Entitlements::of_user(&user, received))),
             Err(_) => Err("the answer is no user object".to_owned()),
         },
-        Request::Behaviour { .. } => Ok(Response::Report(LoadedReport::new(received, body, answer.unkept))),
+        Request::Behaviour { .. } => Ok(Response::Report(LoadedReport::new(received, body, answer.remark))),
         Request::Behaviours { file, .. } => {
             let page = Page::of_file(&body, file).map_err(|error| error.to_string())?;
-            Ok(Response::Page { page, received, unkept: answer.unkept })
+            Ok(Response::Page { page, received, unkept: answer.remark })
         }
         Request::Artefact { .. } => Ok(Response::Artefact(received, body.len() as u64)),
         Request::PrivateScan { .. } => submitted(&body).map(Response::Scan).ok_or_else(useless),
