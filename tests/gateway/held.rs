@@ -20,15 +20,6 @@ async fn what_was_offered_as_held_is_not_sent_for_when_it_is_gone() {
 }
 
 #[tokio::test]
-async fn quota_details_are_never_held() {
-    let visit = Visit::begin().await;
-    let answer = visit.ask(&Request::Quotas).await.unwrap();
-    assert_eq!(bytes(&answer), visit.reference(&Request::Quotas).await);
-    assert_eq!(visit.held(&Request::Quotas), None);
-    assert_eq!(visit.gateway.spent().unwrap(), Spent::default());
-}
-
-#[tokio::test]
 async fn a_refetched_report_does_not_outdate_the_pages_of_its_list() {
     let visit = Visit::begin().await;
     let first = Page::of(&visit.ask(&list(&dropper())).await.unwrap().body).unwrap();

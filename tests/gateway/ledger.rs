@@ -30,16 +30,6 @@ async fn what_cannot_be_written_down_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_ledger_that_works_again_is_used_again() {
-    let visit = Visit::begin().await;
-    visit.meddle(&failing("full", "INSERT ON ledger"));
-    assert!(visit.ask(&first_report()).await.is_err());
-    visit.meddle("DROP TRIGGER full");
-    assert!(visit.ask(&first_report()).await.is_ok());
-    assert_eq!((visit.calls(), visit.gateway.spent().unwrap()), (1, Spent { charged: 1, ..Spent::default() }));
-}
-
-#[tokio::test]
 async fn an_answer_that_cannot_be_stored_is_handed_over() {
     let visit = Visit::begin().await;
     visit.block("incoming");
