@@ -19,7 +19,7 @@ pub enum GatewayError {
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
     #[error(
-        "nothing was sent: what was typed is the key itself, or holds it. The service knows no file or report by it. Take another key if it may have been seen"
+        "nothing was sent: what it asks for is the key itself, or has it inside. Take another key if it may have been seen"
     )]
     NamesKey,
     #[error("nothing was sent: the answer was stored, and is gone. To ask the service costs what is shown now")]

@@ -139,7 +139,7 @@ pub struct Page {
     pub errors: Vec<String>,
     /// Opaque word that asks for the next page; none on the last.
     pub cursor: Option<Untrusted>,
-    /// Whether there are more pages and no way to them: the cursor is too long, or missing in the address of the next page.
+    /// Whether there are more pages and no way to them: the cursor is too long, the key, or missing in the address of the next page.
     pub is_lost: bool,
     /// How many entries the service says there are over all pages.
     pub count: Option<u64>,
@@ -270,9 +270,10 @@ pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     Some(Untrusted::from(cursor)).filter(|cursor| !cursor.is_empty())
 }
 
-/// Whether a cursor fits in an address, where each byte may take three.
+/// Whether a cursor fits in an address, where each byte may take three, and is no redacted key.
 fn is_carried(cursor: &Untrusted) -> bool {
-    percent_encode(cursor.as_bytes(), NON_ALPHANUMERIC).map(str::len).sum::<usize>() <= LONGEST_CURSOR
+    let is_redacted = memchr::memmem::find(cursor.as_bytes(), &[b'*'; 16]).is_some();
+    !is_redacted && percent_encode(cursor.as_bytes(), NON_ALPHANUMERIC).map(str::len).sum::<usize>() <= LONGEST_CURSOR
 }
 
 #[cfg(test)]
