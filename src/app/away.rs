@@ -67,7 +67,7 @@ impl Model {
     pub(super) fn copy_all(&mut self) {
         let (what, line) = match self.over.top() {
             Some(Overlay::Indicators(list)) => {
-                let values = list.shown().map(|indicator| indicator.defanged().to_string());
+                let values = list.shown(0).map(|indicator| indicator.defanged().to_string());
                 (count(list.counts().0 as u64, "indicator"), joined(values))
             }
             _ => {

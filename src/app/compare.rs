@@ -399,24 +399,20 @@ impl Model {
             let state = if column.is_compared() { thousands(count as u64) } else { "not stored".to_owned() };
             format!("{chosen}{} {file}{name} {state}", n + 1)
         });
-        let mut remarks: Vec<_> = self.compare_missing(compare).collect();
-        if compare.has_more_pages.contains(&true) {
-            remarks.push("further sandboxes on pages that were not listed".to_owned());
-        }
-        if !compare.without.is_empty() {
-            let names: Vec<_> = compare.without.iter().map(MatrixColumn::words).collect();
-            remarks.push(format!("without {}: {} brings back", names.join(", "), self.way_to("compare-every")));
-        }
-        if compare.left_out > 0 {
-            remarks
-                .push(format!("{} left out: {MOST_COLUMNS} are compared at most", thousands(compare.left_out as u64)));
-        }
-        if compare.matrix.is_some() && compare.has_differing {
-            remarks.push("≠ differs from the first that saw it".to_owned());
-        }
-        if compare.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists()) {
-            remarks.push("? may be missing from a list that was perhaps cut by the service".to_owned());
-        }
+        let names: Vec<_> = compare.without.iter().map(MatrixColumn::words).collect();
+        let left_out = thousands(compare.left_out as u64);
+        let remarks = [
+            (compare.has_more_pages.contains(&true), "further sandboxes on pages that were not listed".to_owned()),
+            (!names.is_empty(), format!("without {}: {} brings back", names.join(", "), self.way_to("compare-every"))),
+            (compare.left_out > 0, format!("{left_out} left out: {MOST_COLUMNS} are compared at most")),
+            (compare.matrix.is_some() && compare.has_differing, "≠ differs from the first that saw it".to_owned()),
+            (
+                compare.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists()),
+                "? may be missing from a list that was perhaps cut by the service".to_owned(),
+            ),
+        ];
+        let remarks = remarks.into_iter().filter_map(|(is_so, words)| is_so.then_some(words));
+        let remarks: Vec<_> = self.compare_missing(compare).chain(remarks).collect();
         let room = self.overlay_room();
         let columns = usize::from(room.width).max(20);
         let most = usize::from(room.height / 3).max(1);

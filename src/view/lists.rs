@@ -116,6 +116,9 @@ fn about(thing: &Holding, model: &Model) -> String {
 
 const SIGN: usize = 2;
 
+/// Columns that a long row keeps beside the words before it.
+const SHORTENED: usize = 44;
+
 #[derive(Default)]
 pub(super) struct SpotColumns {
     seen_by: usize,
@@ -153,8 +156,8 @@ impl DrawList for RowPicker {
         let sign = if list.source.is_notable() { SIGN } else { 0 };
         let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width())).min(20);
         let by = if by == 0 { 0 } else { by + 1 };
-        // The words before a row have what the widest row in sight leaves them.
-        let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0);
+        // The words before a row have what the widest row in sight leaves them; a long one is shortened for them.
+        let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(SHORTENED);
         let spare = room.saturating_sub(sign + 1 + by + labels + row).max(room * 2 / 5);
         let seen_by = sign + widest(|spot| spot.head.columns()).min(spare) + 1;
         let label = seen_by + by;
@@ -345,7 +348,7 @@ impl DrawList for CommandList {
     }
 
     fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> (usize, usize) {
-        let widest = |cell: fn(&PaletteItem) -> &str| list.shown().map(|item| cell(item).columns()).max().unwrap_or(0);
+        let widest = |cell: fn(&PaletteItem) -> &str| list.shown(0).map(|item| cell(item).columns()).max().unwrap_or(0);
         let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
         (keys, keys + widest(|item| item.name).min(room / 3) + 2)
     }

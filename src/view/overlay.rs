@@ -291,7 +291,7 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     }
     let (above, below) = (part(rows.above).min(inside.height), part(rows.below));
     let body = Area { y: inside.y + above, height: inside.height.saturating_sub(above + below), ..inside };
-    let window: Vec<_> = list.shown().skip(list.scroll.top).take(body.height.into()).collect();
+    let window: Vec<_> = list.shown(list.scroll.top).take(body.height.into()).collect();
     let columns = S::columns(list, &window, body.width.into(), model);
     let head = Area { y: inside.y + filter, height: above.saturating_sub(filter), ..inside };
     S::draw_head(list, buffer, head, &columns, model);

@@ -80,8 +80,9 @@ impl<S: ListSource> ListView<S> {
         self.shown.get(self.scroll.cursor).copied()
     }
 
-    pub fn shown(&self) -> impl Iterator<Item = &S::Row> {
-        self.shown.iter().filter_map(|number| self.source.rows().get(*number as usize))
+    /// The rows that are shown, from this one on.
+    pub fn shown(&self, from: usize) -> impl Iterator<Item = &S::Row> {
+        self.shown.iter().skip(from).filter_map(|number| self.source.rows().get(*number as usize))
     }
 
     /// How many rows are shown, and how many there are.

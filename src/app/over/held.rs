@@ -218,7 +218,7 @@ impl Model {
         let again = again(&doomed, &self.figures.entitlements, self.now);
         // The user may mean the visible ones alone.
         let list = self.over.top_as::<HeldScreen>();
-        let is_shown = |thing: &Holding| list.is_none_or(|list| list.shown().any(|shown| std::ptr::eq(shown, thing)));
+        let is_shown = |thing: &Holding| list.is_none_or(|list| list.shown(0).any(|shown| std::ptr::eq(shown, thing)));
         let hidden = match doomed.iter().filter(|thing| !is_shown(thing)).count() {
             0 => String::new(),
             hidden => format!("{} of them hidden by the filter. ", thousands(hidden as u64)),

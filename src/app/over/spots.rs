@@ -456,7 +456,7 @@ impl Model {
             NotableScope::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
             NotableScope::Held(_) => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
         };
-        for (entry, place) in list.shown().flat_map(Spot::rows) {
+        for (entry, place) in list.shown(0).flat_map(Spot::rows) {
             if let Some((rows, row)) = shown.get_mut(&entry).zip(u32::try_from(place.row).ok()) {
                 rows.insert(place.section, row);
             }
