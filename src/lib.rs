@@ -37,7 +37,7 @@
 //! | untrusted | text from outside; only its visible form is ever shown |
 //! | document | reports saved in a file, opened without any service |
 //! | indicator | what others can look for: a hash, a host, a URL, a path, a key |
-//! | artefact | what a sandbox kept beside its report: a capture, an event log, a memory dump, a page |
+//! | artifact | what a sandbox kept beside its report: a capture, an event log, a memory dump, a page |
 //!
 //! # What calls what
 //! ```text

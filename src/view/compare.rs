@@ -69,10 +69,6 @@ fn cell(compare: &Comparison) -> usize {
     if compare.columns.len() > 9 { 3 } else { 2 }
 }
 
-fn marks(compare: &Comparison) -> usize {
-    compare.columns.len() * cell(compare) + 1
-}
-
 fn draw_item(mut line: LineWriter<'_, '_>, compare: &Comparison, matrix: &Matrix, item: &ComparedItem) {
     for (n, column) in compare.columns.iter().enumerate() {
         line.tab(n * cell(compare));
@@ -85,7 +81,7 @@ fn draw_item(mut line: LineWriter<'_, '_>, compare: &Comparison, matrix: &Matrix
         };
         line.own(mark, meaning);
     }
-    let mut at = marks(compare);
+    let mut at = compare.columns.len() * cell(compare) + 1;
     line.tab(at);
     let is_narrow = line.room() < NARROW;
     if compare.pane.is_none() {

@@ -20,7 +20,9 @@ pub(super) trait DrawForm: FormSource {
         None
     }
 
-    fn words(form: &InputForm<Self>, model: &Model) -> Vec<Words>;
+    fn words(_: &InputForm<Self>, _: &Model) -> Vec<Words> {
+        Vec::new()
+    }
 
     fn draw_rest(_: &InputForm<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
 }
@@ -79,58 +81,54 @@ impl DrawForm for FileToScan {
     }
 
     fn words(form: &SubmitForm, model: &Model) -> Vec<Words> {
-        said(form, model)
-    }
-}
-
-fn said(form: &SubmitForm, model: &Model) -> Vec<Words> {
-    if let Some(call) = model.call_of(form) {
-        return vec![(format!("◌ {} · {}", call.request.words(), progress(call, model.now)), Tint::Strong)];
-    }
-    if let Some(failure) = &form.failure {
-        return vec![(failure.words(), Tint::Problem)];
-    }
-    if form.is_looked_at() {
-        return vec![("◌ reading the file …".to_owned(), Tint::Strong)];
-    }
-    let (Some(found), Some(submission)) = (&form.source.found, form.submission()) else {
-        let words = format!(
-            "{} reads the file and says what it costs; nothing is sent before that.",
-            model.way_to("look-at-file")
-        );
-        return vec![(words, Tint::Faint)];
-    };
-    let price = crate::app::scan::price_of(&submission, found.limit, &model.figures.entitlements);
-    let is_large = found.limit == UploadLimit::Large;
-    let way = if is_large { ", by way of an address for large files" } else { "" };
-    let waits = is_large && model.calls.has(&Request::UploadAddress);
-    let after = if waits { " once another file has its address" } else { "" };
-    let basis = model.price(&Request::PrivateScan { submission, to: None });
-    let sent = found.sent.map(|sent| {
-        let when = crate::text::moment(sent);
-        (
-            format!("Perhaps sent already on {when}, and no answer came. {}", model.way_to_look(&found.file)),
-            Tint::Problem,
-        )
-    });
-    let mut said = vec![
-        (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Tint::Strong),
-        (
-            format!(
-                "{price}, {} {}; {} submits it{after}",
-                basis.rule.number,
-                basis.basis.name(),
-                model.way_to("submit")
+        if let Some(call) = model.call_of(form) {
+            return vec![(format!("◌ {} · {}", call.request.words(), progress(call, model.now)), Tint::Strong)];
+        }
+        if let Some(failure) = &form.failure {
+            return vec![(failure.words(), Tint::Problem)];
+        }
+        if form.is_looked_at() {
+            return vec![("◌ reading the file …".to_owned(), Tint::Strong)];
+        }
+        let (Some(found), Some(submission)) = (&form.source.found, form.submission()) else {
+            let words = format!(
+                "{} reads the file and says what it costs; nothing is sent before that.",
+                model.way_to("look-at-file")
+            );
+            return vec![(words, Tint::Faint)];
+        };
+        let price = crate::app::scan::price_of(&submission, found.limit, &model.figures.entitlements);
+        let is_large = found.limit == UploadLimit::Large;
+        let way = if is_large { ", by way of an address for large files" } else { "" };
+        let waits = is_large && model.calls.has(&Request::UploadAddress);
+        let after = if waits { " once another file has its address" } else { "" };
+        let basis = model.price(&Request::PrivateScan { submission, to: None });
+        let sent = found.sent.map(|sent| {
+            let when = crate::text::moment(sent);
+            (
+                format!("Perhaps sent already on {when}, and no answer came. {}", model.way_to_look(&found.file)),
+                Tint::Problem,
+            )
+        });
+        let mut said = vec![
+            (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Tint::Strong),
+            (
+                format!(
+                    "{price}, {} {}; {} submits it{after}",
+                    basis.rule.number,
+                    basis.basis.name(),
+                    model.way_to("submit")
+                ),
+                Tint::Price,
             ),
-            Tint::Price,
-        ),
-    ];
-    // What the counters leave of each limit that a scan is charged to.
-    let limits = model.figures.left(basis.unit, model.now);
-    let left = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
-    let left = left.collect::<Vec<_>>().join(" · ");
-    said.extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.pool.words()), Tint::Detail)));
-    said.extend(found.before.clone().map(|before| (before, Tint::Strong)));
-    said.extend(sent);
-    said
+        ];
+        // What the counters leave of each limit that a scan is charged to.
+        let limits = model.figures.left(basis.unit, model.now);
+        let left = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
+        let left = left.collect::<Vec<_>>().join(" · ");
+        said.extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.pool.words()), Tint::Detail)));
+        said.extend(found.before.clone().map(|before| (before, Tint::Strong)));
+        said.extend(sent);
+        said
+    }
 }

@@ -48,10 +48,6 @@ impl DrawForm for PlannedOperations {
         "What would it cost?".to_owned()
     }
 
-    fn words(_: &Planner, _: &Model) -> Vec<Words> {
-        Vec::new()
-    }
-
     fn draw_rest(form: &Planner, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         let mut sheet = Sheet::new("", form.rows(model), area.width.into());
         sheet.top = form.source.top.min(sheet.count().saturating_sub(area.height.into()));

@@ -323,32 +323,25 @@ impl Model {
     /// Writes the note; an empty line deletes the existing one, after confirmation.
     pub(in crate::app) fn keep_note(&mut self) {
         let Some(form) = self.over.top_as::<NoteForm>() else { return };
-        let typed = form.text().trim();
-        if let Some(text) = form.source.standing.clone().filter(|_| typed.is_empty()) {
-            let note = Note {
-                about: form.source.about.clone(),
-                file: Some(form.source.file.clone()),
-                text,
-                written: self.now,
-            };
-            let details = "The line is empty: the note is deleted.".to_owned();
-            return self.ask_first(details, KeyedAnswer::yes("yes, delete it", Consent::DeleteNote(note)));
-        }
+        let (typed, known) = (form.text().trim(), form.source.standing.clone());
+        let written = self.now;
+        let (about, file) = (form.source.about.clone(), Some(form.source.file.clone()));
+        let note = |text| Note { about, file, text, written };
         if typed.len() > note::LONGEST {
             let (found, most) = (thousands(typed.len() as u64), thousands(note::LONGEST as u64));
-            self.warn(format!("A note has at most {most} bytes, and this one {found}: it is not written yet."));
-            return;
+            return self.warn(format!("A note has at most {most} bytes, and this one {found}: it is not written yet."));
         }
-        let note = (!typed.is_empty()).then(|| Note {
-            about: form.source.about.clone(),
-            file: Some(form.source.file.clone()),
-            text: Untrusted::from(typed),
-            written: self.now,
-        });
-        let known = form.source.standing.clone();
-        self.over.close();
-        if let Some(note) = note {
-            self.emit(StoreJob::WriteNote { note, known });
+        match (typed.is_empty(), known) {
+            (true, Some(text)) => {
+                let answer = KeyedAnswer::yes("yes, delete it", Consent::DeleteNote(note(text)));
+                self.ask_first("The line is empty: the note is deleted.".to_owned(), answer)
+            }
+            (true, None) => _ = self.over.close(),
+            (false, known) => {
+                let note = note(Untrusted::from(typed));
+                self.over.close();
+                self.emit(StoreJob::WriteNote { note, known });
+            }
         }
     }
 

@@ -1,7 +1,7 @@
-//! What a report leads to, as lists over the screen: indicators, which others can look for, and artefacts, which are fetched at a price.
+//! What a report leads to, as lists over the screen: indicators, which others can look for, and artifacts, which are fetched at a price.
 
 use crate::app::away::SaveForm;
-use crate::app::over::{ListSource, ListView, RowPicker, Shows, Spot, Spots, Target};
+use crate::app::over::{ListSource, ListView, RowPicker, Shows, Spot, Spots};
 use crate::app::panes::Scroll;
 use crate::app::{Failure, Model, Opening, Overlay, ReportJob, Size};
 use crate::export::file;
@@ -109,14 +109,12 @@ impl Model {
     }
 
     pub(in crate::app) fn spots_at(&self, places: &[report::Place], seen: u64) -> Vec<Spot> {
-        let entry = self.list().map_or(0, |list| list.scroll.cursor);
-        let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
         let report = self.open().map(|open| &open.report);
         let spot = |place: &report::Place| {
             let pane = report?.section(place.section)?.pane();
-            let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(*place) };
             let head = crate::app::panes::info(pane).map_or("", |info| info.short);
-            Some(Spot { shows: Shows::Open(*place), target: Some(target), ..Spot::words(head, "") })
+            let target = Some(self.target_here(*place));
+            Some(Spot { shows: Shows::Open(*place), target, ..Spot::words(head, "") })
         };
         let more = seen.saturating_sub(places.len() as u64);
         let more = (more > 0).then(|| Spot::words("", format!("and {} more", count(more, "row"))));
@@ -126,7 +124,7 @@ impl Model {
 
 pub type ArtefactList = ListView<Artefacts>;
 
-/// The artefacts of a report that says that they exist.
+/// The artifacts of a report that says that they exist.
 #[derive(Debug)]
 pub struct Artefacts {
     /// Each with since when it is stored, if it is.

@@ -191,6 +191,13 @@ impl Model {
         self.over.find_mut::<Spots>()
     }
 
+    /// A row of the open report.
+    pub(in crate::app) fn target_here(&self, place: Place) -> Target {
+        let entry = self.list().map_or(0, |list| list.scroll.cursor);
+        let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
+        Target { file: None, identifier, entry, place: Some(place) }
+    }
+
     pub(in crate::app) fn go_to(&mut self, target: Target) {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
         // Other open files are loaded already.
@@ -319,8 +326,6 @@ impl Spot {
     }
 }
 
-const NOTHING_NOTABLE: &str = "No rule marks a row of this report.";
-
 fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
     let why = format!("{} {} {} {}", rule.id, rule.why, rule.severity.word(), rule.attack.join(" "));
     let (severity, head) = (Some(rule.severity), rule.name.clone().into());
@@ -373,8 +378,10 @@ impl Model {
                 open.hide_noise(true);
             }
         }
-        if self.open().is_some_and(|open| open.opening == opening) {
-            self.fill_notable();
+        let is_listed = |list: &mut Spots| list.source.notable == Some(NotableScope::Open);
+        if self.open().is_some_and(|open| open.opening == opening) && self.spots_mut().is_some_and(is_listed) {
+            let found = self.notable_spots();
+            self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
         }
         self.settle();
     }
@@ -397,13 +404,11 @@ impl Model {
     pub(in crate::app) fn list_notable(&mut self) {
         let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return };
         if open.marks.is_none() {
-            self.say("The rules are still being applied.");
-            return;
+            return self.say("The rules are still being applied.");
         }
         let spots = self.notable_spots();
         if spots.is_empty() {
-            self.say(NOTHING_NOTABLE);
-            return;
+            return self.say("No rule marks a row of this report.");
         }
         let picker = RowPicker { notable: Some(NotableScope::Open), ..RowPicker::new("Findings", spots) };
         self.over.put(Spots::new(picker));
@@ -411,20 +416,14 @@ impl Model {
 
     fn notable_spots(&self) -> Vec<Spot> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
-        let entry = self.list().map_or(0, |list| list.scroll.cursor);
-        let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
-        let order = |section: usize| {
-            let found = open.report.section(section);
-            found.map(|found| (found.pane(), found.rank))
-        };
+        let order = |section: usize| open.report.section(section).map(|found| (found.pane(), found.rank));
         let found = open.marks.iter().flat_map(|marks| marks.notable());
         let found = found.filter_map(|(section, row, rule)| Some((rules.rule(rule)?, section, row)));
         let mut found: Vec<_> = found.collect();
         found.sort_by_key(|(rule, section, row)| (rule.severity, order(*section), *row));
         let spots = found.into_iter().map(|(rule, section, row)| {
             let place = Place { section, row };
-            let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(place) };
-            spot(rule, Shows::Open(place), target)
+            spot(rule, Shows::Open(place), self.target_here(place))
         });
         spots.collect()
     }
@@ -462,18 +461,6 @@ impl Model {
             }
         }
         Some(What::Notable(Some(Arc::new(shown.into_values().collect()))))
-    }
-
-    fn fill_notable(&mut self) {
-        let waits = |list: &&mut Spots| list.source.notable == Some(NotableScope::Open) && !list.source.is_complete;
-        if self.spots_mut().filter(waits).is_none() {
-            return;
-        }
-        let found = self.notable_spots();
-        if found.is_empty() {
-            self.say(NOTHING_NOTABLE);
-        }
-        self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
     }
 
     pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
