@@ -126,16 +126,16 @@ const MOST_VALUES: usize = 50;
 
 impl CompareArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let (mut shown, mut gap, mut advice) = (CompareOutput::default(), None, String::new());
+        let (mut shown, mut gap) = (CompareOutput::default(), None);
         let (mut columns, entitled) = match document::services(&self.file) {
-            Some(file) => self.files(file, common, (&mut shown.more, &mut gap, &mut advice))?,
+            Some(file) => self.files(file, common, (&mut shown.more, &mut gap))?,
             None => (self.documents(&mut gap)?, Entitlements::default()),
         };
         shown.left_out = cut(&mut columns);
         shown.missing = price(&columns, &entitled);
         if columns.iter().all(|(.., body)| body.is_none()) {
             let missing = shown.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
-            fail!(NotFound, "nothing is stored of this file{advice}{missing}. behaview list fetches them");
+            fail!(NotFound, "nothing is stored of this file with this profile{missing}. behaview list fetches them");
         }
         let here = self.here(&columns, &entitled)?;
         let bodies: Vec<_> = columns.iter().map(|(.., body)| body.clone()).collect();
@@ -152,7 +152,7 @@ impl CompareArgs {
         &self,
         file: &str,
         common: &Common,
-        (more, gap, advice): (&mut bool, &mut Option<&'static str>, &mut String),
+        (more, gap): (&mut bool, &mut Option<&'static str>),
     ) -> anyhow::Result<(Vec<ComparedSandbox>, Entitlements)> {
         if !self.others.is_empty() {
             fail!(Usage, "{MIXED}");
@@ -180,9 +180,6 @@ impl CompareArgs {
                 say(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside));
                 *gap = Some("what only that list may have is not compared");
             }
-        }
-        if let Some(first) = files.first() {
-            *advice = elsewhere(&gateway, first)?;
         }
         Ok((columns, entitled))
     }
@@ -244,21 +241,6 @@ fn column(
         ..ColumnOutput::default()
     };
     (side, shown, identifier, body)
-}
-
-/// A remark on a file's reports that are stored for other profiles only.
-fn elsewhere(gateway: &Gateway, file: &Sha256) -> anyhow::Result<String> {
-    let mut profiles = BTreeMap::<String, u64>::new();
-    for held in gateway.store.every_report(&gateway.service)? {
-        if let Some(profile) = held.elsewhere.filter(|_| held.file.as_ref() == Some(file)) {
-            *profiles.entry(profile).or_default() += 1;
-        }
-    }
-    let said = profiles.into_iter().map(|(profile, reports)| {
-        let name = Untrusted::from(profile).visible_cut(40);
-        format!(" with this profile, but {} with --profile {name}", count(reports, "report"))
-    });
-    Ok(said.collect::<Vec<_>>().join(","))
 }
 
 /// The total price of the missing reports; `None` if none is missing.
