@@ -200,7 +200,7 @@ pub(super) struct HelpArgs {
 }
 
 impl HelpArgs {
-    pub(super) fn run(&self) -> anyhow::Result<()> {
+    pub(super) fn run(&self, _: &Common) -> anyhow::Result<()> {
         let mut grammar = grammar();
         grammar.build();
         let Some(name) = &self.topic else {
@@ -242,7 +242,7 @@ pub(super) struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    pub(super) fn run(&self) -> anyhow::Result<()> {
+    pub(super) fn run(&self, _: &Common) -> anyhow::Result<()> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut grammar(), NAME, &mut text);
         print_text(&String::from_utf8(text)?)
@@ -260,7 +260,7 @@ pub(super) struct ManArgs {
 }
 
 impl ManArgs {
-    pub(super) fn run(&self) -> anyhow::Result<()> {
+    pub(super) fn run(&self, _: &Common) -> anyhow::Result<()> {
         let mut grammar = grammar();
         grammar.build();
         if let Some(folder) = &self.into {

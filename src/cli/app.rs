@@ -123,26 +123,35 @@ pub fn service(gateway: &Gateway) -> Service {
     }
 }
 
-/// Runs the app on documents, with remarks on those that cannot be read.
-pub(super) fn open(files: &[OsString], common: &Common) -> anyhow::Result<()> {
-    let (folders, config) = common.config()?;
-    need_terminal(display(&config))?;
-    let (mut documents, mut remarks) = (Vec::new(), Vec::new());
-    for file in files {
-        match opened(file, files.len() == 1, common, &mut remarks) {
-            Ok(document) => documents.push(document),
-            Err(why) if files.len() == 1 => return Err(why),
-            Err(why) => remarks.push(format!("Not opened: {}.", said(format!("{why:#}")))),
+#[derive(Debug, Args)]
+pub(super) struct OpenArgs {
+    /// Each a report, an envelope, a list page or a summary as JSON, or the identifier of a stored report; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<OsString>,
+}
+
+impl OpenArgs {
+    /// Runs the app on documents, with remarks on those that cannot be read.
+    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+        let (folders, config) = common.config()?;
+        need_terminal(display(&config))?;
+        let (mut documents, mut remarks) = (Vec::new(), Vec::new());
+        for file in &self.files {
+            match opened(file, self.files.len() == 1, common, &mut remarks) {
+                Ok(document) => documents.push(document),
+                Err(why) if self.files.len() == 1 => return Err(why),
+                Err(why) => remarks.push(format!("Not opened: {}.", said(format!("{why:#}")))),
+            }
         }
+        if documents.is_empty() {
+            remarks.iter().for_each(say);
+            fail!(BadAnswer, "none of {} documents can be opened", self.files.len());
+        }
+        let mut model = Model::new(Service::default(), crate::clock::now());
+        model.settings = Settings { keys: config.keymap.clone(), rules_file: rules_file(), ..Settings::default() };
+        let open = |model: &mut Model| model.open_documents(documents);
+        exit::of_app(browse(model, None, (&folders, &config), remarks, open)?)
     }
-    if documents.is_empty() {
-        remarks.iter().for_each(say);
-        fail!(BadAnswer, "none of {} documents can be opened", files.len());
-    }
-    let mut model = Model::new(Service::default(), crate::clock::now());
-    model.settings = Settings { keys: config.keymap.clone(), rules_file: rules_file(), ..Settings::default() };
-    let open = |model: &mut Model| model.open_documents(documents);
-    exit::of_app(browse(model, None, (&folders, &config), remarks, open)?)
 }
 
 /// Reads a document, or the stored report of an identifier; returns its title and reports.

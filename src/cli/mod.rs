@@ -109,18 +109,31 @@ fn assignment(text: &str) -> Result<(String, String), &'static str> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-#[derive(Debug, Subcommand)]
-// For speed, only the command that is run is built completely.
-#[command(defer = true)]
-enum CliCommand {
+/// Declares the commands: what each is for, and the arguments that run it.
+macro_rules! commands {
+    ($($(#[$about:meta])* $name:ident($arguments:ty),)+) => {
+        #[derive(Debug, Subcommand)]
+        // For speed, only the command that is run is built completely.
+        #[command(defer = true)]
+        enum CliCommand {
+            $($(#[$about])* $name($arguments),)+
+        }
+
+        impl CliCommand {
+            fn run(self, common: &Common) -> anyhow::Result<()> {
+                match self {
+                    $(Self::$name(command) => command.run(common),)+
+                }
+            }
+        }
+    };
+}
+
+commands! {
     /// Run the app on the embedded service with made-up reports: no key, no network, no cost
     Demo(app::DemoArgs),
     /// Open reports that were saved by any tool, or are stored: no network, no key
-    Open {
-        /// Each a report, an envelope, a list page or a summary as JSON, or the identifier of a stored report; - for standard input
-        #[arg(required = true, value_name = "FILE")]
-        files: Vec<OsString>,
-    },
+    Open(app::OpenArgs),
     /// Print a file's sandboxes as JSON; each page that is not stored costs one request
     List(list::ListArgs),
     /// Print one behaviour report as JSON; a report that is not stored costs one request
@@ -156,10 +169,8 @@ enum CliCommand {
     /// Store reports that a colleague exported, so that a group pays once for all; costs nothing
     Import(import::ImportArgs),
     /// Print the settings, their origins, and where the files are
-    Config {
-        #[command(subcommand)]
-        what: about::ConfigCommand,
-    },
+    #[command(subcommand)]
+    Config(about::ConfigCommand),
     /// Look for what may keep behaview from working, and say what to do
     Doctor(doctor::DoctorArgs),
     /// Print completions for a shell
@@ -204,30 +215,7 @@ fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> anyho
     common.screen.settle_charset();
     match command {
         None => app::run(sha256, common),
-        Some(CliCommand::Demo(demo)) => demo.run(common),
-        Some(CliCommand::Open { files }) => app::open(&files, common),
-        Some(CliCommand::List(list)) => list.run(common),
-        Some(CliCommand::Show(show)) => show.run(common),
-        Some(CliCommand::Export(export)) => export.run(common),
-        Some(CliCommand::Fetch(fetch)) => fetch.run(common),
-        Some(CliCommand::Submit(submit)) => submit.run(common),
-        Some(CliCommand::Follow(follow)) => follow.run(common),
-        Some(CliCommand::Delete(delete)) => delete.run(common),
-        Some(CliCommand::Compare(compare)) => compare.run(common),
-        Some(CliCommand::Search(search)) => search.run(common),
-        Some(CliCommand::Call(call)) => call.run(common),
-        Some(CliCommand::Cost(cost)) => cost.run(common),
-        Some(CliCommand::Quota(quota)) => quota.run(common),
-        Some(CliCommand::Usage(usage)) => usage.run(common),
-        Some(CliCommand::Ledger(ledger)) => ledger.run(common),
-        Some(CliCommand::Keys(keys)) => keys.run(common),
-        Some(CliCommand::Held(held)) => held.run(common),
-        Some(CliCommand::Import(import)) => import.run(common),
-        Some(CliCommand::Config { what }) => what.run(common),
-        Some(CliCommand::Doctor(doctor)) => doctor.run(common),
-        Some(CliCommand::Completions(completions)) => completions.run(),
-        Some(CliCommand::Man(man)) => man.run(),
-        Some(CliCommand::Help(help)) => help.run(),
+        Some(command) => command.run(common),
     }
 }
 
