@@ -228,7 +228,7 @@ impl List {
                 continue;
             }
             let mut row = before.remove(&entry.identifier).unwrap_or_else(|| ListEntry::new(Some(entry.identifier)));
-            let is_less = |body: &Body| row.report().is_some_and(|known| is_abstract(body, &known.body));
+            let is_less = |body: &Body| row.report().is_some_and(|known| is_abstract(body, known.body.so_far()));
             if let Some(body) = entry.report.filter(|body| !is_less(body)) {
                 let (unkept, verdict) = (unkept.clone(), entry.verdict);
                 row.take(LoadedReport { received, body, unkept, verdict, imported: None });
@@ -381,8 +381,9 @@ impl ListEntry {
 
     /// Takes a stored report unless the entry has a newer one.
     pub(super) fn take_newer(&mut self, report: &LoadedReport) {
-        let is_newer =
-            |known: &LoadedReport| known.received < report.received || is_abstract(&known.body, &report.body);
+        let is_newer = |known: &LoadedReport| {
+            known.received < report.received || is_abstract(known.body.so_far(), report.body.so_far())
+        };
         if self.report().is_none_or(is_newer) {
             self.take(report.clone());
         }

@@ -1,5 +1,6 @@
 //! What the model makes of responses, of what the store has loaded, and of rows that were found.
 
+use crate::app::find::Finder;
 use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
 use crate::app::spending::{InFlightCall, Prompt, last_days};
@@ -330,6 +331,12 @@ impl Model {
         if self.bound_for.is_none() {
             let file = self.files.with_opening_mut(opening);
             file.into_iter().for_each(|file| file.leave_empty_pane(opening));
+        }
+        // What was sought in its first rows is sought in all of them.
+        let is_of = |finder: &Finder| finder.source.of == Some(opening);
+        self.files.with_opening_mut(opening).and_then(|file| file.finder.take_if(|finder| is_of(finder)));
+        if self.over.top_as::<Finder>().is_some_and(is_of) {
+            self.seek_hits();
         }
         let report = self.opened_mut(opening).map(|open| open.report.clone());
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());

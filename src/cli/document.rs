@@ -119,13 +119,13 @@ pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
 pub(super) fn begin(path: &Path) -> Option<(String, FoundReports)> {
     let path = file::typed(path);
     let about = std::fs::metadata(&path).ok()?;
-    let mut file = File::open(&path).ok().filter(|_| about.is_file() && about.len() > LARGE)?;
+    let mut file =
+        File::open(&path).ok().filter(|_| about.is_file() && (LARGE..LARGEST as u64).contains(&about.len()))?;
     let mut bytes = Vec::with_capacity(WINDOW);
     file.by_ref().take(WINDOW as u64).read_to_end(&mut bytes).ok()?;
     let identifier = document::begins_as_report(&bytes).filter(|_| is_json(&bytes))?;
     let (body, rest) = Body::begun(bytes.clone());
     std::thread::spawn(move || {
-        bytes.reserve_exact(usize::try_from(about.len()).unwrap_or(0));
         // What cannot be read is reported as the cut end of the document.
         let _ = file.take(LARGEST as u64).read_to_end(&mut bytes);
         rest.finish(bytes);

@@ -239,13 +239,26 @@ impl Store {
 
     /// The response that is stored under a key, from the service or imported.
     pub fn answer(&self, service: &str, key: &[u8]) -> Result<Option<Answer>, StoreError> {
+        self.joined(service, key, |identifier| {
+            let identifier = Identifier::new(Untrusted::from(identifier))?;
+            self.report(service, &identifier).ok()??.bytes().ok()
+        })
+    }
+
+    /// A list page with the identifiers of its reports alone.
+    pub fn page(&self, service: &str, key: &[u8]) -> Result<Option<Answer>, StoreError> {
+        self.joined(service, key, |_| None)
+    }
+
+    fn joined(
+        &self,
+        service: &str,
+        key: &[u8],
+        report: impl Fn(&[u8]) -> Option<Vec<u8>>,
+    ) -> Result<Option<Answer>, StoreError> {
         for of in [service, IMPORTED] {
             let Some((header, bytes)) = self.stored(self.shelf.load(&place(of, key)))? else { continue };
-            let report = |identifier: &[u8]| {
-                let identifier = Identifier::new(Untrusted::from(identifier))?;
-                self.report(service, &identifier).ok()??.body().ok().map(|body| body.to_vec())
-            };
-            let bytes = if header.parts.is_empty() { bytes } else { join(&bytes, &header.parts, report) };
+            let bytes = if header.parts.is_empty() { bytes } else { join(&bytes, &header.parts, &report) };
             return Ok(Some(Answer::new(moment(header.received), Body::in_memory(bytes))));
         }
         Ok(None)

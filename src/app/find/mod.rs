@@ -134,7 +134,7 @@ pub struct FoundHits {
     /// Reports that have been searched, and reports in all; nothing where one report is searched.
     pub searched: (u64, u64),
     /// The opening that is searched, where it is one report.
-    pub(super) of: Option<Opening>,
+    pub(in crate::app) of: Option<Opening>,
     /// The one process that is meant, where others have the name that is sought.
     pub process: Option<ProcessRef>,
 }

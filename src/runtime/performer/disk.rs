@@ -249,12 +249,13 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
     let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
     while asked.insert(cursor.clone()) {
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
-        let Some(held) = gateway.stored(&request)? else { break };
+        let key = request.holding_key().unwrap_or_default();
+        let Some(stored) = gateway.store.page(&gateway.service, &key)? else { break };
         // A stored page that is no longer readable ends the list.
-        let Ok(page) = Page::of_file(&held.body, file) else { break };
+        let Ok(page) = Page::of_file(&stored.body, file) else { break };
         let page = with_usable_cursor(gateway, &request, page);
         cursor = page.cursor.clone();
-        pages.push((held.received, page));
+        pages.push((stored.received, page));
         if cursor.is_none() {
             break;
         }
